@@ -28,6 +28,7 @@ return {
       ['distributed/resume'] = 'init',
       ['distributed/training'] = 'init',
       ['distributed/user_issues'] = 'init',
+      ['distributed/wrapper'] = 'init',
       ['device/cuda_calls'] = 'init',
       ['device/launches'] = 'init',
       ['device/library'] = 'init',

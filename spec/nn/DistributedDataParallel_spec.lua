@@ -89,6 +89,12 @@ describe('nn.DistributedDataParallel of one rank', function()
          net:clipGradNorm(1)
          assert.near(0.6, dx[1], 1e-6)
       end
+      dx:fill(1e-5) -- PyTorch's formula, where it shows
+      local norm = dx:norm()
+      net:clipGradNorm(1e-6)
+      assert.near(1e-5 * 1e-6 / (norm + 1e-6), dx[1], 1e-12)
+      assert.error_matches(function() net:meanLoss(3.5) end, 'meanLoss before forward')
+      net:forward(torch.randn(5, 3):float())
       assert.equal(3.5, net:meanLoss(3.5))
       assert.error_matches(function() net:clipGradNorm(0) end, 'wants a number above 0')
       assert.error_matches(function() net:meanLoss {} end,
@@ -103,6 +109,17 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.error_matches(function() net:join(3) end, 'join wants a function as argument 1')
    end)
 
+   it('lets nobody add to the wrapper, or go backward first', function()
+      local net = nn.DistributedDataParallel(network())
+      for _, name in ipairs{'add', 'insert', 'remove'} do
+         assert.error_matches(function() net[name](net, nn.Tanh(), 1) end,
+            name .. ' would change what is around the network')
+      end
+      local input, gradOutput = torch.randn(5, 3):float(), torch.randn(5, 2):float()
+      assert.error_matches(function() net:backward(input, gradOutput) end,
+         'nn.DistributedDataParallel: backward before forward')
+   end)
+
    it('says what is wrong with its arguments', function()
       local function wrong(message, ...)
          local given = {...}
@@ -115,6 +132,8 @@ describe('nn.DistributedDataParallel of one rank', function()
          network(), {bucket = 3})
       wrong("option reduce wants 'samples', 'ranks' or 'sum', got 'mean'", network(),
          {reduce = 'mean'})
+      wrong("option hook wants 'half', 'bfloat16' or a function, got 'bf16'", network(),
+         {hook = 'bf16'})
       wrong('option sampler wants what distributed.sampler returned, got 3', network(),
          {sampler = 3})
       wrong('got a network with another one of it inside',

@@ -70,7 +70,8 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
 -- 'first' (rank 0's), 'average' or 'own'; overlap = whether gradients are sent while others are
 -- computed; sampler = what knows where this rank's rows stand in a batch; hook = how gradients are
--- added up: 'half' (half the bytes), or function(tensor, bucket) that leaves the sum in the tensor
+-- added up: 'half' or 'bfloat16' (of 2 bytes each), or function(tensor, bucket) that leaves the sum
+-- in the tensor
 function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
@@ -84,12 +85,9 @@ function DistributedDataParallel:__init(module, given)
    self.rank, self.ranks = distributed.rank(), distributed.size()
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook) or nil
-   self.rows = 0
    if self.ranks > 1 then
       weights.noted = true
-      self:_compare()
-      self:syncParameters()
-      self:_shareRandom()
+      distributed.during(NAME .. '(network)', self._meet, self)
    end
 end
 
@@ -103,13 +101,14 @@ function DistributedDataParallel:_dimension(input)
 end
 
 -- Where this rank's rows begin in the batch of all ranks.
-function DistributedDataParallel:_place(input)
-   self.rows = deviceOutputs.rows(input, self:_dimension(input))
+function DistributedDataParallel:_place()
    local sampler = self.sampler
    if sampler then
-      if sampler.count ~= self.rows then
-         fail('got %d rows, the batch of the sampler has %s on this rank', self.rows,
-            tostring(sampler.count))
+      if not sampler.count then
+         fail('the sampler of the option sampler has given out no batch yet: a forward in training'
+            .. ' belongs into the loop over its epoch(), or behind its next()')
+      elseif sampler.count ~= self.rows then
+         fail('got %d rows, the batch of the sampler has %d on this rank', self.rows, sampler.count)
       end
       self.before, self.total = sampler.before, sampler.total
       return
@@ -183,21 +182,47 @@ local function forward(self, input)
    return hostRandom.apart(self.rank, self.ranks, self.rows, self._run, self, 'updateOutput', input)
 end
 
+-- A forward in evaluation, which sends nothing; what a backward after it needs is kept.
+local function evaluate(self, input)
+   local module = self.modules[1]
+   self.before, self.total = self.rows * self.rank, nil
+   if isLeft(self) then return self:_leave(self._run, self, 'updateOutput', input) end
+   return self:_leave(module.updateOutput, module, input)
+end
+
 function DistributedDataParallel:updateOutput(input)
    local module = self.modules[1]
-   if self.ranks == 1 or self.train == false or module.train == false then
-      self.output = self.ranks > 1 and self:_leave(module.updateOutput, module, input)
-         or hostRandom.whole(module.updateOutput, module, input)
+   self.evaluated = self.train == false or module.train == false
+   if self.ranks == 1 then
+      self.rows = 0 -- as many as there are
+      self.output = hostRandom.whole(module.updateOutput, module, input)
+      return self.output
+   end
+   self.rows = deviceOutputs.rows(input, self:_dimension(input))
+   self.weighed, self.weighedBy = nil, nil
+   if self.evaluated then
+      self.output = evaluate(self, input)
       return self.output
    end
    self:_layOut()
-   self:_place(input)
-   self.weighed, self.weighedBy = nil, nil
+   self:_place()
    self.output = self:_join(forward, self, input)
    return self.output
 end
 
+-- Raises unless the last forward can have been that of a backward of this input.
+local function checkForward(self, input)
+   if not self.rows then fail('backward before forward') end
+   local rows = self.ranks > 1 and input ~= nil
+      and deviceOutputs.rows(input, self:_dimension(input)) or self.rows
+   if rows ~= self.rows then
+      fail('a backward of %d rows, and the last forward%s had %d: each backward comes after the'
+         .. ' forward of its input', rows, self.evaluated and ', in evaluation,' or '', self.rows)
+   end
+end
+
 function DistributedDataParallel:updateGradInput(input, gradOutput)
+   checkForward(self, input)
    self.gradInput = self.ranks == 1 and self.modules[1]:updateGradInput(input, gradOutput)
       or self:_run('updateGradInput', input, gradOutput)
    return self.gradInput
@@ -237,6 +262,7 @@ end
 
 function DistributedDataParallel:_accumulate(method, input, gradOutput, factor)
    local module = self.modules[1]
+   checkForward(self, input)
    if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
    self:_layOut()
    if self.deferred then return self:_defer(method, input, gradOutput, factor or 1) end
@@ -264,6 +290,18 @@ end
 
 for _, methods in ipairs{alike, bare, deferred, gradients, join} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
+end
+
+-- Error messages say in which of these something is sent.
+for name, known in pairs{updateOutput = 'forward', backward = 'backward',
+   accGradParameters = 'accGradParameters', syncGradients = 'syncGradients',
+   syncParameters = 'syncParameters', syncBuffers = 'syncBuffers', meanLoss = 'meanLoss',
+   clipGradNorm = 'clipGradNorm', foundInf = 'foundInf'} do
+   local method = DistributedDataParallel[name]
+   DistributedDataParallel[name] = function(self, ...)
+      if self.ranks == 1 then return method(self, ...) end
+      return distributed.during(NAME .. ':' .. known, method, self, ...)
+   end
 end
 
 return DistributedDataParallel

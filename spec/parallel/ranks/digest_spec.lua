@@ -15,7 +15,24 @@ describe('dpt.parallel.ranks.digest', function()
          'parameter 3 (modules[2].weight): torch.FloatTensor of 2',
          'parameter 4 (modules[2].bias): torch.FloatTensor of 2, ignored: it has no gradient',
          'buffer 1 (modules[2].running_mean): torch.FloatTensor of 2'}, list)
-      digest.compare('net', list)
+      digest.compare('net', list, digest.fields(net))
+   end)
+
+   it('lists options of modules, and not what passes leave', function()
+      local net = nn.Sequential():add(nn.Dropout(0.25)):add(nn.Reshape(2, 2)):add(nn.View(-1, 4))
+         :add(nn.Linear(4, 2))
+      local before = digest.fields(net)
+      assert.equal(5, #before)
+      assert.equal('0.25', before[2].p)
+      assert.equal('{2, 2}', before[3].size)
+      assert.equal('{-1, 4}', before[4].size)
+      for _, fields in ipairs(before) do assert.is_nil(fields.train) end
+      for n = 1, 2 do
+         local input = torch.ones(n, 4)
+         net:forward(input)
+         net:backward(input, net.output)
+         assert.same(before, digest.fields(net))
+      end
    end)
 
    it('names a tensor by the first module that has it', function()

@@ -33,7 +33,9 @@ end
 -- Raises unless all ranks have the same network, and lays its parameters out.
 function alike:_compare()
    local module = self.modules[1]
-   digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)))
+   -- what modules hold later may be of passes, which ranks may have had as they pleased
+   local fields = self.params and {} or digest.fields(module)
+   digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)), fields)
    self.table = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
    self.order, self.ordered = nil, false
    for _, numbers in ipairs(exchange(self.table and #module.gpuAssignments or 1)) do
@@ -108,6 +110,13 @@ function alike:_join(f, ...)
    end
    self.params:passed()
    return result
+end
+
+-- The ranks of a new network become alike.
+function alike:_meet()
+   self:_compare()
+   self:syncParameters()
+   self:_shareRandom()
 end
 
 --- Rank 0's parameters and running statistics become those of all ranks.

@@ -53,6 +53,23 @@ function bare:accUpdateGradParameters()
 end
 bare.sharedAccUpdateGradParameters = bare.accUpdateGradParameters
 
+--- Raises, as add does: modules are put into the network inside, net:get(1).
+-- @function nn.DistributedDataParallel:insert
+-- @as method
+-- @within nn data-parallel
+-- @also nn.DistributedDataParallel:remove()
+-- @param ... any: as for the network
+-- @return nothing
+-- @usage local net = nn.DistributedDataParallel(nn.Sequential():add(nn.Tanh()))
+--    return (pcall(net.insert, net, nn.ReLU(), 1)) --> false
+for _, name in ipairs{'add', 'insert', 'remove'} do
+   bare[name] = function()
+      dptffi.fail('nn.DistributedDataParallel: %s would change what is around the network: do it to'
+         .. ' the network before it is wrapped, or on all ranks to net:get(1), the network inside',
+         name)
+   end
+end
+
 function bare:__tostring__()
    return ('nn.DistributedDataParallel: rank %d of %d x %s'):format(self.rank, self.ranks,
       tostring(self.modules[1]))

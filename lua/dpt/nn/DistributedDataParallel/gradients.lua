@@ -28,7 +28,7 @@ local function segmentsOf(self)
 end
 
 --- Multiplies the gradients so that their norm is maxNorm at most; those whose norm is not finite
--- stay (PyTorch's clip_grad_norm_).
+-- stay. The factor is PyTorch's, maxNorm / (norm + 1e-6), or 1 if that is more.
 -- @function nn.DistributedDataParallel:clipGradNorm
 -- @as ofranks
 -- @param maxNorm number: above 0
@@ -48,8 +48,9 @@ function gradients:clipGradNorm(maxNorm)
       if t:nElement() > 0 then sum = sum + t:norm() ^ 2 end
    end
    local norm = math.sqrt(sum)
-   if norm > maxNorm and norm < math.huge then
-      for _, t in ipairs(list) do t:mul(maxNorm / norm) end
+   local factor = maxNorm / (norm + 1e-6)
+   if factor < 1 and norm < math.huge then
+      for _, t in ipairs(list) do t:mul(factor) end
    end
    return norm
 end
@@ -84,8 +85,8 @@ function gradients:foundInf()
 end
 
 --- The loss of all ranks from that of each: the mean with the weights of the last backward, or of
--- the rows of the last forward if there was none; the sum if losses are sums. All ranks call it. If
--- the terms of a loss that is a sum of several count differently, one number for a rank is not
+-- the rows of the last forward if that came later; the sum if losses are sums. All ranks call it.
+-- If the terms of a loss that is a sum of several count differently, one number for a rank is not
 -- enough, and that is an error.
 -- @function nn.DistributedDataParallel:meanLoss
 -- @as ofranks
@@ -98,6 +99,9 @@ function gradients:meanLoss(loss)
    if type(loss) ~= 'number' then
       dptffi.fail('nn.DistributedDataParallel: meanLoss wants a number as argument 1, got %s',
          type(loss))
+   end
+   if not self.rows then
+      dptffi.fail('nn.DistributedDataParallel: meanLoss before forward: a loss counts as its rows')
    end
    if self.ranks == 1 then return loss end
    local weight, kind = self.weighed or self.rows, self.weighedBy or weights.ROWS

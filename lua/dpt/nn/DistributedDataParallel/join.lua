@@ -59,7 +59,7 @@ function join:join(f, state, control)
    end
    if self.ranks == 1 then return f, state, control end
    local model, ended -- what the last batch was; whether there are no more
-   return function()
+   local function step()
       local batch = ended and {} or {f(state, control)}
       local input = batch[1]
       control, ended = input, input == nil
@@ -82,6 +82,7 @@ function join:join(f, state, control)
       for i = 1, model.n do batch[i] = make(model[i]) end
       return unpack(batch, 1, model.n)
    end
+   return function() return distributed.during('nn.DistributedDataParallel:join', step) end
 end
 
 return join

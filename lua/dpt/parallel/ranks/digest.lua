@@ -5,6 +5,7 @@
 -- network has travelled before.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
+local transient = require 'dpt.transient'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -56,10 +57,72 @@ function digest.of(module, buffers, options)
    return list
 end
 
---- Raises unless all ranks have the same list.
+-- Fields that may differ: the mode, where things are, what is drawn from; and what passes leave.
+local APART = {'^train$', '^_', 'device', 'gpu', 'seed', '^rank', '^inputSize$', '^outputSize$',
+   '^inShape$', '^outShape$', '^batchsize$', '^count$', '^loss$', '^summed...Time$', '^num...s$',
+   '^step', '^iteration', '^needsSync$', '^usenccl$', '^compactions$'}
+
+local function mayDiffer(key)
+   for _, pattern in ipairs(APART) do
+      if key:find(pattern) or key:lower():find(pattern) then return true end
+   end
+end
+
+-- A number, a text, a boolean, sizes, or a list of such, as a text; nil: it is something else.
+local function plain(value, depth)
+   local kind = torch.type(value)
+   if kind == 'number' then return ('%.14g'):format(value) end
+   if kind == 'string' or kind == 'boolean' then return tostring(value) end
+   if kind == 'torch.LongStorage' then return plain(value:totable(), depth) end
+   if kind ~= 'table' or depth == 0 or #value == 0 or #value > 32 then return nil end
+   local list = {}
+   for i, inner in ipairs(value) do
+      list[i] = plain(inner, depth - 1)
+      if not list[i] then return nil end
+   end
+   return '{' .. table.concat(list, ', ') .. '}'
+end
+
+--- The options of a network's modules: fields that are no tensors, of each as texts by name.
+function digest.fields(module)
+   local list = {}
+   for i, inner in ipairs(module:listModules()) do
+      local skip = transient.of(inner)
+      list[i] = {}
+      for key, value in next, inner do
+         if type(key) == 'string' and not skip[key] and not mayDiffer(key) then
+            list[i][key] = plain(value, 3)
+         end
+      end
+   end
+   return list
+end
+
+-- Raises if fields differ that all ranks have: what a class's object has in addition may come from
+-- a file or from a pass.
+local function compareFields(owner, all)
+   for i, first in ipairs(all[1].fields) do
+      local keys = {}
+      for key in pairs(first) do keys[#keys + 1] = key end
+      table.sort(keys)
+      for _, key in ipairs(keys) do
+         for r = 2, #all do
+            local its = all[r].fields[i][key]
+            if its ~= nil and its ~= first[key] then
+               fail('%s: ranks differ: rank %d has %s = %s in %s, rank 0 has %s', owner, r - 1,
+                  key, its, all[1].modules[i], first[key])
+            end
+         end
+      end
+   end
+end
+
+--- Raises unless all ranks have the same list and fields.
 -- @param owner the class's name
-function digest.compare(owner, list)
-   local all = distributed.allGatherValue(list)
+-- @param fields that digest.fields returned, or an empty table
+function digest.compare(owner, list, fields)
+   local answers, all, modules = distributed.allGatherValue{list = list, fields = fields}, {}, {}
+   for r, answer in ipairs(answers) do all[r] = answer.list end
    for i = 1, math.huge do
       local some = false
       for r = 1, #all do
@@ -69,8 +132,11 @@ function digest.compare(owner, list)
                all[r][i] or 'nothing more', all[1][i] or 'nothing more')
          end
       end
-      if not some then return end
+      if not some then break end
    end
+   for _, text in ipairs(list) do modules[#modules + 1] = text:match '^module %d+: .*' end
+   answers[1].modules = modules
+   compareFields(owner, answers)
 end
 
 return digest

@@ -1,0 +1,52 @@
+-- Scripts that use nn.DistributedDataParallel otherwise than in training:
+-- spec/support/ranks/wrapper.lua, and what its collectives are called in messages
+-- (spec/support/ranks/mistakes.lua).
+local ranks = require 'spec.support.ranks'
+
+describe('nn.DistributedDataParallel', function()
+   local outputs = {}
+
+   -- Whether a check has passed on each of n ranks.
+   local function holds(name, environment)
+      if ranks.missing() then return pending(ranks.missing()) end
+      for _, n in ipairs{1, 2, 3} do
+         local key = n .. (environment or '')
+         outputs[key] = outputs[key] or ranks.run(n, 'wrapper', '', 'DPT_DEVICES='
+            .. (environment or 'host:2'))
+         assert.matches(name .. ' holds\n', outputs[key], 1, true)
+      end
+   end
+
+   it('has the gradients of one process after forwards in evaluation', function()
+      holds 'evaluation'
+   end)
+   it('sends gradients as bfloat16', function() holds 'bfloat16' end)
+   it('sends them so from emulated devices', function() holds('bfloat16', 'emulated:2') end)
+   it('compares options of modules and samplers', function() holds 'options' end)
+   it('says which calls come in a wrong order, or to the wrapper', function() holds 'orders' end)
+
+   local function says(mistake, ...)
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(2, 'mistakes', mistake, 'DPT_TIMEOUT=100 DPT_DEVICES=host:2')
+      assert.not_equal(0, status)
+      assert.not_equal(124, status)
+      for _, text in ipairs{...} do assert.matches(text, output, 1, true) end
+   end
+
+   it('is named where a rank has fewer batches', function()
+      says('batches', 'rank 0 has ended its script, and rank 1 waits for it in allGather of 2'
+         .. ' Double elements, in nn.DistributedDataParallel:forward')
+   end)
+   it('is named where one rank trains and another does not', function()
+      says('modes', 'in nn.DistributedDataParallel:forward on rank 0',
+         'in nn.DistributedDataParallel:backward on rank 1')
+   end)
+   it('is named where one rank asks for the loss of all', function()
+      says('loss', 'in nn.DistributedDataParallel:meanLoss on rank 0',
+         'in nn.DistributedDataParallel:forward on rank 1')
+   end)
+   it('is named where a rank leaves a loop over join', function()
+      says('join', 'rank 0 waits for it in allGather of 3 Double elements, in'
+         .. ' nn.DistributedDataParallel:join')
+   end)
+end)

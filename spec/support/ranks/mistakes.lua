@@ -1,0 +1,43 @@
+-- Ranks that call nn.DistributedDataParallel differently. arg: mistake.
+local distributed = require 'dpt.distributed'
+local rank = distributed.rank()
+local net = nn.DistributedDataParallel(nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()))
+local function input() return torch.randn(5, 4) end
+
+local mistakes = {}
+
+local function step()
+   local x = input()
+   net:forward(x)
+   net:backward(x, net.output)
+end
+
+-- rank 1 has a batch more
+function mistakes.batches() for _ = 1, 2 + rank do step() end end
+
+-- rank 1 evaluates what rank 0 trains
+function mistakes.modes()
+   if rank == 1 then net:evaluate() end
+   step()
+end
+
+-- one rank asks for the loss of all
+function mistakes.loss()
+   step()
+   if rank == 0 then net:meanLoss(1) end
+   net:forward(input())
+end
+
+-- rank 1 leaves the loop
+function mistakes.join()
+   local i = 0
+   for _ in net:join(function()
+      i = i + 1
+      return i < 5 and input() or nil
+   end) do
+      step()
+      if rank == 1 then break end
+   end
+end
+
+mistakes[arg[1]]()

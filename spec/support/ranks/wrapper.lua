@@ -1,0 +1,214 @@
+-- What nn.DistributedDataParallel says and does where scripts do not what it expects: each of
+-- `checks` on all ranks; rank 0 prints the name of each that all have passed.
+local distributed = require 'dpt.distributed'
+local rank, size = distributed.rank(), distributed.size()
+
+local g = torch.Generator()
+torch.manualSeed(g, 3)
+local function rand(...) return torch.rand(g, ...):cuda() end
+
+local function linears()
+   return nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):add(nn.Tanh())
+      :add(nn.Dropout(0.5)):add(nn.Linear(4, 2)):cuda()
+end
+
+local function near(a, b, what, most)
+   local off = (a:double() - b:double()):abs():max()
+   if off >= (most or 1e-5) or off ~= off then
+      error(('%s on rank %d: off by %g'):format(what, rank, off))
+   end
+end
+
+local function raises(message, f, ...)
+   local ok, why = pcall(f, ...)
+   assert(not ok, 'no error, wanted ' .. message)
+   assert(why:find(message, 1, true), why)
+end
+
+-- Calls f, in which this rank begins no collective.
+local function silently(f)
+   local kept = {}
+   for name, operation in pairs(distributed) do
+      kept[name] = operation
+      if name ~= 'rank' and name ~= 'size' and name ~= 'during' then
+         distributed[name] = function() error('something was sent: ' .. name) end
+      end
+   end
+   f()
+   for name, operation in pairs(kept) do distributed[name] = operation end
+end
+
+local checks = {}
+
+-- Gradients after a forward in evaluation (a network that is tuned with its statistics as they are)
+-- are those of one process; such a forward sends nothing.
+function checks.evaluation()
+   local function check(net, what)
+      local one = net:clone()
+      one = one.modules and torch.isTypeOf(one, 'nn.DataParallelTable') and one:get(1) or one
+      local all = nn.DistributedDataParallel(net)
+      local _, dx = all:getParameters()
+      local _, px = one:getParameters()
+      local criterion, own = nn.MSECriterion():cuda(), nn.MSECriterion():cuda()
+      local first = rand(size + 1, 3):narrow(1, 1, size - rank + 1) -- of other numbers of rows
+      all:forward(first)
+      all:backward(first, rand(size + 1, 2):narrow(1, 1, size - rank + 1))
+      one:evaluate()
+      all:evaluate()
+      for step = 1, 3 do -- the last one with a rank without rows
+         local counts, before, total = {}, 0, 0
+         for r = 0, size - 1 do
+            counts[r] = step == 3 and r == size - 1 and r > 0 and 0 or 2 * r + step
+            if r < rank then before = before + counts[r] end
+            total = total + counts[r]
+         end
+         local input, target = rand(total, 3), rand(total, 2)
+         local function part(t)
+            if counts[rank] == 0 then return t.new(0, t:size(2)) end
+            return t:narrow(1, before + 1, counts[rank])
+         end
+         all:zeroGradParameters()
+         one:zeroGradParameters()
+         for i, statistics in ipairs(one:get(2):runningStatistics()) do
+            local inner = all:get(1)
+            inner = torch.isTypeOf(inner, 'nn.DataParallelTable') and inner:get(1) or inner
+            statistics:copy(inner:get(2):runningStatistics()[i])
+         end
+         silently(function()
+            if rank == 0 then all:forward(input) end -- as often as a rank likes
+            all:forward(part(input))
+         end)
+         local loss = criterion:forward(all.output, part(target))
+         local mean = own:forward(one:forward(input), target)
+         assert(math.abs(all:meanLoss(counts[rank] > 0 and loss or 0) - mean) < 1e-5, what)
+         local function backward()
+            all:backward(part(input), criterion:backward(all.output, part(target)))
+         end
+         one:backward(input, own:backward(one.output, target))
+         if step == 2 then
+            all:noSync(backward)
+            all:syncGradients()
+         else
+            backward()
+         end
+         assert(px:norm() > 0.01)
+         near(dx, px, 'evaluation ' .. what .. ' step ' .. step)
+      end
+   end
+   check(linears(), 'one device')
+   if cutorch.getDeviceCount() > 1 then
+      check(nn.DataParallelTable(1, true):add(linears(), {1, 2}), 'two devices')
+   end
+end
+
+-- Gradients that are sent as bfloat16: 2^-8 of each rank's; infinities are found on all ranks.
+function checks.bfloat16()
+   for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.FloatTensor'} do
+      local net = nn.Sequential():add(nn.Linear(30, 20)):add(nn.Tanh()):add(nn.Linear(20, 2))
+         :type(typename)
+      local one = net:clone()
+      local all = nn.DistributedDataParallel(net, {hook = 'bfloat16'})
+      local _, dx = all:getParameters()
+      local _, px = one:getParameters()
+      local input = rand(2 * size, 30):type(typename)
+      local gradOutput = rand(2 * size, 2):add(1):type(typename)
+      local function backward(factor)
+         all:forward(input:narrow(1, 2 * rank + 1, 2))
+         all:backward(input:narrow(1, 2 * rank + 1, 2), gradOutput:narrow(1, 2 * rank + 1, 2),
+            factor)
+      end
+      for _ = 1, 3 do
+         all:zeroGradParameters()
+         backward()
+         one:zeroGradParameters()
+         one:forward(input)
+         one:backward(input, gradOutput, 1 / size)
+         local most = torch.abs(px):max()
+         near(dx, px, 'bfloat16 ' .. typename, most * 2 ^ -7)
+         assert(size == 1 or (dx - px):abs():max() > 0, 'nothing was rounded')
+      end
+      if size > 1 then
+         assert(all.sentBytes.gradients == 3 * 2 * dx:nElement(), 'bytes of bfloat16')
+      end
+      assert(not all:foundInf())
+      backward(rank == 0 and 1 / 0 or 1)
+      assert(all:foundInf(), 'bfloat16: an infinity was not found')
+      local sums = distributed.allGatherValue(dx:double())
+      for r = 2, size do
+         assert(torch.eq(sums[r], sums[1]):sum() + torch.ne(sums[r], sums[r]):sum()
+            == dx:nElement(), 'bfloat16: ranks differ')
+      end
+   end
+end
+
+-- Options of modules and of samplers that differ.
+function checks.options()
+   if size == 1 then return end
+   local last = size - 1
+   local function wrong(message, make, options)
+      raises(('ranks differ: rank %d has '):format(last) .. message, nn.DistributedDataParallel,
+         make(rank == last), options and options(rank == last))
+   end
+   local function with(net) return nn.Sequential():add(nn.Linear(2, 2)):add(net) end
+   wrong('p = 0.9 in module 3: nn.Dropout, rank 0 has 0.1', function(other)
+      return with(nn.Dropout(other and 0.9 or 0.1))
+   end)
+   wrong('dH = 2 in module 3: nn.SpatialConvolution, rank 0 has 1', function(other)
+      return with(nn.SpatialConvolution(1, 1, 3, 3, 1, other and 2 or 1))
+   end)
+   wrong('negval = 0.5 in module 3: nn.LeakyReLU, rank 0 has 0.01', function(other)
+      return with(nn.LeakyReLU(other and 0.5 or 0.01))
+   end)
+   wrong('constant_scalar = 2 in module 3: nn.MulConstant, rank 0 has 1', function(other)
+      return with(nn.MulConstant(other and 2 or 1))
+   end)
+   wrong('numElements = 4 in module 3: nn.View, rank 0 has 9', function(other)
+      return with(nn.View(-1, other and 4 or 9))
+   end)
+   local function sampler(n, options)
+      return function(other)
+         return {sampler = distributed.sampler(other and n or 8, other and options or {batch = 4})}
+      end
+   end
+   local function make() return with(nn.Tanh()) end
+   wrong('option sampler = {n = 9, batch = 4, seed = 0, shuffle = true, current = 1, position = 0},'
+      .. ' rank 0 has option sampler = {n = 8, ', make, sampler(9, {batch = 4}))
+   wrong('option sampler = {n = 8, batch = 4, seed = 1, ', make, sampler(8, {batch = 4, seed = 1}))
+   -- what may differ: modes, and what passes have left
+   local net = nn.Sequential():add(nn.Reshape(4)):add(nn.Linear(4, 2)):add(nn.Profile(nn.Tanh(), 9))
+   for i = 1, rank do net:forward(torch.ones(i + 1, 2, 2)) end
+   if rank == 0 then net:evaluate() end
+   nn.DistributedDataParallel(net)
+end
+
+-- Calls in an order that cannot be meant.
+function checks.orders()
+   local net = nn.DistributedDataParallel(linears())
+   local input, gradOutput = rand(5, 3), rand(5, 2)
+   raises('nn.DistributedDataParallel: backward before forward', net.backward, net, input,
+      gradOutput)
+   raises('nn.DistributedDataParallel: backward before forward', net.updateGradInput, net, input,
+      gradOutput)
+   raises('nn.DistributedDataParallel: meanLoss before forward', net.meanLoss, net, 1)
+   for _, name in ipairs{'add', 'insert', 'remove'} do
+      raises(name .. ' would change what is around the network', net[name], net, nn.Tanh())
+   end
+   assert(torch.type(net:get(1)) == 'nn.Sequential')
+   if size == 1 then return end
+   net:forward(input)
+   net:evaluate()
+   net:forward(rand(2, 3))
+   net:training()
+   raises('a backward of 5 rows, and the last forward, in evaluation, had 2', net.backward, net,
+      input, gradOutput)
+   local sampler = distributed.sampler(10, {batch = 4})
+   net = nn.DistributedDataParallel(linears(), {sampler = sampler})
+   raises('the sampler of the option sampler has given out no batch yet', net.forward, net, input)
+end
+
+for _, name in ipairs{'evaluation', 'bfloat16', 'options', 'orders'} do
+   torch.manualSeed(7)
+   checks[name]()
+   distributed.barrier()
+   if rank == 0 then print(name .. ' holds') end
+end
