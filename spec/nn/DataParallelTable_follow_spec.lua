@@ -255,6 +255,20 @@ for form, dispatch in pairs(same.dispatchers) do
          assert.equal(plans, many.snapshot.objects) -- the same lists
       end)
 
+      it('reaches replicas that are made anew between passes, with the update after it', function()
+         local one, many = pair(true)
+         same.compare(one, many, input(), 1e-5)
+         for _, net in ipairs{one, many} do
+            local first = net == many and many:get(1) or one
+            first:get(4).note = torch.CudaTensor(2):fill(1)
+            net:evaluate() -- replicas are copied anew
+            for _, t in ipairs(first:parameters()) do t:mul(0.5) end
+         end
+         local x = input()
+         assert.is_true((one:forward(x) - many:forward(x)):abs():max() < 1e-5)
+         same.checkReplicas(many)
+      end)
+
       it('asks for a replica before the first forward', function()
          local _, many = pair(true)
          assert.equal('nn.Sequential', torch.type(many:get(most)))

@@ -12,6 +12,14 @@ describe('nn.DistributedDataParallel of one rank', function()
          :add(nn.Linear(4, 2)):float()
    end
 
+   it('belongs around nn.DataParallelTable, not into it', function()
+      if dpt.cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
+      local inner = nn.Sequential():add(nn.DistributedDataParallel(nn.Linear(2, 1):cuda()))
+      local wanted = 'nn%.DistributedDataParallel%(nn%.DataParallelTable%(1%):add%(network'
+      assert.error_matches(function() nn.DataParallelTable(1):add(inner, {1}) end, wanted)
+      assert.error_matches(function() nn.DataParallel(inner, {devices = {1}}) end, wanted)
+   end)
+
    it('is the network inside', function()
       local bare = network()
       local net = nn.DistributedDataParallel(network())

@@ -157,11 +157,16 @@ function DataParallelTable:_leastUsed()
    return self.train ~= false and self.impl:meets() and distributed.size() > 1 and 1 or 0
 end
 
+--- How an input is cut into the parts of replicas.
+function DataParallelTable:_inputSplit(input)
+   return self.splitSpec or self.policy or self.modules[1]:inputSplit(input)
+end
+
 function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
-   state.inputSplit = self.splitSpec or self.policy or module:inputSplit(input)
+   state.inputSplit = self:_inputSplit(input)
    local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
    used = math.max(used, self:_leastUsed())
    self.impl:setRows(before)

@@ -96,8 +96,8 @@ function DistributedDataParallel:__saved() return self.modules[1] end
 
 --- Along which dimension the rows of an input lie.
 function DistributedDataParallel:_dimension(input)
-   local split = self.table and self.table.dimension or self.modules[1]:inputSplit(input)
-   return type(split) == 'number' and split or 1
+   local split = self.table and self.table:_inputSplit(input) or self.modules[1]:inputSplit(input)
+   return type(split) == 'number' and split or self.table and self.table.dimension or 1
 end
 
 -- Where this rank's rows begin in the batch of all ranks.
@@ -146,8 +146,8 @@ end
 -- batches.
 local function isLeft(self) return self.table and self.rows == 0 and self.table.gather ~= false end
 
-local function owned(self, value)
-   return nn.utils.recursiveType(torch.isTensor(value) and value or copyTree(value), self._type)
+local function owned(module, value)
+   return nn.utils.recursiveType(torch.isTensor(value) and value or copyTree(value), module:type())
 end
 
 -- Calls f(...), a pass of this rank's rows.
@@ -169,7 +169,7 @@ function DistributedDataParallel:_run(method, input, ...)
    if not isLeft(self) then return within(self, module[method], module, input, ...) end
    local first, gradOutput = module.modules[1], ...
    return cutorch.withDevice(module.gpuAssignments[1], within, self, first[method], first,
-      owned(self, input), gradOutput and owned(self, gradOutput), select(2, ...))
+      owned(first, input), gradOutput and owned(first, gradOutput), select(2, ...))
 end
 
 -- A forward in training.

@@ -181,6 +181,49 @@ function checks.options()
    nn.DistributedDataParallel(net)
 end
 
+-- nn.DataParallelTable inside, on ranks of which one has no rows now and then: replicas that its
+-- first one's own pass changed are made anew, with their parameters.
+function checks.tables()
+   local function network(kind)
+      return nn.Sequential():add(nn.Linear(3, 1)):add(nn.BatchNormalization(1)):type(kind)
+   end
+   for _, kind in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor'} do
+      local all = nn.DistributedDataParallel(nn.DataParallelTable(1, true)
+         :add(network(kind), {1, 2}))
+      local p, dp = all:getParameters()
+      for step = 1, 3 do
+         local n = rank == size - 1 and size > 1 and step ~= 2 and 0 or 4
+         local input = torch.ones(n, 3):type(kind)
+         all:training()
+         all:zeroGradParameters()
+         all:forward(input)
+         all:backward(input, torch.ones(n, 1):type(kind))
+         p:add(-0.1, dp)
+         all:evaluate()
+         local rows = all:forward(torch.ones(4, 3):type(kind)):double():view(-1)
+         assert(rows:max() - rows:min() < 1e-6, ('step %d, rank %d'):format(step, rank))
+      end
+   end
+end
+
+-- The rows of a batch whose first dimension is time.
+function checks.sequences()
+   local function run(net, input)
+      local p, dp = net:getParameters()
+      p:fill(0.1)
+      net:zeroGradParameters()
+      local output = net:forward(input)
+      net:backward(input, output / output:size(2)) -- the mean over the batch
+      return dp:clone()
+   end
+   local function table1() return nn.DataParallelTable(1, true):add(cudnn.LSTM(3, 4, 1), {1, 2}) end
+   local input, before, own = rand(4, size * (size + 1), 3), 0, 2 * (rank + 1)
+   for r = 0, rank - 1 do before = before + 2 * (r + 1) end
+   local wanted = run(cudnn.LSTM(3, 4, 1), input)
+   near(wanted, run(nn.DistributedDataParallel(table1()),
+      input:narrow(2, before + 1, own):clone()), 'rows beside time')
+end
+
 -- Calls in an order that cannot be meant.
 function checks.orders()
    local net = nn.DistributedDataParallel(linears())
@@ -206,7 +249,7 @@ function checks.orders()
    raises('the sampler of the option sampler has given out no batch yet', net.forward, net, input)
 end
 
-for _, name in ipairs{'evaluation', 'bfloat16', 'options', 'orders'} do
+for _, name in ipairs{'evaluation', 'bfloat16', 'options', 'tables', 'sequences', 'orders'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

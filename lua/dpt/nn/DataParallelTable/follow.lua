@@ -24,10 +24,11 @@ function follow:_first()
    return self.modules[1] or fail(self, 'nothing was added: call add(module, {devices}) first')
 end
 
--- Makes the replicas if they are missing.
+-- Makes the replicas if they are missing; what was laid out belongs to those before.
 function follow:_replicas()
    if self.impl.modules or not self.modules[1] then return end
    self.impl:setup()
+   self.params:distrust()
    self.statistics:made(self.impl)
    self:_takeSnapshot()
 end

@@ -40,6 +40,11 @@ function methods:add(module, gpus)
       fail(self, 'add wants an nn.Module as argument 1, got %s', part.describe(module))
    end
    for _, inner in ipairs(module:listModules()) do
+      if torch.isTypeOf(inner, 'nn.DistributedDataParallel') then
+         fail(self, 'add got a network with nn.DistributedDataParallel in it, whose copies would not'
+            .. ' add up gradients: nn.DistributedDataParallel(nn.DataParallelTable(1):add(network,'
+            .. ' devices)) is the way round')
+      end
       if inner.ownDevices then
          fail(self, 'add got a network with %s in it, which chooses devices itself: replicas have'
             .. ' theirs', torch.type(inner))
