@@ -3,7 +3,8 @@
 -- Epochs of the same training three ways, in turn: the batch is on the device already, it comes
 -- from a loader of two threads, the script's own thread makes it before the step. A batch is made
 -- as scripts for pictures do: rows of a data set of bytes, a random crop, half of them mirrored,
--- normalised floats. The first batch of an epoch, for which a loader's caller waits, counts, too.
+-- other brightness and contrast, noise, normalised floats. The first batch of an epoch, for which a
+-- loader's caller waits, counts, too.
 --
 -- Invariant: the device, the script and each thread of the loader compute with one thread, so that
 -- two cores have one for the step and one for batches; a step ends when the device has ended it.
@@ -17,7 +18,7 @@ dpt.setDevices('host:' .. math.max(2, require('dpt.ffi').C.dpt_cores()))
 torch.setdefaulttensortype 'torch.FloatTensor'
 torch.setnumthreads(1)
 torch.manualSeed(1)
-local N, BATCH, SIZE, CROP, THREADS, ROUNDS = 640, 16, 256, 224, 2, 7
+local N, BATCH, SIZE, CROP, THREADS, ROUNDS = 2560, 32, 40, 32, 2, 9
 
 local images, classes = torch.ByteTensor(N, 3, SIZE, SIZE):random(0, 255),
    torch.ByteTensor(N):random(1, 10)
@@ -29,15 +30,16 @@ local function make(rows)
    for i = 1, rows:nElement() do
       local y, x = torch.random(SIZE - CROP + 1), torch.random(SIZE - CROP + 1)
       local crop = whole[i]:narrow(2, y, CROP):narrow(3, x, CROP)
-      input[i]:copy(torch.random(2) == 1 and crop:index(3, mirrored) or crop)
+      local picture = input[i]:copy(torch.random(2) == 1 and crop:index(3, mirrored) or crop)
+      local mean = picture:mean()
+      picture:add(-mean):mul(torch.uniform(0.6, 1.4)):add(mean * torch.uniform(0.6, 1.4))
+      picture:add(torch.FloatTensor(3, CROP, CROP):normal(0, 4))
    end
    for plane, mean in ipairs{125, 123, 114} do input:select(2, plane):add(-mean):div(63) end
    return input, classes:index(1, rows):float()
 end
 
--- Patches of 7 x 7 become the points that the network takes.
-local net = nn.Sequential():add(nn.SpatialConvolution(3, 3, 7, 7, 7, 7))
-net:add(networks['VGG-like']()):cuda()
+local net = networks['VGG-like']():cuda()
 local criterion = nn.ClassNLLCriterion():cuda()
 local params, grads = net:getParameters()
 local state = {learningRate = 0.01}

@@ -41,9 +41,9 @@ function methods:add(module, gpus)
    end
    for _, inner in ipairs(module:listModules()) do
       if torch.isTypeOf(inner, 'nn.DistributedDataParallel') then
-         fail(self, 'add got a network with nn.DistributedDataParallel in it, whose copies would not'
-            .. ' add up gradients: nn.DistributedDataParallel(nn.DataParallelTable(1):add(network,'
-            .. ' devices)) is the way round')
+         fail(self, 'add got a network with nn.DistributedDataParallel in it, whose copies would'
+            .. ' not add up gradients: nn.DistributedDataParallel('
+            .. 'nn.DataParallelTable(1):add(network, devices)) is the way round')
       end
       if inner.ownDevices then
          fail(self, 'add got a network with %s in it, which chooses devices itself: replicas have'
