@@ -69,7 +69,7 @@ describe('ranks on two hosts', function()
 
    -- What rank 1 does wrong is heard of on the other host within a second.
    for fault, said in pairs{
-      count = 'is not the same on all ranks: .-77 Float elements %(max%) on rank 1',
+      count = 'is not the same on all ranks: .-77 Float elements %(max%), too long on rank 1',
       type = 'is not the same on all ranks: .-5 Long elements %(sum%) on rank 1',
       stop = 'rank 0: .- has taken longer than 2 s %(DPT_TIMEOUT%); come: 0; rank 1 on %S+: last',
       exit = 'rank 1 on %S+ has ended its script, and rank 0 waits for it in',
