@@ -112,6 +112,16 @@ same.dispatched('nn.DataParallelTable with', function()
    end)
 
    describe('inputs which', function()
+      it('become the type of a network that was converted before or after', function()
+         local kind = 'torch.CudaDoubleTensor'
+         local many = nn.DataParallelTable(1):add(nn.Linear(4, 3):type(kind), same.range(most))
+         assert.equal(kind, many:type())
+         assert.equal(kind, many:forward(torch.FloatTensor(most, 4):fill(1)):type())
+         many:backward(torch.FloatTensor(most, 4), torch.FloatTensor(most, 3):fill(1))
+         many:get(1):type('torch.CudaTensor')
+         assert.equal('torch.CudaTensor', many:forward(torch.DoubleTensor(most, 4)):type())
+      end)
+
       it('may be host tensors, which have been read on return', function()
          local one = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))

@@ -15,9 +15,27 @@ describe('nn.DistributedDataParallel of one rank', function()
    it('belongs around nn.DataParallelTable, not into it', function()
       if dpt.cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
       local inner = nn.Sequential():add(nn.DistributedDataParallel(nn.Linear(2, 1):cuda()))
-      local wanted = 'nn%.DistributedDataParallel%(nn%.DataParallelTable%(1%):add%(network'
+      local wanted = 'write nn%.DistributedDataParallel%(nn%.DataParallelTable%(1%):add%(network'
       assert.error_matches(function() nn.DataParallelTable(1):add(inner, {1}) end, wanted)
-      assert.error_matches(function() nn.DataParallel(inner, {devices = {1}}) end, wanted)
+      local many = nn.DataParallelTable(1):add(nn.Sequential():add(nn.Linear(3, 2):cuda()), {1})
+      many:forward(torch.CudaTensor(2, 3):fill(1))
+      many:get(1):add(inner)
+      many:apply(function() end)
+      assert.error_matches(function() many:forward(torch.CudaTensor(2, 3):fill(1)) end, wanted)
+      inner:double()
+      assert.error_matches(function() nn.DataParallel(inner, {devices = {1}}) end,
+         'write nn%.DistributedDataParallel%(nn%.DataParallel%(network%)%) around all')
+      assert.equal('torch.DoubleTensor', inner:get(1):get(1).weight:type()) -- it was not touched
+   end)
+
+   it('belongs around what calls copies of a module', function()
+      local wanted = 'copies would not add up gradients: take it out and write'
+         .. ' nn%.DistributedDataParallel%(network%) around all'
+      local inner = nn.DistributedDataParallel(nn.Linear(2, 1))
+      assert.error_matches(function() nn.MapTable(inner) end, wanted)
+      assert.error_matches(function()
+         nn.Sequencer(nn.Sequential():add(inner)):forward(torch.ones(3, 2, 2))
+      end, wanted)
    end)
 
    it('is the network inside', function()
@@ -144,7 +162,7 @@ describe('nn.DistributedDataParallel of one rank', function()
          {hook = 'bf16'})
       wrong('option sampler wants what distributed.sampler returned, got 3', network(),
          {sampler = 3})
-      wrong('got a network with another one of it inside',
+      wrong('got a network with another one of it inside: take that out',
          nn.Sequential():add(nn.DistributedDataParallel(network())))
       assert.error_matches(function()
          nn.DistributedDataParallel(network()):accUpdateGradParameters()

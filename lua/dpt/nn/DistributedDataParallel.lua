@@ -77,7 +77,9 @@ function DistributedDataParallel:__init(module, given)
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
    end
    for _, inner in ipairs(module:listModules()) do
-      if torch.isTypeOf(inner, NAME) then fail('got a network with another one of it inside') end
+      if torch.isTypeOf(inner, NAME) then
+         fail('got a network with another one of it inside: take that out, one around all will do')
+      end
    end
    options.set(self, given, NAME)
    parent.__init(self, module)

@@ -11,7 +11,7 @@
 
 local torch = require 'dpt.tensor'
 local checkInteger = require('dpt.tensor.core').checkInteger
-local wantPart = require('dpt.nn.part').want
+local part = require 'dpt.nn.part'
 local dptffi = require 'dpt.ffi'
 local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
 
@@ -65,7 +65,8 @@ function MapTable:add(module)
    if self.module then
       raise('nn.MapTable: add takes one module and there is one already')
    end
-   self.module = wantPart(self, 'add', 'module', module)
+   self.module = part.want(self, 'add', 'module', module)
+   part.wantBare('nn.MapTable', 'add', module, 'network')
    self.modules[1] = module
    return self
 end

@@ -27,4 +27,18 @@ function part.want(self, method, kind, value)
       part.describe(value), kind)
 end
 
+--- Raises if there is an nn.DistributedDataParallel in a module that is to be copied: copies are
+-- bare networks, which would not add up gradients.
+-- @param owner, method that copy it
+-- @param instead what to wrap
+function part.wantBare(owner, method, module, instead)
+   for _, inner in ipairs(module:listModules()) do
+      if torch.isTypeOf(inner, 'nn.DistributedDataParallel') then
+         dptffi.fail('%s: %s got a network with nn.DistributedDataParallel in it, whose copies'
+            .. ' would not add up gradients: take it out and write nn.DistributedDataParallel(%s)'
+            .. ' around all', owner, method, instead)
+      end
+   end
+end
+
 return part

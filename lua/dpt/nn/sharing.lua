@@ -4,6 +4,7 @@
 
 local torch = require 'dpt.tensor'
 local deepcopy = require 'dpt.clone'
+local part = require 'dpt.nn.part'
 
 local M = {}
 
@@ -51,6 +52,7 @@ end
 
 --- A copy for another step of a sequence: recurrent modules in it are the same (method stepClone).
 function M.step(module)
+   part.wantBare(torch.type(module), 'stepClone', module, 'network')
    steps = steps + 1
    local ok, copy = pcall(M.clone, module)
    steps = steps - 1

@@ -11,6 +11,7 @@ local torch = require 'dpt.tensor'
 local flatten = require 'dpt.parallel.params.flatten'
 local options = require 'dpt.nn.DataParallelTable.options'
 local Snapshot = require 'dpt.parallel.params.snapshot'
+local part = require 'dpt.nn.part'
 local timed = require 'dpt.nn.DataParallelTable.profile'
 
 local follow = {}
@@ -27,6 +28,7 @@ end
 -- Makes the replicas if they are missing; what was laid out belongs to those before.
 function follow:_replicas()
    if self.impl.modules or not self.modules[1] then return end
+   part.wantBare(torch.type(self), 'a pass', self.modules[1], options.WRAPPED)
    self.impl:setup()
    self.params:distrust()
    self.statistics:made(self.impl)
@@ -70,6 +72,16 @@ function follow:_follow()
    end
 end
 
+-- The type of replica 1, whose parameters a script may have converted.
+function follow:_readType()
+   for _, t in ipairs(self:_first():parameters() or {self:_first()}) do
+      if options.types[t:type()] then
+         self._type = t:type()
+         return
+      end
+   end
+end
+
 -- Lays the replicas' parameters out anew if replica 1's were replaced or moved.
 -- @param version of replica 1's fields, if it is known
 function follow:_layOut(version)
@@ -78,7 +90,7 @@ function follow:_layOut(version)
    if change == 'other' then self.impl:applyChanges() end
    if self.impl.modules and not change and not params:isBroken(self.impl)
       and (self.flattenedParams or not self.flattenParams) then return end
-   if not change then self:syncGradients() end
+   if change then self:_readType() else self:syncGradients() end
    if self.flattenParams then -- before replicas are made: then they are flat, too
       params:flatten(module, device, torch.type(self))
    end

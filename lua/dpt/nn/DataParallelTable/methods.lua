@@ -12,13 +12,10 @@ local Params = require 'dpt.parallel.params'
 local replica = require 'dpt.parallel.dispatch.replica'
 local Threads = require 'dpt.parallel.dispatch.threads'
 local part = require 'dpt.nn.part'
+local options = require 'dpt.nn.DataParallelTable.options'
 local type = dptffi.type
 
 local methods = {}
-
-local floating = {
-   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
-}
 
 local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
@@ -39,12 +36,8 @@ function methods:add(module, gpus)
    if not torch.isTypeOf(module, 'nn.Module') or part.isClass(module) then
       fail(self, 'add wants an nn.Module as argument 1, got %s', part.describe(module))
    end
+   part.wantBare(torch.type(self), 'add', module, options.WRAPPED)
    for _, inner in ipairs(module:listModules()) do
-      if torch.isTypeOf(inner, 'nn.DistributedDataParallel') then
-         fail(self, 'add got a network with nn.DistributedDataParallel in it, whose copies would'
-            .. ' not add up gradients: nn.DistributedDataParallel('
-            .. 'nn.DataParallelTable(1):add(network, devices)) is the way round')
-      end
       if inner.ownDevices then
          fail(self, 'add got a network with %s in it, which chooses devices itself: replicas have'
             .. ' theirs', torch.type(inner))
@@ -59,6 +52,7 @@ function methods:add(module, gpus)
    for _, device in ipairs(list) do table.insert(self.gpuAssignments, device) end
    self.impl:applyChanges()
    self:resetTransient()
+   self:_readType()
    return self
 end
 
@@ -164,7 +158,7 @@ end
 --- The type's name, or the same network with another type of tensors, which must be a device's.
 function methods:type(typename, tensorCache)
    if not typename then return self._type end
-   if not floating[typename] then
+   if not options.types[typename] then
       fail(self, 'type wants a floating type of devices, replicas do not live on the host:'
          .. ' torch.CudaTensor, torch.CudaDoubleTensor or torch.CudaHalfTensor, got %s; get(1) is'
          .. ' the network itself', tostring(typename))

@@ -34,6 +34,14 @@ local known = {
 
 local options = {}
 
+--- What nn.DistributedDataParallel belongs around, for errors.
+options.WRAPPED = 'nn.DataParallelTable(1):add(network, devices)'
+
+--- The types that a network on devices may have.
+options.types = {
+   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
+}
+
 --- The options of nn.DataParallelTable.
 options.names = {'buffers', 'gather', 'outputDevice', 'weights'}
 
