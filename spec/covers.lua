@@ -27,6 +27,7 @@ return {
       ['distributed/profile'] = 'init',
       ['distributed/resume'] = 'init',
       ['distributed/training'] = 'init',
+      ['distributed/uneven_rows'] = 'init',
       ['distributed/user_issues'] = 'init',
       ['distributed/wrapper'] = 'init',
       ['device/cuda_calls'] = 'init',

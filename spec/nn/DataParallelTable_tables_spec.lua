@@ -111,6 +111,37 @@ same.dispatched('nn.DataParallelTable with', function()
       end)
    end)
 
+   describe('a batch without rows', function()
+      it('answers with sizes, as one device does', function()
+         local one = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):add(nn.Linear(3, 2)):cuda()
+         local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
+         for _, rows in ipairs{0, 1, 0, most} do
+            same.compare(one, many, rows > 0 and randomInput({4}, rows) or torch.CudaTensor(0, 4),
+               1e-5)
+            assert.same({rows, 2}, many.output:size():totable())
+            assert.same({rows, 4}, many.gradInput:size():totable())
+            same.checkReplicas(many)
+         end
+      end)
+
+      it('moves no running statistics', function()
+         local many = nn.DataParallelTable(1):add(nn.BatchNormalization(3):cuda(), same.range(most))
+         many:forward(randomInput({3}, 2 * most))
+         local function statistics()
+            return many:applyToReplicas(function(norm) return norm.running_mean:double() end)
+         end
+         local before = statistics()
+         assert.same({0, 3}, many:forward(torch.CudaTensor(0, 3)):size():totable())
+         for i, mean in ipairs(statistics()) do same.close(before[i], mean, 0) end
+      end)
+
+      it('without sizes is none of any replica', function()
+         local many = nn.DataParallelTable(1):add(nn.Linear(4, 3):cuda(), same.range(most))
+         assert.equal(0, many:forward(torch.CudaTensor()):dim())
+         assert.equal(0, many:forward{} and many.used)
+      end)
+   end)
+
    describe('inputs which', function()
       it('become the type of a network that was converted before or after', function()
          local kind = 'torch.CudaDoubleTensor'

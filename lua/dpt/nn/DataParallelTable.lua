@@ -65,7 +65,7 @@ DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap =
 --- What is made again when it is needed; the dispatcher is the object's own.
 DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu', 'state',
    'used', 'deferred', 'copiedBytes', 'params', 'snapshot', 'constants', 'statistics',
-   'flattenedParams', 'impl'}
+   'flattenedParams', 'impl', 'around'}
 
 local NAME = 'nn.DataParallelTable'
 
@@ -143,30 +143,36 @@ function DataParallelTable:_join(name, parts, splitSpec)
    return joined[name]
 end
 
--- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
+local function direct(f, ...) return f(...) end
+
+-- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work, nor is
+-- what the field `around` does there, a function(f, ...) that calls f(...) (several processes).
 function DataParallelTable:_call(name, ...)
-   local ok, results = pcall(timed, self, name, self.impl.call, self.impl, ...)
+   local ok, results = pcall(self.around or direct, timed, self, name, self.impl.call, self.impl,
+      ...)
    self:_takeSnapshot(true)
    self.params:passed()
    if not ok then error(results, 0) end
    return results
 end
 
--- How many replicas come to a pass without rows: one, if ranks exchange something in its middle.
+-- How many replicas come to a pass without rows: the first one, which knows the sizes of what has
+-- none, if the input has sizes and results are joined, or ranks exchange something in its middle.
 function DataParallelTable:_leastUsed()
+   if self.gather and deviceOutputs.dimensions(self.inputGpu[1]) > 0 then return 1 end
    return self.train ~= false and self.impl:meets() and distributed.size() > 1 and 1 or 0
 end
 
 --- How an input is cut into the parts of replicas.
-function DataParallelTable:_inputSplit(input)
-   return self.splitSpec or self.policy or self.modules[1]:inputSplit(input)
+function DataParallelTable:inputSplit(input)
+   return self.splitSpec or self.policy or self:_first():inputSplit(input) or self.dimension
 end
 
 function DataParallelTable:updateOutput(input)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
-   state.inputSplit = self:_inputSplit(input)
+   state.inputSplit = self:inputSplit(input)
    local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
    used = math.max(used, self:_leastUsed())
    self.impl:setRows(before)

@@ -20,9 +20,8 @@
 -- @usage nn.DistributedDataParallel(nn.Linear(3, 2)):forward(torch.ones(4, 3)):size() --> 4x2
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
-local nn = require 'dpt.nn'
+require 'dpt.nn'
 local distributed = require 'dpt.distributed'
-local copyTree = require 'dpt.clone'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
 local tracker = require 'dpt.parallel.params.tracker'
@@ -37,8 +36,7 @@ local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
 local gradients = require 'dpt.nn.DistributedDataParallel.gradients'
 local join = require 'dpt.nn.DistributedDataParallel.join'
 local options = require 'dpt.nn.DistributedDataParallel.options'
-local deviceOutputs = require 'dpt.parallel.split.device_outputs'
-local type = dptffi.type
+local rows = require 'dpt.parallel.split.rows'
 
 local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
 
@@ -96,10 +94,11 @@ end
 --- The network inside: what torch.save writes.
 function DistributedDataParallel:__saved() return self.modules[1] end
 
---- Along which dimension the rows of an input lie.
-function DistributedDataParallel:_dimension(input)
-   local split = self.table and self.table:_inputSplit(input) or self.modules[1]:inputSplit(input)
-   return type(split) == 'number' and split or self.table and self.table.dimension or 1
+-- How many rows an input has, by how it would be cut into parts of replicas.
+local function rowsOf(self, input)
+   local devices = self.table
+   return rows(input, self.modules[1]:inputSplit(input), devices and devices.dimension or 1,
+      devices and devices.gpuAssignments or {self.device}, NAME .. ': input')
 end
 
 -- Where this rank's rows begin in the batch of all ranks.
@@ -144,34 +143,24 @@ function DistributedDataParallel:_exchange(...)
    return all
 end
 
--- A table of devices without rows has no sizes to answer with: its first replica runs empty
--- batches.
-local function isLeft(self) return self.table and self.rows == 0 and self.table.gather ~= false end
-
-local function owned(module, value)
-   return nn.utils.recursiveType(torch.isTensor(value) and value or copyTree(value), module:type())
+local function onDevice(self, f, ...)
+   local device = self.device
+   local passes = random.passes(device, {0, self.rows}, 1)
+   if device == cutorch.getDevice() then return random.within(passes[1], f, ...) end
+   return cutorch.withDevice(device, random.within, passes[1], f, ...)
 end
 
 -- Calls f(...), a pass of this rank's rows.
 local function within(self, f, ...)
    weights.parts = self.sender.parts
-   if self.device == 0 or self.table and not isLeft(self) then
-      return random.from(self.before, self.rank, f, ...)
-   end
-   local device = self.device or self.table.gpuAssignments[1]
-   local passes = random.from(self.before, self.rank, random.passes, device,
-      {0, self.rows}, 1)
-   if device == cutorch.getDevice() then return random.within(passes[1], f, ...) end
-   return cutorch.withDevice(device, random.within, passes[1], f, ...)
+   if self.device == 0 or self.table then return random.from(self.before, self.rank, f, ...) end
+   return random.from(self.before, self.rank, onDevice, self, f, ...)
 end
 
 --- Calls a method of the network, a pass of this rank's rows that sends nothing.
-function DistributedDataParallel:_run(method, input, ...)
+function DistributedDataParallel:_run(method, ...)
    local module = self.modules[1]
-   if not isLeft(self) then return within(self, module[method], module, input, ...) end
-   local first, gradOutput = module.modules[1], ...
-   return cutorch.withDevice(module.gpuAssignments[1], within, self, first[method], first,
-      owned(first, input), gradOutput and owned(first, gradOutput), select(2, ...))
+   return within(self, module[method], module, ...)
 end
 
 -- A forward in training.
@@ -188,7 +177,6 @@ end
 local function evaluate(self, input)
    local module = self.modules[1]
    self.before, self.total = self.rows * self.rank, nil
-   if isLeft(self) then return self:_leave(self._run, self, 'updateOutput', input) end
    return self:_leave(module.updateOutput, module, input)
 end
 
@@ -200,7 +188,7 @@ function DistributedDataParallel:updateOutput(input)
       self.output = hostRandom.whole(module.updateOutput, module, input)
       return self.output
    end
-   self.rows = deviceOutputs.rows(input, self:_dimension(input))
+   self.rows = rowsOf(self, input)
    self.weighed, self.weighedBy = nil, nil
    if self.evaluated then
       self.output = evaluate(self, input)
@@ -215,11 +203,10 @@ end
 -- Raises unless the last forward can have been that of a backward of this input.
 local function checkForward(self, input)
    if not self.rows then fail('backward before forward') end
-   local rows = self.ranks > 1 and input ~= nil
-      and deviceOutputs.rows(input, self:_dimension(input)) or self.rows
-   if rows ~= self.rows then
+   local got = self.ranks > 1 and input ~= nil and rowsOf(self, input) or self.rows
+   if got ~= self.rows then
       fail('a backward of %d rows, and the last forward%s had %d: each backward comes after the'
-         .. ' forward of its input', rows, self.evaluated and ', in evaluation,' or '', self.rows)
+         .. ' forward of its input', got, self.evaluated and ', in evaluation,' or '', self.rows)
    end
 end
 
@@ -243,11 +230,11 @@ end
 -- before.
 local function pass(self, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
-   if self.table and not isLeft(self) then
+   if self.table then
       module.overlap = self.overlap and not module.impl:meets()
       return within(self, module[method], module, input, gradOutput, factor)
    end
-   local call = self.overlap and not self.table and params:begin(self.dispatcher, 1)
+   local call = self.overlap and params:begin(self.dispatcher, 1)
    local ok, result
    if call then
       ok, result = pcall(within, self, call, module, 1, nil, method, input, gradOutput, factor)

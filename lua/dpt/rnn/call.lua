@@ -84,7 +84,7 @@ function M.read(module, input)
    local T, B = x:size(call.batchFirst and 2 or 1), x:size(call.batchFirst and 1 or 2)
    if lengths then
       packing.check(lengths, T, B, name)
-      call.lengths = torch.LongTensor(lengths)
+      call.lengths = B > 0 and torch.LongTensor(lengths) or nil
    end
    if not call.states then
       if module.rememberStates then remembered(module, B) end

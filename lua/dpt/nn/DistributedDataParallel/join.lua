@@ -4,21 +4,26 @@
 -- one without rows; so every rank takes the same steps, its optimizer too, and sends the same.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
+local splitSpec = require 'dpt.parallel.split.split_spec'
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
 
 local join = {}
 
 -- What a value is without its rows, in tables that can be sent (files keep no sizes of tensors
--- without elements); dimension: along which a tensor's rows lie.
-local function describe(value, dimension)
+-- without elements); how: its split spec; dimension: along which a tensor's rows lie that has none.
+local function describe(value, how, dimension)
+   if how == 'replicate' then return {value = value} end
    if torch.isTensor(value) then
-      local sizes = value:size():totable()
-      if #sizes > 0 then sizes[dimension <= #sizes and dimension or 1] = 0 end
+      local sizes, along = value:size():totable(), type(how) == 'number' and how or dimension
+      if how == 'list' then sizes = {0}
+      elseif #sizes > 0 then sizes[along <= #sizes and along or 1] = 0 end
       return {type = value:type(), sizes = sizes}
    elseif torch.type(value) == 'table' then
       local inner = {}
-      for key, v in pairs(value) do inner[key] = describe(v, dimension) end
+      for key, v in pairs(how == 'list' and {} or value) do
+         inner[key] = describe(v, splitSpec.at(how, key), dimension)
+      end
       return {inner = inner}
    end
    return {value = value}
@@ -64,9 +69,9 @@ function join:join(f, state, control)
       local input = batch[1]
       control, ended = input, input == nil
       if not ended then
-         local along = self:_dimension(input)
-         model = {n = table.maxn(batch)}
-         for i = 1, model.n do model[i] = describe(batch[i], i == 1 and along or 1) end
+         local how, along = self:inputSplit(input), self.table and self.table.dimension or 1
+         model = {n = table.maxn(batch), describe(input, how, along)}
+         for i = 2, model.n do model[i] = describe(batch[i], nil, 1) end
       end
       local root, unknown = nil, false
       for r, numbers in ipairs(self:_exchange(ended and 0 or 1, model and 1 or 0)) do

@@ -3,7 +3,9 @@
 -- Invariant: ranks weigh gradients by the third argument of backward and accGradParameters. A
 -- module of a script that ignores it would be wrong and nobody would see it: so the first call that
 -- adds something to its gradients is done before by a copy of it, with 0, which must add nothing.
--- Modules have hooks only while a backward pass runs; dpt's own are covered by specs.
+-- Modules have hooks only while a backward pass runs, those of replicas only on replica 1 and only
+-- while replicas run (the field `around` of an nn.DataParallelTable), so that no other replica
+-- follows them; dpt's own are covered by specs.
 local torch = require 'dpt.tensor'
 local copyTree = require 'dpt.clone'
 local named = require 'dpt.threads.named'
@@ -20,10 +22,23 @@ local function gradientsOf(module)
    return gradients or {}
 end
 
+-- The networks of devices around modules, by module.
+local function tablesOf(network)
+   local tables = {}
+   for _, module in ipairs(network:listModules()) do
+      local isTable = torch.isTypeOf(module, 'nn.DataParallelTable')
+      for i, inner in ipairs(isTable and module:listModules() or {}) do
+         tables[inner] = i > 1 and module or nil
+      end
+   end
+   return tables
+end
+
 --- The modules with parameters that have such methods of a script's.
--- @return list of {module, number = which one it is, methods = {name = its field or false}}
+-- @return list of {module, number = which one it is, methods = {name = its field or false}, table =
+-- the nn.DataParallelTable that it is in, or nil}
 function scale.foreign(network, owner)
-   local list = {}
+   local list, tables = {}, tablesOf(network)
    for i, module in ipairs(network:listModules()) do
       local methods, some = {}, #gradientsOf(module) > 0
       for _, name in ipairs(some and METHODS or {}) do
@@ -38,7 +53,9 @@ function scale.foreign(network, owner)
             methods[name] = rawget(module, name) or false
          end
       end
-      if next(methods) then list[#list + 1] = {module = module, number = i, methods = methods} end
+      if next(methods) then
+         list[#list + 1] = {module = module, number = i, methods = methods, table = tables[module]}
+      end
    end
    return list
 end
@@ -91,14 +108,13 @@ local function heeds(owner, one, list, name, input, gradOutput)
    return distance(try(one, list, 1, name, input, gradOutput), before) ~= 0
 end
 
---- Calls f(...), a backward pass, in which modules are looked at; those that have passed leave the
--- list.
--- @param list of scale.foreign
-function scale.within(owner, list, f, ...)
-   if #list == 0 then return f(...) end
-   local passed, hooked = {}, {}
+-- Calls f(...) while the modules of the list that are in a network of devices (nil: in none) have
+-- hooks.
+-- @param passed those that heed their scale
+local function hookedIn(parallel, owner, list, passed, f, ...)
+   local hooked = {}
    for _, one in ipairs(list) do
-      for name in pairs(one.methods) do
+      for name in pairs(one.table == parallel and one.methods or {}) do
          local method = one.module[name]
          hooked[#hooked + 1] = {one.module, name, one.methods[name] or nil}
          rawset(one.module, name, function(module, input, gradOutput, ...)
@@ -109,6 +125,26 @@ function scale.within(owner, list, f, ...)
    end
    local results = {pcall(f, ...)}
    for _, hook in ipairs(hooked) do rawset(hook[1], hook[2], hook[3]) end
+   if not results[1] then error(results[2], 0) end
+   return unpack(results, 2, table.maxn(results))
+end
+
+--- Calls f(...), a backward pass, in which modules are looked at; those that have passed leave the
+-- list.
+-- @param list of scale.foreign
+function scale.within(owner, list, f, ...)
+   if #list == 0 then return f(...) end
+   local passed = {}
+   for _, one in ipairs(list) do
+      local parallel = one.table
+      if parallel then
+         parallel.around = function(...) return hookedIn(parallel, owner, list, passed, ...) end
+      end
+   end
+   local results = {pcall(hookedIn, nil, owner, list, passed, f, ...)}
+   for _, one in ipairs(list) do
+      if one.table then one.table.around = nil end
+   end
    for i = #list, 1, -1 do
       if passed[list[i]] then table.remove(list, i) end
    end

@@ -42,6 +42,13 @@ function deviceOutputs.rows(tree, dimension)
    return rows
 end
 
+--- The most dimensions that a tensor of a tree has.
+function deviceOutputs.dimensions(tree)
+   local dimensions = 0
+   each(tree, function(t) dimensions = math.max(dimensions, t:dim()) end)
+   return dimensions
+end
+
 --- The device of the first tensor of a tree that has memory; 0: the host, or none has.
 function deviceOutputs.device(tree)
    local device = 0
