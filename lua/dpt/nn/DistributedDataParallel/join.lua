@@ -10,8 +10,8 @@ local type = dptffi.type
 
 local join = {}
 
--- What a value is without its rows, in tables that can be sent (files keep no sizes of tensors
--- without elements); how: its split spec; dimension: along which a tensor's rows lie that has none.
+-- What a value is without its rows, in tables that can be sent; how: its split spec; dimension:
+-- along which the rows of a tensor lie that has none.
 local function describe(value, how, dimension)
    if how == 'replicate' then return {value = value} end
    if torch.isTensor(value) then
