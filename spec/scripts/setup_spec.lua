@@ -69,7 +69,7 @@ describe('the C sources #noasan', function()
             local script = {("mkdir %s && ln -s $(gcc -print-file-name=include/omp.h) %s"):format(
                include, include)}
             for command, file in commands:gmatch '"command": "(.-)",\n%s*"file": "([^"]+)"' do
-               if file:find('/csrc/', 1, true) then
+               if file:find('/csrc/', 1, true) and file:find '%.c$' then -- nvcc's are not C
                   local flags = command:gsub('\\(.)', '%1'):gsub('^.-(%-[DIf])', '%1', 1)
                   flags = flags:gsub(' %-o .*$', ''):gsub('%-isystem %S+/gcc/%S+', '')
                   script[#script + 1] = ('%s %s -fsyntax-only -Werror -Wno-pass-failed'
