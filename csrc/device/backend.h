@@ -36,6 +36,7 @@ typedef struct dpt__context {
   const char *name;    /* of the operation: a literal */
   uint64_t number;     /* of the stream's item that runs */
   int64_t bytes;       /* that a launched kernel goes through; 0: not known, or much */
+  int awaited;         /* who queues it waits for it at once */
   int unit;            /* the backend's number of the device */
   int measures;        /* the kernel is to do nothing but ask for temporary memory (or LEAST) */
   char *scratch;       /* that memory: `capacity` bytes, of which `used` were handed out */

@@ -31,6 +31,7 @@ static enum dpt__way copy_way(const dpt__block *to, const dpt__block *from) {
 void dpt__copies_start(dpt__copies *copies, dpt__stream *stream, const char *fn) {
   copies->stream = stream;
   copies->fn = fn;
+  copies->awaited = 0;
   copies->args.count = 0;
 }
 
@@ -43,6 +44,7 @@ int dpt__copies_end(dpt__copies *copies) {
   dpt__kernel_fn *run = stream->backend->kernels[DPT__KERNEL_copy_bytes];
   dpt__context context = dpt__stream_context(stream, copies->fn);
   if (args->way == DPT__WITHIN || !dpt__link_ns(bytes)) context.bytes = (int64_t)bytes;
+  context.awaited = copies->awaited;
   if (dpt__tracing()) dpt__trace_describe((int64_t)bytes, NULL, args->way != DPT__WITHIN);
   if (dpt__fault(DPT__FAULT_COPY)) run = copy_run_failure;
   DPT__TRY(dpt__stream_push_kernel(&context, run, args,
@@ -87,6 +89,15 @@ int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_
   dpt__copies_start(&copies, stream, fn);
   DPT__TRY(dpt__copies_add(&copies, to, to_storage, from, from_storage, bytes));
   return dpt__copies_end(&copies);
+}
+
+int dpt__copy_await(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
+                    const void *from, dpt_storage *from_storage, size_t bytes) {
+  dpt__copies copies;
+  dpt__copies_start(&copies, stream, fn);
+  copies.awaited = 1;
+  DPT__TRY(dpt__copies_add(&copies, to, to_storage, from, from_storage, bytes));
+  return dpt__copies_end(&copies) || dpt__stream_synchronize(stream);
 }
 
 int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_storage *from,

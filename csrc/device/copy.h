@@ -17,6 +17,10 @@
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                  const void *from, dpt_storage *from_storage, size_t bytes);
 
+/* The same, and waits for it: it runs in this thread if the stream rests. */
+int dpt__copy_await(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
+                    const void *from, dpt_storage *from_storage, size_t bytes);
+
 /* So many bytes go from device to device by a backend's library. */
 void dpt__copied_add(uint64_t bytes);
 
@@ -25,6 +29,7 @@ void dpt__copied_add(uint64_t bytes);
 typedef struct dpt__copies {
   dpt__stream *stream;
   const char *fn;
+  int awaited;           /* as a context's */
   dpt__block *to, *from; /* of the last piece */
   struct dpt__copy_bytes_args args;
 } dpt__copies;

@@ -125,17 +125,26 @@ int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const ch
 enum { FEW_BYTES = 1 << 15, MOST_NS = 20000 };
 
 /* Its thread sleeps, or is about to, and all is done. Certain only under the stream's lock. */
-int dpt__stream_rests(dpt__stream *stream) {
+int dpt__stream_sleeps(dpt__stream *stream) {
   uint64_t number = dpt__counter_value(&stream->submitted);
   return dpt__counter_sleeps(&stream->submitted, number + 1) &&
-         dpt__counter_value(&stream->done) == number && !stream->backend->stream_new &&
+         dpt__counter_value(&stream->done) == number && !stream->backend->stream_new;
+}
+
+int dpt__stream_rests(dpt__stream *stream) {
+  return dpt__stream_sleeps(stream) &&
          atomic_load_explicit(&stream->here, memory_order_relaxed) < MOST_NS;
+}
+
+static int stream_takes_here(dpt__stream *stream, const dpt__context *context) {
+  if (context->awaited) return dpt__stream_sleeps(stream);
+  return context->bytes > 0 && context->bytes <= FEW_BYTES && dpt__stream_rests(stream);
 }
 
 static int stream_runs_here(dpt__stream *stream, const dpt__context *context)
     DPT__REQUIRES(stream->lock) {
-  return dpt__stream_rests(stream) && context->bytes > 0 && context->bytes <= FEW_BYTES &&
-         !dpt__own_capture && !atomic_load(&stream->capture) && !dpt__tracing() && !dpt__delays();
+  return stream_takes_here(stream, context) && !dpt__own_capture &&
+         !atomic_load(&stream->capture) && !dpt__tracing() && !dpt__delays();
 }
 
 /* Whether it has run. Its event is done before the stream's thread could look for an item. */
@@ -241,7 +250,7 @@ int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, con
                     .capacity = context->capacity / DPT__SCRATCH_ALIGN,
                     .scratch = context->scratch};
   DPT__TRY(stream_order(stream));
-  if (context->bytes && dpt__stream_rests(stream) && stream_run_here(*context, fn, args)) return 0;
+  if (stream_takes_here(stream, context) && stream_run_here(*context, fn, args)) return 0;
   return stream_push(1, &stream, head, args, size);
 }
 

@@ -12,7 +12,8 @@
  * There a thread that sleeps takes longer to wake up than a small kernel to run. So while a stream
  * has nothing to do, kernels that go through little memory run in the thread that queues them, as
  * items of the stream like others (their errors are its), for 20 us between two waits: more is
- * better done beside that thread. Traces and DPT_DELAY have all of them in the stream's.
+ * better done beside that thread, unless it waits for them at once. Traces and DPT_DELAY have all
+ * of them in the stream's.
  */
 #ifndef DPT_DEVICE_STREAM_H
 #define DPT_DEVICE_STREAM_H
@@ -23,10 +24,12 @@
 int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, const void *args,
                      size_t size);
 /* The same for a kernel, on its context's stream and with its temporary memory. It runs at once if
- * the stream rests and context->bytes are few. */
+ * the stream rests and context->bytes are few, or it is awaited. */
 int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, const void *args,
                             size_t size);
-/* Whether a small kernel would run at once; others need not be measured. */
+/* Whether an awaited kernel would run at once; whether a small one would: others need not be
+ * measured. */
+int dpt__stream_sleeps(dpt__stream *stream);
 int dpt__stream_rests(dpt__stream *stream);
 /* The same for n streams at once, DPT__PUSH_MAX at most, each there once and in the order of their
  * ids: whatever others queue comes before all of these items, or after all. They are the items of a

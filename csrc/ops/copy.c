@@ -2,11 +2,11 @@
  *
  * Invariant: ordinary host memory has been read or written when dpt_copy returns. Reading it waits
  * for no work that was queued before: the elements go through a page-locked buffer, and straight
- * only where the stream is idle and so many that a second pass over memory would take longer than
- * waiting for the first. Writing it waits for exactly the current stream of the source's device.
- * Between devices no thread waits: events order the two current streams. What travels is contiguous
- * and of the smaller of the two types; each side brings it into that form or out of it by its own
- * convert kernel.
+ * only where the stream is idle and this thread may copy them itself, or so many that a second pass
+ * over memory would take longer than waiting for the first. Writing it waits for exactly the
+ * current stream of the source's device. Between devices no thread waits: events order the two
+ * current streams. What travels is contiguous and of the smaller of the two types; each side brings
+ * it into that form or out of it by its own convert kernel.
  */
 #include "ops/copy.h"
 
@@ -79,15 +79,17 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
   return dpt__event_record(stream, event);
 }
 
-/* Queues a copy of all bytes between contiguous tensors of one size and type. */
-static int copy_move(const dpt_tensor *to, const dpt_tensor *from) {
+/* Queues a copy of all bytes between contiguous tensors of one size and type; awaited: of which one
+ * is in host memory, and waits for it. */
+static int copy_move(const dpt_tensor *to, const dpt_tensor *from, int awaited) {
   int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
   size_t width = dpt__dtype_size(dpt__type(to));
   if (device && source)
     return dpt__copy_between("copy", to->storage_, (size_t)to->offset_ * width, from->storage_,
                              (size_t)from->offset_ * width, copy_bytes(to));
-  return dpt__copy_on(dpt__current_stream(device ? device : source), "copy", dpt__at(to),
-                      to->storage_, dpt__at(from), from->storage_, copy_bytes(to));
+  return (awaited ? dpt__copy_await : dpt__copy_on)(dpt__current_stream(device ? device : source),
+                                                    "copy", dpt__at(to), to->storage_,
+                                                    dpt__at(from), from->storage_, copy_bytes(to));
 }
 
 /* Between host and device, or two devices, of which 0 is the host: what travels is a itself or
@@ -102,14 +104,15 @@ static int copy_transfer(dpt_tensor *r, int device, const dpt_tensor *a, int sou
   if (wait) DPT__TRY(dpt__capture_rejects("copy", "it waits for the device"));
   if (!source && !async) {
     dpt__event event;
+    if (gets && copy_fits(a, wire) && dpt__stream_sleeps(dpt__current_stream(device)))
+      return copy_move(r, a, 1);
     DPT__TRY(dpt__copy_straight("copy", r, a, &event));
     if (event.stream) return dpt__event_wait(event);
   }
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
   int status = sends ? 0 : copy_dense(&sent, a, wire, source) || copy_convert(&sent, a);
   if (!gets) status = status || copy_dense(&got, r, wire, device);
-  status = status || copy_move(gets ? r : &got, sends ? a : &sent);
-  if (wait) status = status || dpt__stream_synchronize(dpt__current_stream(source));
+  status = status || copy_move(gets ? r : &got, sends ? a : &sent, wait);
   if (!gets) status = status || copy_convert(r, &got);
   dpt_tensor_free(&got);
   dpt_tensor_free(&sent);

@@ -45,8 +45,7 @@ int dpt_get(const dpt_tensor *t, int64_t offset, double *value) {
   uint64_t element = 0;
   DPT__TRY(dpt__device_find("get", t->storage_->device, &device));
   dpt__stream *stream = dpt__current_stream(device->number);
-  DPT__TRY(dpt__copy_on(stream, "get", &element, NULL, from, t->storage_, size));
-  DPT__TRY(dpt__stream_synchronize(stream));
+  DPT__TRY(dpt__copy_await(stream, "get", &element, NULL, from, t->storage_, size));
   *value = dpt__plain(dpt__get_element(dtype, &element));
   return 0;
 }

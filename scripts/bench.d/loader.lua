@@ -3,8 +3,7 @@
 -- Epochs of the same training three ways, in turn: the batch is on the device already, it comes
 -- from a loader of two threads, the script's own thread makes it before the step. A batch is made
 -- as scripts for pictures do: rows of a data set of bytes, a random crop, half of them mirrored,
--- other brightness and contrast, noise, normalised floats. The first batch of an epoch, for which a
--- loader's caller waits, counts, too.
+-- other brightness and contrast, noise, normalised floats.
 --
 -- Invariant: the device, the script and each thread of the loader compute with one thread, so that
 -- two cores have one for the step and one for batches; a step ends when the device has ended it.

@@ -194,12 +194,13 @@ static int run_note(dpt__context *context, const void *args) {
   return a->failed ? dpt__fail("number %d", ++*a->failed) : 0;
 }
 
-/* Whether a kernel of so many bytes ran in this thread; waits: an error of the stream is wanted to
+/* Whether a kernel of so many bytes (-1: an awaited one) ran in this thread; waits: an error of the stream is wanted to
  * be none, otherwise it stays. */
 static int ran_here(dpt__stream *stream, int64_t bytes, int *failed, int waits) {
   pthread_t ran;
   dpt__context context = dpt__stream_context(stream, "note");
-  context.bytes = bytes;
+  context.awaited = bytes < 0;
+  context.bytes = bytes < 0 ? 0 : bytes;
   memset(&ran, 0, sizeof ran);
   uint64_t before = dpt__counter_value(&stream->submitted);
   OK(dpt__stream_push_kernel(&context, run_note, &(struct note_args){&ran, failed},
@@ -224,6 +225,8 @@ static void small_kernels_run_at_once(void) {
   rest(stream);
   CHECK(!ran_here(stream, 0, NULL, 1)); /* not known */
   rest(stream);
+  for (int i = 0; i < 100; i++) CHECK(ran_here(stream, -1, NULL, i % 10 == 0)); /* all the same */
+  CHECK(ran_here(stream, 8, NULL, 1));
 
   /* not while something else is queued */
   gate busy;

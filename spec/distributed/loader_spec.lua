@@ -1,6 +1,7 @@
 -- dpt.distributed.loader: batches that threads make (with dpt.distributed.loading in them).
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local dptffi = require 'dpt.ffi'
 local distributed = require 'dpt.distributed'
 
 describe('dpt.distributed.loader', function()
@@ -146,6 +147,53 @@ describe('dpt.distributed.loader', function()
          for _, row in ipairs(indices:totable()) do plain[#plain + 1] = row end
       end
       assert.same({unpack(whole, 9)}, plain)
+   end)
+
+   it("makes the next epoch's first batches at the end of one", function()
+      local made = torch.IntTensor(1):zero()
+      local loader = distributed.loader(sampler(), function(indices)
+         made[1] = made[1] + 1
+         return make(indices)
+      end, {threads = 1, ahead = 3, device = 0})
+      local wanted = expected(3)
+      assert.same(wanted[1], (run(loader)))
+      for _ = 1, 2000 do
+         if made[1] >= 9 then break end
+         dptffi.C.dpt_sleep(0.001)
+      end
+      assert.equal(9, made[1]) -- 6 and 3
+      assert.same({2, 0}, {loader:state().current, loader:state().position})
+      assert.same(wanted[2], (run(loader)))
+      loader:load(loader.sampler:state()) -- where what was prepared ends: not where it begins
+      assert.equal(12, loader:state().position)
+      assert.same({unpack(wanted[3], 13)}, (run(loader)))
+      loader:close()
+   end)
+
+   it('follows a sampler that a script moves', function()
+      local own = sampler()
+      local start, loader = own:state(), distributed.loader(own, make, {ahead = 3})
+      local wanted = expected(1)
+      run(loader, 3)
+      own:load(start)
+      assert.same(start, loader:state())
+      assert.same(wanted[1], (run(loader)))
+      own:load(start)
+      assert.same(wanted[1], (run(loader)))
+      loader:close()
+   end)
+
+   it('does not wait for what is queued on the default stream', function()
+      if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
+      local loader = distributed.loader(sampler(), make)
+      loader:next()
+      cutorch.synchronizeAll()
+      local ended = dptffi.C.dpt_clock() + 1
+      cutorch.streamSleep(1000)
+      for _ = 1, 5 do loader:next() end
+      assert.is_true(dptffi.C.dpt_clock() < ended)
+      cutorch.synchronizeAll()
+      loader:close()
    end)
 
    it('says that a function has returned nothing', function()

@@ -7,10 +7,10 @@
 --    for input, target in loader:epoch() do ... end          -- tensors of the current device
 --
 -- Invariant: batches come in the sampler's order, whichever worker makes one. The sampler is ahead
--- of what was given out, so the loader itself says where it is: its fields before, count and total
--- are those of the last batch, and state() is what a sampler's would be without a loader; the
--- option sampler of nn.DistributedDataParallel takes a loader. An epoch's batches are prepared in
--- it alone.
+-- of what was given out, into the next epochs, too, so the loader itself says where it is: its
+-- fields before, count and total are those of the last batch, and state() is what a sampler's would
+-- be without a loader; the option sampler of nn.DistributedDataParallel takes a loader. What was
+-- prepared is forgotten if the script has moved the sampler meanwhile.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
@@ -33,7 +33,8 @@ local known = {
       'a function that is called in each worker with its number'},
 }
 
--- The stream that all loaders of this process copy on: behind those that are there.
+-- The stream that all loaders of this process copy on: behind those that are there, and without the
+-- order that others have with the default stream, where steps are queued.
 local own
 
 --- @param sampler of distributed.sampler
@@ -51,12 +52,15 @@ function Loader.new(sampler, make, given)
    given = options.check(NAME, given, 3, known)
    local threads = given.threads or 2
    local device = given.device or cutorch.getDeviceCount() > 0 and cutorch.getDevice() or 0
-   if device > 0 and not own then
-      cutorch.reserveStreams(cutorch.getNumStreams() + 1)
-      own = cutorch.getNumStreams()
+   if device > 0 then
+      if not own then
+         cutorch.reserveStreams(cutorch.getNumStreams() + 1, true)
+         own = cutorch.getNumStreams()
+      end
+      cutorch.synchronizeAll() -- what `make` has of the devices is there
    end
    local self = setmetatable({sampler = sampler, ahead = given.ahead or 2 * threads, made = 0,
-      queue = {}, current = sampler:state(), pool = Pool.new(threads)}, Loader)
+      queue = {}, current = sampler:state(), moves = sampler.moves, pool = Pool.new(threads)}, Loader)
    local info = debug.getinfo(make, 'S')
    self.origin = ('%s:%d'):format(info.short_src, info.linedefined)
    self.pool:all(function(i)
@@ -66,12 +70,28 @@ function Loader.new(sampler, make, given)
    return self
 end
 
+-- Awaits what is under way, and forgets it.
+local function drop(self)
+   for _, entry in ipairs(self.queue) do
+      if entry.job then self.pool:receive(entry.job) end
+   end
+   self.queue = {}
+end
+
+-- Goes to where the script has moved the sampler, if it did since it was asked last.
+local function follow(self)
+   if self.moves == self.sampler.moves then return end
+   drop(self)
+   self.moves, self.current = self.sampler.moves, self.sampler:state()
+end
+
 -- Lets workers have batches to make.
 local function fill(self)
    local sampler, queue = self.sampler, self.queue
-   while #queue < self.ahead and not (queue[#queue] and queue[#queue].isEnd) do
+   while #queue < self.ahead do
       local epoch, place = sampler.current, sampler.position
       local indices, before, total = sampler:next()
+      self.moves = sampler.moves
       local entry = {state = sampler:state(), isEnd = not indices, epoch = epoch}
       if indices then
          self.made = self.made + 1
@@ -100,10 +120,14 @@ end
 --    return x --> [2]
 function Loader:next()
    if not self.pool then fail('%s: it was closed', NAME) end
+   follow(self)
    fill(self)
    local entry = table.remove(self.queue, 1)
    self.current = entry.state
-   if entry.isEnd then return nil end
+   if entry.isEnd then
+      fill(self)
+      return nil
+   end
    self.before, self.count, self.total = entry.before, entry.count, entry.total
    local results, message = self.pool:receive(entry.job)
    if not results then
@@ -143,14 +167,9 @@ function Loader:epoch() return self.next, self end
 --    local p = l:state().position
 --    l:close()
 --    return p --> 0
-function Loader:state() return self.current end
-
--- Awaits what is under way, and forgets it.
-local function drop(self)
-   for _, entry in ipairs(self.queue) do
-      if entry.job then self.pool:receive(entry.job) end
-   end
-   self.queue = {}
+function Loader:state()
+   follow(self)
+   return self.current
 end
 
 --- Goes on where a state was taken.
@@ -168,9 +187,8 @@ end
 --    l:close()
 --    return x --> [1]
 function Loader:load(state)
-   drop(self)
    self.sampler:load(state)
-   self.current = self.sampler:state()
+   follow(self)
    return self
 end
 

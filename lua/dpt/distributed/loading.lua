@@ -14,7 +14,7 @@ local C, type = dptffi.C, dptffi.type
 local loading = {}
 
 local load, device, stream -- what makes batches, and where they go; device nil: host memory
-local apart -- the device does not share the host's memory; nil: not asked yet
+local apart -- the device does not share the host's memory
 
 --- @param make the function of a script
 -- @param onDevice, onStream where results go, or nil
@@ -27,6 +27,7 @@ function loading.begin(i, make, onDevice, onStream, init)
       cutorch.setStream(stream)
    end
    if init then init(i) end
+   apart = device and cutorch.getDeviceProperties(device).integrated == 0
 end
 
 -- Page-locked tensors by type, of this batch and of those before it: when the stream has come to
@@ -35,8 +36,6 @@ local locked, used = {}, {}
 
 -- A host tensor where the device can copy from, until the batch is handed over.
 local function pinned(t)
-   if apart == nil then apart = cutorch.getDeviceProperties(device).integrated == 0 end
-   if not apart then return t end
    local kind = torch.type(t):match '^torch%.(%a+)Tensor$'
    local make = cutorch[('createCudaHost%sTensor'):format(kind)]
    if not make then return t end
@@ -53,7 +52,8 @@ local function move(value)
          return value
       end
       local there = torch.getmetatable(comm.deviceType(value:type())).new():resize(value:size())
-      return value:nElement() > 0 and there:copyAsync(pinned(value)) or there
+      if value:nElement() == 0 then return there end
+      return apart and there:copyAsync(pinned(value)) or there:copy(value)
    elseif type(value) == 'table' and torch.type(value) == 'table' then
       local moved = {}
       for key, inner in pairs(value) do moved[key] = move(inner) end

@@ -31,7 +31,7 @@ function Sampler.new(n, given, rank, size)
       fail('%s: wants the number of rows as argument 1, got %s', NAME, tostring(n))
    end
    local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true, rank = rank,
-      size = size, current = 1, position = 0}, Sampler)
+      size = size, current = 1, position = 0, moves = 0}, Sampler) -- moves: calls of next and load
    for name, value in pairs(options.check(NAME, given, 2, known)) do self[name] = value end
    return self
 end
@@ -63,6 +63,7 @@ end
 function Sampler:next()
    local order = orderOf(self)
    local total = math.min(self.batch, self.n - self.position)
+   self.moves = self.moves + 1
    if total <= 0 then
       self.current, self.position = self.current + 1, 0
       return nil
@@ -116,7 +117,7 @@ function Sampler:load(state)
          tostring(state.n), self.n)
    end
    for name, value in pairs(state) do self[name] = value end
-   self.ordered = nil
+   self.ordered, self.moves = nil, self.moves + 1
    return self
 end
 
