@@ -67,15 +67,14 @@ static void region_begin(int n) {
   own.of[0].cpu = sched_getcpu();
   cpu_set_t taken;
   CPU_ZERO(&taken);
-  int known = 0, shared[MOST], clashes = 0;
+  int shared[MOST], clashes = 0;
   for (int i = 0; i < n; i++) {
     int cpu = own.of[i].cpu;
     if (cpu < 0 || cpu >= CPU_SETSIZE) continue;
     if (CPU_ISSET(cpu, &taken)) shared[clashes++] = i;
     CPU_SET(cpu, &taken);
-    known++;
   }
-  if (!clashes || known - clashes >= region_processors()) return;
+  if (!clashes || CPU_COUNT(&taken) >= region_processors()) return;
   for (int i = 0; i < clashes; i++) region_move(shared[i], &taken);
 }
 

@@ -39,17 +39,10 @@ local function make(rows)
 end
 
 local net = networks['VGG-like']():cuda()
-local criterion = nn.ClassNLLCriterion():cuda()
-local params, grads = net:getParameters()
-local state = {learningRate = 0.01}
+local train = networks.training(net, {learningRate = 0.01})
 
 local function step(input, target)
-   optim.sgd(function()
-      net:zeroGradParameters()
-      local loss = criterion:forward(net:forward(input), target)
-      net:backward(input, criterion:backward(net.output, target))
-      return loss, grads
-   end, params, state)
+   train(input, target)
    cutorch.synchronizeAll()
 end
 

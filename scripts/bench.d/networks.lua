@@ -23,6 +23,20 @@ networks['LSTM'] = function()
       :add(nn.LogSoftMax()), torch.rand(20, 16, 64)
 end
 
+--- @return function(input, target): a step of optim.sgd, of which the device has perhaps not done all
+function networks.training(net, state)
+   local criterion = nn.ClassNLLCriterion():cuda()
+   local params, grads = net:getParameters()
+   return function(input, target)
+      optim.sgd(function()
+         net:zeroGradParameters()
+         local loss = criterion:forward(net:forward(input), target)
+         net:backward(input, criterion:backward(net.output, target))
+         return loss, grads
+      end, params, state)
+   end
+end
+
 --- Three convolutions of images of 32 x 32. @return the network, how many features it has
 function networks.features(channels)
    local net = nn.Sequential()

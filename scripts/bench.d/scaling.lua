@@ -3,7 +3,7 @@
 -- Invariant: with the argument `alone` it is one of these processes: half of the batch on one
 -- device, for some seconds; it prints images a second.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
-local frame, features = require 'frame', require('networks').features
+local frame, networks = require 'frame', require 'networks'
 local dpt = require 'dpt'
 
 -- As many host devices as cores: each computes with one thread, device 1 alone as well.
@@ -13,7 +13,7 @@ local batch, SECONDS = 64, 2
 
 local function network()
    torch.manualSeed(1)
-   local net, count = features(64)
+   local net, count = networks.features(64)
    return net:add(nn.Linear(count, 10)):add(nn.LogSoftMax()):cuda()
 end
 
@@ -21,16 +21,9 @@ end
 local function trainer(net, batch)
    local input = torch.FloatTensor(batch, 3, 32, 32):uniform(-1, 1):cuda()
    local target = torch.FloatTensor(batch):random(1, 10):cuda()
-   local criterion = nn.ClassNLLCriterion():cuda()
-   local params, grads = net:getParameters()
-   local state = {learningRate = 0.01, momentum = 0.9}
+   local step = networks.training(net, {learningRate = 0.01, momentum = 0.9})
    return function()
-      optim.sgd(function()
-         net:zeroGradParameters()
-         local loss = criterion:forward(net:forward(input), target)
-         net:backward(input, criterion:backward(net.output, target))
-         return loss, grads
-      end, params, state)
+      step(input, target)
       cutorch.synchronizeAll()
    end
 end

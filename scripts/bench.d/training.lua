@@ -48,19 +48,10 @@ local function rank()
    for _, case in ipairs(CASES) do
       local net, input = networks[case[1]]()
       net, input = nn.DistributedDataParallel(net:cuda()), input:cuda()
-      local criterion, count = nn.ClassNLLCriterion():cuda(), case[1] == 'LSTM' and 16 or
-         input:size(1)
-      local target, state = torch.CudaTensor(count):fill(3), {learningRate = 0.01}
-      local x, dx = net:getParameters()
+      local target = torch.CudaTensor(case[1] == 'LSTM' and 16 or input:size(1)):fill(3)
+      local step = networks.training(net, {learningRate = 0.01})
       local own = frame.alternate(ROUNDS, function()
-         for _ = 1, case[2] do
-            optim.sgd(function()
-               net:zeroGradParameters()
-               local loss = criterion:forward(net:forward(input), target)
-               net:backward(input, criterion:backward(net.output, target))
-               return loss, dx
-            end, x, state)
-         end
+         for _ = 1, case[2] do step(input, target) end
          cutorch.synchronizeAll()
       end)
       if distributed.rank() == 0 then print(own / case[2]) end

@@ -3,6 +3,8 @@
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
 local optim = require 'dpt'.optim
+local expect = require 'spec.support.ranks.expect'
+local raises, silently = expect.raises, expect.silently
 local rank, size = distributed.rank(), distributed.size()
 buckets.first, buckets.rest = 40, 200 -- bytes: a layer of 4 to 2 is the first
 
@@ -50,25 +52,6 @@ local function pair(net, options)
    all:zeroGradParameters()
    one:zeroGradParameters()
    return all, one, dx, px
-end
-
-local function raises(message, f, ...)
-   local ok, why = pcall(f, ...)
-   assert(not ok, 'no error, wanted ' .. message)
-   assert(why:find(message, 1, true), why)
-end
-
--- Calls f, in which this rank begins no collective.
-local function silently(f)
-   local kept = {}
-   for name, operation in pairs(distributed) do
-      kept[name] = operation
-      if name ~= 'rank' and name ~= 'size' and name ~= 'during' then
-         distributed[name] = function() error('something was sent: ' .. name) end
-      end
-   end
-   f()
-   for name, operation in pairs(kept) do distributed[name] = operation end
 end
 
 local Turns, parent = torch.class('Turns', 'nn.Container')

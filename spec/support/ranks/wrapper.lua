@@ -1,6 +1,8 @@
 -- What nn.DistributedDataParallel says and does where scripts do not what it expects: each of
 -- `checks` on all ranks; rank 0 prints the name of each that all have passed.
 local distributed = require 'dpt.distributed'
+local expect = require 'spec.support.ranks.expect'
+local raises, silently = expect.raises, expect.silently
 local rank, size = distributed.rank(), distributed.size()
 
 local g = torch.Generator()
@@ -17,25 +19,6 @@ local function near(a, b, what, most)
    if off >= (most or 1e-5) or off ~= off then
       error(('%s on rank %d: off by %g'):format(what, rank, off))
    end
-end
-
-local function raises(message, f, ...)
-   local ok, why = pcall(f, ...)
-   assert(not ok, 'no error, wanted ' .. message)
-   assert(why:find(message, 1, true), why)
-end
-
--- Calls f, in which this rank begins no collective.
-local function silently(f)
-   local kept = {}
-   for name, operation in pairs(distributed) do
-      kept[name] = operation
-      if name ~= 'rank' and name ~= 'size' and name ~= 'during' then
-         distributed[name] = function() error('something was sent: ' .. name) end
-      end
-   end
-   f()
-   for name, operation in pairs(kept) do distributed[name] = operation end
 end
 
 local checks = {}
