@@ -23,7 +23,7 @@ networks['LSTM'] = function()
       :add(nn.LogSoftMax()), torch.rand(20, 16, 64)
 end
 
---- @return function(input, target): a step of optim.sgd, of which the device has perhaps not done all
+--- @return function(input, target): a step of optim.sgd; the device may not have done all of it
 function networks.training(net, state)
    local criterion = nn.ClassNLLCriterion():cuda()
    local params, grads = net:getParameters()

@@ -194,8 +194,8 @@ static int run_note(dpt__context *context, const void *args) {
   return a->failed ? dpt__fail("number %d", ++*a->failed) : 0;
 }
 
-/* Whether a kernel of so many bytes (-1: an awaited one) ran in this thread; waits: an error of the stream is wanted to
- * be none, otherwise it stays. */
+/* Whether a kernel of so many bytes (-1: an awaited one) ran in this thread; waits: an error of the
+ * stream is wanted to be none, otherwise it stays. */
 static int ran_here(dpt__stream *stream, int64_t bytes, int *failed, int waits) {
   pthread_t ran;
   dpt__context context = dpt__stream_context(stream, "note");

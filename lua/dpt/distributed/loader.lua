@@ -60,7 +60,8 @@ function Loader.new(sampler, make, given)
       cutorch.synchronizeAll() -- what `make` has of the devices is there
    end
    local self = setmetatable({sampler = sampler, ahead = given.ahead or 2 * threads, made = 0,
-      queue = {}, current = sampler:state(), moves = sampler.moves, pool = Pool.new(threads)}, Loader)
+      queue = {}, current = sampler:state(), moves = sampler.moves, pool = Pool.new(threads)},
+      Loader)
    local info = debug.getinfo(make, 'S')
    self.origin = ('%s:%d'):format(info.short_src, info.linedefined)
    self.pool:all(function(i)
