@@ -24,6 +24,7 @@ describe('nn.DistributedDataParallel', function()
    it('sends them so from emulated devices', function() holds('bfloat16', 'emulated:2') end)
    it('compares options of modules and samplers', function() holds 'options' end)
    it('keeps tables of devices alike where a rank has no rows', function() holds 'tables' end)
+   it("has statistics by the wrapper's and the table's rules", function() holds 'statistics' end)
    it('counts rows where time is the first dimension', function() holds 'sequences' end)
    it('says which calls come in a wrong order, or to the wrapper', function() holds 'orders' end)
 

@@ -189,6 +189,33 @@ function checks.tables()
    end
 end
 
+-- Whose running statistics all replicas of all ranks have.
+function checks.statistics()
+   local function mean(r, replica) return 10 * r + replica end -- of what a replica has
+   local last = (size - 1) / 2 -- the mean of the ranks' numbers
+   for _, case in ipairs{{'first', 'first', mean(0, 1)}, {'first', 'average', mean(0, 1.5)},
+      {'average', 'first', mean(last, 1)}, {'average', 'average', mean(last, 1.5)}} do
+      local module = nn.Sequential():add(nn.BatchNormalization(2, 1e-5, 1)):cuda()
+      local whole = nn.DataParallelTable(1):add(module, {1, 2})
+      whole.buffers = case[2]
+      local net = nn.DistributedDataParallel(whole, {buffers = case[1]})
+      local input = rand(6, 2)
+      for replica = 1, 2 do
+         local rows = input:narrow(1, 3 * replica - 2, 3)
+         rows:add(mean(rank, replica) - rows:mean())
+      end
+      for _ = 1, 2 do
+         net:forward(input)
+         net:backward(input, rand(6, 2))
+      end
+      for replica = 1, 2 do
+         local found = whole:get(replica):get(1).running_mean:mean()
+         assert(math.abs(found - case[3]) < 1e-4, ('%s of ranks, %s of replicas: %g, wanted %g')
+            :format(case[1], case[2], found, case[3]))
+      end
+   end
+end
+
 -- The rows of a batch whose first dimension is time.
 function checks.sequences()
    local function run(net, input)
@@ -232,7 +259,8 @@ function checks.orders()
    raises('the sampler of the option sampler has given out no batch yet', net.forward, net, input)
 end
 
-for _, name in ipairs{'evaluation', 'bfloat16', 'options', 'tables', 'sequences', 'orders'} do
+for _, name in ipairs{'evaluation', 'bfloat16', 'options', 'tables', 'statistics',
+   'sequences', 'orders'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -146,13 +146,18 @@ function alike:_shareRandom()
    end
 end
 
---- Lets all ranks have the same running statistics, by the rule in the field buffers.
+--- Lets all ranks have the same running statistics, by the rule in the field buffers: those of a
+-- nn.DataParallelTable are replica 1's, or their average if its field says so.
 -- @function nn.DistributedDataParallel:syncBuffers
 -- @as ofranks
 -- @return nothing
 -- @usage nn.DistributedDataParallel(nn.BatchNormalization(2)):syncBuffers() == nil --> true
 function alike:syncBuffers()
    if self.ranks == 1 or self.buffers == 'own' then return end
+   for _, module in ipairs(self.modules[1]:listModules()) do
+      local isTable = torch.isTypeOf(module, 'nn.DataParallelTable')
+      if isTable and module.buffers == 'average' then module:syncBuffers() end
+   end
    local list = buffers.statistics(self.modules[1])
    if #list == 0 then return end
    for _, t in ipairs(list) do
