@@ -156,6 +156,15 @@ describe('Recurrent modules:', function()
       same.close(expected:narrow(1, T + 1, T), seq:forward(x:narrow(1, T + 1, T)), 1e-12)
    end)
 
+   it('reject the field maskzero, which would have no effect', function()
+      local net = nn.SeqLSTM(2, 3)
+      net.maskzero = false
+      net:forward(torch.zeros(2, 1, 2))
+      net.maskzero = true
+      assert.error_matches(function() net:forward(torch.zeros(2, 1, 2)) end,
+         'nn.SeqLSTM: got maskzero = true, wanted lengths in its stead: {input, lengths}', 1, true)
+   end)
+
    it('take B x T as their field batchfirst says', function()
       for _, class in ipairs{'SeqLSTM', 'SeqGRU'} do
          local plain = nn[class](I, H):float()

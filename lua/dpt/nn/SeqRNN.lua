@@ -1,6 +1,6 @@
 --- nn.SeqRNN(mode, inputSize, outputSize, batchFirst): one layer of a cudnn.RNN's cell over whole
 -- sequences, T x B x inputSize in and T x B x outputSize out; what nn.SeqLSTM and nn.SeqGRU are.
--- The field batchfirst of the package rnn may be set at any time, for B x T.
+-- The field batchfirst of the package rnn may be set at any time, for B x T; maskzero is rejected.
 -- Invariant: it is an nn.RNN with the methods of the package rnn. Unless batchfirst is nil, it
 -- says, instead of batchFirst, what comes first in the next forward.
 -- @function nn.SeqRNN
@@ -11,6 +11,7 @@
 
 local torch = require 'dpt.tensor'
 local remembering = require 'dpt.rnn.remembering'
+local fail = require('dpt.ffi').fail
 
 local SeqRNN, parent = torch.class('nn.SeqRNN', 'nn.RNN')
 
@@ -19,8 +20,12 @@ function SeqRNN:__init(mode, inputSize, outputSize, batchFirst)
    self.inputsize, self.outputsize = inputSize, outputSize
 end
 
--- What the field batchfirst says, for nn.RNN.
+-- What the fields of the package rnn say, for nn.RNN.
 local function order(self)
+   if self.maskzero then
+      fail("%s: got maskzero = %s, wanted lengths in its stead: {input, lengths} ends each sequence"
+         .. ' where its padding begins', torch.type(self), tostring(self.maskzero))
+   end
    if self.batchfirst ~= nil then self.batchFirst = self.batchfirst end
 end
 
