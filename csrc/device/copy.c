@@ -83,21 +83,24 @@ int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, cons
   return 0;
 }
 
-int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
-                 const void *from, dpt_storage *from_storage, size_t bytes) {
+static int copy_one(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
+                    const void *from, dpt_storage *from_storage, size_t bytes, int awaited) {
   dpt__copies copies;
   dpt__copies_start(&copies, stream, fn);
+  copies.awaited = awaited;
   DPT__TRY(dpt__copies_add(&copies, to, to_storage, from, from_storage, bytes));
   return dpt__copies_end(&copies);
 }
 
+int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
+                 const void *from, dpt_storage *from_storage, size_t bytes) {
+  return copy_one(stream, fn, to, to_storage, from, from_storage, bytes, 0);
+}
+
 int dpt__copy_await(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                     const void *from, dpt_storage *from_storage, size_t bytes) {
-  dpt__copies copies;
-  dpt__copies_start(&copies, stream, fn);
-  copies.awaited = 1;
-  DPT__TRY(dpt__copies_add(&copies, to, to_storage, from, from_storage, bytes));
-  return dpt__copies_end(&copies) || dpt__stream_synchronize(stream);
+  return copy_one(stream, fn, to, to_storage, from, from_storage, bytes, 1) ||
+         dpt__stream_synchronize(stream);
 }
 
 int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_storage *from,

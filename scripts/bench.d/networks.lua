@@ -1,4 +1,5 @@
---- The networks of bench training, ranks, overlap and scaling, with an input of a rank's batch.
+--- The networks of bench training, ranks, overlap, scaling and loader, with an input of a rank's
+-- batch, and how they train.
 --
 -- Invariant: those of training_peer.py are the same ones; the convolutional ones are not there.
 local networks = {}

@@ -21,23 +21,23 @@ function SeqRNN:__init(mode, inputSize, outputSize, batchFirst)
 end
 
 -- What the fields of the package rnn say, for nn.RNN.
-local function order(self)
+local function readFields(self)
    if self.maskzero then
-      fail("%s: got maskzero = %s, wanted lengths in its stead: {input, lengths} ends each sequence"
+      fail('%s: got maskzero = %s, wanted lengths in its stead: {input, lengths} ends each sequence'
          .. ' where its padding begins', torch.type(self), tostring(self.maskzero))
    end
    if self.batchfirst ~= nil then self.batchFirst = self.batchfirst end
 end
 
 function SeqRNN:updateOutput(input)
-   order(self)
+   readFields(self)
    self.rememberStates = remembering.now(self)
    return parent.updateOutput(self, input)
 end
 
 --- As that of nn.RNN, by the field batchfirst.
 function SeqRNN:inputSplit(input)
-   order(self)
+   readFields(self)
    return parent.inputSplit(self, input)
 end
 

@@ -192,9 +192,9 @@ end
 -- Whose running statistics all replicas of all ranks have.
 function checks.statistics()
    local function mean(r, replica) return 10 * r + replica end -- of what a replica has
-   local last = (size - 1) / 2 -- the mean of the ranks' numbers
+   local middle = (size - 1) / 2 -- the mean of the ranks' numbers
    for _, case in ipairs{{'first', 'first', mean(0, 1)}, {'first', 'average', mean(0, 1.5)},
-      {'average', 'first', mean(last, 1)}, {'average', 'average', mean(last, 1.5)}} do
+      {'average', 'first', mean(middle, 1)}, {'average', 'average', mean(middle, 1.5)}} do
       local module = nn.Sequential():add(nn.BatchNormalization(2, 1e-5, 1)):cuda()
       local whole = nn.DataParallelTable(1):add(module, {1, 2})
       whole.buffers = case[2]

@@ -154,12 +154,12 @@ end
 -- @usage nn.DistributedDataParallel(nn.BatchNormalization(2)):syncBuffers() == nil --> true
 function alike:syncBuffers()
    if self.ranks == 1 or self.buffers == 'own' then return end
+   local list = buffers.statistics(self.modules[1])
+   if #list == 0 then return end
    for _, module in ipairs(self.modules[1]:listModules()) do
       local isTable = torch.isTypeOf(module, 'nn.DataParallelTable')
       if isTable and module.buffers == 'average' then module:syncBuffers() end
    end
-   local list = buffers.statistics(self.modules[1])
-   if #list == 0 then return end
    for _, t in ipairs(list) do
       self.sentBytes.buffers = self.sentBytes.buffers + t:nElement() * t:elementSize()
    end
