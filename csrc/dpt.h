@@ -722,7 +722,8 @@ int dpt_stream_synchronize(int device, int stream);
 /* How many pieces of queued work have failed since the start: whoever relies on work that it queued
  * and did not wait for can see that some was not done. */
 uint64_t dpt_failures(void);
-/* How often the process has waited for queued work so far, also where that was done already. */
+/* How often the process has waited for queued work so far, also where that was done already. A copy
+ * from host memory is not counted: it waits for no work but its own. */
 uint64_t dpt_waits(void);
 /* For tests: keeps the current device's current stream busy that long. */
 int dpt_stream_sleep(double milliseconds);

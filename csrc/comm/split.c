@@ -42,10 +42,10 @@ static int split_move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dp
                       (size_t)dpt__count(to) * dpt__dtype_size(dpt__type(to)));
 }
 
-/* The host waits for what move has queued, whatever has failed. */
-static int split_finish(int status, int64_t n, dpt__event *done) {
+/* The host waits for what move has queued towards devices or the host (0), whatever has failed. */
+static int split_finish(int status, int device, int64_t n, dpt__event *done) {
   for (int64_t i = 0; i < n; i++)
-    if (done[i].stream) status |= dpt__event_wait(done[i]);
+    if (done[i].stream) status |= dpt__copy_finish(device, done[i]);
   free(done);
   return status;
 }
@@ -99,7 +99,7 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
   }
   for (int64_t i = 0; !status && i < n; i++)
     if (rows[i]) status = split_wait_for(src, out[i]);
-  return split_finish(status, done ? n : 0, done);
+  return split_finish(status, !dpt_tensor_device(src), done ? n : 0, done);
 }
 
 /* The sizes of the result: those of the first part that has elements, the dimension summed up. */
@@ -141,5 +141,5 @@ int dpt_comm_gather(dpt_tensor *out, int device, int64_t n, const dpt_tensor *co
   }
   for (int64_t i = 0; !status && i < n; i++)
     if (in[i]->ndim_) status = split_wait_for(in[i], out);
-  return split_finish(status, done ? n : 0, done);
+  return split_finish(status, device, done ? n : 0, done);
 }

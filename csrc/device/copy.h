@@ -17,7 +17,10 @@
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                  const void *from, dpt_storage *from_storage, size_t bytes);
 
-/* The same, and waits for it: it runs in this thread if the stream rests. */
+/* The caller waits for a copy to a device, whose stream was idle then, or to the host (0). */
+int dpt__copy_finish(int device, dpt__event event);
+
+/* The same as dpt__copy_on, and waits for it: it runs in this thread if the stream rests. */
 int dpt__copy_await(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                     const void *from, dpt_storage *from_storage, size_t bytes);
 

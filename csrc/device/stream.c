@@ -289,8 +289,12 @@ int dpt__event_wait_quietly(dpt__event event) {
 
 int dpt__event_wait(dpt__event event) {
   DPT__TRY(dpt__capture_rejects("synchronize", "it waits for the device"));
+  if (event.stream) atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);
+  return dpt__event_wait_uncounted(event);
+}
+
+int dpt__event_wait_uncounted(dpt__event event) {
   if (!event.stream) return 0;
-  atomic_fetch_add_explicit(&waits, 1, memory_order_relaxed);
   int status = dpt__event_wait_quietly(event);
   if (event.stream->native_stream) dpt__backend_events_poll(event.stream, event.number);
   return dpt__stream_report(event) || status;

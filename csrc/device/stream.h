@@ -49,6 +49,8 @@ int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other);
 /* The caller waits, and gets the error that the stream keeps. dpt__event_wait_quietly only waits:
  * the error stays. */
 int dpt__event_wait(dpt__event event);
+/* The same for work that nothing queued was before: dpt_waits does not count it. */
+int dpt__event_wait_uncounted(dpt__event event);
 int dpt__event_wait_quietly(dpt__event event);
 int dpt__stream_synchronize(dpt__stream *stream);
 

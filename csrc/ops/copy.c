@@ -107,7 +107,7 @@ static int copy_transfer(dpt_tensor *r, int device, const dpt_tensor *a, int sou
     if (gets && copy_fits(a, wire) && dpt__stream_sleeps(dpt__current_stream(device)))
       return copy_move(r, a, 1);
     DPT__TRY(dpt__copy_straight("copy", r, a, &event));
-    if (event.stream) return dpt__event_wait(event);
+    if (event.stream) return dpt__copy_finish(device, event);
   }
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
   int status = sends ? 0 : copy_dense(&sent, a, wire, source) || copy_convert(&sent, a);

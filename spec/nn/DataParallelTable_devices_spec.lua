@@ -21,14 +21,17 @@ for form, dispatch in pairs(same.dispatchers) do
                assert.equal(1, steps.waits() - before)
             end
          end
-         -- of inputs in host memory the reading is waited for, once for each device
+         -- inputs in host memory are copied, which waits for no work, whether streams are idle or not
          local host = torch.randn(3 * most, 2, 6, 6):float()
-         local before = steps.waits()
-         many:forward(host)
-         local first = steps.waits() - before
-         many:forward(host)
-         assert.equal(2 * first, steps.waits() - before)
-         assert.is_true(first <= most)
+         local large, device = torch.FloatTensor(2 ^ 19):zero(), torch.CudaTensor(2 ^ 19)
+         for busy = 0, 1 do
+            cutorch.synchronizeAll()
+            if busy == 1 then many:forward(host) end
+            local waited = steps.waits()
+            many:forward(host)
+            device:copy(large)
+            assert.equal(0, steps.waits() - waited)
+         end
       end)
 
       it('A16: a network that does nothing costs no wait and no copy but of the rows', function()
