@@ -114,7 +114,8 @@ static int wants_cuda(void) {
   int count;
   freopen("/dev/null", "w", stderr);
   OK(dpt_device_count(&count));
-  CHECK(strstr(dpt_device_report(), "libdpt_cuda.so") != NULL);
+  const char *report = dpt_device_report(); /* without the plugin, or with it and without a GPU */
+  CHECK(strstr(report, "libdpt_cuda.so") || strstr(report, "no NVIDIA driver"));
   return check_failures ? 255 : count;
 }
 
