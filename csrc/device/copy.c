@@ -103,10 +103,9 @@ int dpt__copy_finish(int device, dpt__event event) {
 
 int dpt__copy_await(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                     const void *from, dpt_storage *from_storage, size_t bytes) {
-  dpt__event event;
+  int device = to_storage ? copy_device(to_storage->block) : 0;
   return copy_one(stream, fn, to, to_storage, from, from_storage, bytes, 1) ||
-         dpt__event_record(stream, &event) ||
-         dpt__copy_finish(to_storage ? copy_device(to_storage->block) : 0, event);
+         dpt__copy_finish(device, dpt__event_last(stream));
 }
 
 int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_storage *from,

@@ -3,7 +3,7 @@
 #include "host/gemm.h"
 #include "base/element.h"
 #include "base/number.h"
-#include "host/rnn/product.h"
+#include "host/panels.h"
 #include "ops/blas_library.h"
 
 #include <stdatomic.h>
@@ -354,8 +354,8 @@ int dpt__host_gemm(dpt__context *context, const void *args) {
   if (!context->measures)
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t i = 0; i < g.n; i += STRIP_TURNED)
-      dpt__rnn_product_for(DPT_F32)->turn(turned + i, row, b + i * g.b_col, g.b_col,
-                                          dpt__min(STRIP_TURNED, g.n - i), g.k, 1);
+      dpt__panels_for(DPT_F32)->turn(turned + i, row, b + i * g.b_col, g.b_col,
+                                     dpt__min(STRIP_TURNED, g.n - i), g.k, 1);
   g.b = turned, g.b_row = row, g.b_col = 1;
   int status = dpt__host_gemm_within(context, &g);
   context->used = used;

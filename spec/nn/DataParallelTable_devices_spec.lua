@@ -21,7 +21,7 @@ for form, dispatch in pairs(same.dispatchers) do
                assert.equal(1, steps.waits() - before)
             end
          end
-         -- inputs in host memory are copied, which waits for no work, whether streams are idle or not
+         -- inputs in host memory are copied, which waits for no work, be streams idle or not
          local host = torch.randn(3 * most, 2, 6, 6):float()
          local large, device = torch.FloatTensor(2 ^ 19):zero(), torch.CudaTensor(2 ^ 19)
          for busy = 0, 1 do

@@ -18,7 +18,7 @@ dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction,
   int pseudo = layer * a->rnn.directions + direction;
   const dpt__rows *rows = dpt__rows_pick();
   return (dpt__rnn_pass){.plan = p,
-                         .product = dpt__rnn_product_for(a->type),
+                         .product = dpt__panels_for(a->type),
                          .cell = a->rnn.cell,
                          .layer = layer,
                          .direction = direction,
@@ -38,8 +38,8 @@ dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction,
                          .tanh = rows->map[DPT__MAP_tanh][a->type]};
 }
 
-void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__rnn_product *product, void *to,
-                      const void *b, int64_t k, int64_t n, int64_t row, int64_t col) {
+void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__panels *product, void *to, const void *b,
+                      int64_t k, int64_t n, int64_t row, int64_t col) {
   int64_t panel = product->panel;
 #pragma omp parallel for num_threads(dpt__threads(p->context, k *n)) schedule(static)
   for (int64_t j = 0; j < n; j += panel)
@@ -53,7 +53,7 @@ void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t pa
   *m = (dpt__rnn_matrix){k, n, row, col, dpt__rnn_weight(p, p->a->weight, part), NULL};
   /* By steps alone: which way is taken may not depend on the sequences beside one. */
   if (!m->b || (p->steps < FEW_STEPS && !p->a->deterministic)) return;
-  m->packed = dpt__scratch(p->context, (size_t)dpt__rnn_packed(s->product, k, n) * p->width);
+  m->packed = dpt__scratch(p->context, (size_t)dpt__panels_size(s->product, k, n) * p->width);
   if (!p->context->measures) dpt__rnn_lay_out(p, s->product, m->packed, m->b, k, n, row, col);
 }
 

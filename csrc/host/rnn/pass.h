@@ -6,8 +6,8 @@
 #ifndef DPT_HOST_RNN_PASS_H
 #define DPT_HOST_RNN_PASS_H
 #include "host/nn/real.h"
+#include "host/panels.h"
 #include "host/rnn/plan.h"
-#include "host/rnn/product.h"
 #include "host/rows.h"
 
 /* A matrix (k, n) to multiply rows with: element b[l * row + j * col]; packed: as panels, or NULL:
@@ -20,7 +20,7 @@ typedef struct dpt__rnn_matrix {
 
 typedef struct dpt__rnn_pass {
   const dpt__rnn_plan *plan;
-  const dpt__rnn_product *product;
+  const dpt__panels *product;
   int cell, layer, direction;
   dpt__rnn_layer layout; /* of the weights */
   int64_t step;          /* 1 or -1: from a step to the one behind it, as this direction reads */
@@ -48,8 +48,8 @@ int dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
 void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
                           int64_t n, int64_t row, int64_t col);
 /* product->pack on the threads of the context, which changes no bit. */
-void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__rnn_product *product, void *to,
-                      const void *b, int64_t k, int64_t n, int64_t row, int64_t col);
+void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__panels *product, void *to, const void *b,
+                      int64_t k, int64_t n, int64_t row, int64_t col);
 /* c (rows, n) = or += (add) a (rows, k) times m, on the caller's thread. */
 int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
                       const void *a, int64_t a_row, int64_t rows, int add);

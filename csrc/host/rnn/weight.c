@@ -44,7 +44,7 @@ static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n
   void *turned = dpt__scratch(p->context, (size_t)(threads * size) * p->width);
   for (factor *f = factors; f < factors + FACTORS; f++)
     f->panels = dpt__scratch(p->context,
-                             (size_t)dpt__rnn_packed(pass->product, most, f->columns) * p->width);
+                             (size_t)dpt__panels_size(pass->product, most, f->columns) * p->width);
   if (p->context->measures) return;
   for (int64_t row = 0; row < p->N; row += BLOCK) {
     int64_t k = BLOCK < p->N - row ? BLOCK : p->N - row;

@@ -1,36 +1,35 @@
-/* product.h: products of rows with a matrix that is used again and again.
+/* panels.h: products of rows with a matrix that is laid out as panels, and turning matrices over.
  *
- * Invariant: the matrix is laid out once as panels (`pack`) and then read by every step of every
- * sequence; a row of the result does not depend on the other rows, nor on how many there are. There
- * is one pair of functions for each element type and instruction set. (OpenBLAS would lay the
- * matrix out again for each step, and its choice of kernels knows no CPU younger than it.)
+ * Invariant: a matrix is laid out once (`pack`) and then read by every step of every sequence of a
+ * recurrent network; a row of the result does not depend on the other rows, nor on how many there
+ * are. There is one table for each element type and instruction set. (OpenBLAS would lay the matrix
+ * out again for each step, and its choice of kernels knows no CPU younger than it.)
  */
-#ifndef DPT_HOST_RNN_PRODUCT_H
-#define DPT_HOST_RNN_PRODUCT_H
+#ifndef DPT_HOST_PANELS_H
+#define DPT_HOST_PANELS_H
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct dpt__rnn_product {
+typedef struct dpt__panels {
   int64_t panel; /* columns of a panel */
   /* to (columns, rows) = scale * from (rows, columns) turned over */
   void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, int64_t rows,
                int64_t columns, double scale);
   /* to: panels of b (k, n), element b[l * b_row + j * b_col], where one of the two is 1;
-   * dpt__rnn_packed elements */
+   * dpt__panels_size elements */
   void (*pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col);
   /* c (rows, n) = a (rows, k) * b, or += with add; rows are c_row and a_row elements apart */
   void (*run)(void *c, int64_t c_row, const void *a, int64_t a_row, const void *packed,
               int64_t rows, int64_t k, int64_t n, int add);
-} dpt__rnn_product;
+} dpt__panels;
 
 /* [0]: float, [1]: double */
-extern const dpt__rnn_product dpt__rnn_product_base[2], dpt__rnn_product_avx2[2],
-    dpt__rnn_product_avx512[2];
+extern const dpt__panels dpt__panels_base[2], dpt__panels_avx2[2], dpt__panels_avx512[2];
 
 /* That of this machine for an element type. */
-const dpt__rnn_product *dpt__rnn_product_for(int type);
+const dpt__panels *dpt__panels_for(int type);
 
-static inline int64_t dpt__rnn_packed(const dpt__rnn_product *p, int64_t k, int64_t n) {
+static inline int64_t dpt__panels_size(const dpt__panels *p, int64_t k, int64_t n) {
   return (n + p->panel - 1) / p->panel * p->panel * k;
 }
 

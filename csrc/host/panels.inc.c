@@ -1,4 +1,4 @@
-/* product.inc.c: products of one element type for one instruction set.
+/* panels.inc.c: products of one element type for one instruction set.
  *
  * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions, in
  * whatever tile it lies; two vectors are the columns of a panel.

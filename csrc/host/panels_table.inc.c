@@ -1,6 +1,6 @@
-/* product_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, ROWS of a tile.
+/* panels_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, ROWS of a tile.
  */
-#include "host/rnn/product.h"
+#include "host/panels.h"
 #include <string.h>
 
 /* Every second lane of a and of b, from lane `at` on. */
@@ -13,5 +13,5 @@
                           at + 4, at + 20, at + 5, at + 21, at + 6, at + 22, at + 7, at + 23)
 #include "host/each_real.h"
 
-const dpt__rnn_product TABLE[2] = {{COLS_f32, turn_f32, pack_f32, run_f32},
-                                   {COLS_f64, turn_f64, pack_f64, run_f64}};
+const dpt__panels TABLE[2] = {{COLS_f32, turn_f32, pack_f32, run_f32},
+                              {COLS_f64, turn_f64, pack_f64, run_f64}};

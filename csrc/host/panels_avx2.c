@@ -1,0 +1,8 @@
+/* panels_avx2.c: products for AVX2 with FMA. */
+#define TABLE dpt__panels_avx2
+#define BYTES 32
+#define ROWS 6
+#define MIX_f32 MIX8
+#define MIX_f64 MIX4
+#define DPT_ROWS "host/panels.inc.c"
+#include "host/panels_table.inc.c"

@@ -1,8 +1,0 @@
-/* product_base.c: products for every CPU of the architecture. */
-#define TABLE dpt__rnn_product_base
-#define BYTES 16
-#define ROWS 4
-#define MIX_f32 MIX4
-#define MIX_f64 MIX2
-#define DPT_ROWS "host/rnn/product.inc.c"
-#include "host/rnn/product_table.inc.c"
