@@ -1083,6 +1083,7 @@ enum {
   DPT_RANKS_RECEIVE
 };
 enum { DPT_RANKS_SUM, DPT_RANKS_MIN, DPT_RANKS_MAX, DPT_RANKS_MEAN };
+enum { DPT_RANKS_WIDE, DPT_RANKS_HALVES, DPT_RANKS_BFLOAT16 };
 
 /* One operation of a group, which all its ranks call in the same order; send and receive: two of
  * them. in and out are contiguous, of one type and on one side; NULL where a rank reads or writes
@@ -1094,6 +1095,7 @@ typedef struct dpt_collective {
   int what, how, root, group,
       tag, /* root: the other rank of send and receive; by the group's order */
       now;
+  int wire;         /* all_reduce: numbers travel as they are, as halves or as bfloat16 */
   const char *name; /* of what travels, for messages; or NULL */
 } dpt_collective;
 int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in /* or NULL */,

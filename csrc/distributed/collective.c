@@ -5,8 +5,8 @@
  * process's calls is the order in which they run. The current stream of a device tensor is waited
  * for, and waits in turn; nothing waits on the host. Memory that the engine cannot read (a GPU's)
  * is left to the devices' library if the group has it (devices.c), and else goes through
- * page-locked host memory. Sums of halves are taken in float; in deterministic mode sums of floats
- * are taken wide and in the order of ranks.
+ * page-locked host memory. Sums of halves are taken in float (for all ranks in narrow.c); in
+ * deterministic mode sums of floats are taken wide and in the order of ranks.
  */
 #include "base/half.h"
 #include "device/capture.h"
@@ -83,6 +83,7 @@ static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int
 static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int64_t count,
                              int root) {
   const dpt__signature *s = &j->operation.signature;
+  if (root < 0 && dpt__narrow_takes(s)) return dpt__narrow_all_reduce(g, s, data, count);
   int dtype = (int)s->dtype, mean = s->how == DPT_RANKS_MEAN, status;
   enum dpt__reduce_op how = mean ? DPT__OP_SUM : (enum dpt__reduce_op)s->how;
   void *wide = data;
@@ -141,7 +142,11 @@ static int collective_receive(const dpt__ranks *g, const job *j, int64_t bytes) 
 }
 
 /* A group of one rank: nothing travels. */
-static int collective_alone(const job *j, int64_t bytes) {
+static int collective_alone(const dpt__ranks *g, const job *j) {
+  const dpt__signature *s = &j->operation.signature;
+  int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
+  if (s->flags & (DPT__AS_HALVES | DPT__AS_BFLOAT16))
+    return dpt__narrow_all_reduce(g, s, j->to, s->count);
   if (j->from && j->to && j->from != j->to) memmove(j->to, j->from, (size_t)bytes);
   return 0;
 }
@@ -185,7 +190,8 @@ static int collective_perform(const job *j) {
 /* The least that it takes on the link of DPT_LINK: the bytes that a ring lets each rank send, whose
  * waiting takes no core. */
 static int64_t collective_link_ns(const dpt__ranks *g, const dpt__signature *s) {
-  double bytes = (double)s->count * (double)dpt__dtype_size((int)s->dtype), n = g->n;
+  int width = dpt__narrow_takes(s) ? 2 : (int)dpt__dtype_size((int)s->dtype);
+  double bytes = (double)s->count * width, n = g->n;
   if (s->what == DPT_RANKS_ALL_REDUCE) bytes *= 2 * (n - 1) / n;
   if (s->what == DPT_RANKS_ALL_GATHER || s->what == DPT_RANKS_REDUCE_SCATTER) bytes *= n - 1;
   return dpt__link_ns((uint64_t)bytes);
@@ -209,8 +215,7 @@ static int collective_run(dpt__context *context, const void *args) {
   uint64_t which = dpt__record_begin(w->record, &own);
   int status = 0;
   if (g->n == 1) {
-    status = collective_alone(j, own.signature.count *
-                                     (int64_t)dpt__dtype_size((int)own.signature.dtype));
+    status = collective_alone(g, j);
   } else {
     atomic_store(&w->pending, which);
     dpt__watch_compare(&own);
@@ -270,13 +275,18 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
   int dtype = t ? dpt__type(t) : DPT_U8;
   if (c->how == DPT_RANKS_MEAN && !dpt__is_real(dtype))
     return dpt__fail("%s: got a %s, wanted floats for a mean", fn, dpt__kind_name(t->kind_));
+  if (c->wire && t && !dpt__is_real(dtype))
+    return dpt__fail("%s: got a %s, wanted floats to send in 16 bits each", fn,
+                     dpt__kind_name(t->kind_));
   int reduces = c->what == DPT_RANKS_ALL_REDUCE || c->what == DPT_RANKS_REDUCE ||
                 c->what == DPT_RANKS_REDUCE_SCATTER;
   int sums = c->how == DPT_RANKS_SUM || c->how == DPT_RANKS_MEAN;
   dpt__signature *s = &j->operation.signature;
   *s = (dpt__signature){.what = (uint32_t)c->what,
                         .how = reduces ? (uint16_t)c->how : 0,
-                        .flags = reduces && sums && dpt__is_real(dtype) && dpt_deterministic_get()
+                        .flags = c->wire == DPT_RANKS_HALVES     ? DPT__AS_HALVES
+                                 : c->wire == DPT_RANKS_BFLOAT16 ? DPT__AS_BFLOAT16
+                                 : reduces && sums && dpt__is_real(dtype) && dpt_deterministic_get()
                                      ? DPT__IN_ORDER
                                      : 0,
                         .dtype = (uint32_t)dtype,
@@ -432,7 +442,8 @@ static int collective_new_beside(const dpt__ranks *g, int kind, const dpt_tensor
   return dpt_device_set(before) || status;
 }
 
-/* Tensors of another device, and halves that are added up, go through others. */
+/* Tensors of another device, halves that are added up, and what travels as halves go through
+ * others. */
 static int collective_run_beside(job *j, int kind, const dpt_tensor *in, dpt_tensor *out,
                                  uint64_t *number) {
   const dpt__ranks *g = &dpt__world_own.group[j->group];
@@ -453,7 +464,11 @@ static int collective_run_by_devices(job *j, const dpt_tensor *in, dpt_tensor *o
   const dpt_tensor *t = in ? in : out;
   const dpt__signature *s = &j->operation.signature;
   int moves = s->what == DPT_RANKS_BROADCAST || s->what == DPT_RANKS_ALL_GATHER;
-  int kind = !moves && s->dtype == DPT_F16 ? DPT_F32 | DPT_ON_DEVICE : t->kind_;
+  int kind = t->kind_;
+  if (s->flags & DPT__AS_HALVES)
+    kind = DPT_F16 | DPT_ON_DEVICE;
+  else if (!moves && s->dtype == DPT_F16)
+    kind = DPT_F32 | DPT_ON_DEVICE;
   j->operation.signature.flags |= DPT__ON_DEVICES;
   if (kind != t->kind_ || t->storage_->device != g->device)
     return collective_run_beside(j, kind, in, out, number);

@@ -71,7 +71,8 @@ int dpt__devices_take(const dpt__signature *s) {
   int reduces = s->what == DPT_RANKS_ALL_REDUCE || s->what == DPT_RANKS_REDUCE ||
                 s->what == DPT_RANKS_REDUCE_SCATTER;
   int moves = s->what == DPT_RANKS_BROADCAST || s->what == DPT_RANKS_ALL_GATHER;
-  return s->count && !(s->flags & DPT__IN_ORDER) && (moves || (reduces && s->dtype != DPT_I16));
+  return s->count && !(s->flags & (DPT__IN_ORDER | DPT__AS_BFLOAT16)) &&
+         (moves || (reduces && s->dtype != DPT_I16));
 }
 
 int dpt__devices_call(const dpt__ranks *g, const dpt__signature *s, int dtype, const void *from,

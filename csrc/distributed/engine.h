@@ -9,7 +9,7 @@
 #define DPT_DISTRIBUTED_ENGINE_H
 #include "device/collectives.h" /* dpt__reduce_op */
 
-enum { DPT__ENGINE_ABI = 3 };
+enum { DPT__ENGINE_ABI = 4 };
 
 typedef struct dpt__engine {
   int abi;
@@ -31,6 +31,8 @@ typedef struct dpt__engine {
                         enum dpt__reduce_op how);
   /* `to` gets each rank's bytes, in the order of ranks; bytes: of one rank. */
   int (*all_gather)(void *group, const void *from, void *to, int64_t bytes);
+  /* Rank i gets each rank's i-th part, in the order of ranks; bytes: of a part, below 2 GiB. */
+  int (*all_to_all)(void *group, const void *from, void *to, int64_t bytes);
   int (*broadcast)(void *group, void *data, int64_t bytes, int root);
   int (*gather)(void *group, const void *from, void *to, int64_t bytes, int root);
   int (*scatter)(void *group, const void *from, void *to, int64_t bytes, int root);

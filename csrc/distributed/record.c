@@ -167,6 +167,9 @@ const char *dpt__signature_text(char text[160], const dpt__signature *s) {
   char end[48] = "";
   const char *in_order = s->flags & DPT__IN_ORDER ? " in the order of ranks" : "";
   const char *on_devices = s->flags & DPT__ON_DEVICES ? ", between devices" : "";
+  const char *wire = s->flags & DPT__AS_HALVES     ? " as halves"
+                     : s->flags & DPT__AS_BFLOAT16 ? " as bfloat16"
+                                                   : "";
   const char *name = dpt__collective_name(s->what);
   if (s->what == DPT_RANKS_ALL_REDUCE || s->what == DPT_RANKS_REDUCE_SCATTER)
     snprintf(end, sizeof end, " (%s%s)", HOW[s->how & 3], in_order);
@@ -181,8 +184,8 @@ const char *dpt__signature_text(char text[160], const dpt__signature *s) {
   else if (s->what == DPT__RANKS_MAKE_GROUP)
     snprintf(text, 160, "group of %lld ranks (list %08x)", (long long)s->count, s->root);
   else
-    snprintf(text, 160, "%s of %lld %s elements%s%s", name, (long long)s->count,
-             s->dtype < DPT_NDTYPE ? dpt__dtype_name((int)s->dtype) : "?", end, on_devices);
+    snprintf(text, 160, "%s of %lld %s elements%s%s%s", name, (long long)s->count,
+             s->dtype < DPT_NDTYPE ? dpt__dtype_name((int)s->dtype) : "?", wire, end, on_devices);
   return text;
 }
 

@@ -16,8 +16,10 @@ enum { DPT__RECORDED = 1024, DPT__RECORD_NAME = 64, DPT__RECORD_TEXT = 2048 };
 
 /* How an operation is done, which all ranks have to do alike. */
 enum dpt__signature_flag {
-  DPT__IN_ORDER = 1,  /* a sum wide and in the order of ranks (deterministic mode) */
-  DPT__ON_DEVICES = 2 /* by the library of the devices' backend (devices.c) */
+  DPT__IN_ORDER = 1,   /* a sum wide and in the order of ranks (deterministic mode) */
+  DPT__ON_DEVICES = 2, /* by the library of the devices' backend (devices.c) */
+  DPT__AS_HALVES = 4,  /* numbers travel as halves, or as bfloat16 (narrow.c) */
+  DPT__AS_BFLOAT16 = 8
 };
 
 /* What has to be equal on all ranks of a group. */

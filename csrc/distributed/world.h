@@ -65,6 +65,13 @@ int dpt__devices_take(const dpt__signature *signature);
 int dpt__devices_call(const dpt__ranks *group, const dpt__signature *signature, int dtype,
                       const void *from, void *to);
 
+/* ---- narrow.c: numbers that travel in 16 bits ---- */
+
+/* Whether a reduction's do; and reduces count elements of its type, in place, for all ranks. */
+int dpt__narrow_takes(const dpt__signature *signature);
+int dpt__narrow_all_reduce(const dpt__ranks *group, const dpt__signature *signature, void *data,
+                           int64_t count);
+
 /* ---- watchdog.c ---- */
 
 int dpt__watch_begin(void);

@@ -3,8 +3,8 @@
  * Invariant: every element is summed in the order of its sources, in the wide accumulator of its
  * type, and rounded once; so the bits do not depend on how the work is cut.
  */
+#include "base/isa.h"
 #include "comm/runs.h"
-#include "host/isa.h"
 #include "host/kernels.h"
 
 enum { BLOCK = 1024, PARALLEL = 32768 };

@@ -6,8 +6,8 @@
  * OpenBLAS not even a block of fixed size promises that: its kernels round differently by position
  * within the block.) gcc may not contract here: the clones are for AVX2 without FMA.
  */
+#include "base/isa.h"
 #include "host/gemm.h"
-#include "host/isa.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif

@@ -2,7 +2,7 @@
  *
  * Invariant: as in reduce.c: blocks of one size, joined in their order.
  */
-#include "host/isa.h"
+#include "base/isa.h"
 #include "host/reduce.h"
 #include "ops/reduce.h"
 

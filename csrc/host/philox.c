@@ -5,7 +5,7 @@
  * an ulp of the formula's.
  */
 #include "base/element.h"
-#include "host/isa.h"
+#include "base/isa.h"
 #include "host/kernels.h"
 #include "host/rows.h"
 #include "ops/random.h"

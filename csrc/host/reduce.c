@@ -6,8 +6,8 @@
  */
 #include "ops/reduce.h"
 #include "base/cpu.h"
+#include "base/isa.h"
 #include "base/number.h"
-#include "host/isa.h"
 #include "host/reduce.h"
 
 #define INLINE DPT__INLINE

@@ -216,6 +216,11 @@ static int mpi_all_gather(void *made, const void *from, void *to, int64_t bytes)
   return mpi_move(made, ALL_GATHER, from, to, bytes, 0);
 }
 
+static int mpi_all_to_all(void *made, const void *from, void *to, int64_t bytes) {
+  return mpi_check("MPI_Alltoall", MPI_Alltoall(from, (int)bytes, MPI_BYTE, to, (int)bytes,
+                                                MPI_BYTE, mpi_comm_of(made)));
+}
+
 static int mpi_gather(void *made, const void *from, void *to, int64_t bytes, int root) {
   return mpi_move(made, GATHER, from, to, bytes, root);
 }
@@ -282,6 +287,7 @@ static const dpt__engine engine = {
     .reduce = mpi_reduce,
     .reduce_scatter = mpi_reduce_scatter,
     .all_gather = mpi_all_gather,
+    .all_to_all = mpi_all_to_all,
     .broadcast = mpi_broadcast,
     .gather = mpi_gather,
     .scatter = mpi_scatter,

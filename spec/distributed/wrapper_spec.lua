@@ -2,6 +2,7 @@
 -- spec/support/ranks/wrapper.lua, and what its collectives are called in messages
 -- (spec/support/ranks/mistakes.lua).
 local ranks = require 'spec.support.ranks'
+local standIn = require 'spec.support.stand_in'
 
 describe('nn.DistributedDataParallel', function()
    local outputs = {}
@@ -20,8 +21,13 @@ describe('nn.DistributedDataParallel', function()
    it('has the gradients of one process after forwards in evaluation', function()
       holds 'evaluation'
    end)
+   it('sends gradients as halves', function() holds 'half' end)
    it('sends gradients as bfloat16', function() holds 'bfloat16' end)
-   it('sends them so from emulated devices', function() holds('bfloat16', 'emulated:2') end)
+   it('sends them so from emulated devices', function()
+      for _, nccl in ipairs{'', ' DPT_NCCL=' .. standIn.library} do
+         for _, hook in ipairs{'half', 'bfloat16'} do holds(hook, 'emulated:2' .. nccl) end
+      end
+   end)
    it('compares options of modules and samplers', function() holds 'options' end)
    it('keeps tables of devices alike where a rank has no rows', function() holds 'tables' end)
    it("has statistics by the wrapper's and the table's rules", function() holds 'statistics' end)

@@ -6,7 +6,7 @@
 #ifndef DPT_HOST_NN_REAL_H
 #define DPT_HOST_NN_REAL_H
 #include "base/element.h"
-#include "host/isa.h"
+#include "base/isa.h"
 #include "host/kernels.h"
 #include "nn/kernels.h"
 

@@ -21,6 +21,7 @@ local number, info = ffi.new 'uint64_t[1]', ffi.new 'dpt_world_info'
 local call = ffi.new 'dpt_collective'
 local reductions = {sum = C.DPT_RANKS_SUM, min = C.DPT_RANKS_MIN, max = C.DPT_RANKS_MAX,
    mean = C.DPT_RANKS_MEAN}
+local wires = {half = C.DPT_RANKS_HALVES, bfloat16 = C.DPT_RANKS_BFLOAT16}
 
 -- ---- the world ----
 
@@ -155,12 +156,12 @@ function distributed.during(name, f, ...)
    return leave(before, pcall(f, ...))
 end
 
-local function run(what, fn, input, output, root, op, group, tag, name, now)
+local function run(what, fn, input, output, root, op, group, tag, name, now, wire)
    call.what, call.how = what, reductions[op or 'sum'] or fail(
       "distributed.%s: got the operation '%s', wanted sum, mean, min or max", fn, tostring(op))
    call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or 0
    call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name or purpose
-   call.now = now and 1 or 0
+   call.now, call.wire = now and 1 or 0, wires[wire] or C.DPT_RANKS_WIDE
    lib.collective_run(call, input, output, number)
    return setmetatable({number = number[0]}, Handle)
 end
@@ -193,10 +194,11 @@ end
 -- @param group of ranks; default: all
 -- @param name of what travels, for error messages, or nil
 -- @param now whether a host device's tensor has the sum on return, as a host tensor has; or nil
+-- @param wire 'half' or 'bfloat16': what floats travel as; nil: as they are
 -- @return handle with wait() and done()
-function distributed.allReduce(tensor, op, group, name, now)
+function distributed.allReduce(tensor, op, group, name, now, wire)
    return onTensors(C.DPT_RANKS_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil,
-      name, now)
+      name, now, wire)
 end
 
 --- The root gets the sum, in place; the others' elements are undefined afterwards.

@@ -21,6 +21,11 @@ local wrongs = {
       fake 'wrong'
       sumIs(size + 1, ones 'CudaTensor')
       sumIs(size + 1, ones 'CudaHalfTensor') -- as floats
+      for _, wire in ipairs{'half', 'bfloat16'} do -- as these, not as floats
+         local t = ones 'CudaTensor'
+         distributed.allReduce(t, 'sum', nil, nil, nil, wire)
+         assert(t:min() == size and t:max() == size, wire)
+      end
       sumIs(size, ones 'CudaDoubleTensor')
       sumIs(size, ones 'CudaShortTensor')
       sumIs(size, ones 'FloatTensor')

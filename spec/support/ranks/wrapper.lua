@@ -84,13 +84,15 @@ function checks.evaluation()
    end
 end
 
--- Gradients that are sent as bfloat16: 2^-8 of each rank's; infinities are found on all ranks.
-function checks.bfloat16()
+-- Gradients that travel in 16 bits: rounded for each rank, and once more for the sum; infinities
+-- are found on all ranks, which have the same bits.
+local function narrow(hook, error)
    for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.FloatTensor'} do
+      local what = hook .. ' ' .. typename
       local net = nn.Sequential():add(nn.Linear(30, 20)):add(nn.Tanh()):add(nn.Linear(20, 2))
          :type(typename)
       local one = net:clone()
-      local all = nn.DistributedDataParallel(net, {hook = 'bfloat16'})
+      local all = nn.DistributedDataParallel(net, {hook = hook})
       local _, dx = all:getParameters()
       local _, px = one:getParameters()
       local input = rand(2 * size, 30):type(typename)
@@ -106,23 +108,24 @@ function checks.bfloat16()
          one:zeroGradParameters()
          one:forward(input)
          one:backward(input, gradOutput, 1 / size)
-         local most = torch.abs(px):max()
-         near(dx, px, 'bfloat16 ' .. typename, most * 2 ^ -7)
+         near(dx, px, what, torch.abs(px):max() * error)
          assert(size == 1 or (dx - px):abs():max() > 0, 'nothing was rounded')
       end
       if size > 1 then
-         assert(all.sentBytes.gradients == 3 * 2 * dx:nElement(), 'bytes of bfloat16')
+         assert(all.sentBytes.gradients == 3 * 2 * dx:nElement(), 'bytes of ' .. what)
       end
       assert(not all:foundInf())
       backward(rank == 0 and 1 / 0 or 1)
-      assert(all:foundInf(), 'bfloat16: an infinity was not found')
+      assert(all:foundInf(), what .. ': an infinity was not found')
       local sums = distributed.allGatherValue(dx:double())
       for r = 2, size do
          assert(torch.eq(sums[r], sums[1]):sum() + torch.ne(sums[r], sums[r]):sum()
-            == dx:nElement(), 'bfloat16: ranks differ')
+            == dx:nElement(), what .. ': ranks differ')
       end
    end
 end
+function checks.half() narrow('half', 2 ^ -10) end
+function checks.bfloat16() narrow('bfloat16', 2 ^ -7) end
 
 -- Options of modules and of samplers that differ.
 function checks.options()
@@ -259,7 +262,7 @@ function checks.orders()
    raises('the sampler of the option sampler has given out no batch yet', net.forward, net, input)
 end
 
-for _, name in ipairs{'evaluation', 'bfloat16', 'options', 'tables', 'statistics',
+for _, name in ipairs{'evaluation', 'half', 'bfloat16', 'options', 'tables', 'statistics',
    'sequences', 'orders'} do
    torch.manualSeed(7)
    checks[name]()

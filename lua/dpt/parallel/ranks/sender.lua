@@ -35,16 +35,9 @@ function Sender:isOrdered()
    return self.parts > 1 and not self.hook and C.dpt_deterministic_get() ~= 0
 end
 
--- The sum by halves: they are added up as floats, and what is too large for one is infinite then.
-local function sumHalves(t, name)
-   local half = comm.device(t) > 0 and t:cudaHalf() or t:half()
-   distributed.allReduce(half, 'sum', nil, name)
-   t:copy(half)
-end
-
--- The sum of all ranks' parts as bfloat16: every rank gets them and adds them up wide, in the order
--- of ranks.
-local function sumUppers(t, name)
+-- The sum of all ranks' parts as bfloat16, which NCCL is not asked for: every rank gets them and
+-- adds them up wide, in the order of ranks.
+local function gatherUppers(t, name)
    local flat = t:view(-1)
    for first = 1, flat:nElement(), CHUNK do
       local here = flat:narrow(1, first, math.min(CHUNK, flat:nElement() - first + 1))
@@ -57,14 +50,14 @@ end
 
 local function sum(self, t, b, now)
    local each = 2
-   if self.hook == 'half' then
-      sumHalves(t, 'gradients as halves, bucket ' .. b)
-   elseif self.hook == 'bfloat16' then
-      sumUppers(t, 'gradients as bfloat16, bucket ' .. b)
+   local name = 'gradients, bucket ' .. b
+   if self.hook == 'bfloat16' and comm.device(t) > 0 and distributed.transport() == 'nccl' then
+      gatherUppers(t, name)
+   elseif self.hook == 'half' or self.hook == 'bfloat16' then
+      distributed.allReduce(t, 'sum', nil, name, now, self.hook)
    else
       each = t:elementSize()
-      if self.hook then self.hook(t, b)
-      else distributed.allReduce(t, 'sum', nil, 'gradients, bucket ' .. b, now) end
+      if self.hook then self.hook(t, b) else distributed.allReduce(t, 'sum', nil, name, now) end
    end
    self.bytes.gradients = self.bytes.gradients + t:nElement() * each
 end

@@ -3,8 +3,8 @@
  * Invariant: the clones have the same bits: none of them may contract to fused multiply-add.
  * Sanitizer builds have one version: their runtimes start after the loader's choice.
  */
-#ifndef DPT_HOST_ISA_H
-#define DPT_HOST_ISA_H
+#ifndef DPT_BASE_ISA_H
+#define DPT_BASE_ISA_H
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DPT__CLONES __attribute__((target_clones("default", "avx2")))

@@ -1,0 +1,171 @@
+/* narrow.c: reductions over ranks of numbers that travel in 16 bits each.
+ *
+ * Invariant: rank i gets all ranks' i-th parts, reduces them as floats in the order of ranks, and
+ * sends the result, rounded once more, to all. So a rank sends 2 (n-1)/n times 2 bytes for an
+ * element, as a ring would, a sum is rounded once however many ranks there are, and all ranks have
+ * its bits. A rank alone rounds as well. What is under way at once fits the cache.
+ */
+#include "base/half.h"
+#include "base/isa.h"
+#include "distributed/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  CHUNK = 1 << 19, /* elements that are under way at once */
+  BLOCK = 1024     /* elements that are floats at once */
+};
+
+typedef struct narrow {
+  const dpt__ranks *group;
+  int dtype, halves, how; /* of the memory; whether halves travel, or bfloat16; DPT_RANKS_SUM ... */
+} narrow;
+
+int dpt__narrow_takes(const dpt__signature *s) {
+  return s->dtype == DPT_F16 || s->flags & (DPT__AS_HALVES | DPT__AS_BFLOAT16);
+}
+
+/* ---- floats and what travels ---- */
+
+DPT__CLONES
+static void narrow_to_halves(int64_t n, uint16_t *restrict to, const float *restrict from) {
+  for (int64_t i = 0; i < n; i++) to[i] = dpt__half_from_float(from[i]);
+}
+
+DPT__CLONES
+static void narrow_from_halves(int64_t n, float *restrict to, const uint16_t *restrict from) {
+  for (int64_t i = 0; i < n; i++) to[i] = dpt__half_to_float(from[i]);
+}
+
+/* bfloat16 is the upper half of a float: to the nearest, of two equally near ones to the even. */
+DPT__CLONES
+static void narrow_to_bfloat16(int64_t n, uint16_t *restrict to, const uint32_t *restrict from) {
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t bits = from[i], rounded = bits + 0x7fff + (bits >> 16 & 1);
+    to[i] = (uint16_t)(((bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded) >> 16);
+  }
+}
+
+DPT__CLONES
+static void narrow_from_bfloat16(int64_t n, uint32_t *restrict to, const uint16_t *restrict from) {
+  for (int64_t i = 0; i < n; i++) to[i] = (uint32_t)from[i] << 16;
+}
+
+static void narrow_to_wire(const narrow *w, int64_t n, uint16_t *to, const float *from) {
+  if (w->halves)
+    narrow_to_halves(n, to, from);
+  else
+    narrow_to_bfloat16(n, to, (const void *)from);
+}
+
+static void narrow_from_wire(const narrow *w, int64_t n, float *to, const uint16_t *from) {
+  if (w->halves)
+    narrow_from_halves(n, to, from);
+  else
+    narrow_from_bfloat16(n, (void *)to, from);
+}
+
+/* ---- memory and floats ---- */
+
+/* n <= BLOCK elements of data from `first` on; wide: room for them. */
+static const float *narrow_floats(const narrow *w, int64_t n, const void *data, int64_t first,
+                                  float *wide) {
+  if (w->dtype == DPT_F32) return (const float *)data + first;
+  if (w->dtype == DPT_F16)
+    narrow_from_halves(n, wide, (const dpt__half *)data + first);
+  else
+    for (int64_t i = 0; i < n; i++) wide[i] = (float)((const double *)data)[first + i];
+  return wide;
+}
+
+static void narrow_put(const narrow *w, int64_t n, void *data, int64_t first, const float *from) {
+  if (w->dtype == DPT_F16)
+    narrow_to_halves(n, (dpt__half *)data + first, from);
+  else
+    for (int64_t i = 0; i < n; i++)
+      if (w->dtype == DPT_F32)
+        ((float *)data)[first + i] = from[i];
+      else
+        ((double *)data)[first + i] = from[i];
+}
+
+/* Whether elements travel as they lie in memory. */
+static int narrow_is_wire(const narrow *w) { return w->dtype == DPT_F16 && w->halves; }
+
+static int64_t narrow_block(int64_t left) { return left < BLOCK ? left : BLOCK; }
+
+static void narrow_pack(const narrow *w, int64_t n, uint16_t *to, const void *data, int64_t first) {
+  float wide[BLOCK];
+  if (narrow_is_wire(w)) memcpy(to, (const dpt__half *)data + first, (size_t)n * sizeof *to);
+  for (int64_t i = 0; i < n && !narrow_is_wire(w); i += BLOCK) {
+    int64_t some = narrow_block(n - i);
+    narrow_to_wire(w, some, to + i, narrow_floats(w, some, data, first + i, wide));
+  }
+}
+
+static void narrow_unpack(const narrow *w, int64_t n, void *data, int64_t first,
+                          const uint16_t *from) {
+  float wide[BLOCK];
+  if (narrow_is_wire(w)) memcpy((dpt__half *)data + first, from, (size_t)n * sizeof *from);
+  for (int64_t i = 0; i < n && !narrow_is_wire(w); i += BLOCK) {
+    int64_t some = narrow_block(n - i);
+    narrow_from_wire(w, some, wide, from + i);
+    narrow_put(w, some, data, first + i, wide);
+  }
+}
+
+/* ---- reductions ---- */
+
+DPT__CLONES
+static void narrow_join(int64_t n, int how, float *restrict r, const float *restrict x) {
+  if (how == DPT_RANKS_MIN)
+    for (int64_t i = 0; i < n; i++) r[i] = x[i] < r[i] ? x[i] : r[i];
+  else if (how == DPT_RANKS_MAX)
+    for (int64_t i = 0; i < n; i++) r[i] = x[i] > r[i] ? x[i] : r[i];
+  else
+    for (int64_t i = 0; i < n; i++) r[i] += x[i];
+}
+
+/* to: `part` elements, of as many of each rank. */
+static void narrow_reduce(const narrow *w, int64_t part, uint16_t *to, const uint16_t *from) {
+  int ranks = w->group->n;
+  float result[BLOCK], other[BLOCK];
+  for (int64_t i = 0; i < part; i += BLOCK) {
+    int64_t n = narrow_block(part - i);
+    narrow_from_wire(w, n, result, from + i);
+    for (int r = 1; r < ranks; r++) {
+      narrow_from_wire(w, n, other, from + r * part + i);
+      narrow_join(n, w->how, result, other);
+    }
+    for (int64_t j = 0; j < n && w->how == DPT_RANKS_MEAN; j++) result[j] /= (float)ranks;
+    narrow_to_wire(w, n, to + i, result);
+  }
+}
+
+/* `sent` (ranks, part) of all ranks to `got`, their reduction. */
+static int narrow_exchange(const narrow *w, int64_t part, uint16_t *sent, uint16_t *got) {
+  const dpt__engine *engine = dpt__world_own.engine;
+  void *joined = w->group->joined;
+  int64_t bytes = part * (int64_t)sizeof *sent;
+  DPT__TRY(engine->all_to_all(joined, sent, got, bytes));
+  narrow_reduce(w, part, sent, got);
+  return engine->all_gather(joined, sent, got, bytes);
+}
+
+int dpt__narrow_all_reduce(const dpt__ranks *g, const dpt__signature *s, void *data,
+                           int64_t count) {
+  narrow w = {g, (int)s->dtype, !(s->flags & DPT__AS_BFLOAT16), s->how};
+  int64_t room = (count < CHUNK ? count : CHUNK) + g->n;
+  uint16_t *sent = calloc((size_t)room * 2, sizeof *sent), *got = g->n > 1 ? sent + room : sent;
+  if (!sent) return dpt__no_memory("no host memory for a sum of halves");
+  int status = 0;
+  for (int64_t first = 0; first < count && !status; first += CHUNK) {
+    int64_t n = count - first < CHUNK ? count - first : CHUNK;
+    narrow_pack(&w, n, sent, data, first);
+    if (g->n > 1) status = narrow_exchange(&w, (n + g->n - 1) / g->n, sent, got);
+    if (!status) narrow_unpack(&w, n, data, first, got);
+  }
+  free(sent);
+  return status;
+}
