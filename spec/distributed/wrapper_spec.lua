@@ -28,6 +28,8 @@ describe('nn.DistributedDataParallel', function()
          for _, hook in ipairs{'half', 'bfloat16'} do holds(hook, 'emulated:2' .. nccl) end
       end
    end)
+   it('lets methods that decide by the loss decide alike', function() holds 'searches' end)
+   it('trains what is not frozen', function() holds 'frozen' end)
    it('compares options of modules and samplers', function() holds 'options' end)
    it('keeps tables of devices alike where a rank has no rows', function() holds 'tables' end)
    it("has statistics by the wrapper's and the table's rules", function() holds 'statistics' end)

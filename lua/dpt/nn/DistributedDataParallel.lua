@@ -24,6 +24,7 @@ require 'dpt.nn'
 local distributed = require 'dpt.distributed'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
+local flatten = require 'dpt.parallel.params.flatten'
 local tracker = require 'dpt.parallel.params.tracker'
 local exchange = require 'dpt.parallel.ranks.exchange'
 local hostRandom = require 'dpt.parallel.ranks.host_random'
@@ -88,6 +89,7 @@ function DistributedDataParallel:__init(module, given)
    if self.ranks > 1 then
       weights.noted = true
       distributed.during(NAME .. '(network)', self._meet, self)
+      flatten.addOfRanks(self)
    end
 end
 

@@ -97,6 +97,10 @@ function arguments.gradient(name, x, dfdx)
    flatten.flushPending(x, dfdx)
 end
 
+--- The value of f at x by which a method decides what it does: of all ranks if x are the parameters
+-- of an nn.DistributedDataParallel.
+arguments.value = flatten.lossAt
+
 --- Calls opfunc(x).
 -- @return f(x), which is a number, and its gradient
 function arguments.evaluate(name, opfunc, x)
@@ -105,7 +109,7 @@ function arguments.evaluate(name, opfunc, x)
       fail("optim.%s: opfunc's value is %s, wanted a number", name, describe(f))
    end
    arguments.gradient(name, x, g)
-   return f, g
+   return arguments.value(x, f), g
 end
 
 return arguments

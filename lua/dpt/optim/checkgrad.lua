@@ -22,9 +22,9 @@ return function(opfunc, x, eps)
    for i = 1, gradient:size(1) do
       local value = x[i]
       x[i] = value + eps
-      local above = opfunc(x)
+      local above = arguments.value(x, (opfunc(x)))
       x[i] = value - eps
-      local below = opfunc(x)
+      local below = arguments.value(x, (opfunc(x)))
       x[i] = value
       estimate[i] = (above - below) / (2 * eps)
    end

@@ -52,7 +52,8 @@ return function(opfunc, x, config, state)
    local covariance, axes, lengths = torch.eye(n):double(), torch.eye(n):double(),
       torch.DoubleTensor(n):fill(1)
    local path, stepPath = torch.DoubleTensor(n):zero(), torch.DoubleTensor(n):zero()
-   local history, best, least, evaluations, generation = {(opfunc(x))}, mean:clone(), nil, 0, 0
+   local function evaluate(y) return arguments.value(x, (opfunc(y))) end
+   local history, best, least, evaluations, generation = {evaluate(x)}, mean:clone(), nil, 0, 0
 
    local function like(vector) return vector:typeAs(x):viewAs(x) end
 
@@ -82,7 +83,7 @@ return function(opfunc, x, config, state)
       local steps = torch.DoubleTensor(lambda, n):normal()
       steps = torch.cmul(steps, lengths:view(1, -1):expandAs(steps)) * axes:t()
       local values = torch.DoubleTensor(lambda)
-      for i = 1, lambda do values[i] = opfunc(like(steps[i]:clone():mul(sigma):add(mean))) end
+      for i = 1, lambda do values[i] = evaluate(like(steps[i]:clone():mul(sigma):add(mean))) end
       evaluations = evaluations + lambda
       local sorted, order = values:sort()
       history[#history + 1] = sorted[1]

@@ -36,7 +36,7 @@ return function(opfunc, x, config, state)
 
    local values, count = x.new(generations * n), 0
    local function evaluate(y)
-      local f = opfunc(y:viewAs(x))
+      local f = arguments.value(x, (opfunc(y:viewAs(x))))
       count = count + 1
       values[count] = f
       return values[count] -- as x's type rounds it

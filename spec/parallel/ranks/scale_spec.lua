@@ -81,5 +81,7 @@ describe('dpt.parallel.ranks.scale', function()
       end
       assert.error_matches(function() scale.foreign(net, 'net') end, "net: module 4, a nn.Linear,"
          .. " has a method accGradParameters without the argument 'scale'", 1, true)
+      module.accGradParameters = function() end -- it adds nothing
+      assert.same({}, scale.foreign(net, 'net'))
    end)
 end)

@@ -127,6 +127,56 @@ end
 function checks.half() narrow('half', 2 ^ -10) end
 function checks.bfloat16() narrow('bfloat16', 2 ^ -7) end
 
+-- What a method of descent makes of a network's parameters, and the values that it returns.
+local function descend(net, input, target, name, config)
+   local criterion, x, dx = nn.MSECriterion():double(), net:getParameters()
+   local own = {} -- methods keep their state in it
+   for key, value in pairs(config) do own[key] = value end
+   torch.manualSeed(5)
+   local _, history, estimate = optim[name](function(at)
+      if at ~= x then x:copy(at) end
+      dx:zero()
+      local loss = criterion:forward(net:forward(input), target)
+      net:backward(input, criterion:backward(net.output, target))
+      return loss, dx
+   end, x, name ~= 'checkgrad' and own or nil)
+   return x, torch.DoubleTensor(name == 'checkgrad' and estimate or history)
+end
+
+-- Methods that decide by the loss decide by that of all ranks: all do what one process does.
+function checks.searches()
+   local count, first = size * (size + 1) / 2, rank * (rank + 1) / 2 + 1 -- rank r has r + 1 rows
+   local input, target = torch.rand(g, count, 3):double(), torch.rand(g, count, 2):double()
+   for _, case in ipairs{{'cg', {maxIter = 4}}, {'checkgrad', {}},
+      {'lbfgs', {maxIter = 4, lineSearch = optim.lswolfe}}, {'cmaes', {sigma = 0.5, maxEval = 60}},
+      {'de', {popsize = 6, maxFEs = 60, scaleFactor = 0.7, crossoverRate = 0.4}}} do
+      local name, config = unpack(case)
+      torch.manualSeed(6)
+      local net = nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)):double()
+      local one = net:clone()
+      local x, values = descend(nn.DistributedDataParallel(net), input:narrow(1, first, rank + 1),
+         target:narrow(1, first, rank + 1), name, config)
+      local alone, its = descend(one, input, target, name, config)
+      near(x, alone, name)
+      near(values, its, name .. "'s values")
+   end
+end
+
+-- A module that a script has frozen.
+function checks.frozen()
+   local net = linears()
+   net:get(1).accGradParameters = function() end
+   local frozen, trained = net:get(1).weight:clone(), net:get(5).weight:clone()
+   local all = nn.DistributedDataParallel(net)
+   for _ = 1, 2 do
+      all:zeroGradParameters()
+      all:backward(rand(2, 3), all:forward(rand(2, 3)):clone():fill(1))
+      all:updateParameters(0.1)
+   end
+   near(net:get(1).weight, frozen, 'frozen', 1e-30)
+   assert((net:get(5).weight - trained):abs():max() > 0, 'nothing was trained')
+end
+
 -- Options of modules and of samplers that differ.
 function checks.options()
    if size == 1 then return end
@@ -262,8 +312,8 @@ function checks.orders()
    raises('the sampler of the option sampler has given out no batch yet', net.forward, net, input)
 end
 
-for _, name in ipairs{'evaluation', 'half', 'bfloat16', 'options', 'tables', 'statistics',
-   'sequences', 'orders'} do
+for _, name in ipairs{'evaluation', 'half', 'bfloat16', 'searches', 'frozen', 'options', 'tables',
+   'statistics', 'sequences', 'orders'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -5,6 +5,7 @@
 -- waits on ranks (noSync) is added up before.
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local flatten = require 'dpt.parallel.params.flatten'
 local layout = require 'dpt.parallel.params.layout'
 local weights = require 'dpt.parallel.ranks.weights'
 local dptffi = require 'dpt.ffi'
@@ -114,6 +115,12 @@ function gradients:meanLoss(loss)
    local sum, total = 0, weights.sum('nn.DistributedDataParallel', all, 2, 3)
    for _, numbers in ipairs(all) do sum = sum + numbers[1] end
    return total > 0 and sum / total or 0
+end
+
+--- For methods of descent that decide by the loss: all ranks decide alike.
+function gradients:_lossAt(x, loss)
+   local isOwn = self.rows and self.params and flatten.meet(self.params.source, x)
+   return isOwn and self:meanLoss(loss) or loss
 end
 
 --- What methods of nn.DistributedDataParallel have in common, for the reference.

@@ -38,6 +38,18 @@ function M.flushPending(x, dfdx)
    for owner in pairs(pending) do owner:flush(x, dfdx) end
 end
 
+-- Networks that several ranks train.
+local ofRanks = setmetatable({}, {__mode = 'k'})
+
+--- Lets _lossAt(x, f) of an owner say what a loss is on all ranks.
+function M.addOfRanks(owner) ofRanks[owner] = true end
+
+--- The loss f at x: of all ranks if x are parameters of a network that they train.
+function M.lossAt(x, f)
+   for owner in pairs(ofRanks) do f = owner:_lossAt(x, f) end
+   return f
+end
+
 --- Whether a tensor lies in the storage of one of a list.
 function M.meet(list, tensor)
    for _, t in ipairs(list) do

@@ -6,6 +6,7 @@
 -- Modules have hooks only while a backward pass runs, those of replicas only on replica 1 and only
 -- while replicas run (the field `around` of an nn.DataParallelTable), so that no other replica
 -- follows them; dpt's own are covered by specs.
+local util = require 'jit.util'
 local torch = require 'dpt.tensor'
 local copyTree = require 'dpt.clone'
 local named = require 'dpt.threads.named'
@@ -34,6 +35,12 @@ local function tablesOf(network)
    return tables
 end
 
+-- Whether a function is `function(...) end`, by which scripts freeze a module.
+local function isEmpty(method)
+   local count = util.funcinfo(method).bytecodes
+   return count ~= nil and count <= 2
+end
+
 --- The modules with parameters that have such methods of a script's.
 -- @return list of {module, number = which one it is, methods = {name = its field or false}, table =
 -- the nn.DataParallelTable that it is in, or nil}
@@ -43,12 +50,13 @@ function scale.foreign(network, owner)
       local methods, some = {}, #gradientsOf(module) > 0
       for _, name in ipairs(some and METHODS or {}) do
          local method = module[name]
-         if not named.isOwn(method) then
+         if not named.isOwn(method) and not isEmpty(method) then
             local info = debug.getinfo(method, 'u')
             if not info.isvararg and info.nparams < 4 then
                fail("%s: module %d, a %s, has a method %s without the argument 'scale' (input,"
-                  .. ' gradOutput, scale), by which ranks weigh their gradients', owner, i,
-                  torch.type(module), name)
+                  .. ' gradOutput, scale), by which ranks weigh their gradients (to freeze a'
+                  .. ' module: accGradParameters = function() end)', owner, i, torch.type(module),
+                  name)
             end
             methods[name] = rawget(module, name) or false
          end
