@@ -168,6 +168,9 @@ end
 
 -- Runs an operation on tensors or lists of them, each of which is made contiguous and joined.
 local function onTensors(what, fn, input, output, parts, ...)
+   if input == nil and output == nil then
+      fail('distributed.%s: got nil, wanted a tensor or a list of tensors', fn)
+   end
    local ins = input ~= nil and pack.open('distributed.' .. fn, input, parts.input) or nil
    local outs = output ~= nil and pack.open('distributed.' .. fn, output, parts.output) or nil
    local handle

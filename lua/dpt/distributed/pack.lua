@@ -8,7 +8,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
-local fail, type = dptffi.fail, dptffi.type
+local fail = dptffi.fail
 
 local pack = {}
 
@@ -61,7 +61,7 @@ end
 -- @param parts that each tensor has
 function pack.open(fn, value, parts)
    if core.isTensor(value) then return {make(fn, {value}, parts)} end
-   if type(value) ~= 'table' then
+   if torch.type(value) ~= 'table' or (#value == 0 and next(value) ~= nil) then
       fail('%s: got %s, wanted a tensor or a list of tensors', fn, torch.type(value))
    end
    local kinds, packs = {}, {}
