@@ -244,6 +244,19 @@ describe('For scripts of Torch7', function()
       assert.equal('torch7FormsSpec.Both @ nn.Linear(2 -> 3)', tostring(m))
    end)
 
+   it('a container of a script may be given no module yet', function()
+      local classes = {}
+      local Network, parent = torch.class('torch7FormsSpec.Network', 'nn.Container', classes)
+      function Network:__init(net)
+         parent.__init(self)
+         self:add(net)
+      end
+      function Network:updateOutput(input) return input end
+      assert.equal(0, classes.Network():size())
+      assert.equal(1, classes.Network(nn.Identity()):size())
+      assert.error_matches(function() nn.Concat(1):add(nil) end, "'module' is nil", 1, true)
+   end)
+
    it('a copy goes through write and read of a class', function()
       local classes = {}
       local Lean, parent = torch.class('torch7FormsSpec.Lean', 'nn.Decorator', classes)

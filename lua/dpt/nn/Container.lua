@@ -8,6 +8,7 @@
 -- @usage nn.Sequential():add(nn.Tanh()):get(1):forward(torch.zeros(1)) --> [0]
 
 local torch = require 'dpt.tensor'
+local named = require 'dpt.threads.named'
 local wantPart = require('dpt.nn.part').want
 local type = require('dpt.ffi').type
 
@@ -33,10 +34,11 @@ end
 -- @function nn.Container:add
 -- @as method
 -- @within nn containers
--- @param module module: any
+-- @param module module: any; nil adds nothing to a container of a script's own class, as in Torch7
 -- @return the container
 -- @usage #nn.Sequential():add(nn.Tanh()):add(nn.ReLU()).modules --> 2
 function Container:add(module)
+   if module == nil and not named.isOwn(self.updateOutput) then return self end
    self.modules[#self.modules + 1] = wantPart(self, 'add', 'module', module)
    return self
 end
