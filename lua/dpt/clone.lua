@@ -10,6 +10,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
+local deep = require 'dpt.deep'
 local transient = require 'dpt.transient'
 local lib, ffi = dptffi.lib, dptffi.ffi
 local type = dptffi.type
@@ -92,13 +93,15 @@ function copyValue(v, seen)
    if kind == 'table' then
       local own = torch.typename(v) and v.__clone
       local write, read = ownMethods(v)
+      seen.level = seen.level + 1
       if own then
          copy = own(v, function() return copyTable(v, seen) end)
       elseif write then
-         copy = copyWritten(v, seen, write, read)
+         copy = deep(seen.level, copyWritten, v, seen, write, read)
       else
-         copy = copyTable(v, seen)
+         copy = deep(seen.level, copyTable, v, seen)
       end
+      seen.level = seen.level - 1
       seen[v] = copy
       return copy
    end
@@ -114,4 +117,4 @@ function copyValue(v, seen)
 end
 
 --- clone(value): a deep copy.
-return function(v) return copyValue(v, {}) end
+return function(v) return copyValue(v, {level = 0}) end

@@ -124,7 +124,7 @@ describe('A file that is damaged', function()
 
    it('cannot nest endlessly, and the file is usable after it', function()
       local t = {}
-      for _ = 1, 5000 do t = {t} end
+      for _ = 1, 100000 do t = {t} end
       local f = torch.MemoryFile()
       assert.error_matches(function() f:writeObject(t) end, 'nested')
       f:seek(1)
@@ -144,5 +144,27 @@ describe('A file that is damaged', function()
       local shallow = {}
       for i = 1, 1000 do shallow = {shallow, i} end
       assert.equal(1000, torch.deserialize(torch.serialize(shallow))[2])
+   end)
+
+   it('nests deeper than a stack of Lua is, also in coroutines', function()
+      local function through()
+         local t, module = {}, nn.Identity()
+         for i = 1, 5000 do
+            t = {t, i}
+            module = nn.Sequential():add(module)
+         end
+         local got, inner = unpack(torch.deserialize(torch.serialize{t, module}))
+         for i = 5000, 1, -1 do
+            assert.equal(i, got[2])
+            got, inner = got[1], inner:get(1)
+         end
+         assert.equal('nn.Identity', torch.type(inner))
+         t[2] = coroutine.create(print) -- at the top, and at the bottom of what can be written
+         for _, value in ipairs{t, {{{coroutine.create(print)}}}} do
+            assert.error_matches(function() torch.serialize(value) end, 'cannot be written')
+         end
+      end
+      through()
+      coroutine.wrap(through)()
    end)
 end)

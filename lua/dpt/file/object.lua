@@ -7,6 +7,7 @@
 -- __saved() is written as what that returns, another object.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
+local deep = require 'dpt.deep'
 local core = require 'dpt.tensor.core'
 local transient = require 'dpt.transient'
 local File = require 'dpt.file.File'
@@ -19,8 +20,7 @@ local type = dptffi.type
 local NIL, NUMBER, STRING, TABLE, OBJECT, BOOLEAN = 0, 1, 2, 3, 4, 5
 -- functions: without an index; with upvalues and their names (7: with an index, without names)
 local FUNCTION, NAMED_FUNCTION = 6, 8
--- about what Lua's stack holds
-local DEEPEST = 2500
+local DEEPEST = 50000
 -- values that are written each time
 local TOLD = {['nil'] = true, number = true, string = true, boolean = true}
 
@@ -46,9 +46,13 @@ local function tooDeep(file)
    fail('%s: objects are nested too deep, %d or more in each other', file.__typename, file.depth_)
 end
 
-local function deeper(file)
+-- Calls f(file, ...) one level deeper.
+local function deeper(file, f, ...)
    file.depth_ = file.depth_ + 1
    if file.depth_ > DEEPEST then tooDeep(file) end
+   local result = deep(file.depth_, f, file, ...)
+   file.depth_ = file.depth_ - 1
+   return result
 end
 
 --- Calls f(file, value) as one object: an error leaves the file ready for another.
@@ -168,15 +172,7 @@ function writeValue(file, original)
       file.kept_[index] = known -- its address must not become another's
    end
    file:writeInt(index)
-   deeper(file)
-   if id == TABLE then
-      writeTable(file, value)
-   elseif id == OBJECT then
-      writeInside(file, value)
-   else
-      writeFunction(file, value)
-   end
-   file.depth_ = file.depth_ - 1
+   deeper(file, id == TABLE and writeTable or id == OBJECT and writeInside or writeFunction, value)
 end
 
 --- Writes any value; what this file has already is only named, unless referenced(false).
@@ -316,16 +312,8 @@ function readValue(file)
       end
       if value ~= nil then return value end
    end
-   deeper(file)
-   if id == TABLE then
-      value = readTable(file, index, id)
-   elseif id == OBJECT then
-      value = readInside(file, index, id)
-   else
-      value = readFunction(file, index, id)
-   end
-   file.depth_ = file.depth_ - 1
-   return value
+   return deeper(file, id == TABLE and readTable or id == OBJECT and readInside or readFunction,
+      index, id)
 end
 
 --- Reads what writeObject wrote. No function is loaded from a DiskFile or PipeFile, unless
