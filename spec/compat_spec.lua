@@ -48,6 +48,7 @@ describe('dpt.compat', function()
                ['cudnn.ReLU'] = cudnn.ReLU, ['xlua.Profiler'] = xlua.Profiler,
                ['cunn.Linear'] = nn.Linear, ['threads.Mutex'] = require('threads').Mutex}
             for name, value in pairs(names) do assert(value and require(name) == value, name) end
+            assert(require 'env' == true) -- the prompt of Torch7 as a module
             assert(not pcall(require, 'nn.NothingOfTheKind'))
             assert(table.unpack{7} == 7 and ('a b'):gfind('b')() == 'b')
             assert(('a,b'):split(',')[2] == 'b')

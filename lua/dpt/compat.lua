@@ -29,7 +29,7 @@ local remedies = {
    {'needs a C library made for Torch7, which dpt cannot load: put a Lua module of that name, with'
       .. ' the functions that the program uses, on LUA_PATH', [[
       nnx dp stn fbcunn fbnn mattorch qtlua qttorch qt graphicsmagick camera video signal
-      cltorch clnn distlearn env unsup matio lmdb parallel ipc hash libtreplutils qtwidget
+      cltorch clnn distlearn unsup matio lmdb parallel ipc hash libtreplutils qtwidget
    ]]},
 }
 --- Names of sub-modules that are not the name of a field.
@@ -140,9 +140,12 @@ function compat.install(packages)
    rawset(_G, 'type', compat.type)
    table.insert(package.loaders, 2, function(name) -- after what is preloaded
       if name == 'rnn' then return recurrent(packages) or explain(name) end
-      if name == 'gnuplot' and not package.searchpath(name, package.path) then
+      local isNoFile = not package.searchpath(name, package.path)
+      if name == 'gnuplot' and isNoFile then
          return function() return require 'dpt.util.gnuplot' end
       end
+      -- torch, printing tables, the prompt: all there
+      if name == 'env' and isNoFile then return function() return true end end
       return subModule(packages, name) or explain(name)
    end)
    packages.torch.CmdLine.setPrint = compat.setPrint
