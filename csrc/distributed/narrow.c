@@ -40,30 +40,35 @@ static void narrow_from_halves(int64_t n, float *restrict to, const uint16_t *re
 
 /* bfloat16 is the upper half of a float: to the nearest, of two equally near ones to the even. */
 DPT__CLONES
-static void narrow_to_bfloat16(int64_t n, uint16_t *restrict to, const uint32_t *restrict from) {
+static void narrow_to_bfloat16(int64_t n, uint16_t *restrict to, const float *restrict from) {
   for (int64_t i = 0; i < n; i++) {
-    uint32_t bits = from[i], rounded = bits + 0x7fff + (bits >> 16 & 1);
+    uint32_t bits, rounded;
+    memcpy(&bits, from + i, sizeof bits);
+    rounded = bits + 0x7fff + (bits >> 16 & 1);
     to[i] = (uint16_t)(((bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded) >> 16);
   }
 }
 
 DPT__CLONES
-static void narrow_from_bfloat16(int64_t n, uint32_t *restrict to, const uint16_t *restrict from) {
-  for (int64_t i = 0; i < n; i++) to[i] = (uint32_t)from[i] << 16;
+static void narrow_from_bfloat16(int64_t n, float *restrict to, const uint16_t *restrict from) {
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t bits = (uint32_t)from[i] << 16;
+    memcpy(to + i, &bits, sizeof bits);
+  }
 }
 
 static void narrow_to_wire(const narrow *w, int64_t n, uint16_t *to, const float *from) {
   if (w->halves)
     narrow_to_halves(n, to, from);
   else
-    narrow_to_bfloat16(n, to, (const void *)from);
+    narrow_to_bfloat16(n, to, from);
 }
 
 static void narrow_from_wire(const narrow *w, int64_t n, float *to, const uint16_t *from) {
   if (w->halves)
     narrow_from_halves(n, to, from);
   else
-    narrow_from_bfloat16(n, (void *)to, from);
+    narrow_from_bfloat16(n, to, from);
 }
 
 /* ---- memory and floats ---- */
