@@ -1,4 +1,5 @@
 -- dpt.parallel.ranks.bfloat16: upper halves of floats.
+local ffi = require 'ffi'
 local dpt = require 'dpt'
 local torch = dpt.torch
 local bfloat16 = require 'dpt.parallel.ranks.bfloat16'
@@ -26,6 +27,28 @@ describe('dpt.parallel.ranks.bfloat16', function()
          assert.is_true(back[1] ~= back[1] and back[2] == 1 and back[3] ~= back[3])
       end)
    end
+
+   -- A rank alone rounds as what it sends is rounded.
+   it('is what allReduce rounds to, as are halves, for floats of all exponents', function()
+      local allReduce = require('dpt.distributed').allReduce
+      local bits = torch.IntTensor(2 ^ 16, 5)
+      for i, low in ipairs{0, 1, 0x7fff, 0x8000, 0xffff} do
+         bits:select(2, i):range(0, 2 ^ 16 - 1):add(-2 ^ 15):mul(2 ^ 16):add(low)
+      end
+      local floats = torch.FloatTensor(torch.FloatStorage(bits:nElement()))
+      ffi.copy(floats:data(), bits:data(), 4 * bits:nElement())
+      local function same(a, b)
+         return torch.eq(a, b):add(torch.ne(a, a):cmul(torch.ne(b, b))):min() == 1
+      end
+      for _, typename in ipairs{'torch.FloatTensor', 'torch.DoubleTensor', 'torch.CudaTensor'} do
+         for wire, wanted in pairs{bfloat16 = bfloat16.decode(bfloat16.encode(floats)),
+            half = floats:half():float()} do
+            local t = floats:type(typename):clone()
+            allReduce(t, 'sum', nil, nil, nil, wire)
+            assert.is_true(same(t:float(), wanted), typename .. ' ' .. wire)
+         end
+      end
+   end)
 
    it('is off by 2^-8 of a number at most', function()
       local given = torch.randn(10000):float()
