@@ -166,6 +166,9 @@ end
 --- Makes f the global `print`.
 function compat.setPrint(f) rawset(_G, 'print', f) end
 
+--- Makes f the global `require`.
+function compat.setRequire(f) rawset(_G, 'require', f) end
+
 --- Makes `arg` the words of the program that the launcher runs.
 function compat.setArguments(words) rawset(_G, 'arg', words) end
 

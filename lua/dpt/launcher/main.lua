@@ -71,6 +71,7 @@ local compat = require 'dpt.compat'
 compat.setArguments(words)
 protect(require, 'dpt')
 compat.setPrint(require('dpt.launcher.repl').printer(print))
+compat.setRequire(require 'dpt.launcher.require'(require))
 -- Penlight, if it is installed, as Torch7's `th` had it: path, tablex, stringx, lapp, List ...
 -- as globals that are loaded when they are used, and 'text' % values.
 if pcall(require, 'pl') then pcall(function() _G.stringx.format_operator() end) end
