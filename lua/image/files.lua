@@ -147,9 +147,12 @@ end
 
 --- Bytes 0 to 255, contiguous, planes first, of what may be floats: those are cut to 0 to 1.
 local function toBytes(fn, tensor)
+   if torch.isTensor(tensor) and torch.type(tensor) ~= 'torch.ByteTensor' then
+      tensor = tensor:double() -- of any type, also a device's
+   end
    binding.picture(fn, 'tensor', tensor)
    if torch.type(tensor) ~= 'torch.ByteTensor' then
-      tensor = torch.clamp(tensor:double(), 0, 1):mul(255):round():byte()
+      tensor = torch.clamp(tensor, 0, 1):mul(255):round():byte()
    end
    tensor = tensor:contiguous()
    return tensor:dim() == 2 and tensor:view(1, tensor:size(1), tensor:size(2)) or tensor

@@ -70,6 +70,16 @@ describe('image.load and image.save', function()
       end)
    end)
 
+   it("keep tensors of every type, devices' too", function()
+      withFile('.png', function(name)
+         for _, kind in ipairs{'cuda', 'cudaDouble', 'half', 'float', 'int', 'long', 'cudaByte'} do
+            local picture = torch.rand(3, 4, 5):mul(2):floor()
+            image.save(name, picture[kind](picture))
+            assert.same(picture:totable(), image.load(name):double():totable(), kind)
+         end
+      end)
+   end)
+
    it('know a file by its bytes', function()
       withFile('.jpg', function(name)
          image.savePNG(name, smooth)
