@@ -9,4 +9,14 @@ describe('optim.adam', function()
       optim.adam(f, x, {epsilon = 0.5}, state)
       assert.equal(0, descent.distance(torch.sqrt(state.v):add(0.5), state.denom))
    end)
+
+   it("goes on with another method's state, as adamax does", function()
+      for _, name in ipairs{'adam', 'adamax'} do
+         local f, x = descent.problem()
+         local whole, given, y = {}, {m = x:clone():zero(), tmp = 3}, x:clone()
+         optim[name](f, x, {}, whole)
+         optim[name](f, y, {}, given)
+         assert.equal(0, descent.distance(x, y), name)
+      end
+   end)
 end)

@@ -31,10 +31,9 @@ return function(opfunc, x, config, state)
    arguments.gradient('adam', x, dfdx)
 
    state.t = state.t or 0
-   if not state.m then
-      state.m = dfdx.new():resizeAs(dfdx):zero()
-      state.v = dfdx.new():resizeAs(dfdx):zero()
-   end
+   -- each by itself: a state may be another method's
+   state.m = state.m or dfdx.new():resizeAs(dfdx):zero()
+   state.v = state.v or dfdx.new():resizeAs(dfdx):zero()
    state.epsilon = config.epsilon or 1e-8
    rawset(state, 'denom', nil)
    if getmetatable(state) == nil then setmetatable(state, lazy) end

@@ -21,11 +21,10 @@ return function(opfunc, x, config, state)
 
    local decay = config.weightDecay or 0
    if decay ~= 0 then dfdx:add(decay, x) end
-   if not state.m then
-      state.t = 0
-      state.m = dfdx.new():resizeAs(dfdx):zero()
-      state.u = dfdx.new():resize(1, dfdx:nElement()):zero() -- as Torch7 left it
-   end
+   -- each by itself: a state may be another method's
+   state.t = state.t or 0
+   state.m = state.m or dfdx.new():resizeAs(dfdx):zero()
+   state.u = state.u or dfdx.new():resize(1, dfdx:nElement()):zero() -- as Torch7 left it
    state.size = state.size or dfdx.new():resizeAs(dfdx)
    state.t = state.t + 1
    state.m:mul(beta1):add(1 - beta1, dfdx)
