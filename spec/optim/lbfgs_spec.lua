@@ -25,6 +25,19 @@ describe('optim.lbfgs', function()
       assert.is_true(distance(x, {0.5 / 12, -6 * 0.5 / 12, 5 * 0.5 / 12}) < 1e-15)
    end)
 
+   it('says why it stops if it is asked to', function()
+      local said, before = {}, print
+      rawset(_G, 'print', function(...) said[#said + 1] = table.concat({...}, ' ') end)
+      for _, config in ipairs{{maxIter = 1}, {maxEval = 2, tolX = 0}, {maxIter = 99}} do
+         config.verbose = true
+         optim.lbfgs(bowl, torch.DoubleTensor{0, 0, 0}, config)
+      end
+      rawset(_G, 'print', before)
+      assert.same({'<optim.lbfgs> stops: maxIter iterations',
+         '<optim.lbfgs> stops: maxEval evaluations',
+         "<optim.lbfgs> stops: the gradient's absolute sum is tolFun at most"}, said)
+   end)
+
    it('keeps nCorrection corrections and few evaluations', function()
       local state = {}
       local _, _, n = optim.lbfgs(rosenbrock, torch.DoubleTensor{-1.2, 1},

@@ -4,7 +4,7 @@
 -- @function optim.lbfgs
 -- @as descent
 -- @param config? table: maxIter (20), maxEval, tolFun (1e-5), tolX (1e-9), nCorrection (100),
---    lineSearch, lineSearchOptions, learningRate (1)
+--    lineSearch, lineSearchOptions, learningRate (1), verbose (prints why it stops)
 -- @usage optim.lbfgs(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {maxIter = 5})[1] > 1 --> true
@@ -70,6 +70,7 @@ return function(opfunc, x, config, state)
    state.funcEval = state.funcEval + 1
    if absoluteSum(g) <= tolFun then return x, history, evaluations end
 
+   local reason = 'maxIter iterations'
    for iteration = 1, maxIter do
       state.nIter = state.nIter + 1
       if state.nIter == 1 then
@@ -84,7 +85,10 @@ return function(opfunc, x, config, state)
       state.g_old = state.g_old and state.g_old:copy(g) or g:clone()
       state.f_old = f
       local slope = g:dot(state.d)
-      if slope > -tolX then break end
+      if slope > -tolX then
+         reason = 'f does not fall along the direction'
+         break
+      end
 
       local count = 0
       if search then
@@ -102,11 +106,13 @@ return function(opfunc, x, config, state)
       evaluations = evaluations + count
       state.funcEval = state.funcEval + count
 
-      if iteration == maxIter or evaluations >= maxEval or absoluteSum(g) <= tolFun
-         or absoluteSum(state.d) * math.abs(state.t) <= tolX
-         or math.abs(f - state.f_old) < tolX then
-         break
-      end
+      reason = iteration == maxIter and 'maxIter iterations'
+         or evaluations >= maxEval and 'maxEval evaluations'
+         or absoluteSum(g) <= tolFun and "the gradient's absolute sum is tolFun at most"
+         or absoluteSum(state.d) * math.abs(state.t) <= tolX and "the step's is tolX at most"
+         or math.abs(f - state.f_old) < tolX and 'f has changed by less than tolX'
+      if reason then break end
    end
+   if config.verbose then print('<optim.lbfgs>', 'stops: ' .. reason) end
    return x, history, evaluations
 end
