@@ -117,4 +117,5 @@ function copyValue(v, seen)
 end
 
 --- clone(value): a deep copy.
+-- (What is seen: copies by originals and addresses; level: how many tables are around.)
 return function(v) return copyValue(v, {level = 0}) end

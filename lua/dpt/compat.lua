@@ -32,6 +32,12 @@ local remedies = {
       cltorch clnn distlearn unsup matio lmdb parallel ipc hash libtreplutils qtwidget
    ]]},
 }
+--- What is there unless a file has the name.
+local supplied = {
+   gnuplot = function() return require 'dpt.util.gnuplot' end,
+   env = function() return true end, -- torch, printing tables, the prompt: all there
+}
+
 --- Names of sub-modules that are not the name of a field.
 local aliases = {['sys.colors'] = 'COLORS', ['threads.queue'] = 'Queue',
    ['threads.threads'] = 'Threads', ['torch.FFInterface'] = 'Tensor'}
@@ -140,12 +146,8 @@ function compat.install(packages)
    rawset(_G, 'type', compat.type)
    table.insert(package.loaders, 2, function(name) -- after what is preloaded
       if name == 'rnn' then return recurrent(packages) or explain(name) end
-      local isNoFile = not package.searchpath(name, package.path)
-      if name == 'gnuplot' and isNoFile then
-         return function() return require 'dpt.util.gnuplot' end
-      end
-      -- torch, printing tables, the prompt: all there
-      if name == 'env' and isNoFile then return function() return true end end
+      local own = supplied[name]
+      if own and not package.searchpath(name, package.path) then return own end
       return subModule(packages, name) or explain(name)
    end)
    packages.torch.CmdLine.setPrint = compat.setPrint

@@ -231,29 +231,30 @@ describe('For scripts of Torch7', function()
       around:forward(torch.rand(2))
    end)
 
-   it('nn.Decorator.decorate hands its methods to a class with another parent', function()
+   -- A class of containers that are given a module, or nil; and what makes one.
+   local function container(name)
       local classes = {}
-      local Both, parent = torch.class('torch7FormsSpec.Both', 'nn.Container', classes)
-      function Both:__init(m)
+      local class, parent = torch.class('torch7FormsSpec.' .. name, 'nn.Container', classes)
+      function class:__init(m)
          parent.__init(self)
          self:add(m)
       end
+      return class, classes[name]
+   end
+
+   it('nn.Decorator.decorate hands its methods to a class with another parent', function()
+      local Both, make = container 'Both'
       nn.Decorator.decorate(Both)
-      local m = classes.Both(nn.Linear(2, 3))
+      local m = make(nn.Linear(2, 3))
       assert.equal(3, m:forward(torch.rand(2)):size(1))
       assert.equal('torch7FormsSpec.Both @ nn.Linear(2 -> 3)', tostring(m))
    end)
 
    it('a container of a script may be given no module yet', function()
-      local classes = {}
-      local Network, parent = torch.class('torch7FormsSpec.Network', 'nn.Container', classes)
-      function Network:__init(net)
-         parent.__init(self)
-         self:add(net)
-      end
+      local Network, make = container 'Network'
       function Network:updateOutput(input) return input end
-      assert.equal(0, classes.Network():size())
-      assert.equal(1, classes.Network(nn.Identity()):size())
+      assert.equal(0, make():size())
+      assert.equal(1, make(nn.Identity()):size())
       assert.error_matches(function() nn.Concat(1):add(nil) end, "'module' is nil", 1, true)
    end)
 

@@ -25,7 +25,7 @@ local function find(name, readers)
 end
 
 local function isFound(name)
-   return package.loaded[name] ~= nil or package.preload[name]
+   return package.loaded[name] ~= nil or package.preload[name] or name:find '^dpt%.'
       or package.searchpath(name, package.path) or package.searchpath(name, package.cpath)
 end
 

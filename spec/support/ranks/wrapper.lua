@@ -154,6 +154,8 @@ function checks.searches()
       torch.manualSeed(6)
       local net = nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)):double()
       local one = net:clone()
+      nn.DistributedDataParallel(net):forward(input:narrow(1, first, rank + 1))
+      if rank == 0 then collectgarbage() end -- ranks need not have lost that wrapper alike
       local x, values = descend(nn.DistributedDataParallel(net), input:narrow(1, first, rank + 1),
          target:narrow(1, first, rank + 1), name, config)
       local alone, its = descend(one, input, target, name, config)

@@ -117,10 +117,9 @@ function gradients:meanLoss(loss)
    return total > 0 and sum / total or 0
 end
 
---- For methods of descent that decide by the loss: all ranks decide alike.
-function gradients:_lossAt(x, loss)
-   local isOwn = self.rows and self.params and flatten.meet(self.params.source, x)
-   return isOwn and self:meanLoss(loss) or loss
+--- Whether x lies in parameters of this network, which has run.
+function gradients:_trains(x)
+   return self.rows and self.params and flatten.meet(self.params.source, x)
 end
 
 --- What methods of nn.DistributedDataParallel have in common, for the reference.

@@ -38,16 +38,23 @@ function M.flushPending(x, dfdx)
    for owner in pairs(pending) do owner:flush(x, dfdx) end
 end
 
--- Networks that several ranks train.
-local ofRanks = setmetatable({}, {__mode = 'k'})
+-- Networks that several ranks train, by their numbers: of two around the same parameters the older
+-- one may be garbage, which ranks collect at different times.
+local ofRanks, count = setmetatable({}, {__mode = 'k'}), 0
 
---- Lets _lossAt(x, f) of an owner say what a loss is on all ranks.
-function M.addOfRanks(owner) ofRanks[owner] = true end
+--- Lets meanLoss(f) of an owner say what a loss is on all ranks, at what it _trains(x).
+function M.addOfRanks(owner)
+   count = count + 1
+   ofRanks[owner] = count
+end
 
 --- The loss f at x: of all ranks if x are parameters of a network that they train.
 function M.lossAt(x, f)
-   for owner in pairs(ofRanks) do f = owner:_lossAt(x, f) end
-   return f
+   local newest, most = nil, 0
+   for owner, number in pairs(ofRanks) do
+      if number > most and owner:_trains(x) then newest, most = owner, number end
+   end
+   return newest and newest:meanLoss(f) or f
 end
 
 --- Whether a tensor lies in the storage of one of a list.
