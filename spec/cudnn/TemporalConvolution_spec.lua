@@ -32,4 +32,17 @@ describe('cudnn.TemporalConvolution', function()
          assert.is_true(rawequal(m, m:setMode(1, 1, 1):fastest():resetMode()))
       end
    end)
+
+   it("has cudnn.torch's fields: a window of kH frames, kW features wide", function()
+      local m = cudnn.TemporalConvolution(3, 2, 5, 2, 1)
+      local fields = {nInputPlane = 1, nOutputPlane = 2, kW = 3, kH = 5, dW = 1, dH = 2, padW = 0,
+         padH = 1, inputFrameSize = 3, outputFrameSize = 2}
+      for name, value in pairs(fields) do assert.are.equal(value, m[name]) end
+      assert.are.same({2, 15}, m.weight:size():totable())
+      local x = torch.randn(9, 3)
+      local y = m:forward(x):clone()
+      assert.are.same({4, 2}, y:size():totable()) -- of 11 frames
+      m.kW, m.dW, m.kH, m.dH = 5, 2, nil, nil -- a file of dpt 1.0.0
+      same(y, m:forward(x))
+   end)
 end)

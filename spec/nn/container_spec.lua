@@ -146,6 +146,24 @@ describe('The containers (nn.Container):', function()
       assert.are.equal(value, why)
    end)
 
+   -- What Torch7's programs rely on: updateGradInput may return what it keeps nowhere.
+   it('nn.Sequential goes on with what updateGradInput returns, which gets no third nil', function()
+      local Returning = torch.class('nn.ContainerSpecReturning_', 'nn.Module')
+      function Returning:updateOutput(x) return x * 2 end
+      function Returning:updateGradInput(...)
+         assert.are.equal(2, select('#', ...))
+         return select(2, ...) * 3
+      end
+      function Returning:accGradParameters(_, gradOutput) self.got = gradOutput:sum() end
+      local net = nn.Sequential()
+      for _ = 1, 3 do net:add(nn.ContainerSpecReturning_()) end
+      local x = torch.ones(2, 2)
+      assert.are.equal(32, net:forward(x):sum())
+      assert.are.equal(108, net:updateGradInput(x, x):sum())
+      net:accGradParameters(x, x)
+      for i, got in ipairs{36, 12, 4} do assert.are.equal(got, net:get(i).got) end
+   end)
+
    it('they insert and remove modules', function()
       local net = nn.Sequential():add(nn.Tanh()):add(nn.ReLU())
       net:insert(nn.Sigmoid(), 1)

@@ -1,6 +1,7 @@
 --- cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH, padH): nn.TemporalConvolution
 -- with padH zero frames before and after every sequence.
--- Invariant: gradInput has the input's frames.
+-- Invariant: gradInput has the input's frames. The fields are cudnn.torch's, those of a convolution
+-- of images whose rows are frames: kH frames make a window, and kW is inputFrameSize.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -15,7 +16,15 @@ TemporalConvolution.transient = {'padded_'}
 
 function TemporalConvolution:__init(inputFrameSize, outputFrameSize, kH, dH, padH)
    parent.__init(self, inputFrameSize, outputFrameSize, kH, dH)
-   self.padH = padH or 0
+   self.nInputPlane, self.nOutputPlane, self.groups = 1, outputFrameSize, 1
+   self.kW, self.dW, self.padW = inputFrameSize, 1, 0
+   self.kH, self.dH, self.padH = kH, dH or 1, padH or 0
+end
+
+-- Files of dpt 1.0.0 have the window in kW and dW, as nn's class has it.
+function TemporalConvolution:window()
+   if not self.kH then return parent.window(self) end
+   return self.kH, self.dH
 end
 
 algorithms.add(TemporalConvolution)

@@ -61,6 +61,19 @@ function Sequential:updateOutput(input)
    return current
 end
 
+-- Calls a method that returns a gradient of the input for every module, from the last to the first,
+-- and leaves what it returns, which a class of a script need not leave itself, in the modules.
+local function back(self, method, input, gradOutput, ...)
+   for i = #self.modules, 1, -1 do
+      local module = self.modules[i]
+      local before = i > 1 and self.modules[i - 1].output or input
+      gradOutput = self:rethrowErrors(module, i, method, before, gradOutput, ...)
+      if i > 1 then module.gradInput = gradOutput end
+   end
+   self.gradInput = gradOutput
+   return gradOutput
+end
+
 --- Calls a method of every module, from the last to the first, with its input and the gradient that
 -- the module behind it left.
 -- @function nn.Sequential:backwards
@@ -68,29 +81,28 @@ end
 -- @param method string: its name
 -- @param input tensor: or table; that of the last forward
 -- @param gradOutput tensor: or table; the gradient of the output
--- @param scale? number: factor of the parameters' gradients (1)
--- @return the gradient of the input
--- @usage local m = nn.Sequential():add(nn.Square())
+-- @param factor? number: of the parameters' gradients, or the learning rate
+-- @return nothing
+-- @usage local m = nn.Sequential():add(nn.Linear(1, 1)):add(nn.Identity())
 --    m:forward(torch.Tensor{3})
---    return m:backwards('updateGradInput', torch.Tensor{3}, torch.ones(1)) --> [6]
-function Sequential:backwards(method, input, gradOutput, scale)
+--    m:updateGradInput(torch.Tensor{3}, torch.ones(1))
+--    m:backwards('accGradParameters', torch.Tensor{3}, torch.ones(1), 2)
+--    return m:get(1).gradBias --> [2]
+function Sequential:backwards(method, input, gradOutput, factor)
    for i = #self.modules, 1, -1 do
       local module = self.modules[i]
       local before = i > 1 and self.modules[i - 1].output or input
-      self:rethrowErrors(module, i, method, before, gradOutput, scale)
+      self:rethrowErrors(module, i, method, before, gradOutput, factor)
       gradOutput = module.gradInput
    end
-   return gradOutput
 end
 
 function Sequential:updateGradInput(input, gradOutput)
-   self.gradInput = self:backwards('updateGradInput', input, gradOutput)
-   return self.gradInput
+   return back(self, 'updateGradInput', input, gradOutput)
 end
 
 function Sequential:backward(input, gradOutput, scale)
-   self.gradInput = self:backwards('backward', input, gradOutput, scale or 1)
-   return self.gradInput
+   return back(self, 'backward', input, gradOutput, scale or 1)
 end
 
 --- The first module knows.

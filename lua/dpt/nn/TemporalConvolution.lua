@@ -27,8 +27,15 @@ function TemporalConvolution:__init(inputFrameSize, outputFrameSize, kW, dW)
    self:reset()
 end
 
+--- How many frames a window has, and how many there are from one to the next.
+-- @function nn.TemporalConvolution:window
+-- @as author
+-- @return two numbers
+-- @usage nn.TemporalConvolution(2, 3, 5):window() --> 5, 1
+function TemporalConvolution:window() return self.kW, self.dW end
+
 function TemporalConvolution:reset(stdv)
-   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.kW * self.inputFrameSize)
+   stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self:window() * self.inputFrameSize)
    self.weight:uniform(-stdv, stdv)
    self.bias:uniform(-stdv, stdv)
 end
@@ -40,19 +47,19 @@ end
 -- @return a matrix; two numbers
 -- @usage nn.TemporalConvolution(2, 3, 2):rows(torch.ones(4, 2)):size() --> 3x4
 function TemporalConvolution:rows(input)
-   local dims = input:dim()
+   local dims, width, step = input:dim(), self:window()
    if dims ~= 2 and dims ~= 3 or input:size(dims) ~= self.inputFrameSize
-      or input:size(dims - 1) < self.kW then
+      or input:size(dims - 1) < width then
       fail('nn.TemporalConvolution: input of size %s, wanted (N)xTx%d with T at least %d',
-         table.concat(input:size():totable(), 'x'), self.inputFrameSize, self.kW)
+         table.concat(input:size():totable(), 'x'), self.inputFrameSize, width)
    end
    local n = dims == 3 and input:size(1) or 1
    local x = input:contiguous():view(n, input:size(dims - 1), self.inputFrameSize)
-   local windows = x:unfold(2, self.kW, self.dW):transpose(3, 4)
+   local windows = x:unfold(2, width, step):transpose(3, 4)
    local frames = windows:size(2)
    self._rows = self._rows or input.new()
-   self._rows:resize(n, frames, self.kW, self.inputFrameSize):copy(windows)
-   return self._rows:view(n * frames, self.kW * self.inputFrameSize), n, frames
+   self._rows:resize(n, frames, width, self.inputFrameSize):copy(windows)
+   return self._rows:view(n * frames, width * self.inputFrameSize), n, frames
 end
 
 function TemporalConvolution:updateOutput(input)
@@ -65,14 +72,14 @@ end
 function TemporalConvolution:updateGradInput(input, gradOutput)
    if not self.gradInput then return end
    local g = gradOutput:contiguous():view(-1, self.outputFrameSize)
-   local n = input:dim() == 3 and input:size(1) or 1
+   local n, width, step = input:dim() == 3 and input:size(1) or 1, self:window()
    self._cells = self._cells or input.new()
    lib.linear_backward_data(self._cells, g, self.weight)
-   local cells = self._cells:view(n, gradOutput:size(gradOutput:dim() - 1), self.kW,
+   local cells = self._cells:view(n, gradOutput:size(gradOutput:dim() - 1), width,
       self.inputFrameSize)
    self.gradInput:resizeAs(input):zero()
-   local windows = self.gradInput:view(n, -1, self.inputFrameSize):unfold(2, self.kW, self.dW)
-   for k = 1, self.kW do windows:select(4, k):add(1, cells:select(3, k)) end
+   local windows = self.gradInput:view(n, -1, self.inputFrameSize):unfold(2, width, step)
+   for k = 1, width do windows:select(4, k):add(1, cells:select(3, k)) end
    return self.gradInput
 end
 

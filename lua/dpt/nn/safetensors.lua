@@ -156,7 +156,7 @@ end
 
 -- kW * inputFrameSize columns, frame by frame, are out x in x kW in PyTorch.
 local function temporal(module, weight)
-   local n, width, features = weight:size(1), module.kW, module.inputFrameSize
+   local n, width, features = weight:size(1), module:window(), module.inputFrameSize
    return {sizes = {n, features, width},
       get = function() return weight:view(n, width, features):transpose(2, 3):contiguous() end,
       set = function(new)
