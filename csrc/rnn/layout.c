@@ -1,7 +1,7 @@
 /* layout.c: where the parts of a network lie in its weight, and what forward keeps. */
 #include "rnn/layout.h"
 
-/* A part of n elements, or -1. */
+/* A part of n elements, or -1: there is none. */
 static int64_t layout_part(int64_t *end, int64_t n) {
   if (!n) return -1;
   int64_t at = *end;
@@ -10,18 +10,21 @@ static int64_t layout_part(int64_t *end, int64_t n) {
 }
 
 dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *r, int pseudo_layer) {
-  dpt__rnn_layer at = {0};
-  int64_t H = r->hidden, O = dpt__rnn_width(r), sums = dpt__rnn_gates(r) * H;
+  dpt__rnn_layer at = {0}, one;
+  int64_t H = r->hidden, O = dpt__rnn_width(r), sums = dpt__rnn_gates(r) * H, end = 0;
   int in_bias = r->bias == DPT_RNN_INPUT_BIAS || r->bias == DPT_RNN_DOUBLE_BIAS;
-  int rec_bias = r->bias >= DPT_RNN_DOUBLE_BIAS;
-  for (int p = 0; p <= pseudo_layer; p++) {
+  int rec_bias = r->bias >= DPT_RNN_DOUBLE_BIAS, layers = r->layers * r->directions;
+  for (int p = 0; p < layers; p++) {
     int layer = p / r->directions;
-    at.input = layout_part(&at.end, !layer && r->skip_input ? 0 : sums * dpt__rnn_input(r, layer));
-    at.recurrent = layout_part(&at.end, sums * O);
-    at.projection = layout_part(&at.end, r->projection ? O * H : 0);
-    at.input_bias = layout_part(&at.end, in_bias ? sums : 0);
-    at.recurrent_bias = layout_part(&at.end, rec_bias ? sums : 0);
+    one.input = layout_part(&end, !layer && r->skip_input ? 0 : sums * dpt__rnn_input(r, layer));
+    one.recurrent = layout_part(&end, sums * O);
+    one.projection = layout_part(&end, r->projection ? O * H : 0);
+    if (p == pseudo_layer) at = one;
   }
+  int64_t biases = pseudo_layer * (in_bias + rec_bias) * sums + end;
+  at.input_bias = layout_part(&biases, in_bias ? sums : 0);
+  at.recurrent_bias = layout_part(&biases, rec_bias ? sums : 0);
+  at.end = end + layers * (in_bias + rec_bias) * sums;
   return at;
 }
 

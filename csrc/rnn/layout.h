@@ -18,9 +18,9 @@ static inline int64_t dpt__rnn_input(const dpt_rnn *r, int layer) {
 }
 
 /* The parts of a pseudo-layer in our layout, in elements; -1: there is no such part. With G gates,
- * input (G*H, I), recurrent (G*H, O), projection (O, H), input_bias and recurrent_bias (G*H). Gates
- * are in the order of their ids, except that a GRU's on the input are n, r, z, so that r and z are
- * contiguous: [n_input | r | z | n_hidden]. */
+ * input (G*H, I), recurrent (G*H, O), projection (O, H), input_bias and recurrent_bias (G*H), gates
+ * in the order of their ids; end: of the whole weight, which is, as cuDNN's 5 to 7 was, first all
+ * pseudo-layers' matrices, then all biases. */
 typedef struct dpt__rnn_layer {
   int64_t input, recurrent, projection, input_bias, recurrent_bias, end;
 } dpt__rnn_layer;
@@ -28,8 +28,8 @@ dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *rnn, int pseudo_layer);
 
 /* What the kernels keep for backward, in elements, for N rows (steps of sequences) in all: first a
  * block of `end` elements for each pseudo-layer, then (N, directions*O) for each layer but the
- * first: what it read. A row of gates has A positions: 4*H for LSTM and GRU, whose fourth is the n
- * of h, else H. */
+ * first: what it read. A row of gates has A positions: 4*H for an LSTM and for a GRU, [n of the
+ * input | r | z | n of h], so that the three of h are contiguous, else H. */
 typedef struct dpt__rnn_block {
   int64_t gates;  /* (N, A): activated; later the gradients by the sums */
   int64_t before; /* (N, O): h before each step */

@@ -71,13 +71,8 @@ int dpt_rnn_size(const dpt_rnn *rnn, const dpt_tensor *weight, int64_t *elements
   owner o;
   DPT__TRY(rnn_find_owner(rnn, weight, &o));
   if (o.library) return o.library->size(o.index, rnn, o.type, elements) ? dpt__fail_in("rnn") : 0;
-  *elements = dpt__rnn_layer_at(rnn, rnn->layers * rnn->directions - 1).end;
+  *elements = dpt__rnn_layer_at(rnn, 0).end;
   return 0;
-}
-
-/* The position of gate `id` among a GRU's on the input: n, r, z. */
-static int64_t rnn_input_gate(const dpt_rnn *rnn, int id) {
-  return rnn->cell == DPT_RNN_GRU ? (id + 1) % 3 : id;
 }
 
 static dpt_rnn_part rnn_find_part(const dpt_rnn *rnn, int pseudo_layer, int id) {
@@ -88,7 +83,7 @@ static dpt_rnn_part rnn_find_part(const dpt_rnn *rnn, int pseudo_layer, int id) 
   int gates = dpt__rnn_gates(rnn);
   if (id == 2 * gates) return (dpt_rnn_part){.matrix = at.projection, .rows = O, .columns = H};
   int on_input = id < gates;
-  int64_t position = on_input ? rnn_input_gate(rnn, id) : id - gates;
+  int64_t position = on_input ? id : id - gates;
   int64_t matrix = on_input ? at.input : at.recurrent, columns = on_input ? I : O;
   int64_t bias = on_input ? at.input_bias : at.recurrent_bias;
   if (matrix >= 0)

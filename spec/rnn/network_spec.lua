@@ -17,16 +17,14 @@ describe('dpt.rnn.network', function()
       assert.equal(0, network.describe(rnn, false).batch_first)
    end)
 
-   it('lays out every part of a weight once, without gaps on the host', function()
+   it("lays out every part of a weight on the host as cuDNN did, and files do: no gaps", function()
       for mode, gates in pairs{CUDNN_RNN_RELU = 1, CUDNN_RNN_TANH = 1, CUDNN_LSTM = 4,
          CUDNN_GRU = 3} do
          local rnn = make(mode, 3, 4, 2)
-         local places, seen, total = network.layout(rnn, rnn.weight), {}, 0
-         for _, place in ipairs(places) do
-            for k = place.first, place.first + network.count(place) - 1 do
-               assert.is_nil(seen[k])
-               seen[k] = true
-            end
+         local places, total = network.layout(rnn, rnn.weight), 0
+         for i, place in ipairs(places) do -- by layers and numbers; matrices, then biases
+            assert.equal(total + 1, place.first)
+            assert.equal((i - 1) % (2 * gates) + 1, place.id)
             total = total + network.count(place)
          end
          assert.equal(2 * gates * 2 * 2, #places) -- matrices and biases, of x and of h, 2 layers

@@ -12,7 +12,7 @@
 /* gx (N, I) = or += the gates' gradients times the input's matrices. */
 static int data_give_input(const dpt__rnn_pass *s, void *gx) {
   const dpt__rnn_plan *p = s->plan;
-  if (!s->input.b) {
+  if (!s->input[0].b) {
     if (p->a->type == DPT_F32)
       skipped_f32(s, gx);
     else
@@ -20,7 +20,11 @@ static int data_give_input(const dpt__rnn_pass *s, void *gx) {
     return 0;
   }
   int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
-  return dpt__rnn_multiply_all(s, &s->input, gx, I, s->gates, p->row, s->direction > 0);
+  for (int i = 0; i < 2 && s->input[i].b; i++)
+    DPT__TRY(dpt__rnn_multiply_all(s, &s->input[i], gx, I,
+                                   dpt__rnn_at(p, s->gates, p->slice[i].column), p->row,
+                                   s->direction > 0 || i > 0));
+  return 0;
 }
 
 static int data_direction(const dpt__rnn_plan *p, int layer, int d, void *gout, void *gx,
@@ -32,8 +36,7 @@ static int data_direction(const dpt__rnn_plan *p, int layer, int d, void *gout, 
   s.dc = dpt__rnn_at(p, way, p->B * p->O);
   s.dm = dpt__rnn_at(p, s.dc, p->B * p->H);
   s.tanhs = dpt__rnn_at(p, s.dm, p->B * p->H);
-  int64_t I = dpt__rnn_input(&a->rnn, layer);
-  dpt__rnn_matrix_make(&s, &s.input, s.layout.input, p->gates, I, I, 1);
+  dpt__rnn_inputs_make(&s, 1);
   dpt__rnn_matrix_make(&s, &s.recurrent, s.layout.recurrent, p->gates, p->O, p->O, 1);
   dpt__rnn_matrix_make(&s, &s.projection, s.layout.projection, p->O, p->H, p->H, 1);
   if (p->context->measures) return 0;

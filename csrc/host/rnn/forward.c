@@ -12,14 +12,17 @@
 static int forward_read_input(const dpt__rnn_pass *s, const void *x) {
   const dpt__rnn_plan *p = s->plan;
   int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
-  if (!s->input.b) {
+  if (!s->input[0].b) {
     for (int64_t i = 0; i < p->N; i++)
       for (int64_t g = 0; g < p->gates / p->H; g++)
         memcpy(dpt__rnn_at(p, s->gates, i * p->row + g * p->H), dpt__rnn_at(p, x, i * I),
                (size_t)I * p->width);
     return 0;
   }
-  return dpt__rnn_multiply_all(s, &s->input, s->gates, p->row, x, I, 0);
+  for (int i = 0; i < 2 && s->input[i].b; i++)
+    DPT__TRY(dpt__rnn_multiply_all(s, &s->input[i], dpt__rnn_at(p, s->gates, p->slice[i].column),
+                                   p->row, x, I, 0));
+  return 0;
 }
 
 /* One row of what is added to the gates. */
@@ -40,8 +43,7 @@ static int forward_direction(const dpt__rnn_plan *p, int layer, int d, const voi
   s.out = dpt__rnn_at(p, out, d * p->O);
   void *bias = dpt__scratch(p->context, (size_t)p->row * p->width);
   s.bias = bias;
-  int64_t I = dpt__rnn_input(&a->rnn, layer);
-  dpt__rnn_matrix_make(&s, &s.input, s.layout.input, I, p->gates, 1, I);
+  dpt__rnn_inputs_make(&s, 0);
   dpt__rnn_matrix_make(&s, &s.recurrent, s.layout.recurrent, p->O, p->gates, 1, p->O);
   dpt__rnn_matrix_make(&s, &s.projection, s.layout.projection, p->H, p->O, 1, p->H);
   if (p->context->measures) return 0;

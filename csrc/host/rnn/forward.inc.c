@@ -1,10 +1,11 @@
 /* forward.inc.c: the steps of forward.c. */
 
-/* The sum of the two biases as the gates of a row lie: the n of a GRU has both apart. */
+/* The sum of the two biases as the gates of a row lie: the n of a GRU has both apart, one of them
+ * in front. */
 static void FN(bias)(const dpt__rnn_plan *p, T *bias, const T *in, const T *rec) {
   for (int64_t j = 0; j < p->row; j++) bias[j] = 0;
   for (int64_t j = 0; j < p->gates; j++) {
-    if (in) bias[j] += in[j];
+    if (in) bias[(j + p->shift) % p->gates] += in[j];
     if (rec) bias[j + p->shift] += rec[j];
   }
 }

@@ -57,6 +57,18 @@ void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t pa
   if (!p->context->measures) dpt__rnn_lay_out(p, s->product, m->packed, m->b, k, n, row, col);
 }
 
+void dpt__rnn_inputs_make(dpt__rnn_pass *s, int turned) {
+  int64_t I = dpt__rnn_input(&s->plan->a->rnn, s->layer);
+  for (int i = 0; i < 2; i++) {
+    const dpt__rnn_slice *slice = &s->plan->slice[i];
+    int64_t part = s->layout.input < 0 || !slice->n ? -1 : s->layout.input + slice->first * I;
+    if (turned)
+      dpt__rnn_matrix_make(s, &s->input[i], part, slice->n, I, I, 1);
+    else
+      dpt__rnn_matrix_make(s, &s->input[i], part, I, slice->n, 1, I);
+  }
+}
+
 int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
                       const void *a, int64_t a_row, int64_t rows, int add) {
   if (m->packed) {

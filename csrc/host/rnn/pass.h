@@ -30,7 +30,7 @@ typedef struct dpt__rnn_pass {
   void *cells_before;      /* backward: c0 of forward */
   void *out;               /* this direction's columns of what the layer returns, or its gradient */
   const void *bias;        /* a row of gates */
-  dpt__rnn_matrix input, recurrent, projection;
+  dpt__rnn_matrix input[2], recurrent, projection; /* input: one for each slice of the plan */
   void *dh, *dc, *dm, *tanhs; /* backward: (B, O), thrice (B, H): gradients on the way, tanh of c */
   dpt__row_fn *sigmoid, *tanh;
 } dpt__rnn_pass;
@@ -47,6 +47,8 @@ int dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
 /* Prepares a part of the weights for products; part -1: there is none. */
 void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
                           int64_t n, int64_t row, int64_t col);
+/* The same for the input's matrices: x times them is gates, or (turned) gates times them is x. */
+void dpt__rnn_inputs_make(dpt__rnn_pass *s, int turned);
 /* product->pack on the threads of the context, which changes no bit. */
 void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__panels *product, void *to, const void *b,
                       int64_t k, int64_t n, int64_t row, int64_t col);

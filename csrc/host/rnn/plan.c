@@ -26,6 +26,8 @@ void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dp
   p->gates = dpt__rnn_gates(r) * p->H;
   p->row = dpt__rnn_row(r);
   p->shift = r->cell == DPT_RNN_GRU ? p->H : 0;
+  p->slice[0] = (dpt__rnn_slice){0, p->shift, p->gates - p->shift};
+  p->slice[1] = (dpt__rnn_slice){p->gates - p->shift, 0, p->shift};
   p->plain = !a->ragged && (!r->batch_first || p->B == 1 || p->steps == 1);
   p->order = dpt__scratch(context, (size_t)p->B * sizeof *p->order);
   p->first = dpt__scratch(context, (size_t)p->steps * sizeof *p->first);

@@ -11,6 +11,12 @@
 #include "host/kernels.h"
 #include "rnn/rnn.h"
 
+/* What one product takes of the gates on the input: n elements, from `first` on in a column of
+ * their matrix, from `column` on in a row of gates. */
+typedef struct dpt__rnn_slice {
+  int64_t first, column, n;
+} dpt__rnn_slice;
+
 typedef struct dpt__rnn_plan {
   const struct dpt__rnn_args *a;
   dpt__context *context;
@@ -19,6 +25,7 @@ typedef struct dpt__rnn_plan {
   int64_t steps, B, N, H, O, columns; /* N rows in all; columns: directions * O */
   int64_t gates, row;                 /* gates of the input; positions of a row of gates */
   int64_t shift;                      /* where the gates on h begin in a row */
+  dpt__rnn_slice slice[2];            /* the second one, a GRU's n, else has no elements */
   int32_t *order;                     /* (B): the users' number of a sorted sequence */
   int64_t *first;                     /* (steps) */
   int32_t *active;                    /* (steps), and 0 before and behind */

@@ -9,7 +9,7 @@
 enum {
   BLOCK = 512, /* rows at once: what is laid out of them stays in the caches */
   CHUNK = 64,  /* columns that a thread takes at once */
-  FACTORS = 2
+  FACTORS = 3
 };
 
 /* A part of the gradient: columns begin .. end-1 of the gates' gradients, turned over, times rows
@@ -43,14 +43,18 @@ static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n
   int threads = dpt__threads(p->context, p->N * n);
   void *turned = dpt__scratch(p->context, (size_t)(threads * size) * p->width);
   for (factor *f = factors; f < factors + FACTORS; f++)
-    f->panels = dpt__scratch(p->context,
-                             (size_t)dpt__panels_size(pass->product, most, f->columns) * p->width);
+    f->panels =
+        f > factors && f->of == f[-1].of
+            ? f[-1].panels
+            : dpt__scratch(p->context,
+                           (size_t)dpt__panels_size(pass->product, most, f->columns) * p->width);
   if (p->context->measures) return;
   for (int64_t row = 0; row < p->N; row += BLOCK) {
     int64_t k = BLOCK < p->N - row ? BLOCK : p->N - row;
     for (factor *f = factors; f < factors + FACTORS; f++)
-      dpt__rnn_lay_out(p, pass->product, f->panels, dpt__rnn_at(p, f->of, row * f->columns), k,
-                       f->columns, f->columns, 1);
+      if (f == factors || f->panels != f[-1].panels)
+        dpt__rnn_lay_out(p, pass->product, f->panels, dpt__rnn_at(p, f->of, row * f->columns), k,
+                         f->columns, f->columns, 1);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t first = 0; first < n; first += CHUNK)
       weight_chunk(pass, dpt__rnn_at(p, by, row * n), n, k, first, factors,
@@ -58,9 +62,10 @@ static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n
   }
 }
 
-/* Adds n elements to a part of the gradient. */
-static void weight_add(const dpt__rnn_plan *p, int64_t part, const void *from, int64_t n) {
-  void *to = dpt__rnn_weight(p, p->a->gw, part);
+/* Adds n elements to the gradient, from `first` on in a part of it. */
+static void weight_add(const dpt__rnn_plan *p, int64_t part, int64_t first, const void *from,
+                       int64_t n) {
+  void *to = dpt__rnn_weight(p, p->a->gw, part < 0 ? part : part + first);
   for (int64_t i = 0; to && i < n; i++)
     if (p->a->type == DPT_F32)
       ((float *)to)[i] += ((const float *)from)[i];
@@ -76,8 +81,9 @@ static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const
   memset(sums, 0, bytes);
   struct dpt__plane_sum_args planes = {p->a->type, p->N, p->row, 1, p->a->scale, gates, sums};
   DPT__TRY(dpt__host_plane_sum(p->context, &planes));
-  weight_add(p, at->input_bias, sums, p->gates);
-  weight_add(p, at->recurrent_bias, dpt__rnn_at(p, sums, p->shift), p->gates);
+  for (const dpt__rnn_slice *s = p->slice; s < p->slice + 2; s++)
+    weight_add(p, at->input_bias, s->first, dpt__rnn_at(p, sums, s->column), s->n);
+  weight_add(p, at->recurrent_bias, 0, dpt__rnn_at(p, sums, p->shift), p->gates);
   return 0;
 }
 
@@ -85,9 +91,13 @@ static int weight_direction(const dpt__rnn_plan *p, int layer, int d, const void
   dpt__rnn_pass pass = dpt__rnn_pass_of(p, layer, d, NULL, NULL, NULL, NULL);
   const dpt__rnn_layer *at = &pass.layout;
   int64_t I = at->input < 0 ? 0 : dpt__rnn_input(&p->a->rnn, layer);
-  factor gates[FACTORS] = {{at->input, 0, p->gates, I, x, NULL},
-                           {at->recurrent, p->shift, p->shift + p->gates, p->O, pass.before, NULL}};
-  factor given[FACTORS] = {{at->projection, 0, p->O, p->H, pass.whole, NULL}, {0}};
+  factor gates[FACTORS] = {
+      [2] = {at->recurrent, p->shift, p->shift + p->gates, p->O, pass.before, NULL}};
+  for (int i = 0; i < 2 && I; i++) {
+    const dpt__rnn_slice *s = &p->slice[i];
+    gates[i] = (factor){at->input + s->first * I, s->column, s->column + s->n, I, x, NULL};
+  }
+  factor given[FACTORS] = {{at->projection, 0, p->O, p->H, pass.whole, NULL}};
   size_t used = p->context->used;
   weight_matrices(&pass, pass.gates, p->row, gates);
   p->context->used = used;

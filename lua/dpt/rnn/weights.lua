@@ -1,8 +1,8 @@
 --- dpt.rnn.weights: the parts of a recurrent module's weight by name, and a weight that moves.
 --
 -- Invariant: weight and gradWeight are one run of elements each, whose layout only the backend
--- knows; a file has the parts in a fixed order without gaps (dpt.rnn.network.layout), which is also
--- that of cudnn.torch's files. The views that were given out stay views: if the module's weight
+-- knows; a file has the parts in a fixed order without gaps (dpt.rnn.network.layout), that of the
+-- host and of cudnn.torch's files. The views that were given out stay views: if the module's weight
 -- has moved they follow it, and one that a script has set to other memory is copied back into the
 -- weight at the next use, once; the field `compactions` counts how often that happened.
 local torch = require 'dpt.tensor'
