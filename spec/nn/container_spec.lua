@@ -164,6 +164,15 @@ describe('The containers (nn.Container):', function()
       for i, got in ipairs{36, 12, 4} do assert.are.equal(got, net:get(i).got) end
    end)
 
+   it('nn.Parallel, nn.Concat and nn.DepthConcat hold modules without a dimension', function()
+      for _, name in ipairs{'Parallel', 'Concat', 'DepthConcat'} do
+         local holder = nn[name]():add(nn.Linear(2, 3)):add(nn.Linear(2, 1))
+         assert.are.equal(12, holder:getParameters():nElement())
+         assert.error_matches(function() holder:forward(torch.ones(2, 2)) end,
+            'nn.' .. name .. ': %a+ is nil, wanted a number: it was made without')
+      end
+   end)
+
    it('they insert and remove modules', function()
       local net = nn.Sequential():add(nn.Tanh()):add(nn.ReLU())
       net:insert(nn.Sigmoid(), 1)

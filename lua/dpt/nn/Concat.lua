@@ -11,6 +11,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local partDimension = require('dpt.nn.part').dimension
 
 local Concat, parent = torch.class('nn.Concat', 'nn.Container')
 Concat.leavesGradients = true
@@ -27,7 +28,7 @@ function Concat:updateOutput(input)
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', input)
    end
    self.output = torch.isTensor(self.output) and self.output or input.new()
-   torch.cat(self.output, outputs, self.dimension)
+   torch.cat(self.output, outputs, partDimension(self, 'dimension'))
    self.outputSize = self.output:size()
    return self.output
 end

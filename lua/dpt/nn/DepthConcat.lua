@@ -10,6 +10,7 @@
 --    --> 1x5x6x6
 
 local torch = require 'dpt.tensor'
+local partDimension = require('dpt.nn.part').dimension
 
 local DepthConcat = torch.class('nn.DepthConcat', 'nn.Concat')
 DepthConcat.leavesGradients = true
@@ -36,7 +37,7 @@ function DepthConcat:windowNarrow(t, like, offset)
 end
 
 function DepthConcat:updateOutput(input)
-   local outputs, size = {}, nil
+   local outputs, size, along = {}, nil, partDimension(self, 'dimension')
    for i, module in ipairs(self.modules) do
       local output = self:rethrowErrors(module, i, 'updateOutput', input)
       outputs[i] = output
@@ -44,7 +45,7 @@ function DepthConcat:updateOutput(input)
          size = output:size()
       else
          for dim = 1, output:dim() do
-            size[dim] = dim == self.dimension and size[dim] + output:size(dim)
+            size[dim] = dim == along and size[dim] + output:size(dim)
                or math.max(size[dim], output:size(dim))
          end
       end

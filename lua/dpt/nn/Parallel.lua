@@ -12,6 +12,7 @@
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
+local partDimension = require('dpt.nn.part').dimension
 
 local Parallel, parent = torch.class('nn.Parallel', 'nn.Container')
 Parallel.leavesGradients = true
@@ -23,7 +24,7 @@ function Parallel:__init(inputDimension, outputDimension)
 end
 
 function Parallel:updateOutput(input)
-   local slices = input:size(self.inputDimension)
+   local slices = input:size(partDimension(self, 'inputDimension'))
    if slices > #self.modules then
       fail('nn.Parallel: input has %d slices along dimension %d, wanted at most %d, one for each'
          .. ' module', slices, self.inputDimension, #self.modules)
@@ -33,7 +34,7 @@ function Parallel:updateOutput(input)
       local module, part = self.modules[i], input:select(self.inputDimension, i)
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', part)
    end
-   torch.cat(self.output, outputs, self.outputDimension)
+   torch.cat(self.output, outputs, partDimension(self, 'outputDimension'))
    return self.output
 end
 

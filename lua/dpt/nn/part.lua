@@ -27,6 +27,15 @@ function part.want(self, method, kind, value)
       part.describe(value), kind)
 end
 
+--- A dimension that a container was made with. Torch7's scripts make nn.Concat() and nn.Parallel()
+-- without any to hold modules whose parameters become one vector: those have no forward.
+function part.dimension(self, field)
+   local dimension = self[field]
+   if type(dimension) == 'number' then return dimension end
+   dptffi.fail('%s: %s is %s, wanted a number: it was made without, to hold modules',
+      torch.type(self), field, tostring(dimension))
+end
+
 --- Raises if there is an nn.DistributedDataParallel in a module that is to be copied: copies are
 -- bare networks, which would not add up gradients.
 -- @param owner, method that copy it

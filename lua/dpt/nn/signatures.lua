@@ -87,8 +87,8 @@ local type = require('dpt.ffi').type
 -- @param maxNorm rows that are used are shortened to this norm
 -- @param normType which norm that is (2)
 local text = [[
-Concat(dimension)
-Parallel(inputDimension, outputDimension) tensor -> tensor
+Concat(dimension?)
+Parallel(inputDimension?, outputDimension?) tensor -> tensor
 MapTable(module?:module, shared?:any) table -> table
 ParallelTable() tensor|table -> tensor|table
 Bottle(module?:module, nInputDim?, nOutputDim?) tensor -> tensor
