@@ -48,6 +48,22 @@ describe('The criterions of nn:', function()
       assert.equal(criterion.output, criterion:terms(x, y)[1].loss)
    end)
 
+   -- MIXER's criterion multiplies both of what its parent returns.
+   it('return the weights of the classes, too, as Torch7 did, and nothing else besides', function()
+      local weights, classes = torch.Tensor{1, 2, 4}, torch.LongTensor{3, 1, 2, 3}
+      for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
+         local x = torch.rand(4, 3):log():type(typename)
+         local images = x:view(1, 3, 2, 2)
+         local function values(class, input, target, ...)
+            return {nn[class](...):type(typename):forward(input, target)}
+         end
+         assert.equal(11, values('ClassNLLCriterion', x, classes, weights)[2])
+         assert.equal(4, values('SpatialClassNLLCriterion', images, classes:view(1, 2, 2))[2])
+         assert.equal(1, #values('CrossEntropyCriterion', x, classes))
+         assert.equal(1, select('#', nn.MSECriterion():type(typename):forward(x, x)))
+      end
+   end)
+
    it('raise if they have no loss', function()
       assert.error_matches(function() nn.Criterion():forward(torch.randn(2), torch.randn(2)) end,
          'nn%.Criterion has no updateOutput')

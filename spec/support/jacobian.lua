@@ -218,7 +218,7 @@ function M.criterion(make, makeInput, makeTarget, options)
    local gradInput = deepcopy(criterion:backward(input, target))
    close(before, input, 0, 'forward and backward change their input')
    local one = torch.ones(1)
-   close(slopes(input, one, function() return torch.Tensor{criterion:forward(input, target)} end),
+   close(slopes(input, one, function() return torch.Tensor{(criterion:forward(input, target))} end),
       gradInput, options.tolerance or 1e-6, 'gradInput and differences')
 
    local types = {{'torch.FloatTensor', 2e-4}}
@@ -232,7 +232,7 @@ function M.criterion(make, makeInput, makeTarget, options)
       local own = torch.isTensor(target) and convert(target, typename)
          or type(target) == 'table' and convert(target, typename) or target
       local x = convert(input, typename)
-      close({torch.Tensor{other:forward(x, own)}}, {torch.Tensor{value}},
+      close({torch.Tensor{(other:forward(x, own))}}, {torch.Tensor{value}},
          allowed * math.max(1, math.abs(value)), typename .. ' output')
       close(doubles(other:backward(x, own)), gradInput, allowed, typename .. ' gradInput')
    end

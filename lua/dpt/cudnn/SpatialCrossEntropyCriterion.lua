@@ -19,7 +19,7 @@ function SpatialCrossEntropyCriterion:updateLoss(input, target)
    if input:dim() ~= 4 then
       fail('cudnn.SpatialCrossEntropyCriterion: input has %d dimensions, wanted 4', input:dim())
    end
-   return self.nll:updateLoss(self.slsm:updateOutput(input), target)
+   return (self.nll:updateLoss(self.slsm:updateOutput(input), target))
 end
 
 function SpatialCrossEntropyCriterion:denominator()

@@ -6,7 +6,7 @@
 -- @within nn criterions
 -- @as criterion
 -- @return a criterion; forward takes B x C log-probabilities and B classes, or C and one,
---    returns the loss
+--    returns the loss and the sum of the classes' weights, by which the mean is divided
 -- @usage nn.ClassNLLCriterion() :forward(torch.Tensor{{-1, -2}, {-3, -4}},
 --       torch.LongTensor{1, 2}) --> 2.5
 
@@ -40,7 +40,7 @@ end
 function ClassNLLCriterion:updateLoss(input, target)
    lib.nll_forward(self.output_tensor, self.total_weight_tensor, input,
       self:classesFor(input, target), self.weights, self.sizeAverage and 1 or 0, self.ignoreIndex)
-   return self.output_tensor
+   return self.output_tensor, self.total_weight_tensor
 end
 
 function ClassNLLCriterion:denominator()

@@ -33,7 +33,7 @@ end
 -- @as author
 -- @param input tensor: or table
 -- @param target tensor: or table or number
--- @return a tensor of one element
+-- @return a tensor of one element; another one if updateOutput returns two numbers
 -- @usage nn.MSECriterion():updateLoss(torch.Tensor{1}, torch.Tensor{4}) --> [9]
 function Criterion:updateLoss(_, _)
    dptffi.fail('%s has no updateOutput: a criterion fills in updateLoss or updateOutput',
@@ -49,8 +49,10 @@ end
 -- @return the loss, a number
 -- @usage nn.MSECriterion():updateOutput(torch.Tensor{1}, torch.Tensor{3}) --> 4
 function Criterion:updateOutput(input, target)
-   local loss = self:updateLoss(input, target)
-   self.output = C.dpt_graph_capturing() == 0 and loss[1] or loss
+   local loss, weight = self:updateLoss(input, target)
+   local captures = C.dpt_graph_capturing() ~= 0
+   self.output = captures and loss or loss[1]
+   if weight and not captures then return self.output, weight[1] end
    return self.output
 end
 

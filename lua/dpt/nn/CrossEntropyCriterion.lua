@@ -32,7 +32,7 @@ function CrossEntropyCriterion:updateLoss(input, target)
    if self.sizeAverage ~= self.oldSizeAverage then self.nll.sizeAverage = self.sizeAverage end
    self.oldSizeAverage = self.sizeAverage
    self.lsm:updateOutput(rows(input))
-   return self.nll:updateLoss(self.lsm.output, target)
+   return (self.nll:updateLoss(self.lsm.output, target))
 end
 
 function CrossEntropyCriterion:denominator()
