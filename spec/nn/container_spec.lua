@@ -77,6 +77,25 @@ describe('The containers (nn.Container):', function()
       assert.are.equal('torch.DoubleTensor', torch.type(m:forward(torch.rand(3))))
    end)
 
+   it('nn.WeightNorm lays v out as Torch7 did, whose files have no weight', function()
+      check.module(function() return nn.WeightNorm(nn.Linear(4, 3), 2) end, random(2, 4))
+      check.module(function() return nn.WeightNorm(nn.SpatialFullConvolution(2, 3, 2, 2), 3) end,
+         random(1, 2, 3, 3))
+      local m = nn.WeightNorm(nn.Bilinear(3, 4, 2), 3) -- the weight is 2 x 3 x 4
+      assert.are.same({4, 6}, m.viewIn:totable())
+      assert.are.same({4, 2, 3}, m.viewOut:totable())
+      local x = {torch.randn(5, 3), torch.randn(5, 4)}
+      local y = m:forward(x):clone()
+      local length = torch.sqrt(m.v[2]:dot(m.v[2]) + 1e-4)
+      assert.are.near(m.g[2][1] * m.v[2][6] / length, m.weight[2][3][2], 1e-12)
+      local inside = m:get(1)
+      m.weight, m.gradWeight, inside.weight, inside.gradWeight = nil, nil, nil, nil
+      local read = torch.deserialize(torch.serialize(m))
+      assert.is_true(read:forward(x):equal(y))
+      assert.are.equal(read.weight, read:get(1).weight)
+      read:backward(x, y)
+   end)
+
    for name, case in pairs{
       JoinTable = {{1}, {{2, 3}, {1, 3}}}, NarrowTable = {{2, 2}, {{2}, {3}, {1, 2}, {2}}},
       SelectTable = {{-1}, {{2}, {3}, {2, 2}}}, CAddTable = {{}, {{2, 3}, {2, 3}, {2, 3}}},

@@ -23,7 +23,11 @@ function WeightNorm:__init(module, outputDim)
    self.bias, self.gradBias = module.bias, module.gradBias
    self.gradWeight, self.weight = module.gradWeight, module.weight
    self.outputDim = outputDim or 1
-   self.v = self:rows(self.weight):clone()
+   self.weightSize = self.weight:size()
+   self.viewOut = self:permuteIn(self.weight):size()
+   self.otherDims = self.weight:nElement() / self.viewOut[1]
+   self.viewIn = torch.LongStorage{self.viewOut[1], self.otherDims}
+   self.v = self.weight.new(self.viewIn)
    self:resetInit()
    self.gradV = self.v:clone():zero()
    self.gradG = self.g:clone():zero()
@@ -43,33 +47,54 @@ function WeightNorm:resetInit()
    if self.bias then self.bias:zero() end
 end
 
---- The weight as a matrix with a row for each output.
--- @function nn.WeightNorm:rows
+--- Moves the dimension outputDim of a weight to the front; the others keep their order.
+-- @function nn.WeightNorm:permuteIn
 -- @as author
--- @param weight tensor: of the module
--- @return a matrix
--- @usage nn.WeightNorm(nn.Linear(2, 3)):rows(torch.ones(3, 2)):size() --> 3x2
-function WeightNorm:rows(weight)
-   local turned = weight:transpose(1, self.outputDim):contiguous()
-   return turned:view(turned:size(1), -1)
+-- @param weight tensor: of the module's form
+-- @return a view
+-- @usage nn.WeightNorm(nn.Linear(2, 3), 2):permuteIn(torch.ones(3, 2)):size() --> 2x3
+function WeightNorm:permuteIn(weight)
+   for i = self.outputDim - 1, 1, -1 do weight = weight:transpose(i, i + 1) end
+   return weight
 end
 
---- Puts such a matrix into a tensor of the weight's form.
--- @function nn.WeightNorm:intoWeight
+--- Moves the first dimension back to outputDim.
+-- @function nn.WeightNorm:permuteOut
 -- @as author
--- @param weight tensor: gets the rows
--- @param rows tensor: a matrix
--- @return nothing
--- @usage local t = torch.Tensor(1, 2)
---    nn.WeightNorm(nn.Linear(2, 1)):intoWeight(t, torch.Tensor{{3, 4}})
---    return t --> [3 4]
-function WeightNorm:intoWeight(weight, rows)
-   local turned = weight:transpose(1, self.outputDim)
-   turned:copy(rows:view(turned:size()))
+-- @param weight tensor: as permuteIn returns it
+-- @return a view
+-- @usage nn.WeightNorm(nn.Linear(2, 3), 2):permuteOut(torch.ones(2, 3)):size() --> 3x2
+function WeightNorm:permuteOut(weight)
+   for i = 1, self.outputDim - 1 do weight = weight:transpose(i, i + 1) end
+   return weight
 end
 
 local function lengths(self)
    return torch.cmul(self.v, self.v):sum(2):add(1e-4):sqrt()
+end
+
+--- Makes the module's weight from v and g, as every forward does.
+-- @function nn.WeightNorm:updateWeight
+-- @as author
+-- @return nothing
+-- @usage local m = nn.WeightNorm(nn.Linear(1, 1))
+--    m.g:fill(0)
+--    m:updateWeight()
+--    return m.weight --> [0]
+function WeightNorm:updateWeight()
+   local factor = torch.cdiv(self.g:view(-1, 1), lengths(self)):expandAs(self.v)
+   local rows = torch.cmul(self.v, factor):view(self.viewOut)
+   self.modules[1].weight:copy(self:permuteOut(rows))
+end
+
+-- Files of Torch7 have v and g alone.
+function WeightNorm:read(file)
+   parent.read(self, file)
+   if self.weight then return end
+   local module = self.modules[1]
+   self.weight, self.gradWeight = self.v.new(self.weightSize), self.v.new(self.weightSize):zero()
+   module.weight, module.gradWeight = self.weight, self.gradWeight
+   self:updateWeight()
 end
 
 function WeightNorm:parameters()
@@ -80,8 +105,7 @@ function WeightNorm:parameters()
 end
 
 function WeightNorm:updateOutput(input)
-   local factor = torch.cdiv(self.g, lengths(self))
-   self:intoWeight(self.modules[1].weight, torch.cmul(self.v, factor:expandAs(self.v)))
+   self:updateWeight()
    self.output = self.modules[1]:updateOutput(input)
    return self.output
 end
@@ -93,11 +117,11 @@ function WeightNorm:accGradParameters(input, gradOutput, scale)
    -- with u = v / |v|: dg = dW u, dv = g (dW - dg u) / |v|
    local norms = lengths(self)
    local unit = torch.cdiv(self.v, norms:expandAs(self.v))
-   local gradient = self:rows(module.gradWeight)
+   local gradient = self:permuteIn(module.gradWeight):contiguous():view(self.viewIn)
    local gradG = torch.cmul(gradient, unit):sum(2)
-   self.gradG:add(1, gradG)
+   self.gradG:add(1, gradG:viewAs(self.gradG))
    local gradV = gradient:clone():addcmul(-1, unit, gradG:expandAs(unit))
-   self.gradV:addcmul(1, gradV, torch.cdiv(self.g, norms):expandAs(gradV))
+   self.gradV:addcmul(1, gradV, torch.cdiv(self.g:view(-1, 1), norms):expandAs(gradV))
 end
 
 function WeightNorm:accUpdateGradParameters(input, gradOutput, lr)
