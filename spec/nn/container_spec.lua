@@ -94,6 +94,10 @@ describe('The containers (nn.Container):', function()
       assert.is_true(read:forward(x):equal(y))
       assert.are.equal(read.weight, read:get(1).weight)
       read:backward(x, y)
+      -- fairseq puts a network in the place of the module, with the module's tensors inside
+      read.modules[1] = nn.Sequential():add(read:get(1))
+      read:updateParameters(1)
+      assert.is_false(read:forward(x):equal(y))
    end)
 
    for name, case in pairs{

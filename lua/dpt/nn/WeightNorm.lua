@@ -84,7 +84,7 @@ end
 function WeightNorm:updateWeight()
    local factor = torch.cdiv(self.g:view(-1, 1), lengths(self)):expandAs(self.v)
    local rows = torch.cmul(self.v, factor):view(self.viewOut)
-   self.modules[1].weight:copy(self:permuteOut(rows))
+   self.weight:copy(self:permuteOut(rows))
 end
 
 -- Files of Torch7 have v and g alone.
@@ -111,13 +111,12 @@ function WeightNorm:updateOutput(input)
 end
 
 function WeightNorm:accGradParameters(input, gradOutput, scale)
-   local module = self.modules[1]
-   module.gradWeight:zero()
-   module:accGradParameters(input, gradOutput, scale)
+   self.gradWeight:zero()
+   self.modules[1]:accGradParameters(input, gradOutput, scale)
    -- with u = v / |v|: dg = dW u, dv = g (dW - dg u) / |v|
    local norms = lengths(self)
    local unit = torch.cdiv(self.v, norms:expandAs(self.v))
-   local gradient = self:permuteIn(module.gradWeight):contiguous():view(self.viewIn)
+   local gradient = self:permuteIn(self.gradWeight):contiguous():view(self.viewIn)
    local gradG = torch.cmul(gradient, unit):sum(2)
    self.gradG:add(1, gradG:viewAs(self.gradG))
    local gradV = gradient:clone():addcmul(-1, unit, gradG:expandAs(unit))
