@@ -145,6 +145,18 @@ local factorizations = {
    ormqr = {'t', 3, 'L', 'N'},
 }
 
+--- The letters that options take, by which one shows which option it is if those before it are left
+-- out.
+local letters = {symeig = {'NV', 'UL'}, trtrs = {'UL', 'NT', 'NU'}, ormqr = {'LR', 'NT'}}
+
+-- The number of an option: the first one from `at` on that takes it.
+local function place(name, at, option)
+   for i = at, #(letters[name] or {}) do
+      if letters[name][i]:find(option, 1, true) then return i end
+   end
+   return at
+end
+
 --- The results whose columns are contiguous, as LAPACK left them in Torch7: scripts see it.
 local byColumns = {inverse = {true}, symeig = {false, true}, eig = {false, true},
    svd = {true, false, true}}
@@ -162,16 +174,15 @@ for name, form in pairs(factorizations) do
    local wanted = ('[%s] %s%s'):format(('result '):rep(#kinds):sub(1, -2),
       ('tensor '):rep(operands):sub(1, -2), #form > 2 and ' [options]' or '')
    both(name, function(...)
-      local tensors, options = {}, {}
+      local tensors, options, at = {}, {}, 0
       for i = 1, select('#', ...) do
          local v = (select(i, ...))
-         if isTensor(v) and #options == 0 then
+         if isTensor(v) and at == 0 then
             tensors[#tensors + 1] = v
          else
-            options[#options + 1] = v
-            if #options > #form - 2 or type(v) ~= type(form[#options + 2]) then
-               usage(name, wanted, ...)
-            end
+            at = type(v) == 'string' and place(name, at + 1, v) or at + 1
+            options[at] = v
+            if at > #form - 2 or type(v) ~= type(form[at + 2]) then usage(name, wanted, ...) end
          end
       end
       if #tensors == operands then

@@ -184,8 +184,11 @@ local function sort(r, i, x, dim, descending)
 end
 both('sort', function(...) return sort(pair('sort', ...)) end)
 
---- The k least (or greatest) values along a dimension (the last), in any order or sorted.
+--- The k least (or greatest) values along a dimension (the last), in any order or sorted. Numbers
+-- may be left out before booleans.
 local function topk(r, i, x, k, dim, largest, sorted)
+   if type(k) == 'boolean' then k, dim, largest, sorted = nil, nil, k, dim end
+   if type(dim) == 'boolean' then dim, largest, sorted = nil, dim, largest end
    lib.topk(r, i, x, k == nil and 1 or checkInteger('topk', 'k', k), lastDimension('topk', x, dim),
       largest and 1 or 0, sorted and 1 or 0)
    return r, i
