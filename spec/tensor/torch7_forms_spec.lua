@@ -38,6 +38,7 @@ local function forms()
       ['... without a number'] = {list((torch.topk(torch.Tensor{3, 1, 2}, true))), {3}},
       ['symeig of one triangle'] = {list((torch.symeig(torch.Tensor{{2, 0}, {5, 3}}, 'U'))),
          {2, 3}},
+      ['pstrf of a tolerance'] = {list((torch.pstrf(torch.eye(2), 1e-3))), {{1, 0}, {0, 1}}},
       ['trtrs of a transposed matrix'] = {list((torch.trtrs(torch.Tensor{{3}, {8}},
          torch.Tensor{{1, 2}, {0, 2}}, 'T'))), {{3}, {1}}},
       ['cat along a dimension that is new'] = {list(torch.cat(torch.Tensor{1, 2},

@@ -145,14 +145,16 @@ local factorizations = {
    ormqr = {'t', 3, 'L', 'N'},
 }
 
---- The letters that options take, by which one shows which option it is if those before it are left
--- out.
+--- The letters that options take, where there are several.
 local letters = {symeig = {'NV', 'UL'}, trtrs = {'UL', 'NT', 'NU'}, ormqr = {'LR', 'NT'}}
 
--- The number of an option: the first one from `at` on that takes it.
-local function place(name, at, option)
-   for i = at, #(letters[name] or {}) do
-      if letters[name][i]:find(option, 1, true) then return i end
+-- The number of an option: the first one from `at` on that it fits; those before may be left out.
+local function place(name, form, at, option)
+   for i = at, #form - 2 do
+      if type(option) == type(form[i + 2])
+         and (not letters[name] or letters[name][i]:find(option, 1, true)) then
+         return i
+      end
    end
    return at
 end
@@ -180,7 +182,7 @@ for name, form in pairs(factorizations) do
          if isTensor(v) and at == 0 then
             tensors[#tensors + 1] = v
          else
-            at = type(v) == 'string' and place(name, at + 1, v) or at + 1
+            at = place(name, form, at + 1, v)
             options[at] = v
             if at > #form - 2 or type(v) ~= type(form[at + 2]) then usage(name, wanted, ...) end
          end
