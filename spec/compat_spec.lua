@@ -133,9 +133,19 @@ describe('dpt.compat', function()
          require 'dpt'
          local _ = nn.LSTM, nn.AbstractRecurrent
          print(require 'rnn', nn.AbstractRecurrent, torch.typename(nn.LSTM()), nn.Sequencer)
+         print(cudnn.BLSTM(2, 3, 1):float():forward(torch.FloatTensor(4, 1, 2)):size(3))
       ]]):format(folder))
       assert(dpt.paths.rmall(folder, 'yes'))
-      assert.equal('real\tnil\tnn.LSTM\tnil\n', out)
+      assert.equal('real\tnil\tnn.LSTM\tnil\n6\n', out)
+   end)
+
+   it("lets a script replace a class of the package rnn that cudnn's descend from", function()
+      local out = run.lua [[
+         require 'dpt'
+         torch.class('nn.RNN', 'nn.Module')
+         print(torch.isTypeOf(cudnn.GRU(2, 3), 'nn.RNN'), nn.RNN())
+      ]]
+      assert.equal('true\tnn.RNN\n', out)
    end)
 
    it("makes type() answer 'userdata' for tensors, whenever libraries are loaded", function()

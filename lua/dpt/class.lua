@@ -104,11 +104,13 @@ local function withdrawn()
    return names
 end
 
---- Takes them away, so that a package finds their names free. Objects and descendants stay.
+--- Takes them away, so that a package finds their names free. Objects and descendants stay, so they
+-- are loaded before.
 local function withdraw()
    for _, name in ipairs(withdrawn()) do
       local methods = rawget(classes, 'nn.' .. name)
       if methods and entries[methods].replaceable then
+         loaded(methods)
          classes['nn.' .. name] = nil
          rawset(packages.nn, name, nil)
       end
@@ -155,6 +157,7 @@ function torch.newmetatable(name, parent, construct, _, factory, namespace)
    -- while a module is loaded, package.loaded has a mark for it
    if entry and not (entry.file and (entry.loading or package.loaded[entry.file])) then
       if not entry.replaceable then fail("torch.class: class '%s' exists already", name) end
+      loaded(methods) -- for its descendants
       entry = nil
    end
    local above = parent and (entry and loaded(entry.above) or not entry and known(parent))

@@ -31,6 +31,13 @@ for form, dispatch in pairs(same.dispatchers) do
          assert.equal(1, steps.waits() - before) -- nothing is waited for any more but the loss
       end)
 
+      it('takes no method profile for a table: dpnn gives every class one', function()
+         local timed = require 'dpt.nn.DataParallelTable.profile'
+         local class = {profile = function() end}
+         local owner = setmetatable({}, {__index = class})
+         assert.equal(3, timed(owner, 'part', function() return 3 end))
+      end)
+
       it('returns what the profiled function returns, and raises what it raises', function()
          local timed, owner = require 'dpt.nn.DataParallelTable.profile', {profile = {}}
          assert.same({1, nil, 3}, {timed(owner, 'part', function(...) return ... end, 1, nil, 3)})

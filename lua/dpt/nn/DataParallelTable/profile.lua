@@ -13,11 +13,11 @@ local function ended(times, name, before, ...)
 end
 
 --- Calls f(...), the part of a step with that name.
--- @param owner adds the seconds to that name in its table profile, if it has one (scripts and files
--- may still have it under its older name; a metamethod would cost every call of a method)
+-- @param owner adds the seconds to that name in its own table profile, if there is one (every class
+-- has a method profile with the package dpnn; scripts and files may still have the older name)
 -- @return what f returns
 return function(owner, name, f, ...)
-   local times = owner.profile or owner.times
+   local times = rawget(owner, 'profile') or rawget(owner, 'times')
    if not times then return scope.call(name, f, ...) end
    cutorch.synchronizeAll()
    return ended(times, name, clock(), scope.call(name, f, ...))
