@@ -79,6 +79,25 @@ same.dispatched('nn.DataParallelTable:', function()
          same.close(torch.cat(expected, expected, 2), many:forward(input), 1e-5)
       end)
 
+      -- dpnn's getParameters takes the parameters of all modules that it finds so.
+      it('are those of replica 1 in whatever plain table of the fields a program looks', function()
+         local inner = nn.Sequential():add(nn.Linear(4, 4)):cuda()
+         local many = nn.DataParallelTable(1, true):add(inner, same.range(most))
+         many:forward(torch.CudaTensor(most, 4):fill(1))
+         local own = {}
+         for _, module in ipairs(many:listModules()) do own[module] = true end
+         local function look(t)
+            for _, value in pairs(t) do
+               if torch.isTypeOf(value, 'nn.Module') then
+                  assert.is_true(own[value])
+               elseif torch.type(value) == 'table' then
+                  look(value)
+               end
+            end
+         end
+         look(many)
+      end)
+
       it('A3: are the same memory for a network and for the table in it', function()
          for _, tied in ipairs{false, true} do
             for _, order in ipairs{'outer first', 'inner first'} do

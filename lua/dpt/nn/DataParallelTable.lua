@@ -178,7 +178,7 @@ function DataParallelTable:updateOutput(input)
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
    if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end
-   self.used, state.outputSplit, state.replicas = used, module:outputSplit(), self.impl.modules
+   self.used, state.outputSplit, self.impl.called = used, module:outputSplit(), self.impl.modules
    self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)
       or deviceOutputs.mark(self.outputGpu, self.gpuAssignments,
          tonumber(state.outputSplit) or self.dimension)
@@ -191,7 +191,7 @@ function DataParallelTable:_backward(method, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
    self:_follow()
    if self.params:hasMoved() then self:_layOut() end
-   if self.impl.modules ~= self.state.replicas then
+   if self.impl.modules ~= self.impl.called then
       self.used = nil
       fail('%s: the network was changed after its forward, so that replicas had to be made anew:'
          .. ' call forward again', method)

@@ -16,13 +16,13 @@ local dptffi = require 'dpt.ffi'
 local torch, fail, type = class.torch, dptffi.fail, dptffi.type
 local getmetatable, next, rawequal = getmetatable, next, rawequal
 
-local Snapshot = {}
-Snapshot.__index = Snapshot
+-- A class of torch's, since programs (dpnn's getParameters) look for modules in all plain tables.
+local Snapshot = torch.class('nn.DataParallelTable.Snapshot', {})
 
---- An empty snapshot, from which replica 1 differs. The field version grows whenever a take finds
+-- An empty snapshot, from which replica 1 differs. The field version grows whenever a take finds
 -- other values than the one before.
-function Snapshot.new()
-   return setmetatable({version = 0}, Snapshot)
+function Snapshot:__init()
+   self.version = 0
 end
 
 local plain = {} -- nothing is exempt in a plain table
