@@ -16,13 +16,17 @@ local dptffi = require 'dpt.ffi'
 local torch, fail, type = class.torch, dptffi.fail, dptffi.type
 local getmetatable, next, rawequal = getmetatable, next, rawequal
 
--- A class of torch's, since programs (dpnn's getParameters) look for modules in all plain tables.
-local Snapshot = torch.class('nn.DataParallelTable.Snapshot', {})
+local Snapshot = {}
+Snapshot.__index = Snapshot
 
--- An empty snapshot, from which replica 1 differs. The field version grows whenever a take finds
+-- By snapshot: its objects' metatables, out of the fields, where dpnn's getParameters would take
+-- classes for modules.
+local metatables = setmetatable({}, {__mode = 'k'})
+
+--- An empty snapshot, from which replica 1 differs. The field version grows whenever a take finds
 -- other values than the one before.
-function Snapshot:__init()
-   self.version = 0
+function Snapshot.new()
+   return setmetatable({version = 0}, Snapshot)
 end
 
 local plain = {} -- nothing is exempt in a plain table
@@ -87,7 +91,7 @@ end
 -- Adds an object and what is inside to the lists.
 local function add(self, object, parent, key, seen)
    local o, inside = #self.objects + 1, {}
-   self.objects[o], self.metas[o] = object, getmetatable(object) or false
+   self.objects[o], metatables[self][o] = object, getmetatable(object) or false
    self.parents[o], self.parentKeys[o] = parent, key
    local names, first, n = exemptOf(object), self.count + 1, self.count
    for k, v in next, object do
@@ -106,10 +110,11 @@ local function add(self, object, parent, key, seen)
 end
 
 local function describe(self, root)
-   for _, name in ipairs{'objects', 'metas', 'parents', 'parentKeys', 'ends', 'keys',
-      'passing', 'inside', 'forms'} do
+   for _, name in ipairs{'objects', 'parents', 'parentKeys', 'ends', 'keys', 'passing', 'inside',
+      'forms'} do
       self[name] = {}
    end
+   metatables[self] = {}
    -- A field that was dropped is not kept alive; value 0 says that the collector has been here.
    self.values = setmetatable({[0] = {}}, {__mode = 'v'})
    self.root, self.count, self.version = root, 0, self.version + 1
@@ -129,7 +134,7 @@ end
 
 -- The first object from `o` that is not what it was if no value was lost; nil: all are.
 local function firstOther(self, o)
-   local objects, metas, ends = self.objects, self.metas, self.ends
+   local objects, metas, ends = self.objects, metatables[self], self.ends
    local isAlike, values, n = self.forms, self.values, ends[o - 1] or 0
    for i = o, #objects do
       local object = objects[i]
@@ -153,7 +158,7 @@ local function updateOne(self, o)
          self.values[n], self.version = v, self.version + 1
       end
    end
-   return n == last and (getmetatable(object) or false) == self.metas[o]
+   return n == last and (getmetatable(object) or false) == metatables[self][o]
 end
 
 -- Takes the new values if no table was added, removed or replaced. Returns whether that is so.
@@ -203,7 +208,7 @@ end
 -- Appends what has changed in object o to a list of settings; false: not a matter of settings.
 local function compare(self, o, list)
    local object, old = self.objects[o], {}
-   if (getmetatable(object) or false) ~= self.metas[o] then return false end
+   if (getmetatable(object) or false) ~= metatables[self][o] then return false end
    for n = (self.ends[o - 1] or 0) + 1, self.ends[o] do old[self.keys[n]] = n end
    local names, values, path = exemptOf(object), self.values, nil
    local function note(key, before, after)
@@ -266,11 +271,10 @@ end
 -- A field as in 'modules[2].weight'.
 local function nameOf(setting)
    local name = ''
-   for _, key in ipairs(setting.path) do
+   for i = 1, #setting.path + 1 do
+      local key = setting.path[i] or setting.key
       name = name .. (type(key) == 'number' and '[' .. key .. ']' or '.' .. key)
    end
-   local key = setting.key
-   name = name .. (type(key) == 'number' and '[' .. key .. ']' or '.' .. key)
    return (name:gsub('^%.', ''))
 end
 
