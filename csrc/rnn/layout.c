@@ -9,22 +9,28 @@ static int64_t layout_part(int64_t *end, int64_t n) {
   return at;
 }
 
+/* The input's matrices of a pseudo-layer of this layer, in elements. */
+static int64_t layout_input(const dpt_rnn *r, int layer) {
+  return !layer && r->skip_input ? 0 : dpt__rnn_gates(r) * r->hidden * dpt__rnn_input(r, layer);
+}
+
 dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *r, int pseudo_layer) {
-  dpt__rnn_layer at = {0}, one;
-  int64_t H = r->hidden, O = dpt__rnn_width(r), sums = dpt__rnn_gates(r) * H, end = 0;
+  dpt__rnn_layer at = {0};
+  int64_t H = r->hidden, O = dpt__rnn_width(r), sums = dpt__rnn_gates(r) * H;
+  int64_t projection = r->projection ? O * H : 0, others = sums * O + projection;
+  int64_t first = layout_input(r, 0) + others, next = layout_input(r, 1) + others;
+  int64_t D = r->directions, layers = r->layers * D;
   int in_bias = r->bias == DPT_RNN_INPUT_BIAS || r->bias == DPT_RNN_DOUBLE_BIAS;
-  int rec_bias = r->bias >= DPT_RNN_DOUBLE_BIAS, layers = r->layers * r->directions;
-  for (int p = 0; p < layers; p++) {
-    int layer = p / r->directions;
-    one.input = layout_part(&end, !layer && r->skip_input ? 0 : sums * dpt__rnn_input(r, layer));
-    one.recurrent = layout_part(&end, sums * O);
-    one.projection = layout_part(&end, r->projection ? O * H : 0);
-    if (p == pseudo_layer) at = one;
-  }
-  int64_t biases = pseudo_layer * (in_bias + rec_bias) * sums + end;
-  at.input_bias = layout_part(&biases, in_bias ? sums : 0);
-  at.recurrent_bias = layout_part(&biases, rec_bias ? sums : 0);
-  at.end = end + layers * (in_bias + rec_bias) * sums;
+  int rec_bias = r->bias >= DPT_RNN_DOUBLE_BIAS;
+  int64_t begin = pseudo_layer < D ? pseudo_layer * first : D * first + (pseudo_layer - D) * next;
+  at.input = layout_part(&begin, layout_input(r, pseudo_layer / (int)D));
+  at.recurrent = layout_part(&begin, sums * O);
+  at.projection = layout_part(&begin, projection);
+  int64_t biases = (in_bias + rec_bias) * sums, matrices = D * first + (layers - D) * next;
+  begin = matrices + pseudo_layer * biases;
+  at.input_bias = layout_part(&begin, in_bias ? sums : 0);
+  at.recurrent_bias = layout_part(&begin, rec_bias ? sums : 0);
+  at.end = matrices + layers * biases;
   return at;
 }
 

@@ -8,7 +8,7 @@
 -- @return a criterion; forward takes B x C log-probabilities and B classes, or C and one,
 --    returns the loss and the sum of the classes' weights, by which the mean is divided
 -- @usage nn.ClassNLLCriterion() :forward(torch.Tensor{{-1, -2}, {-3, -4}},
---       torch.LongTensor{1, 2}) --> 2.5
+--       torch.LongTensor{1, 2}) --> 2.5, 2
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'

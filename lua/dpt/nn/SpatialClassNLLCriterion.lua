@@ -5,9 +5,9 @@
 -- @within nn criterions
 -- @as criterion
 -- @return a criterion; forward takes B x C x H x W log-probabilities and B x H x W classes,
---    returns the loss
+--    returns the loss and the sum of weights
 -- @usage nn.SpatialClassNLLCriterion() :forward(torch.Tensor(1, 2, 1, 1):fill(-2),
---       torch.LongTensor(1, 1, 1):fill(1)) --> 2
+--       torch.LongTensor(1, 1, 1):fill(1)) --> 2, 1
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail

@@ -10,17 +10,15 @@
 -- Comparing and taking allocate nothing as long as no table was added or removed. All objects are
 -- compared several times in each step: the fields of tables of one form are compared by one
 -- generated function, which LuaJIT compiles for their types.
-local class = require 'dpt.class'
+local torch, dptffi = require('dpt.class').torch, require 'dpt.ffi'
 local transient = require 'dpt.transient'
-local dptffi = require 'dpt.ffi'
-local torch, fail, type = class.torch, dptffi.fail, dptffi.type
+local fail, type = dptffi.fail, dptffi.type
 local getmetatable, next, rawequal = getmetatable, next, rawequal
 
 local Snapshot = {}
 Snapshot.__index = Snapshot
 
--- By snapshot: its objects' metatables, out of the fields, where dpnn's getParameters would take
--- classes for modules.
+-- By snapshot: its objects' metatables. As fields dpnn's getParameters took them for modules.
 local metatables = setmetatable({}, {__mode = 'k'})
 
 --- An empty snapshot, from which replica 1 differs. The field version grows whenever a take finds
