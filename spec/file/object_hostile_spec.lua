@@ -167,4 +167,15 @@ describe('A file that is damaged', function()
       through()
       coroutine.wrap(through)()
    end)
+
+   it('cannot put a network inside itself', function()
+      local words = '4 1 3 V_3 20 nn.DataParallelTable 3 2 1 1 1 1 1 3 3 1 2 7 modules 3 4 1 1 1 4'
+         .. ' 1'
+      local file = words:gsub(' ', '\n'):gsub('_', ' ') .. '\n'
+      assert.error_matches(function() torch.deserialize(file, 'ascii') end,
+         'nn.DataParallelTable: the file holds it inside itself')
+      local one = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1})
+      one.modules[1] = one
+      assert.error_matches(function() one:parameters() end, 'stack overflow')
+   end)
 end)

@@ -84,6 +84,7 @@ end
 --- Sets the fields of owner from a file of that version.
 function serial.read(owner, file, version)
    local fields, listed
+   transient.unread[owner] = true
    if version < 2 then
       fields = file:readObject()
       listed = type(fields) == 'table' and fields.gpuAssignments
@@ -100,6 +101,7 @@ function serial.read(owner, file, version)
       or type(fields.modules) ~= 'table' then
       fail('%s: the file holds no network on devices', torch.type(owner))
    end
+   if module == owner then fail('%s: the file holds it inside itself', torch.type(owner)) end
    for key, value in next, fields do owner[key] = value end
    for _, name in ipairs(options.names) do
       if not pcall(options.check, torch.type(owner), name, owner[name]) then owner[name] = nil end

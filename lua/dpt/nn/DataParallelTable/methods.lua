@@ -66,9 +66,11 @@ function methods:replicate()
    return copyTree(self.modules[1])
 end
 
---- Replica 1's parameters and gradients.
+--- Replica 1's parameters and gradients. (A network that is inside itself overflows the stack: a
+-- call in the place of this one would go on forever.)
 function methods:parameters()
-   return self:_first():parameters()
+   local parameters, gradients = self:_first():parameters()
+   return parameters, gradients
 end
 
 --- The lists of parameters and gradients of every replica; if they are flat, each list holds
