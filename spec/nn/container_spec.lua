@@ -94,6 +94,13 @@ describe('The containers (nn.Container):', function()
       assert.is_true(read:forward(x):equal(y))
       assert.are.equal(read.weight, read:get(1).weight)
       read:backward(x, y)
+      -- a file of dpt 1.0.0 has no sizes, and dimension 1 changed places with outputDim
+      local old = nn.WeightNorm(nn.Bilinear(3, 4, 2), 3)
+      local expected = old:forward(x):clone()
+      local swapped = old.v:view(4, 2, 3):transpose(2, 3):contiguous():view(4, 6)
+      old.v:copy(swapped)
+      old.viewIn, old.viewOut, old.weightSize, old.otherDims = nil, nil, nil, nil
+      assert.is_true(torch.deserialize(torch.serialize(old)):forward(x):equal(expected))
       -- fairseq puts a network in the place of the module, with the module's tensors inside
       read.modules[1] = nn.Sequential():add(read:get(1))
       read:updateParameters(1)

@@ -15,6 +15,14 @@ local raise = require('dpt.ffi').raise
 
 local WeightNorm, parent = torch.class('nn.WeightNorm', 'nn.Decorator')
 
+-- The sizes of the weight, and of v.
+local function measure(self)
+   self.weightSize = self.weight:size()
+   self.viewOut = self:permuteIn(self.weight):size()
+   self.otherDims = self.weight:nElement() / self.viewOut[1]
+   self.viewIn = torch.LongStorage{self.viewOut[1], self.otherDims}
+end
+
 function WeightNorm:__init(module, outputDim)
    parent.__init(self, module)
    if not module.weight then
@@ -23,10 +31,7 @@ function WeightNorm:__init(module, outputDim)
    self.bias, self.gradBias = module.bias, module.gradBias
    self.gradWeight, self.weight = module.gradWeight, module.weight
    self.outputDim = outputDim or 1
-   self.weightSize = self.weight:size()
-   self.viewOut = self:permuteIn(self.weight):size()
-   self.otherDims = self.weight:nElement() / self.viewOut[1]
-   self.viewIn = torch.LongStorage{self.viewOut[1], self.otherDims}
+   measure(self)
    self.v = self.weight.new(self.viewIn)
    self:resetInit()
    self.gradV = self.v:clone():zero()
@@ -87,9 +92,22 @@ function WeightNorm:updateWeight()
    self.weight:copy(self:permuteOut(rows))
 end
 
--- Files of Torch7 have v and g alone.
+-- Brings what a file of dpt 1.0.0 has, where dimension 1 changed places with outputDim, into the
+-- order that it has now.
+local function reorder(self, rows)
+   local turned = self.weight:transpose(1, self.outputDim):size()
+   local weight = rows:view(turned):transpose(1, self.outputDim)
+   rows:copy(self:permuteIn(weight):contiguous():view(self.viewIn))
+end
+
+-- Files of Torch7 have v and g alone, those of dpt 1.0.0 no sizes.
 function WeightNorm:read(file)
    parent.read(self, file)
+   if self.weight and not self.viewOut then
+      measure(self)
+      reorder(self, self.v)
+      reorder(self, self.gradV)
+   end
    if self.weight then return end
    local module = self.modules[1]
    self.weight, self.gradWeight = self.v.new(self.weightSize), self.v.new(self.weightSize):zero()
