@@ -28,8 +28,8 @@ dpt.optim = require 'dpt.optim'
 --- Layers then work on one fixed row block (or image) at a time: the bits of a row's output and
 -- gradInput do not depend on the other rows of its batch. DPT_DETERMINISTIC=1 says the same.
 -- Convolutions then are sums of products alone; without it large ones of 3 x 3 go by Winograd's
--- algorithm (with AVX-512), whose rounding errors are up to 1e-5 of the largest number in a tile of
--- 6 x 6 pixels: a pixel of 1e6 leaves errors of 10 at neighbours that do not see it, too.
+-- algorithm, whose rounding errors are up to 1e-5 of the largest number in a tile of 6 x 6 pixels:
+-- a pixel of 1e6 leaves errors of 10 at neighbours that do not see it, too.
 -- @function dpt.setDeterministic
 -- @as dpt
 -- @param on boolean: true: so it is from now on

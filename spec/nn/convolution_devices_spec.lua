@@ -4,8 +4,8 @@ local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 
 local function volume(...) return cudnn.VolumetricConvolution(...) end
 
--- oneDNN, too, transforms its operands where there are enough planes and tiles of 4 x 4.
-local WINOGRAD = 1e-5
+-- Where there are enough planes and pixels Winograd's algorithm transforms the operands.
+local WINOGRAD = 5e-6
 
 -- name, constructor, the input's sizes, and the rounding of floats where it is larger
 local cases = {
@@ -41,6 +41,20 @@ local cases = {
       {16, 64, 9, 11}, WINOGRAD},
    {'many planes without padding', function() return nn.SpatialConvolution(32, 48, 3, 3) end,
       {20, 32, 7, 10}, WINOGRAD},
+   {'odd planes, uneven padding', function()
+      return nn.SpatialConvolution(17, 33, 3, 3, 1, 1, 1, 2)
+   end, {70, 17, 5, 6}, WINOGRAD},
+   {'images of one tile', function() return nn.SpatialConvolution(40, 24, 3, 3) end,
+      {100, 40, 5, 5}, WINOGRAD},
+   {'blocks that end within rows', function()
+      return nn.SpatialConvolution(8, 9, 3, 3, 1, 1, 1, 1)
+   end, {1, 8, 46, 53}, WINOGRAD},
+   {'many planes, transposed', function()
+      return nn.SpatialFullConvolution(20, 18, 3, 3, 1, 1, 1, 1)
+   end, {7, 20, 13, 29}, WINOGRAD},
+   {'many planes, transposed without padding', function()
+      return nn.SpatialFullConvolution(12, 16, 3, 3)
+   end, {9, 12, 10, 11}, WINOGRAD},
 }
 
 -- cuDNN has algorithms that transform their operands, which rounds more often than sums do.
@@ -90,6 +104,29 @@ describe('Convolutions on devices:', function()
          end
       end
    end
+
+   it('by transforms are right, and have the same bits with any number of threads', function()
+      local before = torch.getnumthreads()
+      finally(function() torch.setnumthreads(before) end)
+      for _, size in ipairs{{5, 46, 53}, {90, 18, 14}, {13, 8, 9}} do
+         torch.manualSeed(5)
+         local m = nn.SpatialConvolution(17, 18, 3, 3, 1, 1, 1, 1):float()
+         local x = torch.FloatTensor(size[1], 17, size[2], size[3]):normal()
+         local gy, wanted = torch.FloatTensor(size[1], 18, size[2], size[3]):normal()
+         local double = m:clone():double()
+         double:zeroGradParameters()
+         double:forward(x:double())
+         double:backward(x:double(), gy:double())
+         for threads = 1, 5 do
+            torch.setnumthreads(threads)
+            m:zeroGradParameters()
+            local got = {m:forward(x):clone(), m:backward(x, gy):clone(), m.gradWeight:clone()}
+            wanted = wanted or got
+            for i, tensor in ipairs(wanted) do assert.is_true(torch.equal(tensor, got[i])) end
+            near(double.gradWeight, m.gradWeight, WINOGRAD, 'gradWeight')
+         end
+      end
+   end)
 
    it('an Inf, a NaN and what nearly overflows reach no further than the kernel', function()
       torch.manualSeed(5)

@@ -2,12 +2,9 @@
  *
  * Invariant: oneDNN runs with context->threads OpenMP threads of the calling thread, whose count is
  * put back. In deterministic mode every image goes alone through a plan for one thread, so its bits
- * depend neither on the other images nor on the number of threads; otherwise the size of the batch,
- * too, decides which algorithm is taken.
+ * depend neither on the other images nor on the number of threads.
  */
 #include "host/nn/conv_dnnl.h"
-#include "base/cpu.h"
-#include "base/number.h"
 
 /* One run of a plan: where its tensors are. */
 struct conv_dnnl_run {
@@ -16,7 +13,6 @@ struct conv_dnnl_run {
   void *in, *weight, *out; /* Torch7's layout */
   const void *bias;
   char *scratch;      /* conv_dnnl_scratch_of(plan) bytes, of this run alone */
-  int overflowed;     /* Winograd's algorithm made an Inf or a NaN */
   void *ready_weight; /* weights in the primitive's layout, or NULL: reorder them */
 };
 
@@ -85,20 +81,6 @@ static int conv_dnnl_run(const struct conv_dnnl_run *r) {
                                : 0;
 }
 
-/* Whether no Inf or NaN is in what a run has computed. */
-static int conv_dnnl_is_finite(const dpt__context *context, const struct conv_dnnl_run *r,
-                               const struct dpt__convolution_args *a) {
-  const float *x = r->weight;
-  int64_t n = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
-  if (a->pass == DPT__PASS_FORWARD) x = r->out, n = a->N * a->O * dpt__volume(a->slide.out);
-  if (a->pass == DPT__PASS_DATA) x = r->in, n = a->N * a->I * dpt__volume(a->slide.in);
-  float nan = 0;
-#pragma omp parallel for simd num_threads(dpt__threads(context, n)) schedule(static)               \
-    reduction(+ : nan)
-  for (int64_t i = 0; i < n; i++) nan += 0 * x[i];
-  return nan == 0;
-}
-
 /* WEIGHT adds scale * the gradient, which a run leaves in memory of its own. */
 static int conv_dnnl_whole(dpt__context *context, struct conv_dnnl_run *r,
                            const struct dpt__convolution_args *a) {
@@ -111,8 +93,6 @@ static int conv_dnnl_whole(dpt__context *context, struct conv_dnnl_run *r,
   }
   if (context->measures) return 0;
   DPT__TRY(conv_dnnl_run(r));
-  r->overflowed = r->plan->key.winograd && !conv_dnnl_is_finite(context, r, a);
-  if (r->overflowed) return 0;
   const float *fresh = r->weight;
 #pragma omp parallel for simd num_threads(dpt__threads(context, n)) schedule(static)
   for (int64_t i = 0; i < n; i++) gw[i] += scale * fresh[i];
@@ -141,34 +121,19 @@ static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
   return failed ? dpt__fail("oneDNN failed on an image") : 0;
 }
 
-/* Whether Winograd's algorithm on tiles of 4 x 4 is worth its transforms, which round more: errors
- * are up to 1e-5 of the largest number. (With 64 planes it takes half of the direct one's time.) */
-static int conv_dnnl_takes_winograd(const struct dpt__convolution_args *a) {
-  enum { TILE = 4, TILES = 64, PLANES = 32 };
-  const struct dpt__slide *s = &a->slide;
-  int64_t tiles = a->N, planes = dpt__min(a->I, a->O);
-  if (a->deterministic || a->ndim != 2 || a->groups > 1 || dpt__isa() != DPT__ISA_AVX512) return 0;
-  for (int d = 1; d < 3; d++) {
-    if (s->kernel[d] != 3 || s->stride[d] != 1 || s->dilation[d] != 1) return 0;
-    tiles *= (s->out[d] + TILE - 1) / TILE;
-  }
-  return planes >= PLANES && tiles >= TILES;
-}
-
 /* Whether images go one by one: then large ones are still in the cache of a thread between
  * reordering and convolution, and the batch needs no second copy (3 x 3, 16 planes of 32 x 32
  * forward: three quarters of the time). */
-static int conv_dnnl_goes_alone(const dpt__context *context, const struct dpt__convolution_args *a,
-                                int winograd) {
+static int conv_dnnl_goes_alone(const dpt__context *context,
+                                const struct dpt__convolution_args *a) {
   enum { LARGE = 1 << 15, EACH = 4 }; /* numbers of an image and its result; images for a thread */
   int64_t image = a->I * dpt__volume(a->slide.in) + a->O * dpt__volume(a->slide.out);
   if (a->pass == DPT__PASS_WEIGHT) return 0;
-  return a->deterministic || (image >= LARGE && a->N >= EACH * context->threads && !winograd);
+  return a->deterministic || (image >= LARGE && a->N >= EACH * context->threads);
 }
 
-static int conv_dnnl_compute(dpt__context *context, const struct dpt__convolution_args *a,
-                             int winograd, int *overflowed) {
-  int alone = conv_dnnl_goes_alone(context, a, winograd);
+int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a) {
+  int alone = conv_dnnl_goes_alone(context, a);
   dpt__conv_key key = {.pass = a->pass,
                        .ndim = a->ndim,
                        .threads = alone ? 1 : context->threads,
@@ -177,7 +142,6 @@ static int conv_dnnl_compute(dpt__context *context, const struct dpt__convolutio
                        .I = a->I,
                        .O = a->O,
                        .groups = a->groups,
-                       .winograd = winograd,
                        .slide = a->slide};
   dpt__conv_plan *plan;
   struct conv_dnnl_run r = {.in = a->in, .weight = a->weight, .out = a->out, .bias = a->bias};
@@ -201,19 +165,5 @@ static int conv_dnnl_compute(dpt__context *context, const struct dpt__convolutio
 #ifdef _OPENMP
   omp_set_num_threads(before);
 #endif
-  *overflowed = r.overflowed;
   return status;
-}
-
-/* Sums of pixels can overflow in Winograd's transforms, and an Inf becomes a NaN there, all over a
- * tile: then the direct algorithm says which pixels it is about. */
-int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a) {
-  size_t used = context->used;
-  int overflowed = 0;
-  if (conv_dnnl_takes_winograd(a)) {
-    DPT__TRY(conv_dnnl_compute(context, a, 1, &overflowed));
-    if (!overflowed && !context->measures) return 0;
-    context->used = used;
-  }
-  return conv_dnnl_compute(context, a, 0, &overflowed);
 }

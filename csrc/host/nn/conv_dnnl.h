@@ -16,7 +16,6 @@ enum { DPT__PLANS = 512 };
 /* What a primitive depends on; compared by bytes, so padding is zero. */
 typedef struct dpt__conv_key {
   int64_t pass, ndim, threads, bias, N, I, O, groups;
-  int64_t winograd; /* by Winograd's algorithm, if oneDNN has it for this size */
   struct dpt__slide slide;
 } dpt__conv_key;
 

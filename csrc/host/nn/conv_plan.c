@@ -55,8 +55,7 @@ static dnnl_memory_desc_t conv_plan_any(const dnnl_memory_desc_t *md) {
 }
 
 /* The operation's description; the padding on the right is what makes the sizes fit. */
-static int conv_plan_describe_operation(const dpt__conv_plan *plan, dnnl_alg_kind_t algorithm,
-                                        dnnl_convolution_desc_t *desc) {
+static int conv_plan_describe_operation(const dpt__conv_plan *plan, dnnl_convolution_desc_t *desc) {
   const dpt__conv_key *k = &plan->key;
   const struct dpt__slide *s = &k->slide;
   dnnl_dims_t stride, dilate, left, right;
@@ -72,19 +71,19 @@ static int conv_plan_describe_operation(const dpt__conv_plan *plan, dnnl_alg_kin
   dnnl_memory_desc_t in = conv_plan_any(&plan->in.plain),
                      weight = conv_plan_any(&plan->weight.plain);
   dnnl_memory_desc_t out = conv_plan_any(&plan->out.plain);
+  dnnl_alg_kind_t direct = dnnl_convolution_direct;
   if (k->pass == DPT__PASS_FORWARD)
     return conv_plan_failed(dnnl_dilated_convolution_forward_desc_init(
-                                desc, dnnl_forward_training, algorithm, &in, &weight,
+                                desc, dnnl_forward_training, direct, &in, &weight,
                                 k->bias ? &plan->bias : NULL, &out, stride, dilate, left, right),
                             "description");
   if (k->pass == DPT__PASS_DATA)
     return conv_plan_failed(dnnl_dilated_convolution_backward_data_desc_init(
-                                desc, algorithm, &in, &weight, &out, stride, dilate, left, right),
+                                desc, direct, &in, &weight, &out, stride, dilate, left, right),
                             "description");
-  return conv_plan_failed(
-      dnnl_dilated_convolution_backward_weights_desc_init(desc, algorithm, &in, &weight, NULL, &out,
-                                                          stride, dilate, left, right),
-      "description");
+  return conv_plan_failed(dnnl_dilated_convolution_backward_weights_desc_init(
+                              desc, direct, &in, &weight, NULL, &out, stride, dilate, left, right),
+                          "description");
 }
 
 /* Completes one side from what the primitive chose; result: it is the primitive's result. */
@@ -119,26 +118,17 @@ static int conv_plan_complete_all(dpt__conv_plan *plan, const dnnl_primitive_des
          conv_plan_failed(dnnl_primitive_create(&plan->primitive, pd), "primitive");
 }
 
-/* The primitive's description, by Winograd's algorithm if the key asks for it and there is one. */
-static int conv_plan_choose(const dpt__conv_plan *plan, dnnl_primitive_attr_t attr,
-                            dnnl_primitive_desc_t *pd) {
-  dnnl_convolution_desc_t desc;
-  if (plan->key.winograd) {
-    DPT__TRY(conv_plan_describe_operation(plan, dnnl_convolution_winograd, &desc));
-    if (dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL) == dnnl_success) return 0;
-  }
-  DPT__TRY(conv_plan_describe_operation(plan, dnnl_convolution_direct, &desc));
-  return conv_plan_failed(dnnl_primitive_desc_create(pd, &desc, attr, engine, NULL), "choice");
-}
-
 static int conv_plan_make(dpt__conv_plan *plan) {
   dnnl_primitive_attr_t attr;
   dnnl_primitive_desc_t pd;
+  dnnl_convolution_desc_t desc;
   if (!engine && conv_plan_failed(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine")) return 1;
   conv_plan_describe(plan);
+  DPT__TRY(conv_plan_describe_operation(plan, &desc));
   if (conv_plan_failed(dnnl_primitive_attr_create(&attr), "attributes")) return 1;
   dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
-  int status = conv_plan_choose(plan, attr, &pd);
+  int status =
+      conv_plan_failed(dnnl_primitive_desc_create(&pd, &desc, attr, engine, NULL), "choice");
   if (!status) {
     status = conv_plan_complete_all(plan, pd, attr);
     dnnl_primitive_desc_destroy(pd);

@@ -1,8 +1,9 @@
 /* convolution.c: picks the way to compute a convolution, and adds DATA's bias.
  *
- * Invariant: the choice depends on sizes alone, never on the batch or on threads (conv_dnnl.c
- * chooses further). Doubles go by columns and products, floats mostly by oneDNN (gcc's
- * ThreadSanitizer cannot see into oneDNN's OpenMP, so builds without OpenMP have products only).
+ * Invariant: the choice depends on sizes alone, never on threads, and in deterministic mode not on
+ * the batch (conv_dnnl.c chooses further). Doubles go by columns and products; floats of 3 x 3 by
+ * Winograd's algorithm where it pays, the others mostly by oneDNN (gcc's ThreadSanitizer cannot see
+ * into oneDNN's OpenMP, so builds without OpenMP have products instead).
  */
 #include "host/nn/conv.h"
 
@@ -24,7 +25,16 @@ int dpt__host_convolution(dpt__context *context, const void *p) {
 #else
   int dnnl = 0;
 #endif
-  DPT__TRY(dnnl ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
+  /* Sums of pixels can overflow in Winograd's transforms, and an Inf becomes a NaN there, all over
+   * a tile: then a direct algorithm says which pixels it is about. */
+  int overflowed = 1;
+  if (dpt__conv_takes_winograd(a)) {
+    size_t used = context->used;
+    DPT__TRY(dpt__conv_winograd(context, a, &overflowed));
+    context->used = used;
+  }
+  if (overflowed || context->measures)
+    DPT__TRY(dnnl ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
   if (a->pass != DPT__PASS_DATA || !a->bias || context->measures) return 0;
   int64_t S = dpt__volume(a->slide.in);
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->I * S)) schedule(static)
