@@ -59,6 +59,31 @@ describe('nn.Module', function()
       end
    end)
 
+   it('is after a file what it was, by nn.Jacobian.testIO, which leaves the input', function()
+      local ids = torch.LongTensor{1, 4, 1}
+      assert.same({0, 0}, {nn.Jacobian.testIO(nn.LookupTable(5, 2), ids)})
+      assert.same({1, 4, 1}, ids:totable())
+      local Wrong, parent = torch.class('moduleSpec.Keeps', 'nn.Linear', {})
+      function Wrong:clearState() parent.clearState(self) end
+      local function testIO()
+         local make = torch.getconstructortable 'moduleSpec.Keeps'
+         return nn.Jacobian.testIO(make(3, 2), torch.ones(3))
+      end
+      assert.error_matches(testIO, 'clearState did not return self')
+      function Wrong:clearState() return parent.clearState(self) end
+      function Wrong:backward() error 'not called' end
+      assert.same({0, 0}, {testIO()})
+      function Wrong:__write(file)
+         file:writeObject {weight = self.weight + 1, bias = self.bias}
+      end
+      function Wrong:__read(file)
+         parent.__init(self, 3, 2)
+         local fields = file:readObject()
+         self.weight, self.bias = fields.weight, fields.bias
+      end
+      assert.is_true(testIO() > 0.5)
+   end)
+
    it('clones without sharing, or sharing what is named', function()
       local a = mlp()
       local b, c = a:clone(), a:clone('weight')

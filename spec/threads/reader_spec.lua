@@ -44,15 +44,35 @@ describe('dpt.threads.reader', function()
       assert.is_true(back.link[1] == back)
    end)
 
+   it('finds a class that the function which has it among its upvalues defines', function()
+      local place = {}
+      torch.class('valuesSpec.Early', place)
+      local Early = place.Early
+      assert.same({'valuesSpec.Early', 3}, {remote(function()
+         assert(not torch.getmetatable 'valuesSpec.Early')
+         torch.class('valuesSpec.Early', {})
+         Early.three = 3
+         return torch.type(Early()), Early().three
+      end)})
+   end)
+
    it('raises for classes that the worker does not know, by their names', function()
       torch.class('nn.ValuesSpecLayer', 'nn.Module')
       local Layer, methods = nn.ValuesSpecLayer, torch.getmetatable 'nn.ValuesSpecLayer'
       local unknown = "class 'nn.ValuesSpecLayer' is unknown in this thread"
-      assert.error_matches(function() remote(function() return Layer end) end, unknown)
+      local function make()
+         local layer = Layer()
+         return layer
+      end
+      assert.error_matches(function() remote(make) end, unknown)
+      assert.error_matches(function() remote(function() return Layer.forward end) end, unknown)
+      assert.error_matches(function() remote(function() Layer.field = 1 end) end, unknown)
       assert.error_matches(function() remote(function() return methods end) end, unknown)
-      assert.error_matches(function() remote(function(t) return t end, {1, {Layer}}) end, unknown)
+      assert.error_matches(function() remote(function(t) return t end, Layer()) end, unknown)
       package.loaded.valuesSpec = {} -- what modules hold is looked through again
-      assert.error_matches(function() remote(function() return Layer end) end, unknown)
+      assert.error_matches(function() remote(make) end, unknown)
+      local back = remote(function(t) return t end, {1, {Layer}})
+      assert.is_true(rawequal(Layer, back[2][1]))
       package.loaded.valuesSpec, nn.ValuesSpecLayer = nil, nil
    end)
 end)

@@ -189,26 +189,32 @@ function shared.testJacobianUpdateParameters(values, module, input, param, minva
       shared.backwardUpdate(values, module, input, param))
 end
 
---- The largest differences of output and gradInput between a module and its copy.
+--- The largest differences of output and gradInput between a module and what a file has of it after
+-- clearState, which must return the module.
 -- @function nn.Jacobian.testIO
 -- @as jacobian
--- @param module module: any
--- @param input tensor: gets random values
--- @param minval? number: the least (-2)
+-- @param module module: any; is cleared
+-- @param input tensor: any
+-- @param minval? number: the least value of the output's gradient (-2)
 -- @param maxval? number: the largest (2)
 -- @return two numbers
--- @usage nn.Jacobian.testIO(nn.Linear(3, 2), torch.Tensor(3)) --> 0, 0
-function shared.testIO(values, module, input, minval, maxval)
-   randomize(values(input), minval, maxval)
-   local output = module:forward(input):clone()
-   local gradOutput = output:clone()
-   randomize(gradOutput)
-   module:zeroGradParameters()
-   local gradInput = module:backward(input, gradOutput):clone()
-   local copy = module:clone()
-   copy:zeroGradParameters()
-   return difference(output, copy:forward(input)),
-      difference(gradInput, copy:backward(input, gradOutput))
+-- @usage nn.Jacobian.testIO(nn.Linear(3, 2), torch.ones(3)) --> 0, 0
+function shared.testIO(_, module, input, minval, maxval)
+   local copy = input:clone()
+   module:forward(input)
+   local gradOutput = module.output:clone()
+   randomize(gradOutput, minval, maxval)
+   local function pass(m, x)
+      m:forward(x)
+      m:zeroGradParameters()
+      m:updateGradInput(x, gradOutput:clone())
+      m:accGradParameters(x, gradOutput:clone())
+      return m.output:clone(), m.gradInput:clone()
+   end
+   local output, gradInput = pass(module, input)
+   assert(module:clearState() == module, 'clearState did not return self')
+   local again, back = pass(torch.deserialize(torch.serialize(module)), copy)
+   return difference(output, again), gradInput:nElement() > 0 and difference(gradInput, back) or 0
 end
 
 --- How far the ways to update a parameter are apart: by accGradParameters and updateParameters, by

@@ -3,9 +3,11 @@
 -- Invariant: Lua's own libraries and dpt's are in every state, so they, the functions that they
 -- hold under a name, and the tables that they held when dpt was loaded are not copied. What a
 -- script made is copied, whatever table it stands in (a function's source says whose it is). What
--- is not in the other state under its name raises there.
+-- is not in the other state under its name raises there; a class not before it is used, since an
+-- init function that loads the class may have it among its upvalues.
 local fail = require('dpt.ffi').fail
 local type = require('dpt.ffi').type
+local torch = require('dpt.class').torch
 
 local named = {}
 
@@ -85,5 +87,32 @@ function named.get(module, key)
    end
    return value[key]
 end
+
+--- The methods of a class, in this state.
+function named.methods(class)
+   return torch.getmetatable(class) or fail("threads: class '%s' is unknown in this thread: let the"
+      .. " pool's init function require the file that defines it", class)
+end
+
+-- Of a stand-in for a class that was unknown when it came: the class's name.
+local standIns = setmetatable({}, {__mode = 'k'})
+
+--- The class of a name, or a table that becomes it when it is used.
+function named.class(class)
+   if torch.getmetatable(class) then return torch.getconstructortable(class) end
+   local function found()
+      named.methods(class)
+      return torch.getconstructortable(class)
+   end
+   local standIn = setmetatable({}, {
+      __index = function(_, key) return found()[key] end,
+      __newindex = function(_, key, value) found()[key] = value end,
+      __call = function(_, ...) return found()(...) end})
+   standIns[standIn] = class
+   return standIn
+end
+
+--- The name of the class that a table stands in for; nil: for none.
+function named.standsFor(t) return standIns[t] end
 
 return named

@@ -50,25 +50,16 @@ local function fill(t)
    return t
 end
 
-local function methodsOf(name)
-   return torch.getmetatable(name) or fail("threads: class '%s' is unknown in this thread: let the"
-      .. " pool's init function require the file that defines it", name)
-end
-
 readers[codes.NIL] = function() return nil end
 readers[codes.FALSE] = function() return false end
 readers[codes.SEEN] = function() return known[take()] end
 readers[codes.TABLE] = function() return fill(know{}) end
-readers[codes.METHODS] = function() return methodsOf(take()) end
-readers[codes.CLASS] = function()
-   local name = take()
-   methodsOf(name)
-   return torch.getconstructortable(name)
-end
+readers[codes.METHODS] = function() return named.methods(take()) end
+readers[codes.CLASS] = function() return named.class(take()) end
 
 readers[codes.OBJECT] = function()
    local name = take()
-   methodsOf(name)
+   named.methods(name)
    local object = know(torch.factory(name)())
    transient.unread[object] = true
    transient.reset(fill(object))
@@ -77,7 +68,7 @@ end
 
 readers[codes.CUSTOM] = function()
    local name, version, bytes = take(), take(), take()
-   local methods = methodsOf(name)
+   local methods = named.methods(name)
    local file = MemoryFile.over(torch.CharStorage():string(bytes), #bytes, 'r'):binary()
    file.readObject = function() return get() end
    local object = know(torch.factory(name)(file))

@@ -162,8 +162,12 @@ end
 local function putTable(t)
    local meta = getmetatable(t)
    if meta ~= nil then
-      local methods = class.methodsOf(t)
+      local methods, unknown = class.methodsOf(t), named.standsFor(t)
       if methods then return putObject(t, methods) end
+      if unknown then
+         op(codes.CLASS)
+         return add(unknown)
+      end
    end
    if putNamed(t) then return end
    if meta ~= nil then
