@@ -26,9 +26,15 @@ describe('optim.Logger', function()
       assert.equal('loss\t\n 1.5000e+00\t\n 7.5000e-01\t\n', contents())
    end)
 
+   it('takes rows that have not all values', function()
+      local logger = optim.Logger(name):setNames{'a', 'b', 'c'}
+      logger:add{1}:add{c = 2}:add{}:add{b = 3}
+      assert.equal('a\tb\tc\t\n 1.0000e+00\t\n\t\t 2.0000e+00\t\n\n\t 3.0000e+00\t\n', contents())
+      assert.same({{1}, {3}, {2}}, logger.symbols)
+   end)
+
    it('keeps and writes nothing of a row that is wrong', function()
       local logger = optim.Logger(name):setNames{'a', 'b'}
-      bad('optim.Logger: the row has no value for column b', function() logger:add{1} end)
       bad('optim.Logger: there is no column c', function() logger:add{a = 1, c = 2} end)
       assert.equal('a\tb\t\n', contents())
       assert.same({{}, {}}, logger.symbols)

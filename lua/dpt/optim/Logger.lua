@@ -70,7 +70,8 @@ function Logger:setNames(names)
    return self
 end
 
---- Adds a row: a list of values, or a table name -> value.
+--- Adds a row: a list of values, or a table name -> value. Values may be missing: the file has
+-- nothing behind the last one, and an empty column for one before it.
 -- @function optim.Logger:add
 -- @as optimtool
 -- @param symbols table: a list of values, or name -> value
@@ -93,16 +94,13 @@ function Logger:add(symbols)
       end
       row[i] = value
    end
-   for i = 1, self.nsymbols do -- before anything is kept or written
-      if row[i] == nil then
-         fail('optim.Logger: the row has no value for column %s', tostring(self.names[i]))
-      end
-   end
-   for i = 1, self.nsymbols do
+   local last = self.nsymbols
+   while last > 0 and row[last] == nil do last = last - 1 end
+   for i = 1, last do
       local value = row[i]
       table.insert(self.symbols[i], value)
-      self.file:write(type(value) == 'number' and ('%11.4e\t'):format(value)
-         or tostring(value) .. '\t')
+      self.file:write(value == nil and '' or type(value) == 'number' and ('%11.4e'):format(value)
+         or tostring(value), '\t')
    end
    self.file:write('\n')
    self.file:flush()
