@@ -288,6 +288,19 @@ describe('For scripts of Torch7', function()
       assert.is_true(out:find '%f[%w]ok%s*$' ~= nil, out)
    end)
 
+   it("nn.BCECriterion's weights go by the target's rows, whatever the input's sizes are", function()
+      local weights, ys = torch.Tensor{1, 0, 3}, torch.Tensor{1, 0, 1}
+      local criterion = nn.BCECriterion(weights)
+      local x, flat = torch.Tensor{{0.5}, {0.25}, {0.2}}, torch.Tensor{0.5, 0.25, 0.2}
+      local wanted, gradient = criterion:forward(flat, ys), criterion:backward(flat, ys):clone()
+      assert.is_true(math.abs(wanted - (-math.log(0.5) - 3 * math.log(0.2)) / 3) < 1e-9)
+      assert.equal(wanted, criterion:forward(x, ys))
+      assert.same(gradient:totable(), criterion:backward(x, ys):view(3):totable())
+      local rows = torch.Tensor{{1, 0, 1}, {0, 1, 1}}
+      local both = torch.Tensor(6):fill(0.5)
+      assert.is_true(math.abs(criterion:forward(both, rows) - 8 * math.log(2) / 6) < 1e-9)
+   end)
+
    it('nn.SparseJacobian looks at the values of rows {index, value}', function()
       local m = nn.SparseLinear(5, 3, false)
       local rows = torch.Tensor{{1, 0}, {4, 0}}

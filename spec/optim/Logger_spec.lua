@@ -26,6 +26,11 @@ describe('optim.Logger', function()
       assert.equal('loss\t\n 1.5000e+00\t\n 7.5000e-01\t\n', contents())
    end)
 
+   it('takes styles of columns that there are not yet', function()
+      assert.same({later = {'-'}}, optim.Logger(name):style{later = '-'}.styles)
+      assert.same({{'-'}, {'+'}}, optim.Logger(name):setNames{'a', 'b'}:style{a = '-'}.styles)
+   end)
+
    it('takes rows that have not all values', function()
       local logger = optim.Logger(name):setNames{'a', 'b', 'c'}
       logger:add{1}:add{c = 2}:add{}:add{b = 3}

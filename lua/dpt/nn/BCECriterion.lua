@@ -1,6 +1,6 @@
 --- nn.BCECriterion(weights, sizeAverage): -(y log x + (1 - y) log(1 - x)), summed: x are
 -- probabilities, y targets from 0 to 1.
--- Invariant: weights, one for each element of a row, multiply the rows of a batch alike.
+-- Invariant: weights, one for each element of a target's row, multiply the rows of a batch alike.
 -- @function nn.BCECriterion
 -- @within nn criterions
 -- @as criterion
@@ -27,25 +27,27 @@ function BCECriterion:__init(weights, sizeAverage)
    end
 end
 
--- The weights spread over the input.
-local function spread(self, input)
+-- The weights of all elements: the target, which may have other sizes than the input, has the rows.
+local function spread(self, target)
    local weights = self.weights
-   if weights and input:dim() ~= 1 then
-      weights = weights:view(1, -1):expandAs(input)
+   if weights and target:dim() ~= 1 then
+      weights = weights:view(1, -1):expandAs(target)
    end
    return weights
 end
 
 function BCECriterion:updateLoss(input, target)
    local out = self:lossTensor(input)
-   lib.loss_forward(id, out, input, self:valuesFor(input, target), spread(self, input),
+   target = self:valuesFor(input, target)
+   lib.loss_forward(id, out, input, target, spread(self, target),
       self.sizeAverage and 1 or 0, 0)
    return out
 end
 
 function BCECriterion:updateGradInput(input, target)
-   lib.loss_backward(id, self.gradInput, input, self:valuesFor(input, target),
-      spread(self, input), self.sizeAverage and 1 or 0, 0)
+   target = self:valuesFor(input, target)
+   lib.loss_backward(id, self.gradInput, input, target, spread(self, target),
+      self.sizeAverage and 1 or 0, 0)
    return self.gradInput
 end
 

@@ -118,8 +118,7 @@ end
 --    return l.styles --> {{-}}
 function Logger:style(styles)
    for i, style in pairs(styles) do
-      local column = type(i) == 'number' and i or self.idx[i]
-      self.styles[column] = type(style) == 'table' and style or {style}
+      self.styles[self.idx[i] or i] = type(style) == 'table' and style or {style}
    end
    return self
 end
