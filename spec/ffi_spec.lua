@@ -7,6 +7,13 @@ local torch = dpt.torch
 local function lineOf(message) return tonumber(message:match('ffi_spec%.lua:(%d+):')) end
 
 describe('dpt.ffi.lib', function()
+   it("takes declarations of scripts that mention Torch7's C types", function()
+      local ffi = require 'ffi'
+      ffi.cdef 'void ffi_spec_foreign(THFloatTensor *t, THCudaTensor *c, THCState *s);'
+      assert.has_no.errors(function() ffi.cdef 'typedef struct THLongStorage THLongStorage;' end)
+      assert.truthy(ffi.typeof 'THCudaDoubleTensor *')
+   end)
+
    it('has one wrapper for each declared function that returns a status', function()
       assert.is_true(dptffi.has 'narrow')
       assert.is_false(dptffi.has 'message') -- returns a string

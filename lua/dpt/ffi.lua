@@ -78,6 +78,17 @@ end
 local C = pcall(function() return ffi.C.dpt_cdef end) and ffi.C or load()
 local cdef = ffi.string(C.dpt_cdef())
 ffi.cdef(cdef)
+
+-- Names of Torch7's C types, which declarations of scripts mention; nothing else is known of them.
+local function opaque(name) ffi.cdef(('typedef struct %s %s;'):format(name, name)) end
+for element in ('Byte Char Short Int Long Half Float Double'):gmatch '%a+' do
+   for _, kind in ipairs{'Tensor', 'Storage'} do
+      opaque('TH' .. element .. kind)
+      opaque('THCuda' .. (element == 'Float' and '' or element) .. kind)
+   end
+end
+opaque 'THCState'
+opaque 'THGenerator'
 registry.dpt_loaded = true
 
 --- What the names of dpt's own sources begin with: its folder, and those of the libraries that

@@ -43,6 +43,21 @@ for _, kind in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
          end
       end)
 
+      it('do what nn.SpatialConvolutionMM does', function()
+         local numbers = {3, 2, 2, 1, 1, 0}
+         local m = nn.SpatialConvolutionMM(3, 4, unpack(numbers)):type(kind)
+         local buffers = {torch.Tensor():type(kind), torch.Tensor():type(kind)}
+         agree('SpatialConvolutionMM', m, {m.weight:cdata(), m.bias:cdata(), unpack(buffers)},
+            function() return {m.weight:cdata(), unpack(buffers)} end, numbers)
+         local gradOutput, weight = m.output:clone():fill(1), m.gradWeight:clone():zero()
+         local bias = m.gradBias:clone():zero()
+         m:zeroGradParameters()
+         m:accGradParameters(input, gradOutput, 0.5)
+         input.THNN.SpatialConvolutionMM_accGradParameters(input:cdata(), gradOutput:cdata(),
+            weight:cdata(), bias:cdata(), buffers[1], buffers[2], 3, 2, 2, 1, 1, 0, 0.5)
+         assert.is_true(weight:equal(m.gradWeight) and bias:equal(m.gradBias))
+      end)
+
       it('do what the poolings do', function()
          local numbers = {unpack(window)}
          numbers[7], numbers[8] = true, false

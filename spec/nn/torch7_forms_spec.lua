@@ -288,7 +288,7 @@ describe('For scripts of Torch7', function()
       assert.is_true(out:find '%f[%w]ok%s*$' ~= nil, out)
    end)
 
-   it("nn.BCECriterion's weights go by the target's rows, whatever the input's sizes are", function()
+   it("nn.BCECriterion's weights go by the target's rows, whatever the input's sizes", function()
       local weights, ys = torch.Tensor{1, 0, 3}, torch.Tensor{1, 0, 1}
       local criterion = nn.BCECriterion(weights)
       local x, flat = torch.Tensor{{0.5}, {0.25}, {0.2}}, torch.Tensor{0.5, 0.25, 0.2}

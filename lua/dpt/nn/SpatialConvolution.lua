@@ -81,7 +81,7 @@ function SpatialConvolution:updateGradInput(input, gradOutput)
 end
 
 function SpatialConvolution:accGradParameters(input, gradOutput, scale)
-   lib.conv_backward_weight(self.gradWeight, self.bias and self.gradBias, input, gradOutput,
+   lib.conv_backward_weight(self.gradWeight, self.gradBias, input, gradOutput,
       window.of(self), scale or 1)
 end
 

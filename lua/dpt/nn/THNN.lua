@@ -33,6 +33,10 @@ local signatures = {
       'input gradOutput gradInput threshold val inplace'},
    Linear = {'input output weight bias buffer', 'input gradOutput gradInput weight',
       'input gradOutput gradInput weight bias gradWeight gradBias buffer scale'},
+   SpatialConvolutionMM = {
+      'input output weight bias finput fgradInput kW kH dW dH padW padH',
+      'input gradOutput gradInput weight finput fgradInput kW kH dW dH padW padH',
+      'input gradOutput gradWeight gradBias finput fgradInput kW kH dW dH padW padH scale'},
    SpatialAveragePooling = {'input output' .. window .. ' count_include_pad',
       'input gradOutput gradInput' .. window .. ' count_include_pad', fields = {divide = true}},
    SpatialMaxPooling = {'input output indices' .. window,
