@@ -34,7 +34,10 @@ local remedies = {
 }
 --- What is there unless a file has the name.
 local supplied = {
-   gnuplot = function() return require 'dpt.util.gnuplot' end,
+   gnuplot = function()
+      rawset(_G, 'gnuplot', require 'dpt.util.gnuplot')
+      return _G.gnuplot
+   end,
    env = function() return true end, -- torch, printing tables, the prompt: all there
 }
 

@@ -4,6 +4,13 @@ local both = require 'spec.support.both'
 local numbers = both.numbers
 
 describe('On a device as on the host', function()
+   it('torch.Tensor of a table or a tensor ignores what follows, as in Torch7', function()
+      local a = torch.Tensor{1, 2}
+      assert.same({1, 2}, torch.Tensor({1, 2}, 5):totable())
+      assert.same({1, 2}, torch.Tensor(a, {}, 7):totable())
+      assert.equal(a:storage():data(), a.new(a, a):storage():data())
+   end)
+
    it('ramps are made', function()
       both.agree(both.types, function(make)
          local x = make(torch.zeros(3, 7))

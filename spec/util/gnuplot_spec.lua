@@ -59,7 +59,7 @@ describe('gnuplot', function()
    it('says in one line that there is no gnuplot, and goes on', function()
       local text = run.lua([[
          require 'dpt'
-         local gnuplot = require 'gnuplot'
+         require 'gnuplot' -- sets the global
          gnuplot.setgnuplotexe 'nosuchprogram'
          for _ = 1, 3 do
             gnuplot.svgfigure '/tmp/none.svg'

@@ -28,7 +28,7 @@ return function(opfunc, x, config, state)
    local rate = config.learningRate or 1e-3
    local beta1, beta2 = config.beta1 or 0.9, config.beta2 or 0.999
    local fx, dfdx = opfunc(x)
-   arguments.gradient('adam', x, dfdx)
+   dfdx = arguments.gradient('adam', x, dfdx)
 
    state.t = state.t or 0
    -- each by itself: a state may be another method's

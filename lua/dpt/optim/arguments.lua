@@ -89,12 +89,14 @@ function arguments.check(name, opfunc, x, config, state)
 end
 
 --- Rejects a gradient that is not of x's type and count; what of it waits on replicas is added up.
+-- @return the gradient; a copy if it is x itself, for methods whose one step writes both
 function arguments.gradient(name, x, dfdx)
    if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
       fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))
    end
    rejectStale(name, 'x', x) -- opfunc may have changed the network
    flatten.flushPending(x, dfdx)
+   return dfdx.storage_ == x.storage_ and dfdx.offset_ == x.offset_ and dfdx:clone() or dfdx
 end
 
 --- The value of f at x by which a method decides what it does: of all ranks if x are the parameters

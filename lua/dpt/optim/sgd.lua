@@ -33,7 +33,7 @@ return function(opfunc, x, config, state)
    end
    local count = state.evalCounter or 0
    local fx, dfdx = opfunc(x)
-   arguments.gradient('sgd', x, dfdx)
+   dfdx = arguments.gradient('sgd', x, dfdx)
 
    local velocity, first = nil, false
    if momentum ~= 0 then

@@ -87,14 +87,9 @@ function core.newTensor(kind, a, b, ...)
       return t
    end
    local name = core.tensorNames[kind]
-   if type(a) == 'table' then
-      if b ~= nil then core.usage(name, 'one table', a, b, ...) end
-      return fromTable(kind, a)
-   end
+   if type(a) == 'table' then return fromTable(kind, a) end
    if istype(tensorType, a) then
-      if a.kind_ ~= kind or b ~= nil then
-         core.usage(name, 'one tensor, of that type', a, b, ...)
-      end
+      if a.kind_ ~= kind then core.usage(name, 'one tensor, of that type', a, b, ...) end
       local t = core.tensor(kind)
       lib.tensor_set(t, a)
       return t
