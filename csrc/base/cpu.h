@@ -30,4 +30,12 @@ enum dpt__isa dpt__cpu_isa(unsigned features);
 /* That of this machine, looked up once. */
 enum dpt__isa dpt__isa(void);
 
+/* Which of the tables that are compiled for each set this machine takes. */
+#ifdef __x86_64__
+#define DPT__BY_ISA(base, avx2, avx512)                                                            \
+  (dpt__isa() == DPT__ISA_AVX512 ? (avx512) : dpt__isa() == DPT__ISA_AVX2 ? (avx2) : (base))
+#else
+#define DPT__BY_ISA(base, avx2, avx512) (base)
+#endif
+
 #endif

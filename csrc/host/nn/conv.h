@@ -1,6 +1,6 @@
 /* conv.h: the three ways to compute a convolution on the host.
  *
- * Invariant: args are checked and N > 0. Both write what struct dpt__convolution_args says, but for
+ * Invariant: args are checked and N > 0. All write what struct dpt__convolution_args says, but for
  * DATA's bias, which convolution.c adds.
  */
 #ifndef DPT_HOST_NN_CONV_H

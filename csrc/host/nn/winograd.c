@@ -41,17 +41,6 @@ typedef struct winograd_view {
   int64_t planes, apart;
 } winograd_view;
 
-static const dpt__winograd *winograd_table(void) {
-  static const dpt__winograd *const tables[] = {
-      [DPT__ISA_BASE] = &dpt__winograd_base,
-#ifdef __x86_64__
-      [DPT__ISA_AVX2] = &dpt__winograd_avx2,
-      [DPT__ISA_AVX512] = &dpt__winograd_avx512,
-#endif
-  };
-  return tables[dpt__isa()];
-}
-
 static int64_t winograd_up(int64_t n, int64_t unit) { return dpt__ceil_div(n, unit) * unit; }
 
 /* Points are this far apart, at least n floats: not a multiple of the cache's size. */
@@ -65,7 +54,10 @@ static winograd winograd_of(const struct dpt__convolution_args *a) {
   const struct dpt__slide *s = &a->slide;
   winograd_field in = {a->in, a->I, s->in[1], s->in[2], {s->pad[1], s->pad[2]}, DPT__PATCH};
   winograd_field out = {a->out, a->O, s->out[1], s->out[2], {0, 0}, DPT__TILE};
-  winograd w = {.by = winograd_table(), .panels = dpt__panels_for(DPT_F32), .in = in, .out = out};
+  winograd w = {.by = DPT__BY_ISA(&dpt__winograd_base, &dpt__winograd_avx2, &dpt__winograd_avx512),
+                .panels = dpt__panels_for(DPT_F32),
+                .in = in,
+                .out = out};
   if (a->pass == DPT__PASS_DATA) {
     winograd_field grad = {a->out,    a->O, s->out[1], s->out[2], {2 - s->pad[1], 2 - s->pad[2]},
                            DPT__PATCH};
@@ -318,7 +310,9 @@ static int winograd_weights(dpt__context *context, winograd *w,
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : nan)
   for (int64_t o = 0; o < w->O; o++) nan += winograd_finish(w, fresh, sums, apart, chunks, o);
   *overflowed = nan != 0;
-  for (int64_t i = 0; i < size && !*overflowed; i++) gw[i] += scale * fresh[i];
+  if (*overflowed) return 0;
+#pragma omp parallel for simd num_threads(dpt__threads(context, size)) schedule(static)
+  for (int64_t i = 0; i < size; i++) gw[i] += scale * fresh[i];
   return 0;
 }
 

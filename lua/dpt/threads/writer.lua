@@ -162,18 +162,16 @@ end
 local function putTable(t)
    local meta = getmetatable(t)
    if meta ~= nil then
-      local methods, unknown = class.methodsOf(t), named.standsFor(t)
+      local methods = class.methodsOf(t)
       if methods then return putObject(t, methods) end
-      if unknown then
-         op(codes.CLASS)
-         return add(unknown)
-      end
    end
    if putNamed(t) then return end
    if meta ~= nil then
-      local name = rawget(t, '__typename') or type(meta) == 'table' and rawget(meta, '__typename')
+      local unknown = named.standsFor(t)
+      local name = unknown or rawget(t, '__typename')
+         or type(meta) == 'table' and rawget(meta, '__typename')
       local methods = name and torch.getmetatable(name)
-      if methods == t or methods and torch.getconstructortable(name) == t then
+      if unknown or methods == t or methods and torch.getconstructortable(name) == t then
          op(methods == t and codes.METHODS or codes.CLASS)
          return add(name)
       end
