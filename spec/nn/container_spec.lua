@@ -214,6 +214,44 @@ describe('The containers (nn.Container):', function()
       assert.has_error(function() net:remove(5) end, 'nn.Sequential: remove of 5 is not in 1..2')
    end)
 
+   it('one that holds itself is an error, not an overflow of the stack', function()
+      local net = nn.Sequential():add(nn.Linear(3, 3))
+      assert.has_error(function() net:add(net) end,
+         "nn.Sequential: add: argument 'module' is the container itself")
+      assert.has_error(function() net:insert(net, 1) end,
+         "nn.Sequential: insert: argument 'module' is the container itself")
+      local branches = nn.ConcatTable():add(nn.Identity()):add(net)
+      net:add(branches)
+      for _ = 1, 3 do
+         local ok, message = pcall(net.forward, net, torch.ones(2, 3))
+         assert.is_false(ok)
+         assert.matches('^[^\n]*nn.%a+: updateOutput: more than 1000 containers inside each other:'
+            .. ' does one of them contain itself%?\n', message)
+      end
+      branches.modules[2] = nil
+      assert.are.equal(3, net:forward(torch.ones(2, 3))[1]:size(2))
+   end)
+
+   it('calls that a coroutine left behind do not count as containers around others', function()
+      local Waits = torch.class('nn.ContainerSpecWaits_', 'nn.Module')
+      function Waits:updateOutput(input)
+         coroutine.yield(input)
+         return input
+      end
+      local net = nn.Sequential():add(nn.ContainerSpecWaits_())
+      local outer = nn.Sequential():add(net)
+      local input = torch.ones(1)
+      for _ = 1, 1100 do
+         -- Each begins inside the one before, which goes on before it: the count only grows.
+         local first = coroutine.wrap(function() outer:forward(input) end)
+         local second = coroutine.wrap(function() outer:forward(input) end)
+         first()
+         second()
+         first()
+         second()
+      end
+   end)
+
    it('they print as Torch7 did', function()
       assert.are.equal([[
 nn.Sequential {

@@ -10,7 +10,8 @@
 local torch = require 'dpt.tensor'
 local named = require 'dpt.threads.named'
 local wantPart = require('dpt.nn.part').want
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local type = dptffi.type
 
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 Container.leavesGradients = true
@@ -59,6 +60,20 @@ local function handler(message)
    return debug.traceback(message, 2)
 end
 
+-- Containers inside each other; without a limit one that holds itself would use up Lua's stack in
+-- the middle of nested error handlers, which LuaJIT does not always survive. How many calls are
+-- under way is a guess, as coroutines may be left behind: past the limit the stack itself decides.
+local NESTED = 1000
+local TOO_DEEP = ': more than ' .. NESTED .. ' containers inside each other: does one of'
+local calls = 0
+
+local function wantShallow(self, method)
+   if debug.getinfo(2 * NESTED, 'l') then
+      dptffi.fail('%s: %s%s them contain itself?', torch.type(self), method, TOO_DEEP)
+   end
+   calls = 1
+end
+
 --- Calls module[method](module, ...); if it raises, says which module of this container it was.
 -- @function nn.Container:rethrowErrors
 -- @as author
@@ -70,9 +85,13 @@ end
 -- @usage local net = nn.Sequential():add(nn.Square())
 --    return net:rethrowErrors(net:get(1), 1, 'updateOutput', torch.Tensor{3}) --> [9]
 function Container:rethrowErrors(module, index, method, ...)
+   local before = calls
+   calls = before + 1
+   if calls > NESTED then wantShallow(self, method) end
    local ok, result = xpcall(module[method], handler, module, ...)
+   calls = before
    if ok then return result end
-   if type(result) == 'string' then
+   if type(result) == 'string' and not result:find(TOO_DEEP, 1, true) then
       result = ('In %d module of %s:\n%s'):format(index, torch.type(self), result)
    end
    error(result, 0)

@@ -22,6 +22,9 @@ end
 --- The value, if it can become a part of self; else an error at the script's line.
 -- @param kind 'module' or 'criterion'
 function part.want(self, method, kind, value)
+   if rawequal(value, self) then
+      dptffi.fail("%s: %s: argument '%s' is the container itself", torch.type(self), method, kind)
+   end
    if type(value) == 'table' and not part.isClass(value) then return value end
    dptffi.fail("%s: %s: argument '%s' is %s, wanted a %s", torch.type(self), method, kind,
       part.describe(value), kind)
