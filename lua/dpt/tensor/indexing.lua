@@ -2,8 +2,8 @@
 --
 -- Invariant: a string is a method (or, as in Torch7, a number in a string), looked up in the live
 -- table of the tensor's kind, nil if there is none; numbers count from 1, negative ones from the
--- end. __eq takes
--- any operand and compares the object.
+-- end. An operator that a script defines in a class of tensors comes before dpt's own; two tensors
+-- are equal if they are the same object.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -205,17 +205,28 @@ end
 local operators = {}
 core.operators = operators
 
-ffi.metatype(tensorType, {
-   __gc = C.dpt_tensor_free,
-   __index = index,
-   __newindex = newindex,
-   __eq = function(a, b) return rawequal(a, b) end,
-   __len = function(t) return t:size() end,
-   __tostring = function(t) return core.tensorText(t) end,
-   __add = function(a, b) return operators.add(a, b) end,
-   __sub = function(a, b) return operators.sub(a, b) end,
-   __mul = function(a, b) return operators.mul(a, b) end,
-   __div = function(a, b) return operators.div(a, b) end,
-   __mod = function(a, b) return operators.mod(a, b) end,
-   __unm = function(a) return operators.unm(a) end,
-})
+-- The function that a script has put into the class of a tensor for an operator, as __add or __add__.
+local function scripts(t, lua, torch7)
+   local methods = tensorMethods[t.kind_]
+   return methods[torch7] or methods[lua]
+end
+
+local metamethods = {__gc = C.dpt_tensor_free, __index = index, __newindex = newindex}
+
+for name in ('add sub mul div mod pow unm concat lt le call len tostring'):gmatch '%a+' do
+   local lua, torch7 = '__' .. name, '__' .. name .. '__'
+   metamethods[lua] = function(a, b, ...)
+      local f = scripts(istype(tensorType, a) and a or b, lua, torch7) or operators[name]
+      return f(a, b, ...)
+   end
+end
+
+-- As Lua does for other objects, it asks only if both sides have the same one.
+function metamethods.__eq(a, b)
+   if rawequal(a, b) then return true end
+   if not (istype(tensorType, a) and istype(tensorType, b)) then return false end
+   local f = scripts(a, '__eq', '__eq__')
+   return f ~= nil and f == scripts(b, '__eq', '__eq__') and f(a, b)
+end
+
+ffi.metatype(tensorType, metamethods)

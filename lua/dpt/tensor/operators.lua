@@ -1,4 +1,4 @@
---- dpt.tensor.operators: + - * / % and unary minus, as Torch7 defines them.
+--- dpt.tensor.operators: + - * / %, unary minus, # and tostring, as Torch7 defines them.
 --
 -- Invariant: operands stay as they are, the result is new and contiguous. x * y of two tensors is
 -- dot, mv or mm by their dimensions; x / tensor does not exist.
@@ -67,3 +67,14 @@ function operators.mod(a, b)
 end
 
 function operators.unm(a) return copyOf(a):mul(-1) end
+
+function operators.len(t) return t:size() end
+function operators.tostring(t) return core.tensorText(t) end
+
+-- What Torch7 leaves to scripts.
+for name, sign in pairs{pow = '^', concat = '..', lt = '<', le = '<=', call = '()'} do
+   operators[name] = function(a, b)
+      fail('operator %s: tensors have none, got %s', sign,
+         name == 'call' and core.describe(a) or core.describe(a, b))
+   end
+end

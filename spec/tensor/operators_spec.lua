@@ -1,0 +1,68 @@
+--- Lua's operators on tensors: what a script defines in a class of tensors comes before dpt's own.
+-- The spec works on ShortTensor alone, and takes out what it puts in.
+local torch = require 'dpt.tensor'
+
+describe('Operators of tensors (dpt.tensor.operators):', function()
+   local Short = torch.getmetatable('torch.ShortTensor')
+   local function with(name, f, body)
+      Short[name] = f
+      local ok, why = pcall(body)
+      Short[name], Short[name:match '^__%a+'] = nil, nil
+      if not ok then error(why, 0) end
+   end
+   local function short(...) return torch.ShortTensor{...} end
+
+   for _, underlines in ipairs{'', '__'} do
+      it('a class of tensors gets those that a script defines as __add' .. underlines, function()
+         local function define(name, f, body) with('__' .. name .. underlines, f, body) end
+         define('eq', function(a, b) return a:sum() == b:sum() end, function()
+            assert.is_true(short(1, 2) == short(2, 1))
+            assert.is_false(short(1, 2) == short(2, 2))
+            assert.is_true(short(1) ~= torch.IntTensor{1})
+            assert.is_false(short(1) == nil or short(1) == 1 or 'x' == short(1)) -- luacheck: ignore
+         end)
+         define('lt', function(a, b) return a:sum() < b:sum() end, function()
+            assert.is_true(short(1) < short(2) and short(3) > short(2))
+         end)
+         define('le', function(a, b) return a:sum() <= b:sum() end, function()
+            assert.is_true(short(2) <= short(2) and not (short(2) >= short(3)))
+         end)
+         define('pow', function(a, b) return torch.ShortTensor.new(a:size()):fill(a[1] ^ b) end,
+            function() assert.are.equal(8, (short(2) ^ 3)[1]) end)
+         define('concat', function(a, b) return torch.type(a) .. torch.type(b) end, function()
+            assert.are.equal('torch.ShortTensorstring', short(2) .. 'x')
+            assert.are.equal('numbertorch.ShortTensor', 3 .. short(2))
+         end)
+         define('call', function(t, a, b, c) return t[1] + a + b + c end, function()
+            assert.are.equal(10, short(1)(2, 3, 4))
+         end)
+         define('tostring', function(t) return 'short ' .. t[1] end, function()
+            assert.are.equal('short 4', tostring(short(4)))
+         end)
+         define('len', function() return 7 end, function() assert.are.equal(7, #short(4)) end)
+         define('unm', function() return 'minus' end, function()
+            assert.are.equal('minus', -short(4))
+         end)
+         define('add', function(a, b) return torch.type(a) .. torch.type(b) end, function()
+            assert.are.equal('numbertorch.ShortTensor', 1 + short(1))
+            assert.are.equal(2, (torch.IntTensor{1} + 1)[1])
+         end)
+         assert.are.equal(2, (short(1) + 1)[1])
+         assert.are.equal(' 1\n[torch.ShortTensor of size 1]\n', tostring(short(1)))
+         assert.is_false(short(1) == short(1))
+      end)
+   end
+
+   it('what neither dpt nor the script defines is an error that names the operands', function()
+      local t = torch.DoubleTensor(2)
+      for message, f in pairs{
+         ['^: tensors have none, got torch.DoubleTensor, number'] = function() return t ^ 2 end,
+         ['..: tensors have none, got string, torch.DoubleTensor'] = function() return 'a' .. t end,
+         ['<: tensors have none, got torch.DoubleTensor, number'] = function() return t < 1 end,
+         ['<=: tensors have none, got number, torch.DoubleTensor'] = function() return t >= 1 end,
+         ['(): tensors have none, got torch.DoubleTensor'] = function() return t(1) end,
+      } do
+         assert.has_error(f, 'operator ' .. message)
+      end
+   end)
+end)
