@@ -24,6 +24,14 @@ describe('optim.Logger', function()
       local logger = optim.Logger(name)
       logger:add{loss = 1.5}:add{loss = 0.75}
       assert.equal('loss\t\n 1.5000e+00\t\n 7.5000e-01\t\n', contents())
+      assert.same({loss = {1.5, 0.75}}, logger.symbols)
+      assert.same({{loss = 'loss'}, {loss = 'loss'}, {loss = {'+'}}},
+         {logger.names, logger.idx, logger.styles})
+      logger:style{loss = '-'}:add{loss = 3}
+      assert.same({loss = {'-'}}, logger.styles)
+      assert.equal(' 3.0000e+00\t\n', contents():match '[^\n]*\n$')
+      bad('optim.Logger: there is no column 1', function() logger:add{4} end)
+      assert.equal(0, logger.nsymbols)
    end)
 
    it('takes styles of columns that there are not yet', function()

@@ -1,6 +1,8 @@
 --- optim.Logger(filename, timestamp): a table of numbers, a row for each add, in a text file.
 -- Invariant: every row is on disk when add returns; names come first, from setNames or the first
--- row's keys; numbers are written with five digits. No plot ends a program.
+-- row's keys; numbers are written with five digits. symbols (a column's values), styles and names
+-- are by the column's number after setNames, else by its key in the first row; `order` lists these
+-- in the file's order. No plot ends a program.
 
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'
@@ -39,11 +41,28 @@ function Logger:__init(filename, timestamp)
    self.styles = {}
    self.names = {}
    self.idx = {}
+   self.order = {}
    self.figure = nil
    self.showPlot = true
    self.plotRawCmd = nil
    self.defaultStyle = '+'
    self.logscale = false
+end
+
+-- Writes the names of the columns, key -> name.
+-- @param idx name -> key
+local function begin(self, names, idx)
+   self.empty = false
+   self.names, self.idx, self.nsymbols = names, idx, #names
+   for key, name in pairs(names) do
+      self.file:write(name, '\t')
+      self.symbols[key] = {}
+      self.styles[key] = {self.defaultStyle}
+      table.insert(self.order, key)
+   end
+   self.file:write('\n')
+   self.file:flush()
+   return self
 end
 
 --- Names the columns and writes them.
@@ -56,18 +75,15 @@ end
 --    os.remove(name)
 --    return l.names --> {a b}
 function Logger:setNames(names)
-   self.names = names
-   self.empty = false
-   self.nsymbols = #names
-   for i, name in ipairs(names) do
-      self.file:write(name .. '\t')
-      self.symbols[i] = {}
-      self.styles[i] = {self.defaultStyle}
-      self.idx[name] = i
-   end
-   self.file:write('\n')
-   self.file:flush()
-   return self
+   local idx = {}
+   for i, name in ipairs(names) do idx[name] = i end
+   return begin(self, names, idx)
+end
+
+-- The key of a column that a script names.
+local function column(self, name)
+   local key = self.idx[name] or name
+   return self.symbols[key] and key or fail('optim.Logger: there is no column %s', tostring(name))
 end
 
 --- Adds a row: a list of values, or a table name -> value. Values may be missing: the file has
@@ -79,26 +95,21 @@ end
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name):add{loss = 2}
 --    os.remove(name)
---    return l.symbols --> {{2}}
+--    return l.symbols.loss --> {2}
 function Logger:add(symbols)
    if self.empty then
       local names = {}
-      for name in pairs(symbols) do names[#names + 1] = name end
-      self:setNames(names)
+      for name in pairs(symbols) do names[name] = name end
+      begin(self, names, names)
    end
    local row = {}
-   for name, value in pairs(symbols) do
-      local i = type(name) == 'number' and name or self.idx[name]
-      if not i or not self.symbols[i] then
-         fail('optim.Logger: there is no column %s', tostring(name))
-      end
-      row[i] = value
-   end
-   local last = self.nsymbols
-   while last > 0 and row[last] == nil do last = last - 1 end
+   for name, value in pairs(symbols) do row[column(self, name)] = value end
+   local last = #self.order
+   while last > 0 and row[self.order[last]] == nil do last = last - 1 end
    for i = 1, last do
-      local value = row[i]
-      table.insert(self.symbols[i], value)
+      local key = self.order[i]
+      local value = row[key]
+      table.insert(self.symbols[key], value)
       self.file:write(value == nil and '' or type(value) == 'number' and ('%11.4e'):format(value)
          or tostring(value), '\t')
    end
@@ -154,16 +165,15 @@ end
 -- A list {name, values, style} for each of some columns (all) with two numbers or more.
 local function curves(self, names)
    local list = {}
-   local function take(i)
-      local values = self.symbols[i]
-      if not values then fail('optim.Logger: there is no column %s', tostring(i)) end
-      if type(values[1]) ~= 'number' or #values < 2 then return end
-      for _, style in ipairs(self.styles[i]) do
-         list[#list + 1] = {tostring(self.names[i]), torch.DoubleTensor(values), style}
+   for _, name in ipairs(#names > 0 and names or self.order) do
+      local key = column(self, name)
+      local values = self.symbols[key]
+      if type(values[1]) == 'number' and #values > 1 then
+         for _, style in ipairs(self.styles[key]) do
+            list[#list + 1] = {tostring(self.names[key]), torch.DoubleTensor(values), style}
+         end
       end
    end
-   for i = 1, #names > 0 and 0 or #self.symbols do take(i) end
-   for _, name in ipairs(names) do take(self.idx[name] or name) end
    return list
 end
 
