@@ -2,8 +2,7 @@
 --
 -- Invariant: a string is a method (or, as in Torch7, a number in a string), looked up in the live
 -- table of the tensor's kind, nil if there is none; numbers count from 1, negative ones from the
--- end. An operator that a script defines in a class of tensors comes before dpt's own; two tensors
--- are equal if they are the same object.
+-- end. Two tensors are equal if they are the same object, unless a script says otherwise.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -201,32 +200,32 @@ local function newindex(t, key, v)
    return wrongKey(t, key)
 end
 
---- Lua's operators as Torch7 defines them; dpt.tensor.operators fills this.
-local operators = {}
-core.operators = operators
-
--- The function that a script has put into the class of a tensor for an operator, as __add or __add__.
-local function scripts(t, lua, torch7)
+-- Lua's operators: the metamethod of an operator calls what stands in the class of the first
+-- tensor among the operands, as __add__ or __add; dpt.tensor.operators puts dpt's own there.
+local function ofClass(t, lua, torch7)
    local methods = tensorMethods[t.kind_]
    return methods[torch7] or methods[lua]
 end
 
 local metamethods = {__gc = C.dpt_tensor_free, __index = index, __newindex = newindex}
 
-for name in ('add sub mul div mod pow unm concat lt le call len tostring'):gmatch '%a+' do
+for name in ('add sub mul div mod pow unm concat lt le len tostring'):gmatch '%a+' do
    local lua, torch7 = '__' .. name, '__' .. name .. '__'
-   metamethods[lua] = function(a, b, ...)
-      local f = scripts(istype(tensorType, a) and a or b, lua, torch7) or operators[name]
-      return f(a, b, ...)
+   metamethods[lua] = function(a, b)
+      return ofClass(istype(tensorType, a) and a or b, lua, torch7)(a, b)
    end
+end
+
+function metamethods.__call(t, ...)
+   return ofClass(t, '__call', '__call__')(t, ...)
 end
 
 -- As Lua does for other objects, it asks only if both sides have the same one.
 function metamethods.__eq(a, b)
    if rawequal(a, b) then return true end
    if not (istype(tensorType, a) and istype(tensorType, b)) then return false end
-   local f = scripts(a, '__eq', '__eq__')
-   return f ~= nil and f == scripts(b, '__eq', '__eq__') and f(a, b)
+   local f = ofClass(a, '__eq', '__eq__')
+   return f == ofClass(b, '__eq', '__eq__') and f(a, b)
 end
 
 ffi.metatype(tensorType, metamethods)

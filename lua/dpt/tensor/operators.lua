@@ -1,13 +1,14 @@
 --- dpt.tensor.operators: + - * / %, unary minus, # and tostring, as Torch7 defines them.
 --
--- Invariant: operands stay as they are, the result is new and contiguous. x * y of two tensors is
--- dot, mv or mm by their dimensions; x / tensor does not exist.
+-- Invariant: they stand in the classes of tensors as __add and so on, where packages replace them
+-- (torch.FloatTensor.__mul = f); operands stay as they are, the result is new and contiguous. x * y
+-- of two tensors is dot, mv or mm by their dimensions; x / tensor does not exist.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
-local operators = core.operators
+local operators = {}
 
 local function isNumber(v) return type(v) == 'number' end
 
@@ -68,6 +69,7 @@ end
 
 function operators.unm(a) return copyOf(a):mul(-1) end
 
+function operators.eq(a, b) return rawequal(a, b) end
 function operators.len(t) return t:size() end
 function operators.tostring(t) return core.tensorText(t) end
 
@@ -78,3 +80,5 @@ for name, sign in pairs{pow = '^', concat = '..', lt = '<', le = '<=', call = '(
          name == 'call' and core.describe(a) or core.describe(a, b))
    end
 end
+
+for name, f in pairs(operators) do core.method('__' .. name, f) end

@@ -40,6 +40,8 @@ ffi.metatype(generatorType, {
 core.generatorMethods = generatorMethods
 
 local default = newGenerator()
+--- The default generator, as Torch7 calls it.
+torch._gen = default
 
 --- How often the default generator was seeded or set.
 core.seedings = 0
