@@ -64,4 +64,18 @@ describe('dpt.clone', function()
       assert.equal(print, u.f)
       assert.are_not.equal(o.t, u.t)
    end)
+
+   it("tells a class's own read the class's version, as a file does", function()
+      local m = {}
+      local Versioned = torch.class('cloneSpec.Versioned', m)
+      Versioned.__version = 3
+      function Versioned:write(file) file:writeObject(self.value) end
+      function Versioned:read(file, version)
+         self.value = file:readObject()
+         self.seen = version
+      end
+      local o = m.Versioned()
+      o.value = 7
+      assert.same({7, 3}, {clone(o).value, clone(o).seen})
+   end)
 end)

@@ -70,7 +70,7 @@ local function copyWritten(v, seen, write, read)
    local copy, tape = setmetatable({}, debug.getmetatable(v)), setmetatable({seen = seen}, Tape)
    seen[v] = copy
    write(v, tape)
-   read(copy, tape)
+   read(copy, tape, debug.getmetatable(v).__version)
    return copy
 end
 

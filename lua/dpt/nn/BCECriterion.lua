@@ -30,7 +30,7 @@ end
 -- The weights of all elements: the target, which may have other sizes than the input, has the rows.
 local function spread(self, target)
    local weights = self.weights
-   if weights and target:dim() ~= 1 then
+   if weights and weights:dim() < target:dim() then
       weights = weights:view(1, -1):expandAs(target)
    end
    return weights

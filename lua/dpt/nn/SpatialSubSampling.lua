@@ -45,13 +45,18 @@ local function planeSums(t)
    return t:view(t:size(1), t:size(2), -1):sum(3):sum(1)
 end
 
+local function means(self, input)
+   self._means = self._means or input.new()
+   lib.avgpool_forward(self._means, input, window.of(self))
+   return self._means
+end
+
 function SpatialSubSampling:updateOutput(input)
    if input:size(math.max(input:dim() - 2, 1)) ~= self.nInputPlane then
       fail('nn.SpatialSubSampling: input of size %s, wanted %d planes',
          table.concat(input:size():totable(), 'x'), self.nInputPlane)
    end
-   self._means = self._means or input.new()
-   lib.avgpool_forward(self._means, input, window.of(self))
+   means(self, input)
    self.output:resizeAs(self._means):mul(self._means, self.kW * self.kH)
    self.output:cmul(spread(self.weight, self.output)):add(1, spread(self.bias, self.output))
    return self.output
@@ -64,9 +69,10 @@ function SpatialSubSampling:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
-function SpatialSubSampling:accGradParameters(_, gradOutput, scale)
+function SpatialSubSampling:accGradParameters(input, gradOutput, scale)
    scale = scale or 1
-   self.gradWeight:add(scale * self.kW * self.kH, planeSums(torch.cmul(self._means, gradOutput)))
+   local sums = planeSums(torch.cmul(self._means or means(self, input), gradOutput))
+   self.gradWeight:add(scale * self.kW * self.kH, sums)
    self.gradBias:add(scale, planeSums(gradOutput))
 end
 

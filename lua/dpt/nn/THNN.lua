@@ -2,75 +2,52 @@
 -- output:cdata())`, which classes of scripts and packages call.
 --
 -- Invariant: a kernel computes what the class of its name does, in the tensors that it is given; it
--- keeps nothing. What each takes, in the original's order, stands here once.
+-- keeps nothing. What each takes stands in dpt.nn.kernels.
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
+local signatures = require 'dpt.nn.kernels'
 local fail = require('dpt.ffi').fail
 local torch = class.torch
 
-local window = ' kW kH dW dH padW padH ceil_mode'
-
---- Class -> what updateOutput takes, what updateGradInput takes [, what accGradParameters takes].
--- The names but input, gradOutput and scale are fields of the class; fields: others that it wants.
-local signatures = {
-   Abs = {'input output', 'input gradOutput gradInput'},
-   ELU = {'input output alpha inplace', 'input gradOutput gradInput output alpha inplace'},
-   HardShrink = {'input output lambda', 'input gradOutput gradInput lambda'},
-   HardTanh = {'input output min_val max_val inplace',
-      'input gradOutput gradInput min_val max_val inplace'},
-   LeakyReLU = {'input output negval inplace', 'input gradOutput gradInput negval inplace'},
-   LogSigmoid = {'input output buffer', 'input gradOutput gradInput buffer'},
-   LogSoftMax = {'input output', 'input gradOutput gradInput output'},
-   Sigmoid = {'input output', 'input gradOutput gradInput output'},
-   SoftMax = {'input output', 'input gradOutput gradInput output'},
-   SoftPlus = {'input output beta threshold',
-      'input gradOutput gradInput output beta threshold'},
-   SoftShrink = {'input output lambda', 'input gradOutput gradInput lambda'},
-   Sqrt = {'input output eps', 'input gradOutput gradInput output'},
-   Square = {'input output', 'input gradOutput gradInput'},
-   Tanh = {'input output', 'input gradOutput gradInput output'},
-   Threshold = {'input output threshold val inplace',
-      'input gradOutput gradInput threshold val inplace'},
-   Linear = {'input output weight bias buffer', 'input gradOutput gradInput weight',
-      'input gradOutput gradInput weight bias gradWeight gradBias buffer scale'},
-   SpatialConvolutionMM = {
-      'input output weight bias finput fgradInput kW kH dW dH padW padH',
-      'input gradOutput gradInput weight finput fgradInput kW kH dW dH padW padH',
-      'input gradOutput gradWeight gradBias finput fgradInput kW kH dW dH padW padH scale'},
-   SpatialAveragePooling = {'input output' .. window .. ' count_include_pad',
-      'input gradOutput gradInput' .. window .. ' count_include_pad', fields = {divide = true}},
-   SpatialMaxPooling = {'input output indices' .. window,
-      'input gradOutput gradInput indices' .. window},
-}
-local methods = {'updateOutput', 'updateGradInput', 'accGradParameters'}
+-- A criterion's loss, which may be on a device, goes into the kernel's argument.
+local function writeLoss(criterion, input, target)
+   local loss = criterion:updateLoss(input, target)
+   criterion.output_tensor:resize(1):copy(loss)
+end
 
 --- A function that takes the values of these names and calls a method of an object with them.
--- @param fields what the object has besides
-local function kernel(name, method, list, fields)
+-- @param entry of dpt.nn.kernels
+local function kernel(name, method, list, entry)
    local names = {}
    for word in list:gmatch '[%w_]+' do names[#names + 1] = word end
+   local forward = method == 'updateOutput'
+   local function reject(what, ...) fail('THNN.%s_%s: ' .. what, name, method, ...) end
    return function(...)
       if select('#', ...) > #names then
-         fail('THNN.%s_%s: got %d arguments, wanted (%s)', name, method, select('#', ...),
-            table.concat(names, ', '))
+         reject('got %d arguments, wanted (%s)', select('#', ...), table.concat(names, ', '))
       end
-      local object = torch.factory('nn.' .. name)()
-      for key, value in pairs(fields) do object[key] = value end
-      for i = 1, #names do object[names[i]] = (select(i, ...)) end
-      if not torch.isTensor(object.input) then
-         fail('THNN.%s_%s: argument input is a %s, wanted a tensor', name, method,
-            torch.type(object.input))
+      local object = torch.factory('nn.' .. (entry.class or name))()
+      for key, value in pairs(entry.fields or {}) do object[key] = value end
+      for i = 1, select('#', ...) do object[names[i]] = (select(i, ...)) end
+      local first = object[names[1]]
+      if not torch.isTensor(first) then
+         reject('argument %s is a %s, wanted a tensor', names[1], torch.type(first))
       end
-      object[method](object, object.input, object.gradOutput, object.scale)
+      object.bias = object.bias or object.gradBias -- that there is one decides, in some classes
+      if entry.prepare then entry.prepare(object) end
+      if entry.criterion and forward then return writeLoss(object, object.input, object.target) end
+      object[method](object, object.input, object.gradOutput or object.target, object.scale)
    end
 end
 
 local kernels = setmetatable({}, {__index = function(_, name)
    fail("THNN: there is no kernel '%s'; the modules of nn do the same", tostring(name))
 end})
-for name, lists in pairs(signatures) do
-   for i, list in ipairs(lists) do
-      kernels[name .. '_' .. methods[i]] = kernel(name, methods[i], list, lists.fields or {})
+for name, entry in pairs(signatures.classes) do
+   for _, method in ipairs(signatures.methods) do
+      if entry[method] then
+         kernels[name .. '_' .. method] = kernel(name, method, entry[method], entry)
+      end
    end
 end
 

@@ -51,7 +51,7 @@ end
 
 -- Writes the names of the columns, key -> name.
 -- @param idx name -> key
-local function begin(self, names, idx)
+local function beginColumns(self, names, idx)
    self.empty = false
    self.names, self.idx, self.nsymbols = names, idx, #names
    for key, name in pairs(names) do
@@ -77,11 +77,11 @@ end
 function Logger:setNames(names)
    local idx = {}
    for i, name in ipairs(names) do idx[name] = i end
-   return begin(self, names, idx)
+   return beginColumns(self, names, idx)
 end
 
 -- The key of a column that a script names.
-local function column(self, name)
+local function keyOf(self, name)
    local key = self.idx[name] or name
    return self.symbols[key] and key or fail('optim.Logger: there is no column %s', tostring(name))
 end
@@ -100,10 +100,10 @@ function Logger:add(symbols)
    if self.empty then
       local names = {}
       for name in pairs(symbols) do names[name] = name end
-      begin(self, names, names)
+      beginColumns(self, names, names)
    end
    local row = {}
-   for name, value in pairs(symbols) do row[column(self, name)] = value end
+   for name, value in pairs(symbols) do row[keyOf(self, name)] = value end
    local last = #self.order
    while last > 0 and row[self.order[last]] == nil do last = last - 1 end
    for i = 1, last do
@@ -166,7 +166,7 @@ end
 local function curves(self, names)
    local list = {}
    for _, name in ipairs(#names > 0 and names or self.order) do
-      local key = column(self, name)
+      local key = keyOf(self, name)
       local values = self.symbols[key]
       if type(values[1]) == 'number' and #values > 1 then
          for _, style in ipairs(self.styles[key]) do
