@@ -117,6 +117,7 @@ return {
          RecurrentStep Recursor SeqBRNN SeqGRU SeqLSTM SeqRNN Sequencer
          SequencerCriterion StepRNN
       ]],
+      ['nn/recorded'] = 'neighbourhood tables',
       ['nn/shape'] = [[
          AddConstant Collapse Contiguous Convert Index MaskedSelect Max Mean Min Narrow
          OneHot Padding PixelShuffle Replicate Reshape Select SpatialReflectionPadding

@@ -79,6 +79,25 @@ describe('Files of an older nn', function()
       end)
    end
 
+   local function close(name, wanted, got)
+      if type(wanted) == 'number' then return assert.near(wanted, got, 1e-12, name) end
+      if torch.isTensor(wanted) then return check.close(wanted, got, 1e-12, name) end
+      for i, t in ipairs(wanted) do close(name, t, got[i]) end
+   end
+
+   it('that Torch7 wrote compute what it computed', function()
+      for _, case in ipairs(torch.load('spec/golden/t7/models/classes.t7')) do
+         local module, name = case.module, torch.type(case.module)
+         for _, m in ipairs{module:clone(), torch.deserialize(torch.serialize(module)), module} do
+            local output = m:forward(case.input)
+            close(name, case.output, output)
+            local g = type(output) == 'number' and m:backward(case.input)
+               or m:backward(case.input, output:clone():fill(0.5))
+            close(name, case.gradient, m.gradWeight or g)
+         end
+      end
+   end)
+
    it('have 1 / sqrt(variance + eps) in running_std', function()
       local module = nn.Sequential():add(nn.SpatialBatchNormalization(2))
       for _ = 1, 3 do module:forward(planes()) end

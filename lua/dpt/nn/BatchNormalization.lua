@@ -73,12 +73,19 @@ function BatchNormalization:batch(input)
    return input
 end
 
+-- 1: the batch's own statistics are used. One value has none: then the running ones serve and stay
+-- as they are. Torch7's last version did so for every batch of one row, by which networks that
+-- train on single pictures (pix2pix) would not be normalized at all.
+local function byBatch(self, input)
+   return self.train and input:nElement() > input:size(2) and 1 or 0
+end
+
 function BatchNormalization:updateOutput(input)
    input = self:batch(input)
    self.save_mean = self.save_mean or input.new()
    self.save_std = self.save_std or input.new()
    lib.batchnorm_forward(self.output, self.save_mean, self.save_std, self.running_mean,
-      self.running_var, input, self.weight, self.bias, self.train and 1 or 0, self.momentum,
+      self.running_var, input, self.weight, self.bias, byBatch(self, input), self.momentum,
       self.eps)
    return self.output
 end
@@ -89,7 +96,7 @@ local function backward(self, gradInput, gradWeight, gradBias, input, gradOutput
    end
    input, gradOutput = self:batch(input), self:batch(gradOutput)
    lib.batchnorm_backward(gradInput, gradWeight, gradBias, input, gradOutput, self.weight,
-      self.running_mean, self.running_var, self.save_mean, self.save_std, self.train and 1 or 0,
+      self.running_mean, self.running_var, self.save_mean, self.save_std, byBatch(self, input),
       scale or 1, self.eps)
    return self.gradInput
 end

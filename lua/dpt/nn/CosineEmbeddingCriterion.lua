@@ -35,7 +35,7 @@ local function cosines(self, input, target)
    if type(target) == 'number' then
       y = c.new():resizeAs(c):fill(target)
    else
-      y = self:valuesFor(c, target):view(-1, 1)
+      y = self:valuesFor(c, target):contiguous():view(-1, 1)
    end
    return c, y, inverse, aa, bb, a, b
 end

@@ -1,5 +1,5 @@
---- nn.LeakyReLU(negval, ip): x where x > 0, negval x (0.01 x) elsewhere. LeakyReLU(true) is in
--- place.
+--- nn.LeakyReLU(negval, ip): x where x > 0, negval x (0.01 x) elsewhere. As in Torch7 a
+-- boolean negval counts as none.
 -- Invariant: in place negval is not negative, so that the output has the input's sign.
 -- @function nn.LeakyReLU
 -- @within nn transfer
@@ -17,15 +17,11 @@ local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 
 function LeakyReLU:__init(negval, ip)
    parent.__init(self)
-   if type(negval) == 'boolean' then negval, ip = nil, negval end
-   self.negval = negval or 0.01
+   self.negval = type(negval) ~= 'boolean' and negval or 0.01
    if type(self.negval) ~= 'number' then
       raise('nn.LeakyReLU: wants a number as slope, got ' .. torch.type(negval))
    end
-   self.inplace = ip or false
-   if self.inplace and self.negval < 0 then
-      raise('nn.LeakyReLU: in place wants a slope that is not negative, got ' .. self.negval)
-   end
+   self.inplace = self.negval >= 0 and ip or false
 end
 
 pointwise.define(LeakyReLU, {

@@ -1,7 +1,7 @@
 --- nn.MarginRankingCriterion(margin): max(0, margin - y (x1 - x2)) for a pair of inputs and targets
--- y of 1 (x1 should be larger) or -1.
--- Invariant: single numbers come as tensors of one element; batches are averaged with sizeAverage
--- (the default).
+-- y of 1 (x1 should be larger) or -1. At the hinge itself there is a gradient, as in Torch7.
+-- Invariant: single numbers come as tensors of one element; with sizeAverage (the default) the
+-- sum is divided by the first size, as in Torch7.
 -- @function nn.MarginRankingCriterion
 -- @within nn criterions
 -- @as criterion
@@ -10,7 +10,6 @@
 -- @usage nn.MarginRankingCriterion():forward({torch.Tensor{1}, torch.Tensor{3}}, 1) --> 3
 
 local torch = require 'dpt.tensor'
-local losses = require 'dpt.nn.losses'
 local type = require('dpt.ffi').type
 
 local MarginRankingCriterion, parent = torch.class('nn.MarginRankingCriterion', 'nn.Criterion')
@@ -29,7 +28,7 @@ local function hinge(self, input, target)
    if type(target) == 'number' then
       y = difference.new():resizeAs(difference):fill(target)
    else
-      y = self:valuesFor(difference, target):viewAs(difference)
+      y = self:valuesFor(difference, target):contiguous():viewAs(difference)
    end
    return difference:cmul(y):mul(-1):add(self.margin), y
 end
@@ -39,13 +38,13 @@ function MarginRankingCriterion:updateLoss(input, target)
 end
 
 function MarginRankingCriterion:denominator(input)
-   return losses.elements(self, input[1])
+   return self.sizeAverage and input[1]:size(1)
 end
 
 function MarginRankingCriterion:updateGradInput(input, target)
    local each, y = hinge(self, input, target)
-   local active = each.new():resizeAs(each):gt(each, 0):cmul(y)
-   if self.sizeAverage then active:div(each:nElement()) end
+   local active = each.new():resizeAs(each):ge(each, 0):cmul(y)
+   if self.sizeAverage then active:div(each:size(1)) end
    self.gradInput[1]:resizeAs(input[1]):copy(active):mul(-1)
    self.gradInput[2]:resizeAs(input[2]):copy(active)
    return self.gradInput

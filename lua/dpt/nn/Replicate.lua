@@ -1,6 +1,6 @@
 --- nn.Replicate(nFeatures, dim, nDim): nFeatures equal slices along a new dimension dim (1).
--- Invariant: output is a view with a stride of 0; with nDim an input of one more dimension is a
--- batch, whose dimension is not counted.
+-- Invariant: output is a view with a stride of 0; with nDim an input of more dimensions is a batch,
+-- whose dimension is not counted.
 -- @function nn.Replicate
 -- @within nn simple
 -- @as layer
@@ -31,7 +31,7 @@ end
 -- @return a number
 -- @usage nn.Replicate(3, 1, 1):axis(torch.ones(2, 2)) --> 2
 function Replicate:axis(input)
-   if self.ndim and input:dim() == self.ndim + 1 then return self.dim + 1 end
+   if self.ndim and input:dim() > self.ndim then return self.dim + 1 end
    return self.dim
 end
 

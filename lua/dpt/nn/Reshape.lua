@@ -1,6 +1,7 @@
 --- nn.Reshape(sizes, batchMode): the input's elements under other sizes.
--- Invariant: batchMode true keeps the first dimension, false takes all; without it the input is a
--- batch unless it has just the elements of the sizes and a first size above 1.
+-- Invariant: one size may be -1, what is left; batchMode true keeps the first dimension, false
+-- takes all; without it the input is a batch unless it has just the elements of the sizes and a
+-- first size above 1.
 -- @function nn.Reshape
 -- @within nn simple
 -- @as layer
@@ -44,7 +45,7 @@ function Reshape:updateOutput(input)
       size = self.batchsize
    end
    local wanted = single and self.nelement or self.nelement * input:size(1)
-   if input:nElement() ~= wanted then
+   if self.nelement >= 0 and input:nElement() ~= wanted then -- else a size of -1: view says it
       fail('nn.Reshape: input has %d elements (size %s), wanted %d for size %s',
          input:nElement(), table.concat(input:size():totable(), 'x'), wanted,
          table.concat(size:totable(), 'x'))

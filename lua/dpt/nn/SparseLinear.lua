@@ -34,7 +34,7 @@ end
 function SparseLinear:reset(stdv)
    stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(2))
    self.weight:uniform(-stdv, stdv)
-   self.bias:uniform(-stdv, stdv)
+   self.bias:uniform(-stdv, stdv):mul(1e-6)
 end
 
 -- Indices and values of a sample.

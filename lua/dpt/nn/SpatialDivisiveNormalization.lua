@@ -19,7 +19,8 @@ function SpatialDivisiveNormalization:__init(nInputPlane, kernel, threshold, thr
    parent.__init(self)
    self.threshold = threshold or 1e-4
    self.thresval = thresval or threshold or 1e-4
-   neighbourhood.init(self, nInputPlane, kernel, 'nn.SpatialDivisiveNormalization')
+   neighbourhood.init(self, nInputPlane, kernel, 'nn.SpatialDivisiveNormalization',
+      math.sqrt(nInputPlane or 1), 2)
 end
 
 --- The deviation around every pixel, as it is and as it divides, (N)x1xHxW; the coefficients.

@@ -16,7 +16,8 @@ local SpatialSubtractiveNormalization, parent =
 
 function SpatialSubtractiveNormalization:__init(nInputPlane, kernel)
    parent.__init(self)
-   neighbourhood.init(self, nInputPlane, kernel, 'nn.SpatialSubtractiveNormalization')
+   neighbourhood.init(self, nInputPlane, kernel, 'nn.SpatialSubtractiveNormalization',
+      nInputPlane or 1, 1)
 end
 
 function SpatialSubtractiveNormalization:updateOutput(input)

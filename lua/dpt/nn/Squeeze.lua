@@ -1,5 +1,6 @@
 --- nn.Squeeze(dim, nInputDims): leaves out dimensions of size 1, all or the one named.
--- Invariant: output is a view; with nInputDims an input of more dimensions is a batch.
+-- Invariant: output is a view; with nInputDims an input of one dimension more is a batch, whose
+-- dimension stays.
 -- @function nn.Squeeze
 -- @within nn simple
 -- @as layer
@@ -8,6 +9,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local type = require('dpt.ffi').type
 
 local Squeeze, parent = torch.class('nn.Squeeze', 'nn.Module')
 
@@ -31,8 +33,14 @@ end
 
 function Squeeze:updateOutput(input)
    local dim = self.dim
-   if dim and self.numInputDims and input:dim() == self.numInputDims + 1 then dim = dim + 1 end
-   self.output:set(dim and input:squeeze(dim) or input:squeeze())
+   local batched = self.numInputDims and input:dim() == self.numInputDims + 1
+   if dim and batched then dim = dim + 1 end
+   local x = dim and input:squeeze(dim) or input:squeeze()
+   if type(x) == 'number' then x = input:view(1) end
+   if batched and not dim and input:size(1) == 1 and input:nElement() > 1 then
+      x = nn.utils.addSingletonDimension(x)
+   end
+   self.output:set(x)
    return self.output
 end
 

@@ -3,16 +3,18 @@
 -- for it before. Tensors that a field shares with others stay shared.
 
 local torch = require 'dpt.tensor'
+local neighbourhood = require 'dpt.nn.neighbourhood'
 
 --- Fields by class that came later, with the value that stood for them.
 local later = {
+   ['nn.ReLU6'] = {min_val = 0, max_val = 6}, -- before its parent's
    ['nn.HardTanh'] = {min_val = -1, max_val = 1},
    ['nn.Sum'] = {squeeze = true},
    ['nn.LookupTable'] = {paddingValue = 0},
    ['nn.IndexLinear'] = {normalize = 0},
    ['nn.Normalize'] = {eps = 1e-10},
    ['nn.Padding'] = {value = 0, index = 1},
-   ['nn.Replicate'] = {dim = 1, ndim = 0},
+   ['nn.Replicate'] = {dim = 1},
    ['nn.GradientReversal'] = {lambda = 1},
    ['nn.ClassNLLCriterion'] = {ignoreIndex = -100, sizeAverage = true},
    ['nn.SpatialClassNLLCriterion'] = {ignoreIndex = -100, sizeAverage = true},
@@ -40,8 +42,28 @@ local function losses(self)
    end
 end
 
+-- A field that a module fills and Torch7's has under another name or not at all.
+local function buffer(field, old)
+   return function(self)
+      self[field] = self[field] or old and self[old] or self.output.new()
+      if old then self[old] = nil end
+   end
+end
+
 --- Changes by class.
 local changes = {
+   ['nn.CMaxTable'] = buffer 'maxIdx',
+   ['nn.CMinTable'] = buffer('maxIdx', 'minIdx'),
+   ['nn.GatedLinearUnit'] = buffer 'sigmoid',
+   ['nn.SparseLinear'] = function(self)
+      self.outputSize, self.inputSize = self.weight:size(1), self.weight:size(2)
+   end,
+   ['nn.SpatialSubtractiveNormalization'] = neighbourhood.fromModules,
+   ['nn.SpatialDivisiveNormalization'] = neighbourhood.fromModules,
+   ['nn.DistanceRatioCriterion'] = function(self)
+      local g = self.gradInput
+      if torch.isTensor(g) then self.gradInput = {g.new(), g.new()} end
+   end,
    -- running_std was 1 / sqrt(variance + eps)
    ['nn.BatchNormalization'] = function(self)
       if torch.isTensor(self.running_std) and not self.running_var then

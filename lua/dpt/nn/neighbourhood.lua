@@ -1,17 +1,32 @@
 --- Weighted means of the neighbourhood of every pixel, over all planes: what the subtractive and
 -- the divisive normalization share.
--- Invariant: the kernel is normalized so that the mean of ones is 1 away from the borders; a 1-D
--- kernel stands for the product of itself in both directions.
+-- Invariant: a 2-D kernel is normalized so that the mean of ones is 1 away from the borders; a 1-D
+-- kernel stands for the product of itself in both directions. The host's generator goes on as by
+-- Torch7's constructors, which make convolutions and then set their weights.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 local dptffi = require 'dpt.ffi'
 local ffi, lib = dptffi.ffi, dptffi.lib
 local fail = require('dpt.ffi').fail
 
 local M = {}
 
+-- What the constructors of convolutions for these kernels draw.
+local function draw(planes, kernel)
+   local height = kernel:size(1)
+   if kernel:dim() == 2 then
+      nn.SpatialConvolution(planes, 1, kernel:size(2), height)
+   else
+      nn.SpatialConvolutionMap(nn.tables.oneToOne(planes), height, 1)
+      nn.SpatialConvolution(planes, 1, 1, height)
+   end
+end
+
 --- Sets nInputPlane, kernel and filter (1 x planes x kH x kW).
-function M.init(self, nInputPlane, kernel, name)
+-- @param share what of the kernel's sum a plane has, if the kernel is 1-D
+-- @param convolutions how many Torch7's constructor makes
+function M.init(self, nInputPlane, kernel, name, share, convolutions)
    self.nInputPlane = nInputPlane or 1
    kernel = (kernel or torch.Tensor(9, 9):fill(1)):clone()
    if kernel:dim() > 2 then
@@ -23,12 +38,35 @@ function M.init(self, nInputPlane, kernel, name)
             name, table.concat(kernel:size():totable(), 'x'))
       end
    end
-   kernel:div(kernel:sum() * self.nInputPlane)
+   kernel:div(kernel:sum() * (kernel:dim() == 1 and share or self.nInputPlane))
+   for _ = 1, convolutions do draw(self.nInputPlane, kernel) end
    self.kernel = kernel
    local plane = kernel:dim() == 2 and kernel or torch.ger(kernel, kernel)
    local size = torch.LongStorage{1, self.nInputPlane, plane:size(1), plane:size(2)}
    self.filter = torch.Tensor(size)
    self.filter:copy(plane:contiguous():view(1, 1, plane:size(1), plane:size(2)):expand(size))
+end
+
+--- Gives a normalization out of a file of Torch7, which has modules for what is done here, its filter.
+function M.fromModules(self)
+   local estimator = self.stdestimator or self.meanestimator
+   if not estimator then return end
+   local first, last
+   for _, module in ipairs(estimator.modules) do
+      if module.weight then first, last = first or module, module end
+   end
+   if first == last then
+      self.filter = last.weight:view(1, self.nInputPlane, last.kH, last.kW)
+   else -- along rows, plane by plane, and along columns
+      self.filter = last.weight.new(1, self.nInputPlane, last.kH, first.kW)
+      for i = 1, self.nInputPlane do
+         self.filter[1][i]:ger(last.weight:view(self.nInputPlane, -1)[i], first.weight[i]:view(-1))
+      end
+   end
+   for _, name in ipairs{'meanestimator', 'stdestimator', 'subtractor', 'divider', 'normalizer',
+      'thresholder', 'coef', '_coef', 'ones'} do
+      self[name] = nil
+   end
 end
 
 local function slide(self)

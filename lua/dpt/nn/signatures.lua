@@ -169,7 +169,7 @@ PReLU(nOutputPlane?) tensor -> tensor
 RReLU(l?, u?, inplace?:any) tensor -> tensor
 CReLU(nInputDims?, inplace?:any) tensor -> tensor
 ELU(alpha?, inplace?:any) tensor -> tensor
-LeakyReLU(negval?, inplace?:any) tensor -> tensor
+LeakyReLU(negval?:any, inplace?:any) tensor -> tensor
 L1Penalty(l1weight?, sizeAverage?:any, provideOutput?:any) tensor -> any
 
 Dropout(p?, v1?:any, inplace?:any, stochasticInference?:any) tensor -> tensor

@@ -1,7 +1,8 @@
 --- nn.tables: connection tables for nn.SpatialConvolutionMap: rows {input plane, output plane}.
--- Invariant: rows are ordered by output plane, then by input plane.
+-- Invariant: rows are ordered by output plane.
 
 local torch = require 'dpt.tensor'
+local fail = require('dpt.ffi').fail
 
 --- Connection tables for nn.SpatialConvolutionMap: rows {input plane, output plane}.
 -- @field nn.tables
@@ -40,7 +41,8 @@ function tables.oneToOne(n)
    return torch.Tensor(rows)
 end
 
---- Every output plane from nto input planes drawn at random, all input planes used about equally.
+--- Every output plane from nto input planes drawn at random: parts of a permutation, one after the
+-- other, of a new one once all are used.
 -- @function nn.tables.random
 -- @as author
 -- @within nn convolution
@@ -50,21 +52,15 @@ end
 -- @return a tensor, connections x 2
 -- @usage nn.tables.random(4, 3, 2):size() --> 6x2
 function tables.random(nin, nout, nto)
-   local rows, pool = {}, {}
+   local parts = math.floor(nin / nto)
+   if parts < 1 then
+      fail("nn.tables.random: argument 'nto' is %s, wanted 1 to %d, the input planes", nto, nin)
+   end
+   local rows, from = {}, torch.randperm(nin):totable()
    for o = 1, nout do
-      local taken, skipped = {}, {}
-      while #taken < math.min(nto, nin) do
-         if #pool == 0 then pool = torch.randperm(nin):totable() end
-         local i = table.remove(pool)
-         if taken[-i] then
-            skipped[#skipped + 1] = i
-         else
-            taken[#taken + 1], taken[-i] = i, true
-         end
-      end
-      for _, i in ipairs(skipped) do pool[#pool + 1] = i end
-      table.sort(taken)
-      for _, i in ipairs(taken) do rows[#rows + 1] = {i, o} end
+      local part = (o - 1) % parts
+      for k = 1, nto do rows[#rows + 1] = {from[part * nto + k], o} end
+      if part == parts - 1 then from = torch.randperm(nin):totable() end
    end
    return torch.Tensor(rows)
 end

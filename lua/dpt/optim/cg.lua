@@ -11,6 +11,8 @@
 
 local arguments = require 'dpt.optim.arguments'
 
+local FURTHER = 100 -- extrapolations past a limit that is no whole number
+
 local function finite(v)
    return v == v and v ~= math.huge and v ~= -math.huge
 end
@@ -98,7 +100,8 @@ return function(opfunc, x, config)
          end
          if f2 > f1 + z1 * rho * d1 or d2 > -sig * d1 then break end
          success = d2 > sig * d1
-         if success or left <= 0 then break end
+         -- Torch7 asks for 0, so that a limit that is no whole number does not end an extrapolation
+         if success or left == 0 or left < -FURTHER then break end
          local z2 = extrapolate(f2, f3, d2, d3, z1, z3, limit, int, ext)
          f3, d3, z3 = f2, d2, -z2
          step(z2)

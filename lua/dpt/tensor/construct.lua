@@ -118,7 +118,8 @@ end
 -- empty.
 -- @function Tensor:set
 -- @as tensormethod
--- @param storage? storage: of its type; or a tensor, of which nothing else is needed
+-- @param storage? storage: of its type; or a tensor, of which nothing else is needed; or sizes, for
+--    new memory
 -- @param offset? number: of the first element, from 1 (1)
 -- @param sizes? LongStorage: the size of each dimension (one dimension over all elements); or
 --    numbers: size, stride, size, stride ...
@@ -132,6 +133,9 @@ core.method('set', function(t, a, ...)
    elseif istype(tensorType, a) then
       if a.kind_ ~= t.kind_ then core.usage('set', 'a ' .. core.tensorNames[t.kind_], a) end
       lib.tensor_set(t, a)
+   elseif type(a) == 'number' or istype(storageType, a) and a.kind_ ~= t.kind_ and sizes.isLongs(a)
+   then -- sizes: new memory
+      lib.tensor_set(t, core.newTensor(t.kind_, a, ...))
    elseif istype(storageType, a) then
       setToStorage('set', t, a, ...)
    else

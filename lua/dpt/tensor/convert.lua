@@ -181,6 +181,7 @@ local function mapped(fn, t, f, a, b)
          v = f(element)
       end
       if v ~= nil then
+         if type(v) == 'string' then v = tonumber(v) or v end
          if type(v) ~= 'number' then
             fail('%s: the function returned a %s, wanted a number or nil', fn, torch.type(v))
          end

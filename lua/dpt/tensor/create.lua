@@ -70,7 +70,8 @@ end
 
 creator('eye', function(r, n, m)
    n = checkInteger('eye', 'n', n)
-   lib.eye(r, n, m == nil and n or checkInteger('eye', 'm', m))
+   m = m == nil and n or checkInteger('eye', 'm', m)
+   lib.eye(r, n, m > 0 and m or n) -- as in Torch7
    return r
 end)
 
