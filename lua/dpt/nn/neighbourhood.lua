@@ -47,7 +47,7 @@ function M.init(self, nInputPlane, kernel, name, share, convolutions)
    self.filter:copy(plane:contiguous():view(1, 1, plane:size(1), plane:size(2)):expand(size))
 end
 
---- Gives a normalization out of a file of Torch7, which has modules for what is done here, its filter.
+--- Gives a normalization out of a file of Torch7, where modules do what is done here, its filter.
 function M.fromModules(self)
    local estimator = self.stdestimator or self.meanestimator
    if not estimator then return end
