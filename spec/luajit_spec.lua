@@ -132,3 +132,52 @@ describe('a trace that is faulty', function()
       assert.not_matches('wrong', text)
    end)
 end)
+
+describe('compiled code', function()
+   local torch = require 'dpt.tensor'
+
+   -- By name: numbers of tensors, between which C functions write.
+   local x, y = torch.Tensor{0.5, -1, 2, 0.1}, torch.Tensor{3, 1, -1, 2}
+   local cases = {
+      ['a penalty'] = function() return torch.abs(x):sum() + 0.25 * x:dot(x) end,
+      ['a sum of products'] = function() return x:dot(x) + 0.5 * y:dot(y) end,
+      ['a comparison'] = function() return x:dot(x) < y:dot(y) end,
+      norms = function() return x:norm(1) + 0.5 * x:norm(2) end,
+      extremes = function() return x:max() + 2 * y:max() end,
+      locals = function()
+         local a = x:max()
+         x:mul(2)
+         local b = x:max()
+         x:div(2)
+         return a + 2 * b
+      end,
+      ['a pointer of a script'] = function()
+         local p = y:data()
+         local a = p[0]
+         y:mul(2)
+         local b = a + 2 * p[0]
+         y:div(2)
+         return b
+      end,
+      ['elements'] = function() return x[1] * (1 - y[2]) < y[1] + 2 * x[3] end,
+      ['sizes'] = function() return x:size(1) + 2 * y:nElement() < 3 * x:dim() end,
+   }
+
+   for name, f in pairs(cases) do
+      it('reads what is meant before a C function writes there: ' .. name, function()
+         jit.off(f)
+         local wanted, wrong = f(), 0
+         jit.on(f)
+         for _, options in ipairs{{}, {3}, {'hotloop=20', '+fuse'}} do -- of a script
+            require('jit.opt').start(unpack(options))
+            jit.flush()
+            for _ = 1, 2000 do
+               local v = f()
+               if v ~= wanted then wrong = wrong + 1 end
+            end
+         end
+         require('jit.opt').start(3, 'maxtrace=8000', 'maxmcode=8192', 'hotloop=56')
+         assert.equal(0, wrong)
+      end)
+   end
+end)
