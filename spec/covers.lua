@@ -130,6 +130,7 @@ return {
       ['tensor/agree'] = 'indexing views pointwise reduce operators',
       ['tensor/collector'] = 'core',
       ['tensor/errors'] = 'core init system query sizes',
+      ['tensor/expanded'] = 'pointwise',
       ['tensor/index'] = 'gather',
       ['tensor/masked'] = 'gather',
       ['tensor/memory'] = 'core storage',

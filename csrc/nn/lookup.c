@@ -43,7 +43,8 @@ int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tens
   if (call.status) return dpt__call_end(&call);
   int ndim = i->ndim_;
   for (int d = 0; d < ndim; d++) size[d] = i->size_[d];
-  if (ndim) size[ndim++] = args.D;
+  if (ndim == 0) size[ndim++] = 0; /* no dimension: a vector without elements */
+  size[ndim++] = args.D;
   args.n = dpt__count(i);
   dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size, &args.out);
   return dpt__call_run(&call, dpt__call_some(y), lookup, &args);

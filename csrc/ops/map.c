@@ -90,6 +90,45 @@ static int map_launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
   return dpt__launch_run(l, map, args);
 }
 
+static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q);
+
+/* The dimension of an expanded r, whose places are one, if it is an operand too; -1: none. */
+static int map_repeats(int n, const dpt_tensor *r, const dpt_tensor *const *in) {
+  int own = 0;
+  for (int k = 0; k < n; k++) own |= in[k] == r;
+  for (int d = 0; own && d < r->ndim_; d++)
+    if (r->stride_[d] == 0 && r->size_[d] > 1) return d;
+  return -1;
+}
+
+/* Places of r that are one element change it one after the other, as Torch7's loops did: layers of
+ * scripts sum up gradients so. */
+static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p,
+                      double q) {
+  dpt_tensor copies[3] = {{0}}, slice = *r, parts[3];
+  const dpt_tensor *at[3];
+  int status = 0;
+  for (int k = 0; k < n && !status; k++) {
+    parts[k] = *in[k];
+    if (in[k] == r || dpt__same_size(in[k], r)) continue;
+    copies[k].kind_ = in[k]->kind_;
+    status = dpt_clone(&copies[k], in[k]);
+    if (!status) status = dpt_resize_as(&copies[k], r);
+    parts[k] = copies[k];
+  }
+  slice.size_[d] = 1;
+  for (int k = 0; k < n; k++) {
+    parts[k].size_[d] = 1;
+    at[k] = in[k] == r ? &slice : &parts[k];
+  }
+  for (int64_t i = 0; i < r->size_[d] && !status; i++) {
+    status = map_run(op, n, &slice, at, p, q);
+    for (int k = 0; k < n; k++) parts[k].offset_ += parts[k].stride_[d];
+  }
+  for (int k = 0; k < n; k++) dpt_tensor_free(&copies[k]);
+  return status;
+}
+
 static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
   dpt__launch launch_, *l = dpt__is_device(r->kind_) ? &launch_ : NULL; /* NULL: host memory */
   struct dpt__map_args args;
@@ -97,6 +136,9 @@ static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, do
   const dpt_tensor *operands[4] = {r};
   unsigned copy = 0;
   DPT__TRY(map_check(op, n, r, in, p));
+  int repeats = map_repeats(n, r, in);
+  if (repeats >= 0 && dpt__same_size(r, in[0]))
+    return map_repeat(repeats, op, n, r, in, p, q);
   for (int k = 1; k <= n; k++) operands[k] = in[k - 1];
   if (l) {
     dpt__launch_begin(l, ops[op].known);

@@ -60,6 +60,16 @@ describe('cudnn.convert', function()
       assert.error_matches(function() cudnn.convert(groups, nn) end, 'groups = 2')
    end)
 
+   it('takes what has a network in it and a method replace', function()
+      local model = {net = nn.Sequential():add(nn.ReLU())}
+      function model:replace(f)
+         self.net:replace(f)
+         return 'replaced'
+      end
+      assert.equal('replaced', cudnn.convert(model, cudnn))
+      assert.equal('cudnn.ReLU', torch.type(model.net:get(1)))
+   end)
+
    it('raises for what is no module', function()
       for _, bad in ipairs{'net', {}, torch.Tensor(2)} do
          assert.error_matches(function() cudnn.convert(bad, cudnn) end,

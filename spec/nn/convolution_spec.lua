@@ -70,6 +70,19 @@ describe('The convolution', function()
       plain:forward(x)
       assert.is_true((plain:backward(x, y) - full:forward(y)):abs():max() < 1e-12)
    end)
+   it('that is transposed goes on after clearState, of a table or of a tensor', function()
+      for m, size in pairs{[nn.SpatialFullConvolution(2, 3, 3, 3, 2, 2)] = {4, 4},
+         [nn.VolumetricFullConvolution(2, 3, 3, 3, 3, 2, 2, 2)] = {4, 4, 4}} do
+         local x, like = torch.rand(1, 2, unpack(size)), torch.rand(1, 1, unpack(size))
+         for d = 3, like:dim() do like = torch.cat({like, like, like:narrow(d, 1, 1)}, d) end
+         local wanted = m:backward(x, m:forward(x)):clone()
+         for _, input in ipairs{{x, like}, {x, like}, x, x, {x, like}} do
+            m:clearState()
+            local g = m:backward(input, m:forward(input))
+            assert.is_true(((torch.isTensor(g) and g or g[1]) - wanted):abs():max() < 1e-9)
+         end
+      end
+   end)
    it('rejects what does not fit by one error message', function()
       for _, case in ipairs{{nn.SpatialConvolution(2, 3, 2, 2), torch.rand(3, 4, 4)},
          {nn.SpatialConvolution(1, 1, 3, 3), torch.rand(1, 2, 2)},

@@ -92,6 +92,12 @@ describe('Layers with parameters:', function()
          end
       end)
       it('rejects indices that are not there', function()
+         for _, none in ipairs{torch.Tensor(), torch.LongTensor(0), torch.CudaTensor(0)} do
+            local m = nn.LookupTable(3, 2):type(none:type():find 'Cuda' and none:type()
+               or 'torch.DoubleTensor')
+            assert.same({0, 2}, m:forward(none):size():totable()) -- a vector of no words
+            assert.are.equal(0, m:backward(none, m.output:clone()):nElement())
+         end
          assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{1, 4}) end)
          assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{0}) end)
          assert.has_error(function()

@@ -31,18 +31,19 @@ local cudnn = {
 
 local function nothing() end
 
---- Nothing: workspaces and algorithms are the libraries' affair.
+--- Nothing: workspaces, algorithms and the type of sums are the libraries' affair.
 -- @function cudnn.reset
 -- @as cudnnswitch
 -- @also cudnn.setSharedWorkspaceSize()
 -- @also cudnn.adjustSharedWorkspaceSize()
 -- @also cudnn.setNextWorkspaceSize()
+-- @also cudnn.configureMath()
 -- @param bytes? number: is not looked at
 -- @return nothing
 -- @usage cudnn.reset() == nil --> true
 cudnn.reset, cudnn.find.reset, cudnn.find.resetAlgorithmCache = nothing, nothing, nothing
 cudnn.setSharedWorkspaceSize, cudnn.adjustSharedWorkspaceSize = nothing, nothing
-cudnn.setNextWorkspaceSize = nothing
+cudnn.setNextWorkspaceSize, cudnn.configureMath = nothing, nothing
 
 --- The bytes of an element.
 -- @function cudnn.sizeof
@@ -108,7 +109,8 @@ end
 -- @return the network
 -- @usage torch.type(cudnn.convert(nn.Sequential():add(nn.ReLU()), cudnn):get(1)) --> cudnn.ReLU
 function cudnn.convert(net, dst, exclude)
-   if not torch.isTypeOf(net, 'nn.Module') then
+   local replace = type(net) == 'table' and net.replace -- scripts have objects around networks
+   if type(replace) ~= 'function' then
       raise('cudnn.convert: got a ' .. torch.type(net) .. ', wanted a module')
    end
    local from = dst == cudnn and 'nn' or 'cudnn'

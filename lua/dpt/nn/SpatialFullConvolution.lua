@@ -58,10 +58,10 @@ end
 function SpatialFullConvolution:updateGradInput(input, gradOutput)
    if not self.gradInput then return end
    local x, other = parts(input)
-   if other and type(self.gradInput) ~= 'table' then
-      self.gradInput = {x.new()}
+   if other and (type(self.gradInput) ~= 'table' or not self.gradInput[1]) then
+      self.gradInput = {x.new()} -- also after clearState
    elseif not other and type(self.gradInput) == 'table' then
-      self.gradInput = self.gradInput[1]
+      self.gradInput = self.gradInput[1] or x.new()
    end
    lib.conv_backward_data(other and self.gradInput[1] or self.gradInput, gradOutput, x, self.weight,
       slide(self, x, other))

@@ -70,8 +70,21 @@ local function share(whole)
    end
 end
 
+-- The evaluations of a rank that has no part: as many as rank 0's, which says before each whether x
+-- has moved, and at the end nothing.
+local function follow(x, opfunc, history)
+   while true do
+      local moved = distributed.broadcastValue(nil, 0)[1]
+      if moved == nil then return end
+      if moved then share(x) end
+      local fx, gradient = opfunc(x)
+      arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
+      history[#history + 1] = fx
+   end
+end
+
 --- One step of the method. All ranks call it.
--- @return x, {f(x) before the step}
+-- @return x, the method's list of values of f (before the step)
 function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    arguments.callable('ZeroRedundancyOptimizer', 'opfunc', opfunc)
    arguments.tensor('ZeroRedundancyOptimizer', 'x', x)
@@ -93,8 +106,13 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
       end
    end
    local fx, gradient
+   local idle, version = n < distributed.size(), comm.version{x}
    local function evaluate()
+      local moved = comm.version{x} ~= version
+      if idle then moved = distributed.broadcastValue({moved}, 0)[1] end
+      if moved then share(x) end
       fx, gradient = opfunc(x)
+      version = comm.version{x}
       arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
       return fx, gradient:view(-1):narrow(1, first, count)
    end
@@ -103,14 +121,15 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
          state[key] = count > 0 and t:view(-1):narrow(1, first, count):clone() or nil
       end
    end)
+   local history = {}
    if count > 0 then
-      self.method(evaluate, x:narrow(1, first, count), own, state)
+      history = select(2, self.method(evaluate, x:narrow(1, first, count), own, state))
+      if idle then distributed.broadcastValue({}, 0) end
    else
-      fx, gradient = opfunc(x)
-      arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
+      follow(x, opfunc, history)
    end
    share(x)
-   return x, {fx}
+   return x, history
 end
 
 -- A tensor of n elements with this rank's part in it.

@@ -63,6 +63,26 @@ describe('dpt.parallel.ranks.scale', function()
       assert.same(other:get(1).gradWeight:totable(), net:get(1).gradWeight:totable())
    end)
 
+   it('looks at modules in the middle of a pass, with their transient fields', function()
+      local Caches = torch.class('nn.ScaleSpecCaches_', 'nn.Linear')
+      Caches.transient = {'cache'}
+      function Caches:updateOutput(input)
+         self.cache = input * 2
+         return nn.Linear.updateOutput(self, input)
+      end
+      function Caches:accGradParameters(_, gradOutput, factor)
+         nn.Linear.accGradParameters(self, self.cache, gradOutput, factor)
+      end
+      local net = nn.Sequential():add(nn.ScaleSpecCaches_(3, 2))
+      local list, input = scale.foreign(net, 'net'), torch.randn(2, 3)
+      assert.equal(1, #list)
+      net:zeroGradParameters()
+      net:forward(input)
+      scale.within('net', list, net.backward, net, input, torch.ones(2, 2))
+      assert.equal(0, #list)
+      assert.is_true((net:get(1).gradWeight - torch.ones(2, 2) * input * 2):abs():max() < 1e-12)
+   end)
+
    it('names those that ignore it, and leaves no hook', function()
       for _, name in ipairs{false, 'backward'} do
          local net, module = network(ignored, name or nil)

@@ -9,6 +9,7 @@
 local util = require 'jit.util'
 local torch = require 'dpt.tensor'
 local copyTree = require 'dpt.clone'
+local transient = require 'dpt.transient'
 local named = require 'dpt.threads.named'
 local weights = require 'dpt.parallel.ranks.weights'
 local fail = require('dpt.ffi').fail
@@ -81,15 +82,20 @@ local function distance(a, b)
    return most
 end
 
--- A copy without the hooks of a backward pass.
+-- A copy in the middle of a pass, without the hooks of a backward pass: with what the forward pass
+-- left in transient fields (what lies on several devices keeps other things there).
 local function copyOf(module, list)
    local own = {}
    for _, one in ipairs(list) do own[one.module] = one.methods end
    local copy = copyTree(module)
    local originals = module:listModules()
    for i, inner in ipairs(copy:listModules()) do
+      local original = originals[i]
       for _, name in ipairs(METHODS) do
-         rawset(inner, name, own[originals[i]] and own[originals[i]][name] or nil)
+         rawset(inner, name, own[original] and own[original][name] or nil)
+      end
+      for name in pairs(original.ownDevices and {} or transient.of(original)) do
+         rawset(inner, name, copyTree(rawget(original, name)))
       end
    end
    return copy

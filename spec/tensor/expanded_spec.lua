@@ -1,0 +1,49 @@
+-- Results whose places are one element (expand, stride 0): places change it one after the other, as
+-- Torch7's loops did; against such loops, on the host and on a device.
+local dpt = require 'dpt'
+local torch = dpt.torch
+
+--- By name: f(result, tensor of its size, another) in place; what it makes of one element.
+local operations = {
+   ['add(k, x)'] = {function(t, x) t:add(2, x) end, function(v, x) return v + 2 * x end},
+   ['add(k)'] = {function(t) t:add(3) end, function(v) return v + 3 end},
+   mul = {function(t) t:mul(2) end, function(v) return 2 * v end},
+   csub = {function(t, x) t:csub(x) end, function(v, x) return v - x end},
+   cmul = {function(t, x) t:cmul(x) end, function(v, x) return v * x end},
+   addcmul = {function(t, x, y) t:addcmul(2, x, y) end, function(v, x, y) return v + 2 * x * y end},
+   cmax = {function(t, x) t:cmax(x) end, math.max},
+   copy = {function(t, x) t:copy(x) end, function(_, x) return x end},
+   ['add(x, y)'] = {function(t, x, y) t:add(x, y) end, function(_, x, y) return x + y end},
+}
+
+describe('Expanded results:', function()
+   for _, kind in ipairs{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.LongTensor',
+      'torch.CudaTensor', 'torch.CudaLongTensor'} do
+      for name, operation in pairs(operations) do
+         it(name .. ' of a ' .. kind .. ' goes from place to place', function()
+            local f, one = unpack(operation)
+            -- expanded along the first, the last and both dimensions; operands in any layout
+            for _, sizes in ipairs{{1, 3}, {4, 1}, {1, 1}} do
+               local x = torch.range(1, 12):resize(4, 3):remainder(5):type(kind)
+               local y = torch.range(2, 13):resize(3, 4):remainder(3):type(kind):t()
+               local base = torch.range(1, sizes[1] * sizes[2]):resize(unpack(sizes)):type(kind)
+               local wanted = base:double()
+               for i = 1, 4 do
+                  for j = 1, 3 do
+                     local a, b = math.min(i, sizes[1]), math.min(j, sizes[2])
+                     wanted[a][b] = one(wanted[a][b], x[i][j], y[i][j])
+                  end
+               end
+               f(base:expand(4, 3), x, y)
+               assert.same(wanted:totable(), base:double():totable())
+            end
+         end)
+      end
+   end
+
+   it('an operand of another form counts by its elements', function()
+      local sum = torch.zeros(1, 3)
+      sum:expand(2, 3):add(1, torch.range(1, 6))
+      assert.same({{5, 7, 9}}, sum:totable())
+   end)
+end)
