@@ -41,6 +41,8 @@ describe('torch.class', function()
       function Child.__tostring__() return 'child' end
       assert.equal('child', tostring(m.OpGrandchild()))
       assert.equal('parent', tostring(m.OpParent()))
+      torch.class('OpPlain', m) -- as in Torch7: the class's name
+      assert.equal('OpPlain', tostring(m.OpPlain()))
    end)
 
    it('asks __index__ and __newindex__ first', function()

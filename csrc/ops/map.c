@@ -137,8 +137,7 @@ static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, do
   unsigned copy = 0;
   DPT__TRY(map_check(op, n, r, in, p));
   int repeats = map_repeats(n, r, in);
-  if (repeats >= 0 && dpt__same_size(r, in[0]))
-    return map_repeat(repeats, op, n, r, in, p, q);
+  if (repeats >= 0 && dpt__same_size(r, in[0])) return map_repeat(repeats, op, n, r, in, p, q);
   for (int k = 1; k <= n; k++) operands[k] = in[k - 1];
   if (l) {
     dpt__launch_begin(l, ops[op].known);

@@ -43,7 +43,7 @@ end
 --- A class's two tables, the method table and the constructor, and their metatables.
 local function tables(name, above)
    local methods, meta, maker = {__typename = name, __version = 1}, {}, {}
-   methods.__index = methods
+   methods.__index, methods.__tostring = methods, operators.__tostring__[2]
    meta.__metatable = above or false
    maker.__index, maker.__newindex, maker.__metatable = methods, methods, methods
    function maker.__call(_, ...)

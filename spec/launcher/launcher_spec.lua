@@ -197,10 +197,11 @@ type(d)]]
    end)
 
    it('prints tensors in tables by type and size, and tables that hold themselves', function()
-      local t = {dpt.torch.FloatTensor(2, 3)}
+      local t = {dpt.torch.FloatTensor(2, 3), dpt.torch.LongStorage(4)}
       t.me = t
       local text = repl.format(t)
-      assert.truthy(text:find('1 : torch.FloatTensor - size: 2x3', 1, true))
+      assert.truthy(text:find('1 : FloatTensor - size: 2x3', 1, true))
+      assert.truthy(text:find('2 : LongStorage - size: 4', 1, true))
       assert.truthy(text:find('me : table: ', 1, true))
    end)
 end)

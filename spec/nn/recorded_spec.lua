@@ -86,6 +86,16 @@ describe('As recorded from Torch7,', function()
       close({}, nn.Squeeze():forward(torch.zeros(1, 1)), {1})
    end)
 
+   it('nn.Unsqueeze remembers how many dimensions its first input has', function()
+      local m = nn.Unsqueeze(1)
+      close({}, m:forward(torch.zeros(3)), {1, 3})
+      close({}, m:forward(torch.zeros(4, 3)), {4, 1, 3})
+      m = nn.Unsqueeze(1)
+      m:forward(torch.zeros(2, 3))
+      assert.has_error(function() m:forward(torch.zeros(3)) end,
+         'nn.Unsqueeze: input has 1 dimensions, wanted 2 or more')
+   end)
+
    it('nn.Reshape takes a size of -1', function()
       local x = torch.randn(2, 3, 4)
       close({}, nn.Reshape(-1):forward(x), {2, 12})

@@ -3,6 +3,15 @@
 local torch = require 'dpt.tensor'
 
 describe('Methods', function()
+   it('slices print by their own elements, whatever is beside them', function()
+      local t = torch.zeros(2, 2)
+      t[1]:fill(0.5)
+      t[2]:fill(12345.6)
+      assert.equal(' 0.5000\n 0.5000\n[torch.DoubleTensor of size 2]\n', tostring(t[1]))
+      t[1]:fill(3)
+      assert.equal(' 3  3\n[torch.DoubleTensor of size 1x2]\n', tostring(t:narrow(1, 1, 1)))
+   end)
+
    it('added to one type are seen by its tensors at once', function()
       local x, y = torch.FloatTensor(2), torch.DoubleTensor(2)
       torch.getmetatable('torch.FloatTensor').specAdded = function(t) return t:dim() end

@@ -21,13 +21,20 @@ local function same(...) return ... end
 
 --- __NAME__ -> {Lua's name, the metamethod}
 local operators = {}
-for name in ('add sub mul div mod pow unm concat len eq lt le tostring'):gmatch('%a+') do
+for name in ('add sub mul div mod pow unm concat len eq lt le'):gmatch('%a+') do
    local key = '__' .. name .. '__'
    operators[key] = {'__' .. name, function(a, b)
       local result = find(key, a, b)(a, b)
       return result
    end}
 end
+-- Every class has it, as in Torch7: without __tostring__ it is the class's name.
+operators.__tostring__ = {'__tostring', function(object)
+   local methods = getmetatable(object)
+   local f = methods.__tostring__
+   local text = f and f(object) or methods.__typename
+   return text
+end}
 operators.__call__ = {'__call', function(a, ...) return same(find('__call__', a)(a, ...)) end}
 -- __index__ returns value, handled; __newindex__ returns handled
 operators.__index__ = {'__index', function(object, key)

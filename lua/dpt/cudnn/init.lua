@@ -6,7 +6,8 @@
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise = dptffi.raise
 
 local cudnn = {
 
@@ -109,8 +110,9 @@ end
 -- @return the network
 -- @usage torch.type(cudnn.convert(nn.Sequential():add(nn.ReLU()), cudnn):get(1)) --> cudnn.ReLU
 function cudnn.convert(net, dst, exclude)
-   local replace = type(net) == 'table' and net.replace -- scripts have objects around networks
-   if type(replace) ~= 'function' then
+   -- scripts have objects around networks
+   local replace = dptffi.type(net) == 'table' and net.replace
+   if dptffi.type(replace) ~= 'function' then
       raise('cudnn.convert: got a ' .. torch.type(net) .. ', wanted a module')
    end
    local from = dst == cudnn and 'nn' or 'cudnn'

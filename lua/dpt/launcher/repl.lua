@@ -36,7 +36,9 @@ local function fields(value, depth, seen)
          text = fields(field, depth + 1, seen)
       elseif torch.isTensor(field) then
          local sizes = field:dim() > 0 and table.concat(field:size():totable(), 'x') or 'empty'
-         text = torch.typename(field) .. ' - size: ' .. sizes
+         text = torch.typename(field):match 'torch%.(.*)' .. ' - size: ' .. sizes
+      elseif torch.isStorage(field) then
+         text = torch.typename(field):match 'torch%.(.*)' .. ' - size: ' .. field:size()
       else
          text = show(field)
       end

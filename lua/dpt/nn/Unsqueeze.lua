@@ -9,7 +9,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local raise = require('dpt.ffi').raise
+local dptffi = require 'dpt.ffi'
+local raise, fail = dptffi.raise, dptffi.fail
 
 local Unsqueeze, parent = torch.class('nn.Unsqueeze', 'nn.Module')
 
@@ -34,7 +35,12 @@ function Unsqueeze:setNumInputDims(numInputDims)
 end
 
 function Unsqueeze:updateOutput(input)
-   local shift = input:dim() - (self.numInputDims or input:dim())
+   self.numInputDims = self.numInputDims or input:dim() -- the first input says it, as in Torch7
+   local shift = input:dim() - self.numInputDims
+   if shift < 0 then
+      fail('nn.Unsqueeze: input has %d dimensions, wanted %d or more', input:dim(),
+         self.numInputDims)
+   end
    nn.utils.addSingletonDimension(self.output, input, self.pos + shift)
    return self.output
 end

@@ -1,31 +1,23 @@
 --- dpt.tensor.print: the text of tensors and storages, character for character as Torch7's.
 --
--- Invariant: the number format comes from the whole storage, as in Torch7, so that slices of one
--- tensor look alike. Values are read as doubles on the host, so device tensors print too.
+-- Invariant: the number format comes from the elements that are printed. Values are read as doubles
+-- on the host, so device tensors print too.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
-local C, lib = dptffi.C, dptffi.lib
+local C = dptffi.C
 
-local LINE, BLOCK = 80, 65536
+local LINE = 80
 
---- Least and greatest magnitude of a storage's elements, whether all are whole, whether one is NaN.
-local function survey(s)
-   local n = core.storageLength(s)
-   local all, part = core.storageTensor(s), core.tensor(s.kind_)
+--- Least and greatest magnitude of n numbers, whether all are whole, whether one is NaN.
+local function survey(data, n)
    local least, most, whole, nan = math.huge, 0, true, false
-   for first = 0, n - 1, BLOCK do
-      local count = math.min(BLOCK, n - first)
-      lib.narrow(part, all, 0, first, count)
-      local block, data = core.doubles(part)
-      for i = 0, count - 1 do
-         local v = data[i]
-         if v ~= v then nan = true end
-         if v ~= math.ceil(v) then whole = false end
-         v = math.abs(v)
-         if v < least then least = v end
-         if v > most then most = v end
-      end
-      core.hold(block)
+   for i = 0, n - 1 do
+      local v = data[i]
+      if v ~= v then nan = true end
+      if v ~= math.ceil(v) then whole = false end
+      v = math.abs(v)
+      if v < least then least = v end
+      if v > most then most = v end
    end
    return least, most, whole, nan
 end
@@ -33,8 +25,8 @@ end
 local function exponent(v) return v == 0 and 1 or math.floor(math.log10(v)) + 1 end
 
 --- The format of a number, the scale that all are divided by, and the width.
-local function formatOf(s)
-   local least, most, whole, nan = survey(s)
+local function formatOf(data, n)
+   local least, most, whole, nan = survey(data, n)
    if nan then return '%f', 1, 10 end
    local low, high = exponent(least), exponent(most)
    if whole then
@@ -107,8 +99,8 @@ end
 function core.tensorText(t)
    local out = {}
    if t.ndim_ > 0 and C.dpt_count(t) > 0 then
-      local format, scale, width = formatOf(core.storageOf(t))
       local host, data = core.doubles(t)
+      local format, scale, width = formatOf(data, tonumber(C.dpt_count(t)))
       if t.ndim_ == 1 then
          vector(out, data, tonumber(t.size_[0]), format, scale)
       elseif t.ndim_ == 2 then
@@ -126,8 +118,8 @@ end
 function core.storageText(s)
    local out, n = {}, core.storageLength(s)
    if n > 0 then
-      local format, scale = formatOf(s)
       local host, data = core.doubles(core.storageTensor(s))
+      local format, scale = formatOf(data, n)
       vector(out, data, n, format, scale)
       core.hold(host)
    end
