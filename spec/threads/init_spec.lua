@@ -94,6 +94,27 @@ describe('A pool of threads.Threads', function()
       pool:synchronize()
    end)
 
+   it('leaves devices\' generators alone when a worker seeds its own', function()
+      local pool = threads.Threads(2, function(i) torch.manualSeed(i) end)
+      torch.manualSeed(7)
+      local wanted = torch.CudaTensor(3):uniform():totable()
+      torch.manualSeed(7)
+      local drawn = {}
+      for i = 1, 2 do
+         pool:addjob(function()
+            torch.manualSeed(20 + i)
+            return torch.uniform()
+         end, function(v) drawn[i] = v end)
+      end
+      pool:synchronize()
+      pool:terminate()
+      assert.same(wanted, torch.CudaTensor(3):uniform():totable())
+      for i = 1, 2 do
+         torch.manualSeed(20 + i)
+         assert.equal(torch.uniform(), drawn[i])
+      end
+   end)
+
    it('keeps globals of a worker between jobs', function()
       pool:specific(true)
       pool:addjob(1, function() counted = (counted or 0) + 1 end)

@@ -13,7 +13,7 @@
 -- @function nn.DistributedDataParallel
 -- @within nn data-parallel
 -- @as parallel
--- @param reduce 'sum' or 'mean' of the ranks' gradients
+-- @param reduce 'samples' (default): the mean over all ranks' samples; 'ranks': over ranks; 'sum'
 -- @param buffers what becomes of running statistics, see docs/distributed.md
 -- @param overlap whether sums run beside the backward pass
 -- @return a module; forward: this rank's part of the batch -> its output

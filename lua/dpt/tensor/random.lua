@@ -73,13 +73,14 @@ generatorMethods.clone = function(g)
    return copy
 end
 
---- torch.manualSeed([g,] seed): without a generator all devices are seeded as well.
+--- torch.manualSeed([g,] seed): without a generator all devices are seeded as well, but by workers:
+-- devices belong to the process, and when a worker comes to its seed is chance.
 function torch.manualSeed(...)
    local g, seed = generator(...)
    seed = checkNumber('manualSeed', 'seed', seed)
    C.dpt_generator_manual_seed(g, seed)
    count(g)
-   if g == default.ptr_ then C.dpt_devices_manual_seed(seed) end
+   if not isGenerator(...) and not rawget(_G, '__threadid') then C.dpt_devices_manual_seed(seed) end
 end
 
 --- Seeds at random and returns the seed.
