@@ -90,6 +90,7 @@ describe('As recorded from Torch7,', function()
       local m = nn.Unsqueeze(1)
       close({}, m:forward(torch.zeros(3)), {1, 3})
       close({}, m:forward(torch.zeros(4, 3)), {4, 1, 3})
+      close({}, m:forward(torch.Tensor()), {1, 0}) -- a vector without elements
       m = nn.Unsqueeze(1)
       m:forward(torch.zeros(2, 3))
       assert.has_error(function() m:forward(torch.zeros(3)) end,

@@ -95,19 +95,19 @@ describe('A pool of threads.Threads', function()
    end)
 
    it('leaves devices\' generators alone when a worker seeds its own', function()
-      local pool = threads.Threads(2, function(i) torch.manualSeed(i) end)
+      local seeded = threads.Threads(2, function(i) torch.manualSeed(i) end)
       torch.manualSeed(7)
       local wanted = torch.CudaTensor(3):uniform():totable()
       torch.manualSeed(7)
       local drawn = {}
       for i = 1, 2 do
-         pool:addjob(function()
+         seeded:addjob(function()
             torch.manualSeed(20 + i)
             return torch.uniform()
          end, function(v) drawn[i] = v end)
       end
-      pool:synchronize()
-      pool:terminate()
+      seeded:synchronize()
+      seeded:terminate()
       assert.same(wanted, torch.CudaTensor(3):uniform():totable())
       for i = 1, 2 do
          torch.manualSeed(20 + i)

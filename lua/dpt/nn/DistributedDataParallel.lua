@@ -216,6 +216,7 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
    checkForward(self, input)
    self.gradInput = self.ranks == 1 and self.modules[1]:updateGradInput(input, gradOutput)
       or self:_run('updateGradInput', input, gradOutput)
+   weights.follow(gradOutput, self.gradInput)
    return self.gradInput
 end
 
@@ -272,6 +273,7 @@ end
 
 function DistributedDataParallel:backward(input, gradOutput, factor)
    self.gradInput = self:_accumulate('backward', input, gradOutput, factor)
+   weights.follow(gradOutput, self.gradInput)
    return self.gradInput
 end
 

@@ -35,6 +35,7 @@ function Unsqueeze:setNumInputDims(numInputDims)
 end
 
 function Unsqueeze:updateOutput(input)
+   if input:dim() == 0 then input = input.new(0, 1):select(2, 1) end -- a vector without elements
    self.numInputDims = self.numInputDims or input:dim() -- the first input says it, as in Torch7
    local shift = input:dim() - self.numInputDims
    if shift < 0 then

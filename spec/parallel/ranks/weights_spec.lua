@@ -32,6 +32,37 @@ describe('dpt.parallel.ranks.weights', function()
          3)})
    end)
 
+   it('are those of the one criterion that noted, if the script passes on another tensor', function()
+      local input = torch.randn(3, 2):float()
+      local sum, mean = nn.MSECriterion(false):float(), nn.MSECriterion():float()
+      local function of(t) return {weights.of(t, 3)} end
+      for _, change in ipairs{function(t) return t * 0.3 end, function(t) return t:clone() end,
+         function(t) return t:view(2, 3) end, function(t) return t:double() end} do
+         local other = change(gradient(sum, input, input))
+         assert.same({1, weights.SUM}, of(other))
+         assert.same({1, weights.SUM}, of(other)) -- updateGradInput, then accGradParameters
+         other:add(1)
+         assert.same({3, weights.ROWS}, of(other)) -- a script's own numbers in the same tensor
+      end
+      assert.same({3, weights.ROWS}, of(input:clone()))
+      gradient(sum, input, input) -- of two nobody knows which
+      assert.same({3, weights.ROWS}, of(gradient(mean, input, input):clone()))
+      -- in a buffer that stays, step by step
+      local buffer = input.new()
+      for step, criterion in ipairs{sum, mean, sum} do
+         local g = gradient(criterion, input, input)
+         buffer:resizeAs(g):copy(g)
+         assert.equal(step == 2 and weights.DENOMINATOR or weights.SUM, of(buffer)[2])
+      end
+      -- through another network
+      local g, back = gradient(sum, input, input), input:clone()
+      of(g)
+      weights.follow(g, back)
+      assert.same({1, weights.SUM}, of(back))
+      weights.follow(input, back)
+      assert.same({3, weights.ROWS}, of(back))
+   end)
+
    it('are those of each term if a loss has several', function()
       local input = torch.randn(3, 2):float()
       local one = nn.MultiCriterion():add(nn.MSECriterion()):float()

@@ -240,6 +240,23 @@ function rows.H12()
       end
       near(dx, px, 'H12 ' .. reduce)
    end
+   -- a sum is summed, in whatever tensor its gradient arrives
+   for k, change in ipairs{function(t) return t * 0.3 end,
+      function(t) return t:clone():view(-1, 2) end} do
+      local all, one, dx, px = pair(linears(3, 4, 2))
+      local sum = nn.MSECriterion(false):cuda()
+      local input, target = rand(2 * size, 3), rand(2 * size, 2)
+      for r = 0, size - 1 do
+         local a, b = input:narrow(1, 2 * r + 1, 2), target:narrow(1, 2 * r + 1, 2)
+         if r == rank then
+            sum:forward(all:forward(a), b)
+            all:backward(a, change(sum:backward(all.output, b)))
+         end
+         sum:forward(one:forward(a), b)
+         one:backward(a, change(sum:backward(one.output, b)))
+      end
+      near(dx, px, 'H12, another tensor ' .. k)
+   end
    if size > 1 then -- those that cannot be put together
       local all = nn.DistributedDataParallel(linears(3, 2))
       local criterion = nn.MSECriterion():cuda()

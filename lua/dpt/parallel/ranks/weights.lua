@@ -12,14 +12,24 @@ local fail = require('dpt.ffi').fail
 local weights = {}
 
 -- By gradient: {terms = what its terms were divided by, criterion = {it} (weak), input, target,
--- version = of the gradient}.
+-- version = of the gradient; taken = the gradient's version, if another tensor was a criterion's}.
 local origins = setmetatable({}, {__mode = 'k'})
+
+-- What the last criterion noted since the last backward; false: several did, of other kinds.
+local untaken
 local weak = {__mode = 'v'}
 
 --- What a weight is of.
 weights.NONE, weights.ROWS, weights.DENOMINATOR, weights.SUM, weights.TERMS = 0, 1, 2, 3, 4
 local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss is a sum',
    'the denominators of several terms'}
+
+-- What kind of weight terms have.
+local function kindOf(terms)
+   if #terms ~= 1 then return weights.TERMS end
+   local divisor = terms[1].denominator
+   return divisor == nil and weights.ROWS or divisor and weights.DENOMINATOR or weights.SUM
+end
 
 --- -0: an element that holds it takes over the very bits of what is added.
 weights.NOTHING = -1 / math.huge
@@ -56,21 +66,45 @@ function weights.note(gradient, criterion, list, input, target)
       weights.last = criterion
    end
    origins[gradient] = origin
+   untaken = (untaken == nil or untaken and kindOf(untaken) == kindOf(list)) and list
+end
+
+-- What the terms of a gradient were divided by, nil if that is unknown. A tensor that is no
+-- criterion's is a multiple or a copy of one, or came back through another network: it is
+-- that of the criterion that noted last, if all since the last backward noted one kind.
+local function termsOf(gradient)
+   local origin = origins[gradient]
+   if origin and origin.taken and (untaken ~= nil or origin.taken ~= versionOf(gradient)) then
+      origin = nil
+   end
+   if not origin and untaken and #untaken == 1 then
+      origin = {terms = untaken, taken = versionOf(gradient)}
+      origins[gradient] = origin
+   end
+   untaken = nil
+   return origin and origin.terms
+end
+
+--- The gradient of a network's input counts as that of its output.
+function weights.follow(gradOutput, gradInput)
+   if gradInput == nil or rawequal(gradOutput, gradInput) then return end
+   local origin = origins[gradOutput]
+   origins[gradInput] = origin and #origin.terms == 1
+      and {terms = origin.terms, taken = versionOf(gradInput)} or nil
 end
 
 --- The weight of a gradient of a network's output on this rank, and its kind.
 -- @param rows of the batch
 -- @return of several terms: how many there are, their kind and the list of them
 function weights.of(gradient, rows)
-   local origin = origins[gradient]
+   local terms = termsOf(gradient)
    if rows == 0 then return 0, weights.NONE end
-   local terms = origin and origin.terms
-   if not terms or #terms == 1 and terms[1].denominator == nil then return rows, weights.ROWS end
-   if #terms ~= 1 then return #terms, weights.TERMS, terms end
+   local kind = terms and kindOf(terms) or weights.ROWS
+   if kind == weights.ROWS then return rows, kind end
+   if kind == weights.TERMS then return #terms, kind, terms end
+   if kind == weights.SUM then return 1, kind end
    local divisor = terms[1].denominator
-   if not divisor then return 1, weights.SUM end
-   if torch.isTensor(divisor) then divisor = divisor:view(-1)[1] end
-   return divisor, weights.DENOMINATOR
+   return torch.isTensor(divisor) and divisor:view(-1)[1] or divisor, kind
 end
 
 --- A gradient once more, with a factor for each of its terms.
