@@ -32,7 +32,7 @@ describe('dpt.parallel.ranks.weights', function()
          3)})
    end)
 
-   it('are those of the one criterion that noted, if the script passes on another tensor', function()
+   it('are those of the criterion that noted if another tensor is passed on', function()
       local input = torch.randn(3, 2):float()
       local sum, mean = nn.MSECriterion(false):float(), nn.MSECriterion():float()
       local function of(t) return {weights.of(t, 3)} end
@@ -45,7 +45,7 @@ describe('dpt.parallel.ranks.weights', function()
          assert.same({3, weights.ROWS}, of(other)) -- a script's own numbers in the same tensor
       end
       assert.same({3, weights.ROWS}, of(input:clone()))
-      gradient(sum, input, input) -- of two nobody knows which
+      gradient(sum, input, input) -- of a sum and a mean: which is unknown
       assert.same({3, weights.ROWS}, of(gradient(mean, input, input):clone()))
       -- in a buffer that stays, step by step
       local buffer = input.new()
