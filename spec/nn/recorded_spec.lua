@@ -97,6 +97,26 @@ describe('As recorded from Torch7,', function()
          'nn.Unsqueeze: input has 1 dimensions, wanted 2 or more')
    end)
 
+   it('nn.NaN says where a NaN comes from', function()
+      local function found(what, m, method, ...)
+         local ok, message = pcall(m[method], m, ...)
+         assert.is_false(ok)
+         assert.matches('NaN found in ' .. what .. ' of module :\nnn.NaN(7) @ ', message, 1, true)
+      end
+      local nan, ones = 0 / 0, torch.ones(2)
+      local linear = nn.Linear(2, 2)
+      local m = nn.NaN(linear, 7)
+      found('input', m, 'forward', torch.Tensor{nan, 1})
+      linear.bias[1] = nan
+      found('parameters', m, 'forward', ones)
+      linear.bias:zero()
+      m:forward(ones)
+      found('gradOutput', m, 'backward', ones, torch.Tensor{nan, 1})
+      linear.weight[1][1] = nan
+      found('gradInput', m, 'backward', ones, ones)
+      found('output', nn.NaN(nn.Sqrt(), 7), 'forward', torch.Tensor{-1})
+   end)
+
    it('nn.Reshape takes a size of -1', function()
       local x = torch.randn(2, 3, 4)
       close({}, nn.Reshape(-1):forward(x), {2, 12})

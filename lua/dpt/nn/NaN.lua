@@ -33,37 +33,43 @@ local function hasNaN(value)
    return false
 end
 
---- Raises if there is a NaN.
+--- Raises if there is a NaN, and says where it comes from.
 -- @function nn.NaN:check
 -- @as author
 -- @param value tensor: or table
 -- @param what string: what it is, for the error message
+-- @param ...? any: from what it was computed, each with its name: a NaN in one of these is the cause
 -- @return nothing
 -- @usage (pcall(nn.NaN(nn.Tanh()).check, nn.NaN(nn.Tanh()), torch.Tensor{0 / 0}, 'output'))
 --    --> false
-function NaN:check(value, what)
-   if hasNaN(value) then
-      fail('nn.NaN: NaN in the %s of module %s: %s',
-         what, tostring(self.id), tostring(self.modules[1]))
+function NaN:check(value, what, ...)
+   if not hasNaN(value) then return end
+   for i = 1, select('#', ...), 2 do
+      local cause, name = select(i, ...)
+      if hasNaN(cause) then
+         what = name
+         break
+      end
    end
+   fail('nn.NaN: NaN found in %s of module :\n%s', what, tostring(self))
 end
 
 function NaN:updateOutput(input)
    self.output = self.modules[1]:updateOutput(input)
-   self:check(self.output, 'output')
+   self:check(self.output, 'output', input, 'input', (self:parameters()), 'parameters')
    return self.output
 end
 
 function NaN:updateGradInput(input, gradOutput)
    self.gradInput = self.modules[1]:updateGradInput(input, gradOutput)
-   self:check(self.gradInput, 'gradInput')
+   self:check(self.gradInput, 'gradInput', gradOutput, 'gradOutput')
    return self.gradInput
 end
 
 function NaN:accGradParameters(input, gradOutput, scale)
    self.modules[1]:accGradParameters(input, gradOutput, scale)
    local _, gradients = self:parameters()
-   self:check(gradients, 'parameter gradients')
+   self:check(gradients, 'gradParameters')
 end
 
 function NaN:__tostring__()
