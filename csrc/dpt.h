@@ -1096,6 +1096,7 @@ typedef struct dpt_collective {
       tag, /* root: the other rank of send and receive; by the group's order */
       now;
   int wire;         /* all_reduce: numbers travel as they are, as halves or as bfloat16 */
+  unsigned layout;  /* a hash of the sizes of the tensors that are joined; one tensor: 0 */
   const char *name; /* of what travels, for messages; or NULL */
 } dpt_collective;
 int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in /* or NULL */,

@@ -294,9 +294,10 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
                         .count = !t   ? 0
                                  : in ? dpt__count(in) / ins
                                       : dpt__count(out) / outs,
+                        .layout = c->layout,
                         .group = g->hash};
   if (dpt__is_paired(s)) {
-    s->group = 0;
+    s->group = s->layout = 0;
     s->root = (uint32_t)g->list[c->root];
   }
   j->group = c->group;

@@ -167,6 +167,8 @@ const char *dpt__signature_text(char text[160], const dpt__signature *s) {
   char end[48] = "";
   const char *in_order = s->flags & DPT__IN_ORDER ? " in the order of ranks" : "";
   const char *on_devices = s->flags & DPT__ON_DEVICES ? ", between devices" : "";
+  char layout[40] = "";
+  if (s->layout) snprintf(layout, sizeof layout, " in tensors of sizes %08x", (unsigned)s->layout);
   const char *wire = s->flags & DPT__AS_HALVES     ? " as halves"
                      : s->flags & DPT__AS_BFLOAT16 ? " as bfloat16"
                                                    : "";
@@ -184,8 +186,9 @@ const char *dpt__signature_text(char text[160], const dpt__signature *s) {
   else if (s->what == DPT__RANKS_MAKE_GROUP)
     snprintf(text, 160, "group of %lld ranks (list %08x)", (long long)s->count, s->root);
   else
-    snprintf(text, 160, "%s of %lld %s elements%s%s%s", name, (long long)s->count,
-             s->dtype < DPT_NDTYPE ? dpt__dtype_name((int)s->dtype) : "?", wire, end, on_devices);
+    snprintf(text, 160, "%s of %lld %s elements%s%s%s%s", name, (long long)s->count,
+             s->dtype < DPT_NDTYPE ? dpt__dtype_name((int)s->dtype) : "?", layout, wire, end,
+             on_devices);
   return text;
 }
 

@@ -28,7 +28,8 @@ typedef struct dpt__signature {
   uint16_t how, flags; /* flags: enum dpt__signature_flag */
   uint32_t dtype, root;
   int64_t count;
-  uint64_t group; /* a hash of its ranks; 0 for sends and receives, which two ranks call */
+  uint64_t layout; /* as dpt_collective; 0 for sends and receives */
+  uint64_t group;  /* a hash of its ranks; 0 for sends and receives, which two ranks call */
 } dpt__signature;
 
 typedef struct dpt__operation {

@@ -45,6 +45,17 @@ describe('ranks of which one goes wrong', function()
          'rank 0 waits for rank 1 in %1, and rank 1 for rank 0 in barrier'))
    end)
 
+   it('end if lists have the same elements in tensors of other sizes', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output, status = ranks.run(3, 'lists', nil, 'DPT_TIMEOUT=100')
+      assert.not_equal(0, status)
+      assert.not_equal(124, status)
+      assert.equal(3, select(2, output:gsub('alike', '')), output)
+      assert.matches('is not the same on all ranks: allReduce of 13 Float elements in tensors of'
+         .. ' sizes %x+ %(sum%) on rank 1, allReduce of 13 Float elements in tensors of sizes',
+         output)
+   end)
+
    it('reject a time that is none', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(1, 'faults', 'none 0 1 1', 'DPT_TIMEOUT=soon')

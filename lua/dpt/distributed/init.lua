@@ -178,6 +178,7 @@ local function onTensors(what, fn, input, output, parts, ...)
       local from, to = ins and ins[i], outs and outs[i]
       if from then from:load() end
       if to and not from then to:load() end
+      call.layout = (from or to).layout
       handle = run(what, fn, from and from.flat, to and to.flat, ...)
       if to then to:store() end
    end
@@ -188,6 +189,7 @@ local ONE = {input = 1, output = 1}
 
 --- Waits until all ranks of the group are here, on the host.
 function distributed.barrier(group)
+   call.layout = 0
    return run(C.DPT_RANKS_BARRIER, 'barrier', nil, nil, nil, nil, group)
 end
 

@@ -3,7 +3,7 @@
 -- Invariant: what is opened alike on all ranks has the same flat tensors everywhere: one for a
 -- tensor; for a list one for each type and device, in the order in which those first come. A tensor
 -- of `parts` parts lies with its i-th part in the flat one's i-th part. A contiguous tensor is its
--- own flat one.
+-- own flat one. layout: a hash of the sizes of parts in a list of several, which ranks compare.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -41,20 +41,22 @@ function Pack:store()
 end
 
 local function make(fn, list, parts)
-   local count = 0
+   local count, layout = 0, 0
    for _, t in ipairs(list) do
       if t:nElement() % parts ~= 0 then
          fail('%s: got %d elements, wanted a part for each of %d ranks', fn, t:nElement(), parts)
       end
       count = count + t:nElement()
+      layout = (layout * 65599 + t:nElement() / parts + 1) % 2 ^ 32
    end
    local first = list[1]
    if #list == 1 and first:isContiguous() then
-      return setmetatable({flat = first, own = true, list = list, parts = parts}, Pack)
+      return setmetatable({flat = first, own = true, list = list, parts = parts, layout = 0}, Pack)
    end
    local flat = first.getDevice and first:getDevice() > 0
       and cutorch.withDevice(first:getDevice(), first.new, count) or first.new(count)
-   return setmetatable({flat = flat, list = list, parts = parts}, Pack)
+   if #list < 2 then layout = 0 end
+   return setmetatable({flat = flat, list = list, parts = parts, layout = layout}, Pack)
 end
 
 --- A list of packs for a tensor or a list of tensors.

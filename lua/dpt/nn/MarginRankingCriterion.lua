@@ -21,6 +21,8 @@ function MarginRankingCriterion:__init(margin)
    self.sizeAverage = true
 end
 
+local function firstSize(t) return t:dim() > 0 and t:size(1) or 0 end
+
 -- margin - y (x1 - x2), and y in the input's form
 local function hinge(self, input, target)
    local difference = torch.add(input[1], -1, input[2])
@@ -38,13 +40,13 @@ function MarginRankingCriterion:updateLoss(input, target)
 end
 
 function MarginRankingCriterion:denominator(input)
-   return self.sizeAverage and input[1]:size(1)
+   return self.sizeAverage and firstSize(input[1])
 end
 
 function MarginRankingCriterion:updateGradInput(input, target)
    local each, y = hinge(self, input, target)
    local active = each.new():resizeAs(each):ge(each, 0):cmul(y)
-   if self.sizeAverage then active:div(each:size(1)) end
+   if self.sizeAverage then active:div(firstSize(each)) end
    self.gradInput[1]:resizeAs(input[1]):copy(active):mul(-1)
    self.gradInput[2]:resizeAs(input[2]):copy(active)
    return self.gradInput
