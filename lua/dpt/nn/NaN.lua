@@ -38,7 +38,7 @@ end
 -- @as author
 -- @param value tensor: or table
 -- @param what string: what it is, for the error message
--- @param ...? any: from what it was computed, each with its name: a NaN in one of these is the cause
+-- @param ...? any: from what it was computed, each with its name: a NaN in one is the cause
 -- @return nothing
 -- @usage (pcall(nn.NaN(nn.Tanh()).check, nn.NaN(nn.Tanh()), torch.Tensor{0 / 0}, 'output'))
 --    --> false
