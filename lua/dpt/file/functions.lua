@@ -1,15 +1,26 @@
 --- dpt.file.functions: Lua functions inside a file: bytecode and upvalues.
 --
--- Invariant: a function is only loaded if the file allows it. Upvalues that two functions share
--- while they are written have one number in the file, and are shared again if both are read.
+-- Invariant: a function is only loaded if the file allows it; else one stands for it that raises
+-- when it is called: most programs that save functions in passing (a cache of a data set) never call
+-- them. Upvalues that two functions share while they are written have one number in the file, and
+-- are shared again if both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local fail, type = dptffi.fail, dptffi.type
 
 local functions = {}
 
+local function leftOut()
+   return fail('a function was left out when its file was loaded, since it could do anything: if the'
+      .. " file's origin is trusted, load it with {functions = true}")
+end
+
 --- A list of {name, value, id} of the upvalues of f, as Torch7 writes it.
 function functions.upvalues(file, f)
+   if f == leftOut then
+      fail('%s: a function that was left out when its file was loaded would be lost: load that file'
+         .. ' with {functions = true}', file.__typename)
+   end
    local list, i = {}, 1
    while true do
       local name, value = debug.getupvalue(f, i)
@@ -26,13 +37,9 @@ function functions.upvalues(file, f)
    end
 end
 
-local function leftOut()
-   return fail("a function was left out when its file was loaded ('skip')")
-end
-
 --- The function of that bytecode, without its upvalues.
 function functions.load(file, bytes)
-   if file.functions_ == 'skip' then return leftOut end
+   if file.functions_ ~= true then return leftOut end
    local f, why = loadstring(bytes)
    if not f then
       fail('%s: a function in the file is of another build of Lua: %s', file.__typename, why)
@@ -42,10 +49,9 @@ end
 
 --- Raises if the file must not hold functions.
 function functions.check(file)
-   if file.functions_ then return end
+   if file.functions_ ~= false then return end
    fail('%s: the file holds a Lua function, which could do anything: if its origin is trusted,'
-      .. " load it with {functions = true}; {functions = 'skip'} leaves functions out",
-      file.__typename)
+      .. ' load it with {functions = true}', file.__typename)
 end
 
 --- Sets the upvalues of f; named: they are {name, value, id}, else plain values.

@@ -48,7 +48,8 @@ function torch.save(path, object, mode, referenced)
    error(why, 0)
 end
 
---- torch.load(path [, mode] [, referenced] [, {functions = true or 'skip'}]): see allowFunctions.
+--- torch.load(path [, mode] [, referenced] [, {functions = true, false or 'skip'}]): see
+-- allowFunctions.
 function torch.load(path, ...)
    if type(path) ~= 'string' then core.usage('torch.load', 'a path', path) end
    local given = {}

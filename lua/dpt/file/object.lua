@@ -317,7 +317,7 @@ function readValue(file)
 end
 
 --- Reads what writeObject wrote. No function is loaded from a DiskFile or PipeFile, unless
--- allowFunctions says so.
+-- allowFunctions says so: one that raises when it is called stands for it.
 -- @function torch.File:readObject
 -- @as file
 -- @return the value that was written
