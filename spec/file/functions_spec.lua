@@ -15,8 +15,8 @@ describe('Functions in files', function()
       torch.save(path, {f, 'rest'})
       local function without(object)
          assert.equal('rest', object[2])
-         assert.error_matches(function() object[1](3) end, 'a function was left out when its file was'
-            .. ' loaded, .* load it with {functions = true}')
+         assert.error_matches(function() object[1](3) end, 'a function was left out when its file'
+            .. ' was loaded, .* load it with {functions = true}')
          local file = torch.MemoryFile()
          assert.error_matches(function() file:writeObject(object) end, 'would be lost')
       end

@@ -3,10 +3,11 @@ local torch = require('dpt').torch
 --- Runs the tester without output; returns whether it passed.
 local function run(tester, ...)
    local write, flush = io.write, io.flush
-   io.write, io.flush = function() end, function() end
+   local text = {}
+   io.write, io.flush = function(...) text[#text + 1] = table.concat{...} end, function() end
    local ok, why = pcall(tester.run, tester, ...)
    io.write, io.flush = write, flush
-   return ok, why
+   return ok, why, table.concat(text)
 end
 
 describe('torch.Tester', function()
@@ -19,6 +20,17 @@ describe('torch.Tester', function()
       local text = tester.errors[1]
       assert.truthy(text:find('numbers\none is two\nEQ failed: 1, 2', 1, true))
       assert.truthy(text:find('tester_spec.lua:%d+'))
+   end)
+
+   it('says how many tests were disabled', function()
+      local tester = torch.Tester()
+      tester:add(function() tester:eq(1, 1) end, 'one')
+      tester:add(function() error 'never' end, 'other')
+      tester:disable 'other'
+      local ok, _, text = run(tester)
+      assert.is_true(ok)
+      assert.matches('Completed 1 assert in 2 tests with 0 failures and 0 errors and 1 disabled\n',
+         text, 1, true)
    end)
 
    it('compares tensors and tables with a tolerance', function()

@@ -1,8 +1,8 @@
 --- dpt.file.functions: Lua functions inside a file: bytecode and upvalues.
 --
 -- Invariant: a function is only loaded if the file allows it; else one stands for it that raises
--- when it is called: most programs that save functions in passing (a cache of a data set) never call
--- them. Upvalues that two functions share while they are written have one number in the file, and
+-- when it is called: most programs that save functions in passing (a cache of a data set) never
+-- call them. Upvalues that two functions share while they are written have one number in the file, and
 -- are shared again if both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
@@ -11,8 +11,8 @@ local fail, type = dptffi.fail, dptffi.type
 local functions = {}
 
 local function leftOut()
-   return fail('a function was left out when its file was loaded, since it could do anything: if the'
-      .. " file's origin is trusted, load it with {functions = true}")
+   return fail('a function was left out when its file was loaded, since it could do anything: if'
+      .. " the file's origin is trusted, load it with {functions = true}")
 end
 
 --- A list of {name, value, id} of the upvalues of f, as Torch7 writes it.

@@ -212,14 +212,16 @@ end
 local function plural(n, word) return n .. ' ' .. word .. (n == 1 and '' or 's') end
 
 local function report(self, names)
-   local failures, errors = 0, 0
+   local failures, errors, disabled = 0, 0, 0
    for _, name in ipairs(names) do
+      if self.disabledTests[name] then disabled = disabled + 1 end
       failures = failures + self.assertionFail[name]
       errors = errors + self.testError[name]
    end
    io.write(('Completed %s in %s with %s and %s'):format(plural(self.countasserts, 'assert'),
       plural(#names, 'test'), plural(failures, 'failure'), plural(errors, 'error')))
    if #self.warnings > 0 then io.write(' and ', plural(#self.warnings, 'warning')) end
+   if disabled > 0 then io.write((' and %d disabled'):format(disabled)) end
    io.write('\n')
    if not self.summaryOnly then
       for _, list in ipairs{self.warnings, self.errors} do
