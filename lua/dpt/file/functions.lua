@@ -2,8 +2,8 @@
 --
 -- Invariant: a function is only loaded if the file allows it; else one stands for it that raises
 -- when it is called: most programs that save functions in passing (a cache of a data set) never
--- call them. Upvalues that two functions share while they are written have one number in the file, and
--- are shared again if both are read.
+-- call them. Upvalues that two functions share while they are written have one number in the file,
+-- and are shared again if both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local fail, type = dptffi.fail, dptffi.type
