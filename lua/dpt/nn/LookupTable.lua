@@ -112,8 +112,7 @@ end
 -- @return a tensor
 -- @usage nn.LookupTable(5, 2):indices(torch.LongTensor{1, 2}):nElement() --> 2
 function LookupTable:indices(input)
-   if not torch.isTensor(input) or input:dim() > 2
-      or input:dim() == 0 and input:nElement() > 0 then
+   if not torch.isTensor(input) or input:dim() > 2 then -- none: a vector without elements
       fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
          torch.isTensor(input) and input:dim() or torch.type(input))
    end
