@@ -64,10 +64,13 @@ function layout.checkPlace(list, wanted)
       local t = list[i]
       local device = t and comm.device(t)
       if t and t:nElement() > 0 and device ~= wanted then
-         fail('%s %d of the network is a %s %s, wanted it on device %d, the first of the list: %s',
+         fail('%s %d of the network is a %s %s, wanted it %s: %s',
             i > list.n and 'gradient' or 'parameter', (i - 1) % list.n + 1, t:type(),
-            device == 0 and 'in host memory' or 'on device ' .. device, wanted,
-            (device == 0 and 'cutorch.withDevice(%d, function() network:cuda() end)'
+            device == 0 and 'in host memory' or 'on device ' .. device,
+            wanted == 0 and 'in host memory, as those before'
+               or ('on device %d, the first of the list'):format(wanted),
+            (wanted == 0 and 'network:float()'
+               or device == 0 and 'cutorch.withDevice(%d, function() network:cuda() end)'
                or 'nn.utils.moveTo(network, %d)'):format(wanted))
       end
    end
