@@ -41,8 +41,8 @@ describe('dpt.parallel.params.layout', function()
       assert.error_matches(function() layout.checkPlace(layout.describe(net), 1) end,
          'parameter 3 of the network is a torch.FloatTensor in host memory, wanted it on device 1')
       assert.error_matches(function() layout.checkPlace(layout.describe(net), 0) end,
-         'parameter 1 of the network is a torch.CudaTensor on device 1, wanted it in host memory, as'
-            .. ' those before: network:float()', 1, true)
+         'parameter 1 of the network is a torch.CudaTensor on device 1, wanted it in host memory,'
+            .. ' as those before: network:float()', 1, true)
       net:get(2):cuda()
       net:get(1).gradBias = torch.FloatTensor(4)
       assert.error_matches(function() layout.plan(layout.describe(net)) end,
