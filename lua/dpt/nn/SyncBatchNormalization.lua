@@ -35,7 +35,7 @@ local SyncBatchNormalization, parent =
 SyncBatchNormalization.meetsReplicas = true
 
 --- What the next forward makes anew.
-SyncBatchNormalization.transient = {'mean', 'variance', 'total', 'normalized', 'rows'}
+SyncBatchNormalization.transient = {'mean', 'variance', 'total', 'several', 'normalized', 'rows'}
 
 local NAME = 'nn.SyncBatchNormalization'
 
@@ -103,8 +103,13 @@ local function join(self, own)
    local total, squares = all:narrow(1, 1, 1), all:narrow(1, n + 2, n)
    self.total, self.mean = total:clone():cmax(1), all:narrow(1, 2, n):clone()
    self.variance = torch.cdiv(squares, self.total:expandAs(squares))
-   -- without rows anywhere the running statistics stay
-   local moved = total:clone():cmin(1):mul(self.momentum)
+   -- without rows anywhere, and for a single value, which has no statistics, the running ones
+   -- serve, as in the parent, and stay
+   self.several = (total - 1):cmax(0):cmin(1)
+   local several, none = self.several:expandAs(self.mean), (1 - self.several):expandAs(self.mean)
+   self.mean:cmul(several):addcmul(none, self.running_mean)
+   self.variance:cmul(several):addcmul(none, self.running_var)
+   local moved = self.several * self.momentum
    local unbiased = torch.cdiv(squares, (total - 1):cmax(1):expandAs(squares))
    self.running_mean:add((self.mean - self.running_mean):cmul(moved:expandAs(self.mean)))
    self.running_var:add((unbiased - self.running_var):cmul(moved:expandAs(unbiased)))
@@ -144,7 +149,7 @@ local function gradient(self, input, gradOutput, sums)
    if self.rows == 0 then return self.gradInput end
    lib.batchnorm_backward(self.gradInput, nil, nil, input, gradOutput, self.weight, self.mean,
       self.variance, self.save_mean, self.save_std, 0, 1, self.eps)
-   all:cdiv(self.total:view(1, 1):expandAs(all))
+   all:cdiv(self.total:view(1, 1):expandAs(all)):cmul(self.several:view(1, 1):expandAs(all))
    local factor = self.weight and torch.cmul(self.weight, self.save_std) or self.save_std
    all:cmul(factor:view(1, -1):expandAs(all))
    self.normalized = self.normalized or input.new()

@@ -691,6 +691,7 @@ function rows.H18()
       local counts, before, total = {}, 0, 0
       for r = 1, size do
          counts[r] = (r + step) % 3 == 0 and r > 1 and 0 or r + step
+         if step == 2 then counts[r] = r == 1 and 1 or 0 end -- a single value
          if r <= rank then before = before + counts[r] end
          total = total + counts[r]
       end
