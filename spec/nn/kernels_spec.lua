@@ -99,7 +99,7 @@ end
 -- a buffer, an empty tensor.
 local function call(name, method, module, given)
    local arguments, n = {}, 0
-   for word in kernels.classes[name][method]:gmatch '[%w_]+' do
+   for word in kernels[name][method]:gmatch '[%w_]+' do
       local v = given[word]
       if v == nil then v = module[word] end
       if v == nil and (word:find '^_' or word:find '[bB]uf' or word:find '[iI]nput$'
@@ -123,7 +123,7 @@ for _, kind in ipairs{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.CudaTens
       torch.manualSeed(3)
       local list = cases()
 
-      for name, entry in pairs(kernels.classes) do
+      for name, entry in pairs(kernels) do
          it(name .. ' computes what the module does', function()
             local case = assert(list[name], 'no case for ' .. name)
             local module = case[1]:type(kind)

@@ -2,10 +2,10 @@
 -- output:cdata())`, which classes of scripts and packages call.
 --
 -- Invariant: a kernel computes what the class of its name does, in the tensors that it is given; it
--- keeps nothing. What each takes stands in dpt.nn.kernels.
+-- keeps nothing. What each takes stands in dpt.nn.kernels, which is loaded when one is first used;
+-- so a state that uses none, as most do, does no work for them.
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
-local signatures = require 'dpt.nn.kernels'
 local fail = require('dpt.ffi').fail
 local torch = class.torch
 
@@ -40,16 +40,19 @@ local function kernel(name, method, list, entry)
    end
 end
 
-local kernels = setmetatable({}, {__index = function(_, name)
-   fail("THNN: there is no kernel '%s'; the modules of nn do the same", tostring(name))
-end})
-for name, entry in pairs(signatures.classes) do
-   for _, method in ipairs(signatures.methods) do
-      if entry[method] then
-         kernels[name .. '_' .. method] = kernel(name, method, entry[method], entry)
-      end
+local METHODS = {updateOutput = true, updateGradInput = true, accGradParameters = true,
+   backward = true, renorm = true}
+
+local kernels = setmetatable({}, {__index = function(made, name)
+   local class_, method = tostring(name):match '^(%w+)_(%w+)$'
+   local entry = METHODS[method] and require('dpt.nn.kernels')[class_]
+   if not entry or not entry[method] then
+      fail("THNN: there is no kernel '%s'; the modules of nn do the same", tostring(name))
    end
-end
+   local f = kernel(class_, method, entry[method], entry)
+   rawset(made, name, f)
+   return f
+end})
 
 local THNN = {kernels = {}}
 

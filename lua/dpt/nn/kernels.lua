@@ -7,8 +7,6 @@
 -- imply; criterion: updateOutput writes the loss into output_tensor}.
 local torch = require('dpt.class').torch
 
-local M = {methods = {'updateOutput', 'updateGradInput', 'accGradParameters', 'backward', 'renorm'}}
-
 --- An entry whose backward lists begin as all do.
 -- @param updateOutput what stands behind 'input output'
 -- @param updateGradInput what stands behind 'input gradOutput gradInput'
@@ -52,10 +50,15 @@ local function gate(object)
    end
 end
 
--- Kernel sizes that only the weight tells. What has the form of the weight stands for it.
+-- The weight, or what has its form.
+local function weightOf(object)
+   object.weight = object.weight or object.gradWeight
+   return object.weight
+end
+
+-- Kernel sizes that only the weight tells.
 local function sizesOfWeight(object)
-   local weight = object.weight or object.gradWeight
-   object.weight = weight
+   local weight = weightOf(object)
    local n = weight:dim()
    object.kH, object.kW = weight:size(n - 1), weight:size(n)
    if n == 5 then object.kT = weight:size(3) end
@@ -82,7 +85,14 @@ local function inputOfSizes(object)
    object.input = object.gradOutput.new(torch.LongStorage(sizes))
 end
 
-M.classes = {
+--- An entry of a convolution whose planes a table connects.
+local function byTable()
+   local arguments = ' connTable nInputPlane nOutputPlane dW dH'
+   return layer('weight bias' .. arguments, 'weight bias' .. arguments,
+      'gradWeight gradBias' .. arguments .. ' scale', {prepare = sizesOfWeight})
+end
+
+return {
    -- activations
    Abs = layer('', ''),
    ELU = layer('alpha inplace', 'output alpha inplace'),
@@ -127,7 +137,7 @@ M.classes = {
    LookupTable = {accGradParameters = 'input gradOutput gradWeight _count _sorted _indices'
          .. ' shouldScaleGradByFreq paddingValue scale',
       renorm = 'input weight maxNorm normType',
-      prepare = function(object) object.weight = object.weight or object.gradWeight end},
+      prepare = weightOf},
 
    -- normalization
    BatchNormalization = {
@@ -141,33 +151,24 @@ M.classes = {
    -- convolutions
    SpatialConvolutionLocal = convolution(plane .. 'iW iH oW oH', two, two, {
       prepare = function(object)
-         local weight = object.weight or object.gradWeight
+         local weight = weightOf(object)
          object.nOutputPlane = weight:size(weight:dim() == 6 and 3 or 2)
          object.nInputPlane = object.input:size(object.input:dim() - 2)
       end}),
    SpatialConvolutionMM = convolution(plane, two, two),
-   SpatialConvolutionMap = layer('weight bias connTable nInputPlane nOutputPlane dW dH',
-      'weight bias connTable nInputPlane nOutputPlane dW dH',
-      'gradWeight gradBias connTable nInputPlane nOutputPlane dW dH scale',
-      {prepare = sizesOfWeight}),
+   SpatialConvolutionMap = byTable(),
    SpatialDepthWiseConvolution = convolution(plane, two, two, {
       prepare = function(object)
-         local weight = object.weight or object.gradWeight
-         object.weight = weight
+         local weight = weightOf(object)
          object.nOutputPlane, object.nInputPlane = weight:size(1), weight:size(2)
       end}),
    SpatialDilatedConvolution = convolution(plane .. 'dilationW dilationH', two, one),
    SpatialFullConvolution = convolution(plane .. 'adjW adjH', two, one),
-   SpatialFullConvolutionMap = layer('weight bias connTable nInputPlane nOutputPlane dW dH',
-      'weight bias connTable nInputPlane nOutputPlane dW dH',
-      'gradWeight gradBias connTable nInputPlane nOutputPlane dW dH scale',
-      {prepare = sizesOfWeight}),
+   SpatialFullConvolutionMap = byTable(),
    TemporalConvolution = layer('weight bias kW dW inputFrameSize outputFrameSize',
       'weight kW dW', 'gradWeight gradBias kW dW scale', {prepare = frames}),
    TemporalRowConvolution = convolution('kW dW padW featFirst', two, two, {
-      prepare = function(object)
-         object.inputFrameSize = (object.weight or object.gradWeight):size(1)
-      end}),
+      prepare = function(object) object.inputFrameSize = weightOf(object):size(1) end}),
    VolumetricConvolution = convolution('dT dW dH padT padW padH', two, one,
       {prepare = sizesOfWeight}),
    VolumetricConvolutionMM = layer('weight bias finput ' .. volume,
@@ -194,9 +195,7 @@ M.classes = {
       {prepare = unpooling}),
    SpatialSubSampling = layer('weight bias kW kH dW dH', 'weight kW kH dW dH',
       'gradWeight gradBias kW kH dW dH scale', {
-      prepare = function(object)
-         object.nInputPlane = (object.weight or object.gradWeight):size(1)
-      end}),
+      prepare = function(object) object.nInputPlane = weightOf(object):size(1) end}),
    TemporalMaxPooling = layer('indices kW dW', 'indices kW dW'),
    TemporalSubSampling = layer('weight bias kW dW inputFrameSize', 'weight kW dW',
       'gradWeight gradBias kW dW scale', {prepare = frames}),
@@ -228,5 +227,3 @@ M.classes = {
       updateGradInput = 'gradOutput gradInput n planes depth height width odepth oheight owidth',
       class = 'UpSampling', fields = {mode = 'linear'}, prepare = inputOfSizes},
 }
-
-return M

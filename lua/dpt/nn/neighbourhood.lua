@@ -47,7 +47,7 @@ function M.init(self, nInputPlane, kernel, name, share, convolutions)
    self.filter:copy(plane:contiguous():view(1, 1, plane:size(1), plane:size(2)):expand(size))
 end
 
---- Gives a normalization out of a file of Torch7, where modules do what is done here, its filter.
+--- Sets the filter of a normalization out of a file of Torch7, where modules do what is done here.
 function M.fromModules(self)
    local estimator = self.stdestimator or self.meanestimator
    if not estimator then return end
