@@ -17,6 +17,7 @@ enum {
   SPREAD = DPT__REDUCE_SPREAD,
   BEST = 32,
   TILE = DPT__REDUCE_TILE,
+  SIDE = DPT__REDUCE_SIDE,
   NARROW = 256, /* slices side by side where there is less work than LARGE */
   LARGE = 1 << 20,
   TOGETHER = 8,
@@ -57,14 +58,27 @@ static void sum_columns(int kind, const void *x, int64_t rows, int64_t row_strid
   else
     columns_f32(kind, x, rows, row_stride, cols, stride, p, out);
 }
+
+static const struct type sums = {sum_run, sum_columns, join_f32, find_f32, store_f32};
 #endif
 
 static const struct type *reduce_type(int dtype, int kind) {
 #ifdef __x86_64__
-  static const struct type sums = {sum_run, sum_columns, join_f32, find_f32, store_f32};
   if (dtype == DPT_F32 && kind == DPT__SUM && dpt__isa() >= DPT__ISA_AVX2) return &sums;
 #endif
   return &types[dtype];
+}
+
+/* 1 to SIDE runs of n >= 1 elements. */
+static void reduce_runs(const struct type *type, int kind, const void *const *x, int runs,
+                        int64_t n, int64_t stride, double p, part *out) {
+#ifdef __x86_64__
+  if (type == &sums && runs == SIDE && stride == 1) {
+    dpt__sum_runs((const float *const *)x, n, out);
+    return;
+  }
+#endif
+  for (int k = 0; k < runs; k++) type->run(kind, x[k], n, stride, p, out + k);
 }
 
 /* From the accumulated part of n elements to the result. */
@@ -81,26 +95,59 @@ static void reduce_put(const dpt__reduce_args *g, int64_t r, int64_t idx, part *
   types[g->dtype].store((char *)g->r + (size_t)r * dpt__dtype_size(g->dtype), v);
 }
 
-/* Each slice is a run, cut into blocks. */
+/* A block of a slice. */
+typedef struct run {
+  const char *x;
+  int64_t n, at[DPT__SLICE_OPERANDS];
+} run;
+
+static run reduce_run_of(const dpt__reduce_args *g, int64_t t) {
+  run r;
+  int64_t blocks = (g->n + BLOCK - 1) / BLOCK, first = t % blocks * BLOCK;
+  dpt__slice_at(&g->slices, t / blocks, r.at);
+  r.x = (const char *)g->a + (size_t)(r.at[0] + first * g->stride) * dpt__dtype_size(g->dtype);
+  r.n = dpt__min(BLOCK, g->n - first);
+  return r;
+}
+
+/* Blocks t, t + apart ...: SIDE of them, or one. */
+static void reduce_some_runs(const dpt__reduce_args *g, const struct type *type, int64_t t,
+                             int64_t apart, int runs, part *parts) {
+  int kind = dpt__accumulation(g->op, g->p), equal = 1;
+  run r[SIDE];
+  const void *x[SIDE];
+  part v[SIDE] = {{.at = 0}};
+  for (int k = 0; k < runs; k++) {
+    r[k] = reduce_run_of(g, t + k * apart);
+    x[k] = r[k].x;
+    equal = equal && r[k].n == r[0].n;
+  }
+  if (equal)
+    reduce_runs(type, kind, x, runs, r[0].n, g->stride, g->p, v);
+  else
+    for (int k = 0; k < runs; k++) type->run(kind, x[k], r[k].n, g->stride, g->p, v + k);
+  for (int k = 0; k < runs; k++) {
+    if (g->idx) v[k].at = type->find(x[k], r[k].n, g->stride, v + k);
+    if (g->n <= BLOCK)
+      reduce_put(g, r[k].at[1], r[k].at[2], v + k);
+    else
+      parts[t + k * apart] = v[k];
+  }
+}
+
+/* Each slice is a run, cut into blocks; a task reads SIDE streams of some BLOCK elements. */
 static int reduce_by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p);
   const struct type *type = reduce_type(g->dtype, kind);
-  size_t width = dpt__dtype_size(g->dtype);
-  int64_t blocks = (g->n + BLOCK - 1) / BLOCK, tasks = g->slices.count * blocks;
+  int64_t blocks = (g->n + BLOCK - 1) / BLOCK, count = g->slices.count * blocks;
+  int64_t task = dpt__min(SIDE * ((BLOCK - 1) / g->n + 1), count / context->threads + 1);
   int parallel = g->slices.count * g->n > PARALLEL && context->threads > 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
-  for (int64_t t = 0; t < tasks; t++) {
-    int64_t first = t % blocks * BLOCK, at[DPT__SLICE_OPERANDS];
-    dpt__slice_at(&g->slices, t / blocks, at);
-    const char *x = (const char *)g->a + (size_t)(at[0] + first * g->stride) * width;
-    int64_t n = dpt__min(BLOCK, g->n - first);
-    part v = {.at = 0};
-    type->run(kind, x, n, g->stride, g->p, &v);
-    if (g->idx) v.at = type->find(x, n, g->stride, &v);
-    if (blocks == 1)
-      reduce_put(g, at[1], at[2], &v);
-    else
-      parts[t] = v;
+  for (int64_t first = 0; first < count; first += task) {
+    int64_t last = dpt__min(first + task, count), apart = (last - first) / SIDE;
+    for (int64_t t = first; t < first + apart; t++)
+      reduce_some_runs(g, type, t, apart, SIDE, parts);
+    for (int64_t t = first + SIDE * apart; t < last; t++) reduce_some_runs(g, type, t, 0, 1, parts);
   }
   for (int64_t slice = 0; slice < g->slices.count && blocks > 1; slice++) {
     part *v = parts + slice * blocks;
@@ -196,6 +243,21 @@ static part reduce_block_of(const dpt__reduce_all_args *g, int kind, const struc
   return sum;
 }
 
+/* SIDE blocks from `first` on, fewer at the end. */
+static void reduce_some_blocks(const dpt__reduce_all_args *g, int kind, const struct type *type,
+                               int64_t count, int64_t first, part *parts) {
+  int64_t stride = g->walk.stride[0][0], t = first;
+  const void *x[SIDE];
+  if (g->walk.ndim == 1 && (first + SIDE) * BLOCK <= count) {
+    ptrdiff_t block = BLOCK * stride * (ptrdiff_t)dpt__dtype_size(g->walk.dtype[0]);
+    for (int k = 0; k < SIDE; k++) x[k] = g->walk.data[0] + (first + k) * block;
+    reduce_runs(type, kind, x, SIDE, BLOCK, stride, g->p, parts + first);
+    return;
+  }
+  for (; t < first + SIDE && t * BLOCK < count; t++)
+    parts[t] = reduce_block_of(g, kind, type, count, t);
+}
+
 int dpt__host_reduce_all(dpt__context *context, const void *args) {
   const dpt__reduce_all_args *g = args;
   int kind = dpt__accumulation(g->op, g->p), dtype = g->walk.dtype[0];
@@ -208,7 +270,7 @@ int dpt__host_reduce_all(dpt__context *context, const void *args) {
     for (int64_t t = 0; t < blocks; t++) parts[t] = reduce_block_of(g, kind, type, count, t);
   } else {
 #pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t t = 0; t < blocks; t++) parts[t] = reduce_block_of(g, kind, type, count, t);
+    for (int64_t t = 0; t < blocks; t += SIDE) reduce_some_blocks(g, kind, type, count, t, parts);
   }
   for (int64_t t = 1; t < blocks; t++)
     type->join(kind, parts, t * BLOCK, parts + t, dpt__min(BLOCK, count - t * BLOCK));

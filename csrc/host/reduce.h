@@ -4,8 +4,14 @@
 #include "base/element.h"
 #include "host/kernels.h"
 
-/* SPREAD: sums of a run side by side; TILE: of columns at most. */
-enum { DPT__REDUCE_BLOCK = 16384, DPT__REDUCE_SPREAD = 32, DPT__REDUCE_TILE = 1024 };
+/* SPREAD: sums of a run side by side; TILE: of columns at most; SIDE: runs that are read at once.
+ */
+enum {
+  DPT__REDUCE_BLOCK = 16384,
+  DPT__REDUCE_SPREAD = 32,
+  DPT__REDUCE_TILE = 1024,
+  DPT__REDUCE_SIDE = 4
+};
 
 /* What a block of elements contributes: `whole` for integers, `real` for the others. */
 typedef struct part {
@@ -21,6 +27,7 @@ typedef struct part {
 
 /* Of floats next to each other (x86-64 with AVX2 and FMA alone). */
 void dpt__sum_run(const float *x, int64_t n, part *out);
+void dpt__sum_runs(const float *const x[DPT__REDUCE_SIDE], int64_t n, part *out);
 void dpt__sum_columns(const float *x, int64_t rows, int64_t row_stride, int64_t cols, part *out);
 
 #endif

@@ -3,27 +3,46 @@
  * Invariant: the bits are those of host/reduce_rows.inc.c, whose order of sums this is. Multiplying
  * by 1 is exact, and lets units add that have no conversions to do.
  */
+#include "base/number.h"
 #include "host/reduce.h"
+
 #include <immintrin.h>
 
+#define INLINE DPT__INLINE
 #define FMA __attribute__((target("avx2,fma")))
 #define ADD(sum, at) _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(at)), one, sum)
 
-enum { LANES = 4, VECTORS = DPT__REDUCE_SPREAD / LANES, TOGETHER = 8 };
+enum { LANES = 4, VECTORS = DPT__REDUCE_SPREAD / LANES, TOGETHER = 8, PIECE = 128 };
 
-FMA void dpt__sum_run(const float *x, int64_t n, part *out) {
+FMA static INLINE void sum_add(double *s, const float *x, int64_t n) {
   __m256d v[VECTORS], one = _mm256_set1_pd(1);
-  double s[DPT__REDUCE_SPREAD];
   int64_t i = 0;
-  for (int j = 0; j < VECTORS; j++) v[j] = _mm256_setzero_pd();
+  for (int j = 0; j < VECTORS; j++) v[j] = _mm256_loadu_pd(s + j * LANES);
   for (; i + DPT__REDUCE_SPREAD <= n; i += DPT__REDUCE_SPREAD)
 #pragma GCC unroll 8
     for (int j = 0; j < VECTORS; j++) v[j] = ADD(v[j], x + i + j * LANES);
   for (int j = 0; j < VECTORS; j++) _mm256_storeu_pd(s + j * LANES, v[j]);
   for (int64_t j = 0; i + j < n; j++) s[j] += x[i + j];
+}
+
+FMA static INLINE double sum_fold(double *s) {
   for (int h = DPT__REDUCE_SPREAD / 2; h; h /= 2)
     for (int j = 0; j < h; j++) s[j] += s[j + h];
-  out->real = s[0];
+  return s[0];
+}
+
+FMA void dpt__sum_run(const float *x, int64_t n, part *out) {
+  double s[DPT__REDUCE_SPREAD] = {0};
+  sum_add(s, x, n);
+  out->real = sum_fold(s);
+}
+
+/* PIECE elements of each in turn: memory brings several streams faster than one. */
+FMA void dpt__sum_runs(const float *const x[DPT__REDUCE_SIDE], int64_t n, part *out) {
+  double s[DPT__REDUCE_SIDE][DPT__REDUCE_SPREAD] = {{0}};
+  for (int64_t i = 0; i < n; i += PIECE)
+    for (int k = 0; k < DPT__REDUCE_SIDE; k++) sum_add(s[k], x[k] + i, dpt__min(PIECE, n - i));
+  for (int k = 0; k < DPT__REDUCE_SIDE; k++) out[k].real = sum_fold(s[k]);
 }
 
 FMA void dpt__sum_columns(const float *x, int64_t rows, int64_t row_stride, int64_t cols,

@@ -87,6 +87,22 @@ static void walk_swap_dims(dpt__walk *walk, int i, int j) {
   for (int k = 0; k < walk->noperand; k++) walk_swap(walk->stride[k], i, j);
 }
 
+/* Neighbours that are one dimension for every operand become one. */
+static void walk_join(dpt__walk *walk) {
+  int last = 0;
+  for (int d = 1; d < walk->ndim; d++) {
+    int one = 1;
+    for (int k = 0; k < walk->noperand; k++)
+      one = one && walk->stride[k][last] == walk->size[d] * walk->stride[k][d];
+    if (one)
+      walk->size[last] *= walk->size[d];
+    else
+      walk->size[++last] = walk->size[d];
+    for (int k = 0; k < walk->noperand; k++) walk->stride[k][last] = walk->stride[k][d];
+  }
+  walk->ndim = last + 1;
+}
+
 void dpt__walk_sort(dpt__walk *walk) {
   dpt__walk sorted;
   int64_t inner = 0;
@@ -105,6 +121,7 @@ void dpt__walk_sort(dpt__walk *walk) {
     }
     inner += (sorted.size[d] - 1) * sorted.stride[0][d];
   }
+  walk_join(&sorted);
   *walk = sorted;
 }
 

@@ -269,6 +269,37 @@ static void wide(void) {
   dpt_tensor_free(&r);
 }
 
+/* Rows that are read side by side have the bits of each alone; a transposed matrix those of itself.
+ */
+static void side_by_side(int64_t rows, int64_t cols) {
+  dpt_tensor t = {.kind_ = DPT_F32}, r = {.kind_ = DPT_F32};
+  OK(dpt_tensor_new(&t, DPT_F32, 2, (const int64_t[]){rows, cols}));
+  float *x = dpt__at(&t);
+  double value, turned;
+  int sum = dpt_reduction("sum");
+  for (int64_t i = 0; i < rows * cols; i++) x[i] = (float)draw(&seed, 1 << 20) / 7 - 5e4f;
+  OK(dpt_reduce(sum, &r, NULL, &t, 1, 0));
+  const float *got = dpt__at(&r);
+  dpt_tensor row = t; /* a view that owns nothing */
+  row.ndim_ = 1;
+  row.size_[0] = cols;
+  row.stride_[0] = 1;
+  for (int64_t i = 0; i < rows; i++) {
+    row.offset_ = t.offset_ + i * cols;
+    OK(dpt_reduce_all(sum, &row, 0, &value));
+    CHECK(got[i] == (float)value);
+  }
+  dpt_tensor other = t;
+  other.size_[0] = cols;
+  other.size_[1] = rows;
+  other.stride_[0] = 1;
+  other.stride_[1] = cols;
+  OK(dpt_reduce_all(sum, &t, 0, &value) || dpt_reduce_all(sum, &other, 0, &turned));
+  CHECK(value == turned);
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&r);
+}
+
 static void long_ones(void) {
   static const int64_t n = 100000;
   dpt_tensor t = {.kind_ = DPT_I64}, r = {.kind_ = DPT_I64}, idx = {.kind_ = DPT_I64};
@@ -347,6 +378,10 @@ int main(void) {
   threads((const int64_t[]){37, 11, 613});
   threads((const int64_t[]){301, 3, 1507});
   wide();
+  for (int64_t rows = 1; rows < 12; rows++)
+    for (int64_t cols = 1; cols < 50000; cols = 3 * cols + (int64_t)draw(&seed, 100))
+      side_by_side(rows, cols);
+  side_by_side(700, 61);
   long_ones();
   modes();
   refusals();

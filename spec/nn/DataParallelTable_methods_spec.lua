@@ -149,16 +149,13 @@ same.dispatched('nn.DataParallelTable', function()
          local many = table(networks.convolution.make():cuda())
          local input = randomInput({2, 6, 6}, 2 * most)
          local live = {}
-         collectgarbage() -- networks of other specs
-         collectgarbage()
+         same.collect(many) -- networks of other specs
          for step = 1, 8 do
             many:forward(input)
             many:backward(input, many.output)
             assert.equal(many, many:clearState())
             assert.equal(0, many.output:nElement())
-            collectgarbage()
-            collectgarbage()
-            many.impl:collect() -- in the states of the other replicas
+            same.collect(many)
             local bytes = 0
             for i = 1, most do bytes = bytes + same.liveBytes(i) end
             live[step] = bytes

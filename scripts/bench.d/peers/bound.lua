@@ -23,10 +23,16 @@ void bound_move(char *to, const char *from, int64_t n, int threads) {
   }
 }
 uint64_t bound_read(const uint64_t *from, int64_t n, int threads) {
-  uint64_t sum = 0;
-#pragma omp parallel for num_threads(threads) reduction(+ : sum) schedule(static)
-  for (int64_t i = 0; i < n / 8; i++) sum += from[i];
-  return sum;
+  uint64_t a = 0, b = 0, c = 0, d = 0;
+  int64_t part = n / 32; /* four streams: memory brings them faster than one */
+#pragma omp parallel for num_threads(threads) reduction(+ : a, b, c, d) schedule(static)
+  for (int64_t i = 0; i < part; i++) {
+    a += from[i];
+    b += from[part + i];
+    c += from[2 * part + i];
+    d += from[3 * part + i];
+  }
+  return a + b + c + d;
 }
 void bound_write(const char *name, const char *from, int64_t n) {
   int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
