@@ -97,7 +97,7 @@ static void FN(run)(void *c, int64_t c_row, const void *a, int64_t a_row, const 
     const T *panel = (const T *)packed + col * k, *from = a;
     int64_t cols = n - col < FN(COLS) ? n - col : FN(COLS), i = 0;
     T *to = (T *)c + col;
-    for (; i + ROWS <= rows; i += ROWS)
+    for (; i + ROWS <= rows && !(ROWS == 6 && rows - i == 8); i += ROWS) /* 4 + 4, not 6 + 2 */
       FN(tile)(ROWS, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
     for (; ROWS > 4 && i + 4 <= rows; i += 4)
       FN(tile)(4, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);

@@ -32,6 +32,10 @@ target_link_libraries(dpt_emulated PRIVATE ${CMAKE_DL_LIBS})
 set(emulated_sources ${cuda_sources})
 list(FILTER emulated_sources EXCLUDE REGEX csrc/cuda/cudnn/)
 emulate(dpt_emulated ${emulated_sources})
+# With a sanitizer it is most of the build, and only `scripts/test --rest` needs it.
+if(DPT_SANITIZE)
+  set_target_properties(dpt_emulated PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 # what DPT_NCCL may name where devices are emulated
 add_library(nccl_fake SHARED spec/emulation/nccl.cpp)
 target_include_directories(nccl_fake PRIVATE spec/emulation csrc)

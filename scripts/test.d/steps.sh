@@ -30,16 +30,17 @@ steps=(
   'threads      rest setup     the library and the C tests with ThreadSanitizer'
   'tsan         rest threads   C tests of what runs at once under ThreadSanitizer, also with delays'
   'thread_safety rest setup    what needs a lock has it: clang proves it from annotations'
+  'asan_kernels rest sanitized CUDA kernels for the CPU build under both sanitizers'
   'emulated_others rest build  the Lua specs but those of spec/nn, with CUDA kernels run by the CPU'
   'emulated_nn  rest build     the Lua specs of spec/nn, with CUDA kernels run by the CPU'
-  'asan_emulated rest sanitized Lua specs of CUDA kernels, run by the CPU, under both'
-  'asan_others  rest sanitized the Lua specs but those of spec/nn, under both'
-  'asan_nn      rest sanitized the Lua specs of spec/nn, under both'
+  'asan_emulated rest asan_kernels Lua specs of CUDA kernels, run by the CPU, under both'
+  'asan_others  rest asan_kernels the Lua specs but those of spec/nn, under both'
+  'asan_nn      rest asan_kernels the Lua specs of spec/nn, under both'
   'ranks_more   rest build     the same on 5 and 8 ranks and on two hosts, with random faults'
-  'ranks_asan   rest sanitized dpt.distributed on 1 to 3 ranks under both sanitizers'
+  'ranks_asan   rest asan_kernels dpt.distributed on 1 to 3 ranks under both sanitizers'
   'ranks_tsan   rest threads   C test of 2 and 3 ranks under ThreadSanitizer, also with delays'
-  'delay        rest sanitized Lua specs of what runs at once, with random delays, under both'
-  'fuzz         rest sanitized random calls, layers, bytes, failing allocations, under both'
+  'delay        rest asan_kernels Lua specs of what runs at once, with random delays, under both'
+  'fuzz         rest asan_kernels random calls, layers, bytes, failing allocations, under both'
   'kernels      rest build     products and what uses them with each kernel set of OpenBLAS'
   'many         rest build     the Lua specs of DataParallelTable on 64 devices'
   'browser      rest build     pages of profiles in a headless Chromium'
@@ -55,7 +56,8 @@ steps=(
 
 # What a sanitizer is to see at every change: C that is given sizes, strides, offsets and bytes by
 # the caller (tensors, files, the FFI), and memory that several threads share (devices, comm,
-# workers, the buffers of parallel networks). The specs of layers and updates run under sanitizers
+# workers, the buffers of parallel networks). Specs tagged #emulated run CUDA kernels on the CPU,
+# which --rest builds with sanitizers. The specs of layers and updates run under sanitizers
 # on emulated devices: there they pass both the kernels of csrc/cuda and, for what has none, the
 # host's.
 asan_specs=(spec/ffi_spec.lua spec/device spec/tensor spec/file spec/comm
@@ -73,6 +75,10 @@ run_setup() { scripts/setup; }
 run_build() { scripts/build build -DDPT_WERROR=ON; }
 
 run_sanitized() { scripts/build build-sanitized -DDPT_WERROR=ON -DDPT_SANITIZE=address,undefined; }
+
+run_asan_kernels() {
+  cmake --build build-sanitized --target dpt_emulated -- --quiet
+}
 
 run_layers() {
   local status=0
@@ -187,7 +193,7 @@ sanitized_specs() {
   LD_PRELOAD=$(gcc -print-file-name=libasan.so) specs --exclude-tags=noasan "$@"
 }
 
-run_asan_specs() { sanitized_specs "${asan_specs[@]}"; }
+run_asan_specs() { sanitized_specs --exclude-tags=noasan,emulated "${asan_specs[@]}"; }
 
 run_asan_emulated() { DPT_DEVICES=emulated:2 sanitized_specs "${asan_emulated[@]}"; }
 
