@@ -27,6 +27,7 @@ return {
       ['distributed/profile'] = 'init',
       ['distributed/resume'] = 'init',
       ['distributed/training'] = 'init',
+      ['distributed/shares'] = 'init',
       ['distributed/uneven_rows'] = 'init',
       ['distributed/user_issues'] = 'init',
       ['distributed/wrapper'] = 'init',

@@ -53,6 +53,33 @@ describe('dpt.distributed.loader', function()
       end
    end)
 
+   it('draws anew for each batch, whatever the seed', function()
+      for _, seed in ipairs{2 ^ 25, 1700000000, 1700000000123} do
+         local loader = distributed.loader(distributed.sampler(23, {batch = 1, seed = seed}), make)
+         local _, noise = run(loader)
+         loader:close()
+         table.sort(noise)
+         for i = 2, #noise do assert.not_equal(noise[i - 1], noise[i]) end
+      end
+   end)
+
+   it('leaves its sampler behind what was given out when it is closed', function()
+      local wanted, one = expected(1)[1], sampler()
+      local loader = distributed.loader(one, make, {ahead = 3})
+      local rows = run(loader, 2)
+      loader:close()
+      for indices in one:epoch() do
+         for _, row in ipairs(indices:totable()) do table.insert(rows, row) end
+      end
+      assert.same(wanted, rows)
+      loader = distributed.loader(one, make)
+      loader:next()
+      local moved = {n = 23, position = 8}
+      one:load(moved)
+      loader:close()
+      assert.equal(8, one:state().position)
+   end)
+
    it('hands over tensors of the device, made in threads', function()
       if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
       local loader = distributed.loader(sampler(), make)

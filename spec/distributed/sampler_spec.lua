@@ -37,6 +37,36 @@ describe('dpt.distributed.sampler', function()
       end
    end)
 
+   it('shuffles each epoch anew, whatever the seed', function()
+      for _, seed in ipairs{0, -3, 2 ^ 31, 1700000000123, 2 ^ 53} do
+         local a, orders = Sampler.new(50, {seed = seed}, 0, 1), {}
+         for _ = 1, 20 do
+            orders[table.concat(a:next():totable(), ' ')] = true
+            a:next()
+         end
+         local count = 0
+         for _ in pairs(orders) do count = count + 1 end
+         assert.equal(20, count)
+      end
+   end)
+
+   it('takes no state that it cannot have had', function()
+      local sampler = Sampler.new(10, {batch = 4}, 0, 1)
+      sampler:next()
+      local state = sampler:state()
+      for name, values in pairs{position = {-1, 2.5, 0 / 0, 11}, batch = {0, -2, 'x'},
+         current = {0, 1.5, {}}, seed = {{}, 0.5}, shuffle = {'no'}} do
+         for _, value in pairs(values) do
+            local other = sampler:state()
+            other[name] = value
+            assert.error_matches(function() sampler:load(other) end, 'load got ' .. name .. ' = ')
+            assert.same(state, sampler:state())
+         end
+      end
+      sampler:load{n = 10, position = 0, rank = 5, next = 1}
+      assert.equal(4, sampler:next():nElement())
+   end)
+
    it('shuffles by seed and epoch', function()
       local a = Sampler.new(50, {}, 0, 1)
       local first = a:next():totable()

@@ -99,7 +99,7 @@ local function fill(self)
          entry.worker = self.made % self.pool.n + 1
          entry.before, entry.count, entry.total = before, indices:nElement(), total
          entry.number = math.floor(place / sampler.batch) + 1
-         local seed = ((sampler.seed * 1000003 + epoch) * 7919 + place + before) % 2 ^ 52
+         local seed = (sampler:_key(epoch) % 2 ^ 39 * 7919 + place + before) % 2 ^ 52
          entry.job = self.pool:send(entry.worker, loading.batch, seed, indices:clone())
       end
       queue[#queue + 1] = entry
@@ -193,7 +193,8 @@ function Loader:load(state)
    return self
 end
 
---- Ends the workers, after what they are making. A loader that is collected does that by itself.
+--- Ends the workers, after what they are making, and moves the sampler back to behind the last
+-- batch that was given out. A loader that is collected ends its workers by itself.
 -- @function distributed.loader:close
 -- @as distributed
 -- @return nothing
@@ -206,6 +207,7 @@ end
 function Loader:close()
    if not self.pool then return end
    drop(self)
+   if self.moves == self.sampler.moves then self.sampler:load(self.current) end
    self.pool:close()
    self.pool = nil
 end

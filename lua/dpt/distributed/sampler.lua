@@ -23,6 +23,11 @@ local known = {
    shuffle = {options.isBoolean, 'true or false'},
 }
 
+-- What load takes, beside n.
+local states = {batch = known.batch, seed = known.seed, shuffle = known.shuffle,
+   current = {options.isCount, 'the number of an epoch'},
+   position = {function(n) return options.isWhole(n) and n >= 0 end, 'a number of rows'}}
+
 --- @param n how many rows there are
 -- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0)
 -- @param rank, size this rank's number, and how many there are
@@ -36,6 +41,9 @@ function Sampler.new(n, given, rank, size)
    return self
 end
 
+--- A number below 2^52 that seed and epoch choose: exact, whatever the seed.
+function Sampler:_key(epoch) return (self.seed % 2 ^ 32 * 1000003 + epoch) % 2 ^ 52 end
+
 local generator = torch.Generator()
 
 -- The order of the current epoch.
@@ -43,7 +51,7 @@ local function orderOf(self)
    if self.ordered ~= self.current then
       self.ordered = self.current
       if self.shuffle and self.n > 0 then
-         torch.manualSeed(generator, (self.seed * 1000003 + self.current) % 2 ^ 52)
+         torch.manualSeed(generator, self:_key(self.current))
          self.order = torch.randperm(generator, self.n):long()
       else
          self.order = self.n > 0 and torch.range(1, self.n):long() or torch.LongTensor()
@@ -116,7 +124,18 @@ function Sampler:load(state)
       fail('%s: load got the state of a sampler of %s rows, this one has %d', NAME,
          tostring(state.n), self.n)
    end
-   for name, value in pairs(state) do self[name] = value end
+   for name, wanted in pairs(states) do
+      local value = state[name]
+      if value ~= nil and not wanted[1](value) then
+         fail('%s: load got %s = %s, wanted %s', NAME, name, tostring(value), wanted[2])
+      end
+   end
+   if state.position > self.n then
+      fail('%s: load got position = %s of %d rows', NAME, tostring(state.position), self.n)
+   end
+   for name in pairs(states) do
+      if state[name] ~= nil then self[name] = state[name] end
+   end
    self.ordered, self.moves = nil, self.moves + 1
    return self
 end

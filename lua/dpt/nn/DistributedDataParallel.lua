@@ -214,8 +214,9 @@ end
 
 function DistributedDataParallel:updateGradInput(input, gradOutput)
    checkForward(self, input)
+   local share = self.ranks > 1 and weights.alone(self:_weight(gradOutput, true))
    self.gradInput = self.ranks == 1 and self.modules[1]:updateGradInput(input, gradOutput)
-      or self:_run('updateGradInput', input, gradOutput)
+      or weights.within(share, self._run, self, 'updateGradInput', input, gradOutput)
    weights.follow(gradOutput, self.gradInput)
    return self.gradInput
 end
@@ -261,11 +262,8 @@ function DistributedDataParallel:_accumulate(method, input, gradOutput, factor)
    local share
    share, gradOutput = self:_settle(true, gradOutput)
    self:_holdOnce()
-   weights.share = share
-   local ok, result = pcall(scale.within, NAME, self.foreign, pass, self, method, input, gradOutput,
-      (factor or 1) * share)
-   weights.share = nil
-   if not ok then error(result, 0) end
+   local result = weights.within(share, scale.within, NAME, self.foreign, pass, self, method, input,
+      gradOutput, (factor or 1) * share)
    if not self.ordered then learnOrder(self) end
    self:syncBuffers()
    return result

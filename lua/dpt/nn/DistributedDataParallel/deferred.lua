@@ -7,7 +7,6 @@
 -- large.
 local dptffi = require 'dpt.ffi'
 local comm = require 'dpt.comm'
-local cutorch = require 'dpt.device'
 local follow = require 'dpt.nn.DataParallelTable.follow'
 local flatten = require 'dpt.parallel.params.flatten'
 local scale = require 'dpt.parallel.ranks.scale'
@@ -29,12 +28,12 @@ local NAME = 'nn.DistributedDataParallel'
 deferred.noSync = follow.noSync
 
 -- What this rank's gradient counts and of what kind that is; of several terms the list of them.
-function deferred:_weight(gradOutput)
+function deferred:_weight(gradOutput, comesAgain)
    if self.reduce == 'sum' then return 1, weights.SUM end
    if self.reduce == 'ranks' then
       return self.rows > 0 and 1 or 0, self.rows > 0 and weights.ROWS or weights.NONE
    end
-   return weights.of(gradOutput, self.rows)
+   return weights.of(gradOutput, self.rows, comesAgain)
 end
 
 --- A copy of a tensor where it is.
@@ -44,10 +43,7 @@ end
 -- @param t tensor: on the host or a device
 -- @return a tensor
 -- @usage nn.DistributedDataParallel.copyOf(torch.Tensor{3}) --> [3]
-function deferred.copyOf(t)
-   local device = comm.device(t)
-   return device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
-end
+deferred.copyOf = weights.copyOf
 
 -- Gradients begin to wait.
 local function begin(self)
@@ -95,9 +91,10 @@ function deferred:_defer(method, input, gradOutput, factor)
    local pending = self.pending
    local weight, kind, list = self:_weight(gradOutput)
    local share = countPass(self, pending, weight, kind, list)
+   if kind ~= weights.TERMS then self.weighed, self.weighedBy = weight, kind end
    if self.table then self.table.deferred = true end
-   local ok, result = pcall(scale.within, NAME, self.foreign, self._run, self, method, input,
-      gradOutput, factor * share)
+   local ok, result = pcall(weights.within, weights.alone(weight, kind), scale.within, NAME,
+      self.foreign, self._run, self, method, input, gradOutput, factor * share)
    if self.table then self.table.deferred = false end
    if not ok then error(result, 0) end
    pending.version = comm.version(self.params.gradient)
@@ -157,8 +154,10 @@ end
 function deferred:_settle(isPass, gradOutput)
    local pending = self.pending
    local weight, kind, list = 0, weights.NONE, nil
-   if isPass then weight, kind, list = self:_weight(gradOutput) end
-   self.weighed, self.weighedBy = weight, kind
+   if isPass then
+      weight, kind, list = self:_weight(gradOutput)
+      self.weighed, self.weighedBy = weight, kind
+   end
    if self.reduce == 'sum' and not pending then return 1, gradOutput end
    self:_checkPending()
    local own = kind

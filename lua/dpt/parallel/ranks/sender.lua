@@ -10,11 +10,12 @@
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
+local torch = require 'dpt.tensor'
 local bfloat16 = require 'dpt.parallel.ranks.bfloat16'
 local weights = require 'dpt.parallel.ranks.weights'
 local dptffi = require 'dpt.ffi'
 
-local C = dptffi.C
+local C, fail, type = dptffi.C, dptffi.fail, dptffi.type
 
 local Sender = {}
 Sender.__index = Sender
@@ -24,7 +25,7 @@ local CHUNK = 2 ^ 18 -- elements of which every rank has all parts at once
 
 --- @param bytes counts in its field gradients
 -- @param hook nil, 'half', 'bfloat16', or function(tensor, bucket) that leaves the sum over all
--- ranks in the tensor
+-- ranks in the tensor, or returns it
 function Sender.new(bytes, hook)
    return setmetatable({bytes = bytes, hook = hook, parts = 1}, Sender)
 end
@@ -48,6 +49,23 @@ local function gatherUppers(t, name)
    end
 end
 
+-- A hook writes into t, or returns the sum in a tensor of its own (as PyTorch's hooks do).
+local function hooked(self, t, b)
+   local own = t.new():set(t)
+   local result = self.hook(t, b)
+   if not t:isSetTo(own) then
+      fail('nn.DistributedDataParallel: the hook has given bucket %d other memory: it is to write'
+         .. ' into it, or to return a tensor', b)
+   end
+   if result == nil or rawequal(result, t) then return end
+   if not torch.isTensor(result) or result:nElement() ~= t:nElement() then
+      fail('nn.DistributedDataParallel: the hook has returned %s for bucket %d, wanted nothing or a'
+         .. ' tensor of %d elements', torch.isTensor(result) and 'a tensor of '
+         .. result:nElement() .. ' elements' or 'a ' .. type(result), b, t:nElement())
+   end
+   t:copy(result)
+end
+
 local function sum(self, t, b, now)
    local each = 2
    local name = 'gradients, bucket ' .. b
@@ -57,7 +75,7 @@ local function sum(self, t, b, now)
       distributed.allReduce(t, 'sum', nil, name, now, self.hook)
    else
       each = t:elementSize()
-      if self.hook then self.hook(t, b) else distributed.allReduce(t, 'sum', nil, name, now) end
+      if self.hook then hooked(self, t, b) else distributed.allReduce(t, 'sum', nil, name, now) end
    end
    self.bytes.gradients = self.bytes.gradients + t:nElement() * each
 end

@@ -7,6 +7,7 @@
 -- ranks see all weights, so that those that cannot be put together raise on all of them.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
 local fail = require('dpt.ffi').fail
 
 local weights = {}
@@ -57,9 +58,35 @@ local function versionOf(gradient)
    return sum
 end
 
---- A criterion has computed a gradient.
+--- A copy of a tensor where it is.
+function weights.copyOf(t)
+   local device = comm.device(t)
+   return device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
+end
+
+--- Calls f(...), a pass whose gradients are multiplied by `share`; nil: that is unknown.
+function weights.within(share, f, ...)
+   weights.share = share
+   local ok, result = pcall(f, ...)
+   weights.share = nil
+   if not ok then error(result, 0) end
+   return result
+end
+
+--- The share of a pass that ranks have not agreed on: what its gradient counts by itself.
+function weights.alone(weight, kind)
+   if kind == weights.TERMS then return nil end
+   return kind == weights.SUM and 1 or weight
+end
+
+--- A criterion has computed a gradient. It may be used again before anybody asks: its divisors, if
+-- they are tensors, are copied.
 -- @param list that its method denominators returned
 function weights.note(gradient, criterion, list, input, target)
+   for _, term in ipairs(list) do
+      local divisor = term.denominator
+      if torch.isTensor(divisor) then term.denominator = weights.copyOf(divisor) end
+   end
    local origin = {terms = list, input = input, target = target}
    if list[2] then
       origin.version, origin.criterion = versionOf(gradient), setmetatable({criterion}, weak)
@@ -72,16 +99,16 @@ end
 -- What the terms of a gradient were divided by, nil if that is unknown. A tensor that is no
 -- criterion's is a multiple or a copy of one, or came back through another network: it is
 -- that of the criterion that noted last, if all since the last backward noted one kind.
-local function termsOf(gradient)
+local function termsOf(gradient, comesAgain)
    local origin = origins[gradient]
    if origin and origin.taken and (untaken ~= nil or origin.taken ~= versionOf(gradient)) then
       origin = nil
    end
    if not origin and untaken and #untaken == 1 then
       origin = {terms = untaken, taken = versionOf(gradient)}
-      origins[gradient] = origin
+      if not comesAgain then origins[gradient] = origin end
    end
-   untaken = nil
+   if not comesAgain then untaken = nil end
    return origin and origin.terms
 end
 
@@ -95,9 +122,10 @@ end
 
 --- The weight of a gradient of a network's output on this rank, and its kind.
 -- @param rows of the batch
+-- @param comesAgain whether the pass that counts is still to come with it
 -- @return of several terms: how many there are, their kind and the list of them
-function weights.of(gradient, rows)
-   local terms = termsOf(gradient)
+function weights.of(gradient, rows, comesAgain)
+   local terms = termsOf(gradient, comesAgain)
    if rows == 0 then return 0, weights.NONE end
    local kind = terms and kindOf(terms) or weights.ROWS
    if kind == weights.ROWS then return rows, kind end

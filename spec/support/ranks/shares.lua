@@ -1,0 +1,140 @@
+-- What a gradient counts where ranks have not agreed on it yet (noSync, updateGradInput), after a
+-- criterion was used again, and with a hook of the script's: each of `checks` on all ranks against
+-- one process with all rows. Rank 0 prints the name of each that all have passed.
+require 'dpt'
+local distributed = require 'dpt.distributed'
+local expect = require 'spec.support.ranks.expect'
+local raises = expect.raises
+local rank, size = distributed.rank(), distributed.size()
+
+torch.manualSeed(3)
+local rows = {} -- rank r has 2 r + 1 of them
+for r = 0, size do rows[r] = r * r end
+local x = torch.randn(rows[size], 3)
+local labels = torch.Tensor(rows[size]):apply(function() return torch.random(3) end)
+
+local function whole(t) return t end
+local function part(t) return t:narrow(1, rows[rank] + 1, 2 * rank + 1) end
+
+local losses = {
+   {'mean', function() return nn.ClassNLLCriterion() end},
+   {'sum', function() return nn.ClassNLLCriterion(nil, false) end},
+   {'weighted', function() return nn.ClassNLLCriterion(torch.Tensor{1, 5, 0.2}) end},
+}
+
+local function network()
+   return nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):add(nn.Tanh())
+      :add(nn.Linear(4, 3)):add(nn.LogSoftMax())
+end
+
+-- Both ways of a training, and their gradients.
+local function compare(what, one, all, train)
+   local _, wanted = one:getParameters()
+   local _, got = all:getParameters()
+   one:zeroGradParameters()
+   all:zeroGradParameters()
+   train(one, whole)
+   train(all, part)
+   local off = (wanted - got):abs():max()
+   if off > 1e-12 or off ~= off then error(('%s on rank %d: off by %g'):format(what, rank, off)) end
+end
+
+local checks = {}
+
+function checks.normalization()
+   for _, loss in ipairs(losses) do
+      local name, make = unpack(loss)
+      local one = network()
+      local all = nn.DistributedDataParallel(nn.SyncBatchNormalization.convert(one:clone()))
+      local function pass(net, cut)
+         local criterion = make()
+         criterion:forward(net:forward(cut(x)), cut(labels))
+         net:backward(cut(x), criterion:backward(net.output, cut(labels)))
+      end
+      compare(name .. ' in noSync', one, all, function(net, cut)
+         for _ = 1, 2 do
+            if net == all then net:noSync(pass, net, cut) else pass(net, cut) end
+         end
+         if net == all then net:syncGradients() end
+      end)
+      local plain = nn.Linear(3, 3)
+      local generator = nn.DistributedDataParallel(plain:clone())
+      compare(name .. ' by updateGradInput', plain, generator, function(net, cut)
+         local judge, criterion = net == plain and one or all, make()
+         criterion:forward(judge:forward(net:forward(cut(x))), cut(labels))
+         local gradient = criterion:backward(judge.output, cut(labels))
+         net:backward(cut(x), judge:updateGradInput(net.output, gradient))
+      end)
+   end
+end
+
+function checks.loss()
+   for _, loss in ipairs(losses) do
+      local name, make = unpack(loss)
+      local one, criterion = nn.Sequential():add(nn.Linear(3, 3)):add(nn.LogSoftMax()), make()
+      local all = nn.DistributedDataParallel(one:clone())
+      local wanted = criterion:forward(one:forward(x), labels)
+      local value
+      all:noSync(function()
+         value = criterion:forward(all:forward(part(x)), part(labels))
+         all:backward(part(x), criterion:backward(all.output, part(labels)))
+      end)
+      for _ = 1, 2 do -- before and after gradients are added up
+         local off = math.abs(all:meanLoss(value) - wanted)
+         assert(off < 1e-12, ('%s on rank %d: the loss is off by %g'):format(name, rank, off))
+         all:syncGradients()
+      end
+   end
+end
+
+function checks.criterion()
+   for _, loss in ipairs(losses) do
+      local name, make = unpack(loss)
+      local one = nn.Sequential():add(nn.Linear(3, 3)):add(nn.LogSoftMax())
+      local all = nn.DistributedDataParallel(one:clone())
+      compare(name .. ', used again', one, all, function(net, cut)
+         local criterion = make()
+         criterion:forward(net:forward(cut(x)), cut(labels))
+         local gradient = criterion:backward(net.output, cut(labels))
+         criterion:forward(torch.zeros(20 * (rank + 1), 3), torch.ones(20 * (rank + 1)))
+         net:backward(cut(x), gradient)
+      end)
+   end
+end
+
+-- A hook may return the sum; one that gives the tensor other memory would change nothing.
+function checks.hook()
+   local function trained(hook)
+      return function()
+         local one = nn.Linear(3, 2)
+         local all = nn.DistributedDataParallel(one:clone(), {hook = hook})
+         compare('hook', one, all, function(net, cut)
+            local criterion = nn.MSECriterion()
+            criterion:forward(net:forward(cut(x)), cut(x):narrow(2, 1, 2))
+            net:backward(cut(x), criterion:backward(net.output, cut(x):narrow(2, 1, 2)))
+         end)
+      end
+   end
+   trained(function(t)
+      local sum = t:clone()
+      distributed.allReduce(sum)
+      return sum
+   end)()
+   trained(function(t)
+      distributed.allReduce(t)
+      return t
+   end)()
+   if size == 1 then return end -- nothing is sent
+   raises('the hook has given bucket 1 other memory: it is to write into it, or to return a tensor',
+      trained(function(t) t:set(t:clone()) end))
+   raises('the hook has returned a tensor of 1 elements for bucket 1, wanted nothing or a tensor of'
+      .. ' 8 elements', trained(function() return torch.zeros(1) end))
+   raises('the hook has returned a number', trained(function() return 3 end))
+end
+
+for _, name in ipairs{'normalization', 'loss', 'criterion', 'hook'} do
+   torch.manualSeed(7)
+   checks[name]()
+   distributed.barrier()
+   if rank == 0 then print(name .. ' holds') end
+end
