@@ -22,6 +22,23 @@ describe('dpt.optim.arguments', function()
       assert.is_true(f(x) < before)
    end)
 
+   it('takes numbers as strings, as options of a command line may be', function()
+      for method, fields in pairs{sgd = {momentum = 0.5, dampening = 0.1, weightDecay = 0.1},
+         adam = {beta1 = 0.8, beta2 = 0.9, epsilon = 1e-3, weightDecay = 0.1},
+         lbfgs = {maxEval = 2}} do
+         for field, value in pairs(fields) do
+            local a, b = x:clone(), x:clone()
+            for _ = 1, 2 do
+               optim[method](f, a, {[field] = value})
+               optim[method](f, b, {[field] = tostring(value)})
+            end
+            assert.equal(0, (a - b):abs():max())
+            bad(("optim.%s: argument '%s' is a string, wanted a number"):format(method, field),
+               function() optim[method](f, a, {[field] = 'high'}) end)
+         end
+      end
+   end)
+
    it('rejects what is no function, no tensor or no table, by name', function()
       bad("optim.de: argument 'f' is a string, wanted a function", arguments.callable, 'de', 'f',
          'x')

@@ -72,6 +72,14 @@ describe('Operators of tensors (dpt.tensor.operators):', function()
       end
    end)
 
+   it('a string that is a number is one, as with numbers', function()
+      local x = torch.Tensor{2, 3}
+      assert.same({{4, 5}, {4, 6}, {1, 1.5}, {0, 1}, {0, -1}, {6, 9}}, {(x + '2'):totable(),
+         (x * '2'):totable(), (x / '2'):totable(), (x % '2'):totable(), ('2' - x):totable(),
+         ('3' * x):totable()})
+      assert.error_matches(function() return x + 'two' end, 'operator %+: wanted')
+   end)
+
    it('what neither dpt nor the script defines is an error that names the operands', function()
       local t = torch.DoubleTensor(2)
       for message, f in pairs{

@@ -26,7 +26,9 @@ end}
 return function(opfunc, x, config, state)
    config, state = arguments.check('adam', opfunc, x, config, state)
    local rate = config.learningRate or 1e-3
-   local beta1, beta2 = config.beta1 or 0.9, config.beta2 or 0.999
+   local beta1 = arguments.number('adam', 'beta1', config.beta1 or 0.9)
+   local beta2 = arguments.number('adam', 'beta2', config.beta2 or 0.999)
+   local decay = arguments.number('adam', 'weightDecay', config.weightDecay or 0)
    local fx, dfdx = opfunc(x)
    dfdx = arguments.gradient('adam', x, dfdx)
 
@@ -34,13 +36,12 @@ return function(opfunc, x, config, state)
    -- each by itself: a state may be another method's
    state.m = state.m or dfdx.new():resizeAs(dfdx):zero()
    state.v = state.v or dfdx.new():resizeAs(dfdx):zero()
-   state.epsilon = config.epsilon or 1e-8
+   state.epsilon = arguments.number('adam', 'epsilon', config.epsilon or 1e-8)
    rawset(state, 'denom', nil)
    if getmetatable(state) == nil then setmetatable(state, lazy) end
    rate = rate / (1 + state.t * (config.learningRateDecay or 0))
    state.t = state.t + 1
    rate = rate * math.sqrt(1 - beta2 ^ state.t) / (1 - beta1 ^ state.t)
-   lib.adam_step(x, dfdx, state.m, state.v, rate, config.weightDecay or 0, beta1, beta2,
-      state.epsilon)
+   lib.adam_step(x, dfdx, state.m, state.v, rate, decay, beta1, beta2, state.epsilon)
    return x, {fx}
 end

@@ -45,6 +45,11 @@ function arguments.tensor(name, argument, value)
    if not isTensor(value) then reject(name, argument, value, 'a tensor') end
 end
 
+--- A number of the config, which scripts may have as a string (an option, or of the environment).
+function arguments.number(name, field, value)
+   return tonumber(value) or reject(name, field, value, 'a number')
+end
+
 --- Rejects what is neither nil nor a table; returns a table.
 function arguments.table(name, argument, value)
    if value == nil then return {} end

@@ -57,7 +57,7 @@ end
 return function(opfunc, x, config, state)
    config, state = arguments.check('lbfgs', opfunc, x, config, state)
    local maxIter = config.maxIter or 20
-   local maxEval = config.maxEval or maxIter * 1.25
+   local maxEval = arguments.number('lbfgs', 'maxEval', config.maxEval or maxIter * 1.25)
    local tolFun, tolX = config.tolFun or 1e-5, config.tolX or 1e-9
    local rate = config.learningRate or 1
    local search = config.lineSearch

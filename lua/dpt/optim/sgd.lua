@@ -23,9 +23,9 @@ local lib, fail = dptffi.lib, dptffi.fail
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('sgd', opfunc, x, config, state)
-   local momentum = config.momentum or 0
-   local dampening = config.dampening or momentum
-   local decay = config.weightDecay or 0
+   local momentum = arguments.number('sgd', 'momentum', config.momentum or 0)
+   local dampening = arguments.number('sgd', 'dampening', config.dampening or momentum)
+   local decay = arguments.number('sgd', 'weightDecay', config.weightDecay or 0)
    local nesterov = config.nesterov or false
    if nesterov and (momentum <= 0 or dampening ~= 0) then
       fail('optim.sgd: nesterov wants a momentum above 0 and a dampening of 0, got %s and %s',

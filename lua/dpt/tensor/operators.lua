@@ -10,7 +10,10 @@ local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
 local operators = {}
 
-local function isNumber(v) return type(v) == 'number' end
+-- Also a string that is a number, as for operators of numbers.
+local function isNumber(v)
+   return type(v) == 'number' or type(v) == 'string' and tonumber(v) ~= nil
+end
 
 local function wrong(sign, a, b)
    return fail('operator %s: wanted tensors of one type and numbers, got %s', sign,
