@@ -48,7 +48,53 @@ describe('gnuplot', function()
       assert.equal('%!PS', read(name):sub(1, 4))
    end)
 
+   it('draws surfaces, points in space and bars, and prints a figure into another file', function()
+      if not there then return pending 'there is no gnuplot (scripts/setup)' end
+      local z, x = torch.rand(4, 5), torch.linspace(0, 1, 7)
+      for _, draw in ipairs{function() return gnuplot.splot(z) end,
+         function() return gnuplot.splot({"one's", z}, {'two', z, z, z}) end,
+         function() return gnuplot.scatter3(x, x, x) end,
+         function() return gnuplot.scatter3{{"one's", x, x, x}, {'two', x, x, x}} end,
+         function() return gnuplot.bar(x) end, function() return gnuplot.bar(x, x) end} do
+         gnuplot.svgfigure(name)
+         assert.is_number(draw())
+         assert.is_true(gnuplot.plotflush())
+         assert.matches('<svg', read(name), 1, true)
+      end
+      gnuplot.axis 'auto'
+      assert.is_true(gnuplot.figprint(name .. '.png'))
+      assert.equal('\137PNG', read(name .. '.png'):sub(1, 4))
+      os.remove(name .. '.png')
+      gnuplot.axis 'fill'
+      assert.is_true(gnuplot.plotflush())
+      assert.matches('<svg', read(name), 1, true)
+   end)
+
+   it('counts what a histogram draws', function()
+      local h = gnuplot.histc(torch.Tensor{0, 0, 0.4, 1}, 4)
+      assert.same({4, 0.25, 1, 3}, {h.bins, h.binwidth, h.max, h.min})
+      assert.same({{val = 0.125, nb = 2}, {val = 0.375, nb = 1}, {val = 0.625, nb = 0},
+         {val = 0.875, nb = 1}}, {unpack(h)})
+      assert.same({2, 1, 0, 1}, h.raw:totable())
+      local raw = gnuplot.histc(torch.Tensor{0, 0, 0.4, 1}, 4, nil, nil, true)
+      assert.same({2, 1, 0, 1}, raw:totable())
+      assert.matches('0.125 +2 |+\n +0.375 +1 |+\n', tostring(h))
+      gnuplot.svgfigure(name)
+      assert.same({unpack(h)}, {unpack(gnuplot.hist(torch.Tensor{0, 0, 0.4, 1}, 4))})
+      assert.equal(72, #gnuplot.histc(torch.rand(9)))
+   end)
+
    it('raises what a script does wrong', function()
+      bad('gnuplot.splot: got a tensor of size 3, wanted tensors of 2 dimensions and one size',
+         function() gnuplot.splot(torch.rand(3)) end)
+      bad('gnuplot.splot: got 2 tensors, wanted {[name,] z} or {[name,] x, y, z}',
+         function() gnuplot.splot(torch.rand(3, 2), torch.rand(3, 2)) end)
+      bad('gnuplot.scatter3: got 1 tensors, wanted {[name,] x, y, z}',
+         function() gnuplot.scatter3(torch.rand(3)) end)
+      bad('gnuplot.histc: wants a tensor with elements as argument 1, got one without',
+         function() gnuplot.histc(torch.Tensor()) end)
+      bad("gnuplot.figprint: argument 'path' is 'loss', wanted a name that ends in .eps, .pdf, .png"
+         .. ' or .svg', function() gnuplot.figprint 'loss' end)
       bad('gnuplot.plot: got 2 x for 3 y', function() gnuplot.plot({1, 2}, {1, 2, 3}) end)
       bad('gnuplot.plot: got a boolean, wanted {[name,] [x,] y [, style]}',
          function() gnuplot.plot('a', true) end)

@@ -195,7 +195,9 @@ local function newindex(t, key, v)
    elseif sizes.isLongs(key) then
       return put(t, offsetOf(t, key), v)
    elseif kind == 'string' then
-      fail("%s: a tensor has no fields, got an assignment to '%s'", core.tensorNames[t.kind_], key)
+      fail("%s: a tensor has no fields, got an assignment to '%s'%s", core.tensorNames[t.kind_],
+         key, key == 'storage' and ": it is no C struct of Torch7's; a job of threads returns the"
+         .. ' tensor itself' or '')
    end
    return wrongKey(t, key)
 end

@@ -5,7 +5,7 @@
 -- written as a whole by plotflush and close. There are no windows: a figure without a file is not
 -- drawn.
 local dptffi = require 'dpt.ffi'
-local torch = require 'dpt.tensor'
+local plots = require 'dpt.util.gnuplot.plots'
 local fail, type = dptffi.fail, dptffi.type
 
 local gnuplot = {}
@@ -126,14 +126,27 @@ function gnuplot.movelegend(...) set('key', 'set key ' .. table.concat({...}, ' 
 -- @function gnuplot.axis
 -- @as gnuplot
 -- @param range table: {from, to, from, to}, '' for one that gnuplot chooses; or a string: 'equal',
---    'image': one scale for both
+--    'image': one scale for both, 'fill': as large as the picture, 'auto': as at first
 -- @return nothing
 -- @usage require('gnuplot').axis{0, 1, '', ''} == nil --> true
 function gnuplot.axis(range)
-   if type(range) ~= 'table' then return set('axis', 'set size ratio -1') end
+   if type(range) ~= 'table' then
+      return set('axis', range == 'auto' and 'set size nosquare\nset autoscale'
+         or range == 'fill' and 'set size noratio' or 'set size ratio -1')
+   end
    local function part(i) return tostring(range[i] or ''):gsub('^$', '*') end
    set('axis', ('set xrange [%s:%s]\nset yrange [%s:%s]'):format(part(1), part(2), part(3),
       part(4)))
+end
+
+-- Makes text what the figure draws, with commands of gnuplot's before it.
+local function draw(text, commands)
+   local f = own()
+   f.plot, f.settings.plot = text, commands
+   return f.number
+end
+for name, plot in pairs(plots) do
+   gnuplot[name] = function(...) return plot(draw, ...) end
 end
 
 --- A command of gnuplot's own, before the plot.
@@ -147,109 +160,6 @@ function gnuplot.raw(text)
    settings.raw = (settings.raw and settings.raw .. '\n' or '') .. text
 end
 
--- plots -------------------------------------------------------------------------------------------
-
-local styles = {['.'] = 'points pt 7 ps 0.4', ['+'] = 'points', ['-'] = 'lines lw 2',
-   ['+-'] = 'linespoints', ['~'] = 'lines smooth csplines', ['|'] = 'boxes'}
-
--- A list of the numbers of a tensor or a list.
-local function numbers(value)
-   if type(value) == 'table' then return value end
-   return value:double():contiguous():view(-1):totable()
-end
-
-local function isData(value)
-   return torch.isTensor(value) or type(value) == 'table' and type(value[1]) == 'number'
-end
-
--- A curve {[name,] [x,] y [, style]} as {name, x, y, style}.
-local function curve(words, fn)
-   local c, data = {name = '', style = 'lines lw 2'}, {}
-   for i, word in ipairs(words) do
-      if type(word) == 'string' then
-         if i == 1 then c.name = word else c.style = styles[word] or word:gsub('^with ', '') end
-      elseif isData(word) then
-         data[#data + 1] = word
-      else
-         fail('gnuplot.%s: got a %s, wanted {[name,] [x,] y [, style]}', fn, torch.type(word))
-      end
-   end
-   local only = data[1]
-   if only == nil then fail('gnuplot.%s: there is nothing to draw in a curve', fn) end
-   if not data[2] and torch.isTensor(only) and only:dim() == 2 and only:size(2) == 2 then
-      c.x, c.y = numbers(only:select(2, 1)), numbers(only:select(2, 2))
-   elseif data[2] then
-      c.x, c.y = numbers(only), numbers(data[2])
-   else
-      c.y, c.x = numbers(only), nil
-   end
-   if c.x and #c.x ~= #c.y then
-      fail('gnuplot.%s: got %d x for %d y', fn, #c.x, #c.y)
-   end
-   return c
-end
-
---- Draws curves. A curve is [name,] [x,] y [, style]; x and y are tensors or lists of numbers, or
--- one tensor of two columns; style is '.', '+', '-', '+-', '~' (smooth), '|' (boxes), or gnuplot's
--- 'with ...'.
--- @function gnuplot.plot
--- @as gnuplot
--- @param ... any: a curve; or several as tables, or one table of them
--- @return the figure's number
--- @usage type(require('gnuplot').plot('loss', torch.Tensor{3, 2, 1}, '+-')) --> number
-function gnuplot.plot(...)
-   local words = {...}
-   if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table'
-      and not isData(words[1][1]) then
-      words = words[1]
-   end
-   local lists = type(words[1]) == 'table' and not isData(words[1]) and words or {words}
-   local data, parts = {}, {}
-   for k, list in ipairs(lists) do
-      local c, rows = curve(list, 'plot'), {}
-      for i, y in ipairs(c.y) do rows[i] = ('%.9g %.9g'):format(c.x and c.x[i] or i, y) end
-      data[k] = ('$curve%d << EOD\n%s\nEOD'):format(k, table.concat(rows, '\n'))
-      parts[k] = ('$curve%d using 1:2 %s %s'):format(k,
-         c.name == '' and 'notitle' or 'title ' .. quote(c.name),
-         c.style:find 'smooth' and 'smooth csplines with lines' or 'with ' .. c.style)
-   end
-   own().plot = table.concat(data, '\n') .. '\nplot ' .. table.concat(parts, ', ')
-   return current.number
-end
-
---- Draws how many elements fall into each of equal parts.
--- @function gnuplot.hist
--- @as gnuplot
--- @param values tensor: of any size
--- @param bins? number: how many parts (100)
--- @param least? number: the range's lower end (the least element)
--- @param most? number: the range's upper end (the largest element)
--- @return the figure's number
--- @usage type(require('gnuplot').hist(torch.range(1, 9), 3)) --> number
-function gnuplot.hist(values, bins, least, most)
-   bins = bins or 100
-   least, most = least or values:min(), most or values:max()
-   local counts = numbers(torch.histc(values:double(), bins, least, most))
-   local x = {}
-   for i = 1, bins do x[i] = least + (most - least) * (i - 0.5) / bins end
-   return gnuplot.plot{'', x, counts, '|'}
-end
-
---- A matrix as an image, its first row above.
--- @function gnuplot.imagesc
--- @as gnuplot
--- @param matrix tensor: of two dimensions
--- @return the figure's number
--- @usage type(require('gnuplot').imagesc(torch.eye(3))) --> number
-function gnuplot.imagesc(matrix)
-   local rows = {}
-   for i, row in ipairs(matrix:double():totable()) do rows[i] = table.concat(row, ' ') end
-   set('image', 'set yrange [*:*] reverse')
-   own().plot = '$image << EOD\n' .. table.concat(rows, '\n')
-      .. '\nEOD\nplot $image matrix with image notitle'
-   return current.number
-end
-
 -- files -------------------------------------------------------------------------------------------
 
 -- Whether a shell command ends with status 0, which Lua 5.1 and 5.2 tell differently.
@@ -258,7 +168,7 @@ local function succeeds(command)
    return status == 0 or status == true
 end
 
-local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'image',
+local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'plot',
    'raw'}
 
 --- Writes the file of a figure.
@@ -293,6 +203,28 @@ function gnuplot.plotflush(n)
    log:close()
    os.remove(name)
    os.remove(name .. '.log')
+   return ok
+end
+
+--- Writes what the figure draws into another file, of the format that the name's end says.
+-- @function gnuplot.figprint
+-- @as gnuplot
+-- @param path string: of the file: .eps, .pdf, .png or .svg
+-- @return whether there is a picture
+-- @usage local g = require 'gnuplot'
+--    g.figure()
+--    return g.figprint(os.tmpname() .. '.png') --> false
+function gnuplot.figprint(path)
+   local kind = type(path) == 'string' and path:match '%.(%a+)$'
+   if not terminals[kind] then
+      fail("gnuplot.figprint: argument 'path' is %s, wanted a name that ends in .eps, .pdf, .png or"
+         .. ' .svg', type(path) == 'string' and "'" .. path .. "'" or 'a ' .. type(path))
+   end
+   local f = own()
+   local before, other = f.path, f.kind
+   f.path, f.kind = path, kind
+   local ok = gnuplot.plotflush()
+   f.path, f.kind = before, other
    return ok
 end
 

@@ -1,0 +1,232 @@
+--- dpt.util.gnuplot.plots: what gnuplot draws, as gnuplot's commands with the data in them.
+--
+-- Invariant: a function gets `draw(text, commands)`, which makes the text the figure's plot and
+-- returns the figure's number, and behind it what the function of its name in gnuplot got.
+local dptffi = require 'dpt.ffi'
+local torch = require 'dpt.tensor'
+local fail, type = dptffi.fail, dptffi.type
+
+local plots = {}
+
+-- A text in gnuplot's quotes.
+local function quote(text) return "'" .. tostring(text):gsub("'", "''"):gsub('\n', ' ') .. "'" end
+
+local styles = {['.'] = 'points pt 7 ps 0.4', ['+'] = 'points', ['-'] = 'lines lw 2',
+   ['+-'] = 'linespoints', ['~'] = 'lines smooth csplines', ['|'] = 'boxes'}
+
+-- A list of the numbers of a tensor or a list.
+local function numbers(value)
+   if type(value) == 'table' then return value end
+   return value:double():contiguous():view(-1):totable()
+end
+
+local function isData(value)
+   return torch.isTensor(value) or type(value) == 'table' and type(value[1]) == 'number'
+end
+
+-- A curve {[name,] [x,] y [, style]} as {name, x, y, style}.
+local function curve(words, fn)
+   local c, data = {name = '', style = 'lines lw 2'}, {}
+   for i, word in ipairs(words) do
+      if type(word) == 'string' then
+         if i == 1 then c.name = word else c.style = styles[word] or word:gsub('^with ', '') end
+      elseif isData(word) then
+         data[#data + 1] = word
+      else
+         fail('gnuplot.%s: got a %s, wanted {[name,] [x,] y [, style]}', fn, torch.type(word))
+      end
+   end
+   local only = data[1]
+   if only == nil then fail('gnuplot.%s: there is nothing to draw in a curve', fn) end
+   if not data[2] and torch.isTensor(only) and only:dim() == 2 and only:size(2) == 2 then
+      c.x, c.y = numbers(only:select(2, 1)), numbers(only:select(2, 2))
+   elseif data[2] then
+      c.x, c.y = numbers(only), numbers(data[2])
+   else
+      c.y, c.x = numbers(only), nil
+   end
+   if c.x and #c.x ~= #c.y then
+      fail('gnuplot.%s: got %d x for %d y', fn, #c.x, #c.y)
+   end
+   return c
+end
+
+--- Draws curves. A curve is [name,] [x,] y [, style]; x and y are tensors or lists of numbers, or
+-- one tensor of two columns; style is '.', '+', '-', '+-', '~' (smooth), '|' (boxes), or gnuplot's
+-- 'with ...'.
+-- @function gnuplot.plot
+-- @as gnuplot
+-- @param ... any: a curve; or several as tables, or one table of them
+-- @return the figure's number
+-- @usage type(require('gnuplot').plot('loss', torch.Tensor{3, 2, 1}, '+-')) --> number
+function plots.plot(draw, ...)
+   local words = {...}
+   if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table'
+      and not isData(words[1][1]) then
+      words = words[1]
+   end
+   local lists = type(words[1]) == 'table' and not isData(words[1]) and words or {words}
+   local data, parts = {}, {}
+   for k, list in ipairs(lists) do
+      local c, rows = curve(list, 'plot'), {}
+      for i, y in ipairs(c.y) do rows[i] = ('%.9g %.9g'):format(c.x and c.x[i] or i, y) end
+      data[k] = ('$curve%d << EOD\n%s\nEOD'):format(k, table.concat(rows, '\n'))
+      parts[k] = ('$curve%d using 1:2 %s %s'):format(k,
+         c.name == '' and 'notitle' or 'title ' .. quote(c.name),
+         c.style:find 'smooth' and 'smooth csplines with lines' or 'with ' .. c.style)
+   end
+   return draw(table.concat(data, '\n') .. '\nplot ' .. table.concat(parts, ', '))
+end
+
+--- Draws bars.
+-- @function gnuplot.bar
+-- @as gnuplot
+-- @param ... any: [x,] y as a curve of gnuplot.plot
+-- @return the figure's number
+-- @usage type(require('gnuplot').bar(torch.Tensor{3, 1, 2})) --> number
+function plots.bar(draw, ...)
+   local words = {...}
+   words[#words + 1] = '|'
+   return plots.plot(draw, words)
+end
+
+-- Printed, a histogram has a row for each part: its middle, how many, a bar.
+local function histogramText(self)
+   local most, rows = 1, {}
+   for _, part in ipairs(self) do most = math.max(most, part.nb) end
+   for i, part in ipairs(self) do
+      local bar = ('|'):rep(math.ceil(50 * part.nb / most))
+      rows[i] = ('%12.5g %9d %s'):format(part.val, part.nb, bar)
+   end
+   return table.concat(rows, '\n')
+end
+
+--- Counts how many elements fall into each of equal parts. It prints as bars.
+-- @function gnuplot.histc
+-- @as gnuplot
+-- @param values tensor: of any size
+-- @param bins? number: how many parts (72)
+-- @param least? number: the range's lower end (the least element)
+-- @param most? number: the range's upper end (the largest element)
+-- @param raw? boolean: return the counts alone, as a tensor
+-- @return a list of {val = the middle of a part, nb = its elements}, with raw = all counts as a
+--    tensor, bins, binwidth, max and min = the parts with most and fewest elements
+-- @usage require('gnuplot').histc(torch.Tensor{1, 1, 2}, 2)[1].nb --> 2
+function plots.histc(_, values, bins, least, most, raw)
+   if not torch.isTensor(values) or values:nElement() == 0 then
+      fail('gnuplot.histc: wants a tensor with elements as argument 1, got %s',
+         torch.isTensor(values) and 'one without' or torch.type(values))
+   end
+   bins = bins or 72
+   least, most = least or values:min(), most or values:max()
+   local counts = torch.histc(values:double(), bins, least, most)
+   if raw then return counts end
+   local width = (most - least) / bins
+   local h = {raw = counts, bins = bins, binwidth = width}
+   for i = 1, bins do h[i] = {val = least + (i - 0.5) * width, nb = counts[i]} end
+   h.max, h.min = select(2, counts:max(1))[1], select(2, counts:min(1))[1]
+   return setmetatable(h, {__tostring = histogramText})
+end
+
+--- Draws how many elements fall into each of equal parts.
+-- @function gnuplot.hist
+-- @as gnuplot
+-- @param values tensor: of any size
+-- @param bins? number: how many parts (72)
+-- @param least? number: the range's lower end (the least element)
+-- @param most? number: the range's upper end (the largest element)
+-- @return what gnuplot.histc returns
+-- @usage require('gnuplot').hist(torch.range(1, 9), 3)[3].nb --> 3
+function plots.hist(draw, values, bins, least, most)
+   local h, x = plots.histc(draw, values, bins, least, most), {}
+   for i, part in ipairs(h) do x[i] = part.val end
+   plots.bar(draw, x, h.raw)
+   return h
+end
+
+--- A matrix as an image, its first row above.
+-- @function gnuplot.imagesc
+-- @as gnuplot
+-- @param matrix tensor: of two dimensions
+-- @param palette? string: of gnuplot's, as 'color' ('gray')
+-- @return the figure's number
+-- @usage type(require('gnuplot').imagesc(torch.eye(3))) --> number
+function plots.imagesc(draw, matrix, palette)
+   local rows = {}
+   for i, row in ipairs(matrix:double():totable()) do rows[i] = table.concat(row, ' ') end
+   return draw('$image << EOD\n' .. table.concat(rows, '\n')
+      .. '\nEOD\nplot $image matrix with image notitle',
+      ('set palette %s\nset yrange [*:*] reverse'):format(palette or 'gray'))
+end
+
+-- {[name,] z} or {[name,] x, y, z}, tensors of as many dimensions, as {name, x, y, z}.
+local function solid(words, fn, dimensions)
+   local s, data = {name = ''}, {}
+   for i, word in ipairs(words) do
+      if type(word) == 'string' and i == 1 then s.name = word
+      else data[#data + 1] = word end
+   end
+   for _, t in ipairs(data) do
+      if not torch.isTensor(t) or t:dim() ~= dimensions or not t:isSameSizeAs(data[1]) then
+         fail('gnuplot.%s: got %s, wanted tensors of %d dimensions and one size', fn,
+            torch.isTensor(t) and 'a tensor of size ' .. table.concat(t:size():totable(), 'x')
+            or 'a ' .. torch.type(t), dimensions)
+      end
+   end
+   if #data ~= 3 and (#data ~= 1 or dimensions == 1) then
+      fail('gnuplot.%s: got %d tensors, wanted {[name,] %s}', fn, #data,
+         dimensions == 1 and 'x, y, z' or 'z} or {[name,] x, y, z')
+   end
+   s.x, s.y, s.z = data[3] and data[1], data[2], data[3] or data[1]
+   return s
+end
+
+-- All of them, by `row(s, i)`: the lines of slice i.
+local function solids(draw, fn, dimensions, style, row, ...)
+   local words = {...}
+   if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table' then
+      words = words[1]
+   end
+   local data, parts = {}, {}
+   for k, list in ipairs(type(words[1]) == 'table' and words or {words}) do
+      local s, rows = solid(list, fn, dimensions), {}
+      for i = 1, s.z:size(1) do rows[i] = row(s, i) end
+      data[k] = ('$solid%d << EOD\n%s\nEOD'):format(k, table.concat(rows, '\n'))
+      parts[k] = ('$solid%d using 1:2:3 %s with %s'):format(k,
+         s.name == '' and 'notitle' or 'title ' .. quote(s.name), style)
+   end
+   return draw(table.concat(data, '\n') .. '\nsplot ' .. table.concat(parts, ', '),
+      'set contour base\nset hidden3d')
+end
+
+--- Draws surfaces, with contours on their base. A surface is [name,] z or [name,] x, y, z: matrices
+-- of one size; x and y are rows and columns where they are not given.
+-- @function gnuplot.splot
+-- @as gnuplot
+-- @param ... any: a surface; or several as tables, or one table of them
+-- @return the figure's number
+-- @usage type(require('gnuplot').splot(torch.rand(4, 5))) --> number
+function plots.splot(draw, ...)
+   return solids(draw, 'splot', 2, 'lines', function(s, i)
+      local lines = {}
+      for j = 1, s.z:size(2) do
+         lines[j] = ('%.9g %.9g %.9g'):format(s.x and s.x[i][j] or i, s.y and s.y[i][j] or j,
+            s.z[i][j])
+      end
+      return table.concat(lines, '\n') .. '\n' -- an empty line ends a row
+   end, ...)
+end
+
+--- Draws points in space: [name,] x, y, z, vectors of one size.
+-- @function gnuplot.scatter3
+-- @as gnuplot
+-- @param ... any: x, y and z; or several of them as tables, or one table of these
+-- @return the figure's number
+-- @usage type(require('gnuplot').scatter3(torch.rand(9), torch.rand(9), torch.rand(9))) --> number
+function plots.scatter3(draw, ...)
+   return solids(draw, 'scatter3', 1, 'points', function(s, i)
+      return ('%.9g %.9g %.9g'):format(s.x[i], s.y[i], s.z[i])
+   end, ...)
+end
+
+return plots
