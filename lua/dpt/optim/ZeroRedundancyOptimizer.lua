@@ -7,7 +7,8 @@
 --
 -- Invariant: each rank changes its part of x, with the part of the state that belongs to it, and
 -- gets the others' from them: the bits are those of the method, which goes element by element. A
--- whole state (of another number of ranks, or of the method itself) is cut at the next step.
+-- whole state (of another number of ranks, or of the method itself) is cut at the next step; what
+-- it is a part of then stands in its field zeroPart.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
@@ -83,12 +84,22 @@ local function follow(x, opfunc, history)
    end
 end
 
+-- Raises if a state is the part of another rank, which was saved without whole.
+local function checkPart(state)
+   local part = state.zeroPart
+   if part and (part.rank ~= distributed.rank() or part.ranks ~= distributed.size()) then
+      fail('%s: the state is the part of rank %d of %d, and this is rank %d of %d: save what whole()'
+         .. ' returns', NAME, part.rank, part.ranks, distributed.rank(), distributed.size())
+   end
+end
+
 --- One step of the method. All ranks call it.
 -- @return x, the method's list of values of f (before the step)
 function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    arguments.callable('ZeroRedundancyOptimizer', 'opfunc', opfunc)
    arguments.tensor('ZeroRedundancyOptimizer', 'x', x)
    config = arguments.table('ZeroRedundancyOptimizer', 'config', config)
+   checkPart(arguments.table('ZeroRedundancyOptimizer', 'state', state or config))
    if distributed.size() == 1 then return self.method(opfunc, x, config, state) end
    if flatten.isStale(x) or x:dim() ~= 1 or not x:isContiguous() then
       fail('%s: wants the flat parameters that getParameters returns', NAME)
@@ -96,8 +107,7 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    state = state or config
    local n = x:nElement()
    local first, count = partOf(n, distributed.rank())
-   self.parts = setmetatable(self.parts or {}, {__mode = 'k'})
-   self.parts[state] = n
+   state.zeroPart = {n = n, rank = distributed.rank(), ranks = distributed.size()}
    local own = {}
    for key, value in pairs(config) do own[key] = value end
    for _, key in ipairs(RATES) do
@@ -154,9 +164,12 @@ function ZeroRedundancyOptimizer:whole(state)
    if type(state) ~= 'table' then
       fail('%s: whole wants the table of the state as argument 1, got %s', NAME, torch.type(state))
    end
-   local n, copy, tensors, numbers = self.parts and self.parts[state], {}, {}, {}
+   local part, copy, tensors, numbers = state.zeroPart, {}, {}, {}
    for key, value in next, state do copy[key] = value end
-   if distributed.size() == 1 or not n then return copy end
+   if not part then return copy end
+   checkPart(state)
+   copy.zeroPart = nil
+   local n = part.n
    local first, count = partOf(n, distributed.rank())
    eachTensor(state, function(key, t)
       if t:nElement() == count and count > 0 then tensors[#tensors + 1] = {key, t:type()} end
@@ -169,11 +182,11 @@ function ZeroRedundancyOptimizer:whole(state)
    for key, value in pairs(numbers) do copy[key] = value end
    for _, one in ipairs(tensors) do
       local key, kind = unpack(one)
-      local part = state[key]
-      local like = part or torch.getmetatable(kind).new()
-      local device = part and comm.device(part) or 0
-      copy[key] = device > 0 and cutorch.withDevice(device, widen, part, like, n, first, count)
-         or widen(part, like, n, first, count)
+      local own = state[key]
+      local like = own or torch.getmetatable(kind).new()
+      local device = own and comm.device(own) or 0
+      copy[key] = device > 0 and cutorch.withDevice(device, widen, own, like, n, first, count)
+         or widen(own, like, n, first, count)
    end
    return copy
 end

@@ -102,6 +102,69 @@ function checks.criterion()
    end
 end
 
+-- A network of several outputs gets a table of criterions' gradients, without a criterion over them.
+function checks.heads()
+   local function head() return nn.Sequential():add(nn.Linear(4, 3)):add(nn.LogSoftMax()) end
+   for i = 1, 3 do
+      for j = 1, 3 do
+         local name = losses[i][1] .. ' and ' .. losses[j][1]
+         local one = nn.Sequential():add(nn.Linear(3, 4)):add(nn.ConcatTable():add(head()):add(head())
+            :add(nn.ConcatTable():add(nn.Linear(4, 3)):add(nn.Linear(4, 3))))
+         local all = nn.DistributedDataParallel(one:clone())
+         local function pass(net, cut, gradients)
+            local first, second = losses[i][2](), losses[j][2]()
+            local both = nn.ParallelCriterion():add(nn.AbsCriterion(), 0.5):add(nn.MSECriterion())
+            local o = net:forward(cut(x))
+            first:forward(o[1], cut(labels))
+            second:forward(o[2], cut(labels))
+            both:forward(o[3], {cut(x), cut(x)})
+            gradients[1] = first:backward(o[1], cut(labels))
+            gradients[2] = second:backward(o[2], cut(labels))
+            gradients[3] = both:backward(o[3], {cut(x), cut(x)})
+            net:backward(cut(x), gradients)
+         end
+         local kept = {[one] = {}, [all] = {}} -- filled anew for each pass
+         compare(name, one, all, function(net, cut)
+            for _ = 1, 2 do pass(net, cut, kept[net]) end
+         end)
+         local function waits()
+            compare(name .. ' in noSync', one, all, function(net, cut)
+               if net == one then return pass(net, cut, kept[net]) end
+               net:noSync(pass, net, cut, kept[net])
+               net:syncGradients()
+            end)
+         end
+         if size == 1 or i == 1 and j == 1 then waits()
+         else raises('count differently in noSync', waits) end
+      end
+   end
+end
+
+-- A state is made whole by any optimizer; a part is taken by its own rank alone.
+function checks.states()
+   local n = 5 * size + 1
+   local function step(method, x, state)
+      return method(function(y) return y:dot(y), y * 2 end, x, {learningRate = 0.1}, state)
+   end
+   local one, all = torch.ones(n), torch.ones(n)
+   local own, state = {}, {}
+   for _ = 1, 2 do
+      step(optim.adam, one, own)
+      step(optim.ZeroRedundancyOptimizer(optim.adam), all, state) -- another object at each step
+   end
+   local whole = optim.ZeroRedundancyOptimizer(optim.adam):whole(state)
+   assert((whole.m - own.m):abs():max() == 0 and whole.zeroPart == nil and whole.t == 2)
+   assert((one - all):abs():max() == 0)
+   if size == 1 then return end
+   local function loaded() return torch.deserialize(torch.serialize(state)) end
+   step(optim.ZeroRedundancyOptimizer(optim.adam), all, loaded())
+   local part = loaded()
+   part.zeroPart.rank = (rank + 1) % size
+   raises(('the state is the part of rank %d of %d, and this is rank %d of %d'):format(
+      part.zeroPart.rank, size, rank, size), step, optim.ZeroRedundancyOptimizer(optim.adam), all,
+      part)
+end
+
 -- A hook may return the sum; one that gives the tensor other memory would change nothing.
 function checks.hook()
    local function trained(hook)
@@ -132,7 +195,7 @@ function checks.hook()
    raises('the hook has returned a number', trained(function() return 3 end))
 end
 
-for _, name in ipairs{'normalization', 'loss', 'criterion', 'hook'} do
+for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'states', 'hook'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -96,6 +96,19 @@ function weights.note(gradient, criterion, list, input, target)
    untaken = (untaken == nil or untaken and kindOf(untaken) == kindOf(list)) and list
 end
 
+-- The origin of a table that a script has made of criterions' gradients, one for each output of a
+-- network: the terms of all, one after the other; nil if it is something else.
+local function ofEntries(gradient)
+   if torch.type(gradient) ~= 'table' or #gradient == 0 then return nil end
+   local terms = {}
+   for _, entry in ipairs(gradient) do
+      local origin = origins[entry] or ofEntries(entry)
+      if not origin or origin.taken then return nil end
+      for _, term in ipairs(origin.terms) do terms[#terms + 1] = term end
+   end
+   return {terms = terms, hasEntries = true}
+end
+
 -- What the terms of a gradient were divided by, nil if that is unknown. A tensor that is no
 -- criterion's is a multiple or a copy of one, or came back through another network: it is
 -- that of the criterion that noted last, if all since the last backward noted one kind.
@@ -104,6 +117,7 @@ local function termsOf(gradient, comesAgain)
    if origin and origin.taken and (untaken ~= nil or origin.taken ~= versionOf(gradient)) then
       origin = nil
    end
+   origin = origin or ofEntries(gradient) -- looked at each time: the script may fill it anew
    if not origin and untaken and #untaken == 1 then
       origin = {terms = untaken, taken = versionOf(gradient)}
       if not comesAgain then origins[gradient] = origin end
@@ -135,9 +149,26 @@ function weights.of(gradient, rows, comesAgain)
    return torch.isTensor(divisor) and divisor:view(-1)[1] or divisor, kind
 end
 
+local function multiplied(gradient, factor)
+   if torch.isTensor(gradient) then return weights.copyOf(gradient):mul(factor) end
+   local list = {}
+   for i, entry in ipairs(gradient) do list[i] = multiplied(entry, factor) end
+   return list
+end
+
 --- A gradient once more, with a factor for each of its terms.
 function weights.weigh(owner, gradient, factors)
-   local origin = origins[gradient]
+   local origin = origins[gradient] or ofEntries(gradient)
+   if #origin.terms == 1 then return multiplied(gradient, factors[1]) end
+   if origin.hasEntries then
+      local list, first = {}, 1
+      for i, entry in ipairs(gradient) do
+         local count = #(origins[entry] or ofEntries(entry)).terms
+         list[i] = weights.weigh(owner, entry, {unpack(factors, first, first + count - 1)})
+         first = first + count
+      end
+      return list
+   end
    local criterion = origin.criterion[1]
    if not criterion or versionOf(gradient) ~= origin.version then
       fail('%s: the terms of the loss count differently on this rank, and the gradient cannot be'
