@@ -71,7 +71,7 @@ static int bad_variable(void) {
   return check_end();
 }
 
-#ifdef __x86_64__
+#ifdef DPT_WITH_EMULATED
 /* The second device cannot be made: nothing is left of the first one. */
 static int half_a_list(void) {
   int count;
@@ -319,7 +319,7 @@ int main(void) {
   for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
     if (!CHECK(in_child(nonsense[i], is_rejected) == 0)) puts(nonsense[i]);
   CHECK(in_child("host:2", bad_variable) == 0);
-#ifdef __x86_64__ /* the emulation is its */
+#ifdef DPT_WITH_EMULATED
   CHECK(in_child("emulated:0,300", half_a_list) == 0);
   CHECK(in_child("none", plugin_is_loaded_once) == 0);
 #endif

@@ -214,7 +214,7 @@ end
 
 function DistributedDataParallel:updateGradInput(input, gradOutput)
    checkForward(self, input)
-   local share = self.ranks > 1 and weights.alone(self:_weight(gradOutput, true))
+   local share = self.ranks > 1 and weights.alone(self:_weight(gradOutput))
    self.gradInput = self.ranks == 1 and self.modules[1]:updateGradInput(input, gradOutput)
       or weights.within(share, self._run, self, 'updateGradInput', input, gradOutput)
    weights.follow(gradOutput, self.gradInput)

@@ -88,8 +88,8 @@ end
 local function checkPart(state)
    local part = state.zeroPart
    if part and (part.rank ~= distributed.rank() or part.ranks ~= distributed.size()) then
-      fail('%s: the state is the part of rank %d of %d, and this is rank %d of %d: save what whole()'
-         .. ' returns', NAME, part.rank, part.ranks, distributed.rank(), distributed.size())
+      fail('%s: the state is the part of rank %d of %d, and this is rank %d of %d: save what'
+         .. ' whole() returns', NAME, part.rank, part.ranks, distributed.rank(), distributed.size())
    end
 end
 

@@ -102,14 +102,15 @@ function checks.criterion()
    end
 end
 
--- A network of several outputs gets a table of criterions' gradients, without a criterion over them.
+-- A network of several outputs gets a table of criterions' gradients, without one over them.
 function checks.heads()
    local function head() return nn.Sequential():add(nn.Linear(4, 3)):add(nn.LogSoftMax()) end
    for i = 1, 3 do
       for j = 1, 3 do
          local name = losses[i][1] .. ' and ' .. losses[j][1]
-         local one = nn.Sequential():add(nn.Linear(3, 4)):add(nn.ConcatTable():add(head()):add(head())
-            :add(nn.ConcatTable():add(nn.Linear(4, 3)):add(nn.Linear(4, 3))))
+         local last = nn.ConcatTable():add(nn.Linear(4, 3)):add(nn.Linear(4, 3))
+         local one = nn.Sequential():add(nn.Linear(3, 4))
+            :add(nn.ConcatTable():add(head()):add(head()):add(last))
          local all = nn.DistributedDataParallel(one:clone())
          local function pass(net, cut, gradients)
             local first, second = losses[i][2](), losses[j][2]()
@@ -140,11 +141,51 @@ function checks.heads()
    end
 end
 
+-- Sums and copies of criterions' gradients count where their terms count alike; else they raise.
+function checks.sums()
+   local unequal = 'count differently on the ranks, and the gradient cannot be computed once more,'
+      .. " since it is none of a criterion's own"
+   local function both(first, second)
+      return nn.MultiCriterion():add(first, 0.5):add(second)
+   end
+   for i = 1, 3 do
+      local name = losses[i][1]
+      local one = nn.Sequential():add(nn.Linear(3, 3)):add(nn.LogSoftMax())
+      local all = nn.DistributedDataParallel(one:clone())
+      local function summed(net, cut)
+         local first, second = losses[i][2](), nn.MSECriterion()
+         first:forward(net:forward(cut(x)), cut(labels))
+         second:forward(net.output, cut(x))
+         net:backward(cut(x), first:backward(net.output, cut(labels))
+            + second:backward(net.output, cut(x)))
+      end
+      local function copied(net, cut)
+         local criterion = both(losses[i][2](), losses[1][2]())
+         criterion:forward(net:forward(cut(x)), cut(labels))
+         net:backward(cut(x), criterion:backward(net.output, cut(labels)) * 0.5)
+      end
+      for _, train in ipairs{summed, copied} do
+         if size == 1 or i == 1 then compare(name, one, all, train)
+         else raises(unequal, compare, name, one, all, train) end
+      end
+      -- two networks in a row: what the second returns counts as its loss, too
+      local plain = nn.Linear(3, 3)
+      local first = nn.DistributedDataParallel(plain:clone())
+      compare(name .. ', two in a row', plain, first, function(net, cut)
+         local head = net == plain and one or all
+         local criterion = both(losses[i][2](), losses[1][2]())
+         criterion:forward(head:forward(net:forward(cut(x))), cut(labels))
+         net:backward(cut(x), head:backward(net.output, criterion:backward(head.output,
+            cut(labels))))
+      end)
+   end
+end
+
 -- A state is made whole by any optimizer; a part is taken by its own rank alone.
 function checks.states()
    local n = 5 * size + 1
-   local function step(method, x, state)
-      return method(function(y) return y:dot(y), y * 2 end, x, {learningRate = 0.1}, state)
+   local function step(method, params, state)
+      return method(function(y) return y:dot(y), y * 2 end, params, {learningRate = 0.1}, state)
    end
    local one, all = torch.ones(n), torch.ones(n)
    local own, state = {}, {}
@@ -152,17 +193,17 @@ function checks.states()
       step(optim.adam, one, own)
       step(optim.ZeroRedundancyOptimizer(optim.adam), all, state) -- another object at each step
    end
-   local whole = optim.ZeroRedundancyOptimizer(optim.adam):whole(state)
-   assert((whole.m - own.m):abs():max() == 0 and whole.zeroPart == nil and whole.t == 2)
+   local full = optim.ZeroRedundancyOptimizer(optim.adam):whole(state)
+   assert((full.m - own.m):abs():max() == 0 and full.zeroPart == nil and full.t == 2)
    assert((one - all):abs():max() == 0)
    if size == 1 then return end
    local function loaded() return torch.deserialize(torch.serialize(state)) end
    step(optim.ZeroRedundancyOptimizer(optim.adam), all, loaded())
-   local part = loaded()
-   part.zeroPart.rank = (rank + 1) % size
+   local other = loaded()
+   other.zeroPart.rank = (rank + 1) % size
    raises(('the state is the part of rank %d of %d, and this is rank %d of %d'):format(
-      part.zeroPart.rank, size, rank, size), step, optim.ZeroRedundancyOptimizer(optim.adam), all,
-      part)
+      other.zeroPart.rank, size, rank, size), step, optim.ZeroRedundancyOptimizer(optim.adam), all,
+      other)
 end
 
 -- A hook may return the sum; one that gives the tensor other memory would change nothing.
@@ -195,7 +236,7 @@ function checks.hook()
    raises('the hook has returned a number', trained(function() return 3 end))
 end
 
-for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'states', 'hook'} do
+for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'sums', 'states', 'hook'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -28,12 +28,12 @@ local NAME = 'nn.DistributedDataParallel'
 deferred.noSync = follow.noSync
 
 -- What this rank's gradient counts and of what kind that is; of several terms the list of them.
-function deferred:_weight(gradOutput, comesAgain)
+function deferred:_weight(gradOutput)
    if self.reduce == 'sum' then return 1, weights.SUM end
    if self.reduce == 'ranks' then
       return self.rows > 0 and 1 or 0, self.rows > 0 and weights.ROWS or weights.NONE
    end
-   return weights.of(gradOutput, self.rows, comesAgain)
+   return weights.of(gradOutput, self.rows)
 end
 
 --- A copy of a tensor where it is.
@@ -142,8 +142,8 @@ local function settleTerms(self, pending, gradOutput, list, count, passes)
       self.weighed = isSum and 1 or numbers[1]
       self.weighedBy = isSum and weights.SUM or weights.DENOMINATOR
    end
-   if found.share or not list then return found.share or 0, gradOutput end
-   return 1, weights.weigh(NAME, gradOutput, found.factors)
+   if found.isEven or not list then return found.share or 0, gradOutput end
+   return 1, weights.weigh(NAME, gradOutput, found.factors) -- on all ranks, as messages are
 end
 
 --- Ranks say what their gradients count, in this pass (if there is one) and in those that wait;

@@ -16,8 +16,12 @@ local weights = {}
 -- version = of the gradient; taken = the gradient's version, if another tensor was a criterion's}.
 local origins = setmetatable({}, {__mode = 'k'})
 
--- What the last criterion noted since the last backward; false: several did, of other kinds.
-local untaken
+-- What criterions noted since the last pass of a network, the last note of each, MOST at most:
+-- {{criterion = , terms = , n = elements of the gradient}}.
+local untaken = {}
+local MOST = 64
+-- Gradients that were weighed: what comes back for the input is a sum over all ranks.
+local weighed = setmetatable({}, {__mode = 'k'})
 local weak = {__mode = 'v'}
 
 --- What a weight is of.
@@ -49,6 +53,14 @@ weights.probing = false
 
 --- Whether criterions are to note what they divide by.
 weights.noted = false
+
+-- How many elements a gradient has.
+local function countOf(gradient)
+   if torch.isTensor(gradient) then return gradient:nElement() end
+   local sum = 0
+   for _, inner in pairs(gradient) do sum = sum + countOf(inner) end
+   return sum
+end
 
 -- A number that changes when a script writes to a tensor of a gradient.
 local function versionOf(gradient)
@@ -93,7 +105,29 @@ function weights.note(gradient, criterion, list, input, target)
       weights.last = criterion
    end
    origins[gradient] = origin
-   untaken = (untaken == nil or untaken and kindOf(untaken) == kindOf(list)) and list
+   local place = #untaken >= MOST and 1 or nil
+   for i, noted in ipairs(untaken) do
+      if noted.criterion == criterion then place = i end
+   end
+   if place then table.remove(untaken, place) end
+   untaken[#untaken + 1] = {criterion = criterion, terms = list, n = countOf(gradient)}
+end
+
+-- The terms that a gradient has which is no criterion's: those of all of its size, of which it may
+-- be the sum; else it came through another network, and has those of the last criterion, if all
+-- noted one kind. nil: that is unknown.
+local function untakenTerms(gradient)
+   local list, n, last = {}, countOf(gradient), untaken[#untaken]
+   for _, noted in ipairs(untaken) do
+      if noted.n == n then
+         for _, term in ipairs(noted.terms) do list[#list + 1] = term end
+      end
+   end
+   if list[1] then return list end
+   for _, noted in ipairs(untaken) do
+      if kindOf(noted.terms) ~= kindOf(last.terms) then return nil end
+   end
+   return last and last.terms
 end
 
 -- The origin of a table that a script has made of criterions' gradients, one for each output of a
@@ -109,37 +143,35 @@ local function ofEntries(gradient)
    return {terms = terms, hasEntries = true}
 end
 
--- What the terms of a gradient were divided by, nil if that is unknown. A tensor that is no
--- criterion's is a multiple or a copy of one, or came back through another network: it is
--- that of the criterion that noted last, if all since the last backward noted one kind.
-local function termsOf(gradient, comesAgain)
+-- What the terms of a gradient were divided by, nil if that is unknown.
+local function termsOf(gradient)
    local origin = origins[gradient]
-   if origin and origin.taken and (untaken ~= nil or origin.taken ~= versionOf(gradient)) then
+   if origin and origin.taken and (untaken[1] or origin.taken ~= versionOf(gradient)) then
       origin = nil
    end
    origin = origin or ofEntries(gradient) -- looked at each time: the script may fill it anew
-   if not origin and untaken and #untaken == 1 then
-      origin = {terms = untaken, taken = versionOf(gradient)}
-      if not comesAgain then origins[gradient] = origin end
+   local list = not origin and untakenTerms(gradient)
+   if list then
+      origin = {terms = list, taken = versionOf(gradient)}
+      origins[gradient] = origin
    end
-   if not comesAgain then untaken = nil end
+   untaken, weighed[gradient] = {}, nil
    return origin and origin.terms
 end
 
 --- The gradient of a network's input counts as that of its output.
 function weights.follow(gradOutput, gradInput)
    if gradInput == nil or rawequal(gradOutput, gradInput) then return end
-   local origin = origins[gradOutput]
-   origins[gradInput] = origin and #origin.terms == 1
-      and {terms = origin.terms, taken = versionOf(gradInput)} or nil
+   local origin = origins[gradOutput] or ofEntries(gradOutput)
+   local terms = weighed[gradOutput] and {{denominator = false}} or origin and origin.terms
+   origins[gradInput] = terms and {terms = terms, taken = versionOf(gradInput)} or nil
 end
 
 --- The weight of a gradient of a network's output on this rank, and its kind.
 -- @param rows of the batch
--- @param comesAgain whether the pass that counts is still to come with it
 -- @return of several terms: how many there are, their kind and the list of them
-function weights.of(gradient, rows, comesAgain)
-   local terms = termsOf(gradient, comesAgain)
+function weights.of(gradient, rows)
+   local terms = termsOf(gradient)
    if rows == 0 then return 0, weights.NONE end
    local kind = terms and kindOf(terms) or weights.ROWS
    if kind == weights.ROWS then return rows, kind end
@@ -159,6 +191,7 @@ end
 --- A gradient once more, with a factor for each of its terms.
 function weights.weigh(owner, gradient, factors)
    local origin = origins[gradient] or ofEntries(gradient)
+   weighed[gradient] = true
    if #origin.terms == 1 then return multiplied(gradient, factors[1]) end
    if origin.hasEntries then
       local list, first = {}, 1
@@ -169,11 +202,12 @@ function weights.weigh(owner, gradient, factors)
       end
       return list
    end
-   local criterion = origin.criterion[1]
+   local criterion = not origin.taken and origin.criterion[1]
    if not criterion or versionOf(gradient) ~= origin.version then
-      fail('%s: the terms of the loss count differently on this rank, and the gradient cannot be'
+      fail("%s: the terms of the loss count differently on the ranks, and the gradient cannot be"
          .. ' computed once more, since %s: use a criterion for each term', owner,
-         criterion and 'a script has written to it' or 'the criterion is gone')
+         origin.taken and "it is none of a criterion's own (a sum, a copy or a multiple)"
+         or criterion and 'a script has written to it' or 'the criterion is gone')
    end
    return criterion:weighedGradient(origin.terms, factors, origin.input, origin.target)
 end
