@@ -138,14 +138,14 @@ void dpt_rows_set(int64_t first, int64_t rows, int64_t total) {
   random_rows.total = total;
 }
 
-/* How many numbers of the whole batch come before, and after, those of a tensor. */
+/* How many numbers of the whole batch come before, and after, those of a tensor. If rows are not its
+ * first dimension, they are as many; which of them one process would draw is another matter. */
 static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) {
-  int64_t each = 1, rows = random_rows.rows;
+  int64_t each = 1, rows = random_rows.rows, own = dpt__count(r);
   *before = *after = 0;
-  int64_t own = r->ndim_ ? r->size_[0] : 0; /* a vector without elements has no dimension */
   if (!random_rows.total || (rows ? !own || own % rows : own)) return;
-  for (int d = 1; d < r->ndim_; d++) each *= r->size_[d];
-  if (rows) each *= own / rows;
+  for (int d = 0; d < r->ndim_; d++) each *= r->size_[d] ? r->size_[d] : 1;
+  if (rows) each = own / rows;
   *before = each * random_rows.first;
   *after = each * (random_rows.total - random_rows.first - rows);
 }

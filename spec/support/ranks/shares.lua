@@ -181,6 +181,30 @@ function checks.sums()
    end
 end
 
+-- Rows beside time: ranks draw apart, and their generators stay together.
+function checks.dropout()
+   for _, counts in ipairs{{2, 3, 1}, {4, 0, 3}} do -- some without rows
+      local count = counts[rank + 1]
+      local all = nn.DistributedDataParallel(nn.Sequential():add(nn.SeqLSTM(3, 8))
+         :add(nn.Dropout(0.5)))
+      local input = torch.rand(5, count > 0 and count or 1, 3)
+      if count == 0 then input = torch.Tensor(5, 0, 3) end
+      all:forward(input)
+      local mask = all:get(1):get(2).noise
+      local masks = distributed.allGatherValue(count > 0 and mask:contiguous():view(-1):narrow(1, 1,
+         40):totable() or {})
+      for r = 1, size do
+         for q = r + 1, size do
+            local same = 0
+            for i = 1, 40 do same = same + (masks[r][i] == masks[q][i] and 1 or 0) end
+            assert(same < 40, 'ranks have dropped the same')
+         end
+      end
+      local numbers = distributed.allGatherValue(torch.random())
+      for r = 2, size do assert(numbers[r] == numbers[1], 'the generators have come apart') end
+   end
+end
+
 -- A state is made whole by any optimizer; a part is taken by its own rank alone.
 function checks.states()
    local n = 5 * size + 1
@@ -236,7 +260,7 @@ function checks.hook()
    raises('the hook has returned a number', trained(function() return 3 end))
 end
 
-for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'sums', 'states', 'hook'} do
+for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'sums', 'dropout', 'states', 'hook'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()
