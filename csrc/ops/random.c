@@ -138,8 +138,8 @@ void dpt_rows_set(int64_t first, int64_t rows, int64_t total) {
   random_rows.total = total;
 }
 
-/* How many numbers of the whole batch come before, and after, those of a tensor. If rows are not its
- * first dimension, they are as many; which of them one process would draw is another matter. */
+/* How many numbers of the whole batch come before, and after, those of a tensor. If rows are not
+ * its first dimension, they are as many; which of them one process would draw is another matter. */
 static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) {
   int64_t each = 1, rows = random_rows.rows, own = dpt__count(r);
   *before = *after = 0;

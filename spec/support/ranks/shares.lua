@@ -260,7 +260,8 @@ function checks.hook()
    raises('the hook has returned a number', trained(function() return 3 end))
 end
 
-for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'sums', 'dropout', 'states', 'hook'} do
+for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'sums', 'dropout', 'states',
+   'hook'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()
