@@ -45,8 +45,21 @@ describe('dpt.parallel.ranks.weights', function()
          assert.same({3, weights.ROWS}, of(other)) -- a script's own numbers in the same tensor
       end
       assert.same({3, weights.ROWS}, of(input:clone()))
-      gradient(sum, input, input) -- of a sum and a mean: which is unknown
-      assert.same({3, weights.ROWS}, of(gradient(mean, input, input):clone()))
+      -- of a sum and a mean: it may be of either or of both
+      local function both() return gradient(sum, input, input) + gradient(mean, input, input) end
+      local count, kind, terms = weights.of(both(), 3)
+      assert.same({2, weights.TERMS, false, 6},
+         {count, kind, terms[1].denominator, terms[2].denominator})
+      for _ = 1, 3 do both() end -- a criterion counts once
+      local summed = both()
+      assert.equal(2, (weights.of(summed, 3)))
+      assert.error_matches(function() weights.weigh('net', summed, {1, 0.5}) end,
+         "since it is none of a criterion's own", 1, true)
+      -- of another size: it came through a network, and which criterion's it was is unknown
+      both()
+      assert.same({3, weights.ROWS}, of(torch.rand(3, 4)))
+      gradient(mean, input, input)
+      assert.same({6, weights.DENOMINATOR}, of(torch.rand(3, 4)))
       -- in a buffer that stays, step by step
       local buffer = input.new()
       for step, criterion in ipairs{sum, mean, sum} do

@@ -17,7 +17,7 @@ local weights = {}
 local origins = setmetatable({}, {__mode = 'k'})
 
 -- What criterions noted since the last pass of a network, the last note of each, MOST at most:
--- {{criterion = , terms = , n = elements of the gradient}}.
+-- {{criterion = {it} (weak), terms = , n = elements of the gradient}}.
 local untaken = {}
 local MOST = 64
 -- Gradients that were weighed: what comes back for the input is a sum over all ranks.
@@ -99,18 +99,18 @@ function weights.note(gradient, criterion, list, input, target)
       local divisor = term.denominator
       if torch.isTensor(divisor) then term.denominator = weights.copyOf(divisor) end
    end
-   local origin = {terms = list, input = input, target = target}
+   local origin, it = {terms = list, input = input, target = target}, setmetatable({criterion}, weak)
    if list[2] then
-      origin.version, origin.criterion = versionOf(gradient), setmetatable({criterion}, weak)
+      origin.version, origin.criterion = versionOf(gradient), it
       weights.last = criterion
    end
    origins[gradient] = origin
    local place = #untaken >= MOST and 1 or nil
    for i, noted in ipairs(untaken) do
-      if noted.criterion == criterion then place = i end
+      if noted.criterion[1] == criterion then place = i end
    end
    if place then table.remove(untaken, place) end
-   untaken[#untaken + 1] = {criterion = criterion, terms = list, n = countOf(gradient)}
+   untaken[#untaken + 1] = {criterion = it, terms = list, n = countOf(gradient)}
 end
 
 -- The terms that a gradient has which is no criterion's: those of all of its size, of which it may
