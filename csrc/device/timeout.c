@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { DEFAULT = 600, MOST = 1000000 }; /* seconds */
@@ -20,15 +21,23 @@ static double timeout_seconds_of(const char *text) {
   return !*end && seconds > 0 && seconds <= MOST ? seconds : 0;
 }
 
-int dpt__timeout_check(void) {
+static int64_t timeout_read(void) {
+  const char *text = timeout_text_of();
+  double seconds = text ? timeout_seconds_of(text) : 0;
+  return (int64_t)((seconds > 0 ? seconds : DEFAULT) * 1e9);
+}
+
+static _Atomic int64_t timeout_kept; /* 0: none yet */
+
+int dpt__timeout_keep(void) {
   const char *text = timeout_text_of();
   if (text && *text && timeout_seconds_of(text) == 0)
     return dpt__fail("DPT_TIMEOUT: got '%s', wanted seconds as in 600, at most %d", text, MOST);
+  atomic_store(&timeout_kept, timeout_read());
   return 0;
 }
 
 int64_t dpt__timeout(void) {
-  const char *text = timeout_text_of();
-  double seconds = text ? timeout_seconds_of(text) : 0;
-  return (int64_t)((seconds > 0 ? seconds : DEFAULT) * 1e9);
+  int64_t kept = atomic_load(&timeout_kept);
+  return kept ? kept : timeout_read();
 }

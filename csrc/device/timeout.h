@@ -4,8 +4,10 @@
 #include <stdint.h>
 
 /* Nanoseconds that a collective, or joining the ranks, may take: DPT_TIMEOUT in seconds, else 600
- * s. What dpt__timeout_check rejects counts as not set. */
+ * s. What dpt__timeout_keep rejects counts as not set. */
 int64_t dpt__timeout(void);
-int dpt__timeout_check(void);
+/* What it is now is kept: the watchdog of ranks may not look at the environment, which MPI changes
+ * beside it (getenv beside setenv crashes). */
+int dpt__timeout_keep(void);
 
 #endif

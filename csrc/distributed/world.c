@@ -185,7 +185,7 @@ static int world_connect_ranks(const char *fn) {
 static int world_join(const char *fn) DPT__REQUIRES(lock) {
   dpt__world *w = &dpt__world_own;
   const char *rank = world_variable(RANKS), *size = world_variable(SIZES);
-  DPT__TRY(dpt__timeout_check());
+  DPT__TRY(dpt__timeout_keep());
   if (!world_was_launched()) {
     w->record = dpt__record_alone();
     DPT__TRY(world_open_records() || world_new_stream() || world_add_all(fn));

@@ -1,11 +1,41 @@
-/* system_spec.c: clocks, folders, the environment. */
+/* system_spec.c: clocks, folders, the environment, also where a thread waits beside. */
 #undef NDEBUG
+#include "device/timeout.h"
 #include "dpt.h"
 #include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static atomic_int ended;
+
+static void *asks(void *wanted) {
+  while (!atomic_load(&ended)) assert(dpt__timeout() == *(const int64_t *)wanted);
+  return NULL;
+}
+
+/* The watchdog of ranks asks while MPI, or a script, sets variables. */
+static void timeout_is_kept(void) {
+  int64_t two = (int64_t)2e9;
+  pthread_t thread;
+  char name[32];
+  assert(dpt_setenv("DPT_TIMEOUT", "2s") == 0 && dpt__timeout_keep() != 0);
+  assert(dpt_setenv("DPT_TIMEOUT", "2") == 0 && dpt__timeout_keep() == 0);
+  assert(pthread_create(&thread, NULL, asks, &two) == 0);
+  for (int i = 0; i < 3000; i++) {
+    snprintf(name, sizeof name, "DPT_SYSTEM_SPEC_%d", i);
+    assert(dpt_setenv(name, "x") == 0);
+  }
+  for (int i = 0; i < 3000; i++) {
+    snprintf(name, sizeof name, "DPT_SYSTEM_SPEC_%d", i);
+    assert(dpt_setenv(name, NULL) == 0);
+  }
+  atomic_store(&ended, 1);
+  pthread_join(thread, NULL);
+}
 
 int main(void) {
   double before = dpt_clock(), user, system;
@@ -37,5 +67,6 @@ int main(void) {
   assert(dpt_setenv("DPT_SYSTEM_SPEC", NULL) == 0 && !getenv("DPT_SYSTEM_SPEC"));
   assert(dpt_setenv("a=b", "x") != 0);
   assert(strstr(dpt_libraries(), "oneDNN 2."));
+  timeout_is_kept();
   return 0;
 }

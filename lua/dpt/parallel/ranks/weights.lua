@@ -99,7 +99,8 @@ function weights.note(gradient, criterion, list, input, target)
       local divisor = term.denominator
       if torch.isTensor(divisor) then term.denominator = weights.copyOf(divisor) end
    end
-   local origin, it = {terms = list, input = input, target = target}, setmetatable({criterion}, weak)
+   local it = setmetatable({criterion}, weak)
+   local origin = {terms = list, input = input, target = target}
    if list[2] then
       origin.version, origin.criterion = versionOf(gradient), it
       weights.last = criterion
