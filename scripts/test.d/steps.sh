@@ -184,7 +184,8 @@ specs() {
   for word; do
     case $word in
       -*) options+=("$word") ;;
-      *) mapfile -t -O ${#files[@]} files < <(find "$word" -name '*_spec.lua' | sort) ;;
+      *) [ ! -d "$word" ] || word=$(find "$word" -name '*_spec.lua' | sort)
+        mapfile -t -O ${#files[@]} files <<<"$word" ;;
     esac
   done
   for ((i = 0; i < ${#files[@]}; i += 10)); do
