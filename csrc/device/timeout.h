@@ -6,8 +6,8 @@
 /* Nanoseconds that a collective, or joining the ranks, may take: DPT_TIMEOUT in seconds, else 600
  * s. What dpt__timeout_keep rejects counts as not set. */
 int64_t dpt__timeout(void);
-/* What it is now is kept: the watchdog of ranks may not look at the environment, which MPI changes
- * beside it (getenv beside setenv crashes). */
+/* What it is now is kept, by the thread that begins an operation of ranks: the watchdog of ranks
+ * may not look at the environment, which MPI changes beside it (getenv beside setenv crashes). */
 int dpt__timeout_keep(void);
 
 #endif

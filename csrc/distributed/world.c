@@ -207,7 +207,7 @@ static int world_join(const char *fn) DPT__REQUIRES(lock) {
 
 int dpt__world_ready(const char *fn) {
   dpt__lock(&lock);
-  int status = ready ? 0 : world_join(fn);
+  int status = ready ? dpt__timeout_keep() : world_join(fn); /* a script may set it anew */
   dpt__unlock(&lock);
   return status;
 }
