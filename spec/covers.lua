@@ -146,7 +146,7 @@ return {
       ['tensor/torch7_forms'] = 'pointwise reduce linalg create views',
       ['tensor/trace'] = 'pointwise',
       ['threads/tds'] = 'entries',
-      ['util/gnuplot'] = 'gnuplot.plots',
+      ['util/gnuplot'] = 'gnuplot.plots gnuplot.quote',
       ['util/sys'] = 'timer init',
       ['util/tester'] = 'assertions compare testsuite',
       ['util/xlua'] = 'usage optionparser profiler session',

@@ -21,8 +21,7 @@ static double timeout_seconds_of(const char *text) {
   return !*end && seconds > 0 && seconds <= MOST ? seconds : 0;
 }
 
-static int64_t timeout_read(void) {
-  const char *text = timeout_text_of();
+static int64_t timeout_of(const char *text) {
   double seconds = text ? timeout_seconds_of(text) : 0;
   return (int64_t)((seconds > 0 ? seconds : DEFAULT) * 1e9);
 }
@@ -33,11 +32,11 @@ int dpt__timeout_keep(void) {
   const char *text = timeout_text_of();
   if (text && *text && timeout_seconds_of(text) == 0)
     return dpt__fail("DPT_TIMEOUT: got '%s', wanted seconds as in 600, at most %d", text, MOST);
-  atomic_store(&timeout_kept, timeout_read());
+  atomic_store(&timeout_kept, timeout_of(text));
   return 0;
 }
 
 int64_t dpt__timeout(void) {
   int64_t kept = atomic_load(&timeout_kept);
-  return kept ? kept : timeout_read();
+  return kept ? kept : timeout_of(timeout_text_of());
 }

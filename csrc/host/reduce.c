@@ -35,9 +35,10 @@ static const struct type {
   void (*join)(int kind, part *to, int64_t n, const part *from, int64_t more);
   int64_t (*find)(const void *data, int64_t n, int64_t stride, const part *best);
   void (*store)(void *to, const part *value);
+  void (*side)(const float *const *x, int64_t n, part *out); /* NULL, or SIDE dense runs at once */
 } types[] = {
 #define X(id, type, acc, suffix, name)                                                             \
-  [id] = {run_##suffix, columns_##suffix, join_##suffix, find_##suffix, store_##suffix},
+  [id] = {run_##suffix, columns_##suffix, join_##suffix, find_##suffix, store_##suffix, NULL},
     DPT_DTYPES(X)
 #undef X
 };
@@ -58,12 +59,12 @@ static void sum_columns(int kind, const void *x, int64_t rows, int64_t row_strid
   else
     columns_f32(kind, x, rows, row_stride, cols, stride, p, out);
 }
-
-static const struct type sums = {sum_run, sum_columns, join_f32, find_f32, store_f32};
 #endif
 
 static const struct type *reduce_type(int dtype, int kind) {
 #ifdef __x86_64__
+  static const struct type sums = {sum_run,  sum_columns, join_f32,
+                                   find_f32, store_f32,   dpt__sum_runs};
   if (dtype == DPT_F32 && kind == DPT__SUM && dpt__isa() >= DPT__ISA_AVX2) return &sums;
 #endif
   return &types[dtype];
@@ -72,13 +73,10 @@ static const struct type *reduce_type(int dtype, int kind) {
 /* 1 to SIDE runs of n >= 1 elements. */
 static void reduce_runs(const struct type *type, int kind, const void *const *x, int runs,
                         int64_t n, int64_t stride, double p, part *out) {
-#ifdef __x86_64__
-  if (type == &sums && runs == SIDE && stride == 1) {
-    dpt__sum_runs((const float *const *)x, n, out);
-    return;
-  }
-#endif
-  for (int k = 0; k < runs; k++) type->run(kind, x[k], n, stride, p, out + k);
+  if (type->side && runs == SIDE && stride == 1)
+    type->side((const float *const *)x, n, out);
+  else
+    for (int k = 0; k < runs; k++) type->run(kind, x[k], n, stride, p, out + k);
 }
 
 /* From the accumulated part of n elements to the result. */

@@ -2,15 +2,7 @@
 local ranks = require 'spec.support.ranks'
 
 describe('A gradient of nn.DistributedDataParallel', function()
-   local outputs = {}
-
-   local function holds(name)
-      if ranks.missing() then return pending(ranks.missing()) end
-      for _, n in ipairs{1, 2, 3} do
-         outputs[n] = outputs[n] or ranks.run(n, 'shares', '', 'DPT_DEVICES=host:1')
-         assert.matches(name .. ' holds\n', outputs[n], 1, true)
-      end
-   end
+   local holds = ranks.checks('shares', '1 2 3', 'host:1')
 
    it('counts as its loss in noSync and updateGradInput, also in layers that add up over ranks',
       function() holds 'normalization' end)

@@ -3,16 +3,7 @@
 local ranks = require 'spec.support.ranks'
 
 describe('what users of distributed networks ran into:', function()
-   local outputs = {}
-
-   -- Whether a row's check has passed on each of n ranks.
-   local function holds(name)
-      if ranks.missing() then return pending(ranks.missing()) end
-      for n in (os.getenv 'DPT_RANKS' or '1 2 3'):gmatch '%d+' do
-         outputs[n] = outputs[n] or ranks.run(tonumber(n), 'rows', '', 'DPT_DEVICES=host:2')
-         assert.matches(name .. ' holds\n', outputs[n], 1, true)
-      end
-   end
+   local holds = ranks.checks('rows', os.getenv 'DPT_RANKS' or '1 2 3', 'host:2')
 
    it('H6: parameters that some ranks do not use need no option', function() holds 'H6' end)
    it('H7: what no rank used keeps its bits, and momentum goes on', function() holds 'H7' end)

@@ -5,18 +5,7 @@ local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 
 describe('nn.DistributedDataParallel', function()
-   local outputs = {}
-
-   -- Whether a check has passed on each of n ranks.
-   local function holds(name, environment)
-      if ranks.missing() then return pending(ranks.missing()) end
-      for _, n in ipairs{1, 2, 3} do
-         local key = n .. (environment or '')
-         outputs[key] = outputs[key] or ranks.run(n, 'wrapper', '', 'DPT_DEVICES='
-            .. (environment or 'host:2'))
-         assert.matches(name .. ' holds\n', outputs[key], 1, true)
-      end
-   end
+   local holds = ranks.checks('wrapper', '1 2 3', 'host:2')
 
    it('has the gradients of one process after forwards in evaluation', function()
       holds 'evaluation'

@@ -4,6 +4,8 @@
 -- after minutes, which only a hang takes. Open MPI 4.1.4's mpirun sometimes waits for itself
 -- (PMIx_server_finalize) if ranks ended while they were being connected: it is killed when no rank
 -- has been alive for half a minute, and the run's status is that.
+local busted, luassert = require 'busted', require 'luassert'
+
 local ranks = {}
 
 local library = os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'
@@ -49,6 +51,23 @@ function ranks.run(n, name, words, environment, after)
       echo "status $status"]]):format(environment or '', n, name, words or '', after or ':'))
    local written, status = text:match '^(.*)status (%d+)\n$'
    return written, tonumber(status)
+end
+
+--- What a program's checks need that print "NAME holds": each is run once on each number of ranks.
+-- @param counts of ranks, as '1 2 3'
+-- @param devices DPT_DEVICES, if a check names no other
+-- @return function(name [, devices]) that asserts that the check of that name has passed
+function ranks.checks(program, counts, devices)
+   local outputs = {}
+   return function(name, others)
+      if ranks.missing() then return busted.pending(ranks.missing()) end
+      for n in counts:gmatch '%d+' do
+         local key = n .. (others or '')
+         outputs[key] = outputs[key] or ranks.run(tonumber(n), program, '', 'DPT_DEVICES='
+            .. (others or devices))
+         luassert.matches(name .. ' holds\n', outputs[key], 1, true)
+      end
+   end
 end
 
 return ranks

@@ -107,7 +107,9 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    state = state or config
    local n = x:nElement()
    local first, count = partOf(n, distributed.rank())
-   state.zeroPart = {n = n, rank = distributed.rank(), ranks = distributed.size()}
+   if not state.zeroPart or state.zeroPart.n ~= n then
+      state.zeroPart = {n = n, rank = distributed.rank(), ranks = distributed.size()}
+   end
    local own = {}
    for key, value in pairs(config) do own[key] = value end
    for _, key in ipairs(RATES) do

@@ -6,6 +6,7 @@
 -- drawn.
 local dptffi = require 'dpt.ffi'
 local plots = require 'dpt.util.gnuplot.plots'
+local quote = require 'dpt.util.gnuplot.quote'
 local fail, type = dptffi.fail, dptffi.type
 
 local gnuplot = {}
@@ -19,8 +20,6 @@ local function say(why)
    if not said then io.stderr:write('gnuplot: no picture is drawn: ', why, '\n') end
    said = true
 end
-
-local function quote(text) return "'" .. tostring(text):gsub("'", "''"):gsub('\n', ' ') .. "'" end
 
 -- figures -----------------------------------------------------------------------------------------
 

@@ -4,12 +4,13 @@
 -- returns the figure's number, and behind it what the function of its name in gnuplot got.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
+local quote = require 'dpt.util.gnuplot.quote'
 local fail, type = dptffi.fail, dptffi.type
 
 local plots = {}
 
--- A text in gnuplot's quotes.
-local function quote(text) return "'" .. tostring(text):gsub("'", "''"):gsub('\n', ' ') .. "'" end
+-- How a plot names what has a name.
+local function titled(name) return name == '' and 'notitle' or 'title ' .. quote(name) end
 
 local styles = {['.'] = 'points pt 7 ps 0.4', ['+'] = 'points', ['-'] = 'lines lw 2',
    ['+-'] = 'linespoints', ['~'] = 'lines smooth csplines', ['|'] = 'boxes'}
@@ -22,6 +23,16 @@ end
 
 local function isData(value)
    return torch.isTensor(value) or type(value) == 'table' and type(value[1]) == 'number'
+end
+
+-- What one thing is drawn of, or several of these as tables, or one table of them, as a list.
+local function listsOf(...)
+   local words = {...}
+   if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table'
+      and not isData(words[1][1]) then
+      words = words[1]
+   end
+   return type(words[1]) == 'table' and not isData(words[1]) and words or {words}
 end
 
 -- A curve {[name,] [x,] y [, style]} as {name, x, y, style}.
@@ -60,19 +71,13 @@ end
 -- @return the figure's number
 -- @usage type(require('gnuplot').plot('loss', torch.Tensor{3, 2, 1}, '+-')) --> number
 function plots.plot(draw, ...)
-   local words = {...}
-   if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table'
-      and not isData(words[1][1]) then
-      words = words[1]
-   end
-   local lists = type(words[1]) == 'table' and not isData(words[1]) and words or {words}
    local data, parts = {}, {}
-   for k, list in ipairs(lists) do
+   for k, list in ipairs(listsOf(...)) do
       local c, rows = curve(list, 'plot'), {}
       for i, y in ipairs(c.y) do rows[i] = ('%.9g %.9g'):format(c.x and c.x[i] or i, y) end
       data[k] = ('$curve%d << EOD\n%s\nEOD'):format(k, table.concat(rows, '\n'))
       parts[k] = ('$curve%d using 1:2 %s %s'):format(k,
-         c.name == '' and 'notitle' or 'title ' .. quote(c.name),
+         titled(c.name),
          c.style:find 'smooth' and 'smooth csplines with lines' or 'with ' .. c.style)
    end
    return draw(table.concat(data, '\n') .. '\nplot ' .. table.concat(parts, ', '))
@@ -183,17 +188,13 @@ end
 
 -- All of them, by `row(s, i)`: the lines of slice i.
 local function solids(draw, fn, dimensions, style, row, ...)
-   local words = {...}
-   if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table' then
-      words = words[1]
-   end
    local data, parts = {}, {}
-   for k, list in ipairs(type(words[1]) == 'table' and words or {words}) do
+   for k, list in ipairs(listsOf(...)) do
       local s, rows = solid(list, fn, dimensions), {}
       for i = 1, s.z:size(1) do rows[i] = row(s, i) end
       data[k] = ('$solid%d << EOD\n%s\nEOD'):format(k, table.concat(rows, '\n'))
       parts[k] = ('$solid%d using 1:2:3 %s with %s'):format(k,
-         s.name == '' and 'notitle' or 'title ' .. quote(s.name), style)
+         titled(s.name), style)
    end
    return draw(table.concat(data, '\n') .. '\nsplot ' .. table.concat(parts, ', '),
       'set contour base\nset hidden3d')
