@@ -788,7 +788,7 @@ int64_t dpt_device_live_bytes(void);
  * collection is due before size more elements of a kind, collects if so, and reports it. At the
  * soft limit, which is a quarter above what was live after the last collection and at least 256 MiB
  * above it, and twice the heap (its bytes after the collection), every thread that allocates
- * collects once. */
+ * collects once. A thread that has taken as much itself collects alone. */
 int dpt_collect_due(int kind, int64_t size);
 void dpt_collect_done(int64_t heap);
 

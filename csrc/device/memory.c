@@ -3,6 +3,7 @@
 #include "device/allocator.h"
 #include "device/device.h"
 #include "device/graph.h"
+#include "device/storage.h"
 
 int dpt_memory_empty_cache(int device) {
   dpt__device *found;
@@ -15,13 +16,15 @@ int dpt_memory_empty_cache(int device) {
 
 enum { STEP = 256 << 20 };
 static _Atomic int64_t soft_limit = STEP;
-static atomic_uint rounds;               /* how often the soft limit was reached */
-static _Thread_local unsigned own_round; /* in which this thread has collected */
+static _Thread_local int64_t own_limit = STEP; /* of what this thread took itself */
+static atomic_uint rounds;                     /* how often the soft limit was reached */
+static _Thread_local unsigned own_round;       /* in which this thread has collected */
 
 static int64_t memory_live_bytes(void) { return dpt_host_live_bytes() + dpt_device_live_bytes(); }
 
-/* What is live is also the garbage of other threads: limits that each thread makes for itself, or
- * twice what is live, would rise with that without end. */
+/* What is live is also the garbage of other threads, which may not run for long. So the soft limit,
+ * which is above what was live, may rise with it; each thread's own is above what it took itself
+ * and bounds its garbage whatever the others do. */
 int dpt_collect_due(int kind, int64_t size) {
   int64_t bytes = size * (int64_t)dpt__dtype_size(dpt__dtype(kind));
   if (own_round != atomic_load(&rounds)) return 1;
@@ -30,14 +33,20 @@ int dpt_collect_due(int kind, int64_t size) {
     atomic_compare_exchange_strong(&rounds, &before, own_round + 1);
     return 1;
   }
+  if (dpt__own_live_bytes + bytes > own_limit) return 1;
   dpt__device *device;
   if (!dpt__is_device(kind) || dpt__device_find("collect", 0, &device)) return 0;
   return dpt__memory_over_limit(device->number, bytes);
 }
 
+/* Above what is live after a collection; heap: the bytes of Lua's heap after it. */
+static int64_t memory_limit(int64_t live, int64_t heap) {
+  int64_t more = live / 4 > STEP ? live / 4 : STEP;
+  return live + (more < 2 * heap ? 2 * heap : more); /* walking a large heap must pay */
+}
+
 void dpt_collect_done(int64_t heap) {
-  int64_t live = memory_live_bytes(), more = live / 4 > STEP ? live / 4 : STEP;
-  if (more < 2 * heap) more = 2 * heap; /* walking a large heap must pay */
-  atomic_store(&soft_limit, live + more);
+  own_limit = memory_limit(dpt__own_live_bytes, heap);
+  atomic_store(&soft_limit, memory_limit(memory_live_bytes(), heap));
   own_round = atomic_load(&rounds);
 }

@@ -29,18 +29,20 @@ int dpt_storage_resize(dpt_storage *s, int64_t size) {
   dpt_storage old = *s;
   s->data = data;
   s->block = block;
+  s->capacity = size;
   if (kept && s->device) {
     dpt__stream *stream = dpt__current_stream(s->device);
     if (dpt__copy_on(stream, "resize", data, s, old.data, &old, kept)) {
-      dpt__block_free(block);
+      dpt__storage_free(s);
       s->data = old.data;
       s->block = old.block;
+      s->capacity = old.capacity;
       return 1;
     }
   } else if (kept) {
     memcpy(data, old.data, kept);
   }
   dpt__storage_free(&old);
-  s->size = s->capacity = size;
+  s->size = size;
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 _Thread_local int dpt__writes_later;
+_Thread_local int64_t dpt__own_live_bytes;
 
 static atomic_llong live; /* bytes of host storages */
 
@@ -46,21 +47,26 @@ static void storage_give_host(void *data, size_t bytes) {
 int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, dpt__block **block) {
   *data = NULL;
   *block = NULL;
-  if (!s->device && !(s->flags & DPT__PINNED)) return storage_take_host(bytes, data);
-  if (!bytes) return 0;
-  DPT__TRY(dpt__block_alloc(s->device, bytes, block));
-  *data = (*block)->data;
+  if (!s->device && !(s->flags & DPT__PINNED)) {
+    DPT__TRY(storage_take_host(bytes, data));
+  } else if (bytes) {
+    DPT__TRY(dpt__block_alloc(s->device, bytes, block));
+    *data = (*block)->data;
+  }
+  dpt__own_live_bytes += (int64_t)bytes;
   return 0;
 }
 
 void dpt__storage_free(dpt_storage *s) {
   if (s->mapping) dpt__unmap(s->mapping, s->data);
   if (s->flags & DPT__FOREIGN) return;
+  size_t bytes = (size_t)s->capacity * dpt__dtype_size(dpt__dtype(s->kind));
   if (s->block) {
     dpt__block_free(s->block);
   } else {
-    storage_give_host(s->data, (size_t)s->capacity * dpt__dtype_size(dpt__dtype(s->kind)));
+    storage_give_host(s->data, bytes);
   }
+  dpt__own_live_bytes -= (int64_t)bytes;
 }
 
 /* A storage without memory. */

@@ -33,6 +33,9 @@ int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
  * when the pass ends, so that until then a gradient's count is what its replica has written. */
 extern _Thread_local int dpt__writes_later;
 
+/* Bytes that storages took on this thread, less those that it gave back. */
+extern _Thread_local int64_t dpt__own_live_bytes;
+
 /* A storage over host memory that dpt did not allocate; mapping (or NULL) ends with it. */
 int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
                       struct dpt__mapping *mapping);

@@ -200,6 +200,28 @@ static void tells_when_to_collect(void) {
   dpt_collect_done(0);
 }
 
+static void *litter(void *storage) {
+  OK(dpt_storage_new(storage, DPT_U8, 300 << 20));
+  dpt_collect_done(0);
+  return NULL;
+}
+
+/* Garbage of a thread that does not run raises the soft limit, not what another may hold. */
+static void bounds_each_thread(void) {
+  dpt_storage *own, *other;
+  pthread_t thread;
+  OK(dpt_storage_new(&own, DPT_U8, 200 << 20));
+  CHECK(!pthread_create(&thread, NULL, litter, &other));
+  pthread_join(thread, NULL);
+  CHECK(!dpt_collect_due(DPT_U8, 50 << 20));
+  CHECK(dpt_collect_due(DPT_U8, 100 << 20));
+  dpt_collect_done(0);
+  CHECK(!dpt_collect_due(DPT_U8, 200 << 20));
+  dpt_storage_release(own);
+  dpt_storage_release(other);
+  dpt_collect_done(0);
+}
+
 int main(void) {
   OK(dpt_devices_set("host:2"));
   host_memory();
@@ -208,5 +230,6 @@ int main(void) {
   device_memory();
   other_threads_release();
   tells_when_to_collect();
+  bounds_each_thread();
   return check_end();
 }
