@@ -1,9 +1,9 @@
 --- What no program does faster on this machine in the same way, for rows of `bench peers`.
 --
 -- Invariant: a bound is measured in the run whose rows it stands beside. A row has `flops` (the
--- products and direct convolutions of a step alone, by the peak of multiply-adds in registers), or
--- `moves` (bytes, by memcpy of as many bytes), or `reads` (bytes, by a loop that adds them up), or
--- `writes` (bytes to a file, by write).
+-- products and direct convolutions of a step alone, by the peak of multiply-adds in registers),
+-- `moves` (bytes, by memcpy of as many bytes), `reads` (bytes, by a loop that adds them up),
+-- `writes` (bytes to a file, by write); what it has is done one after another.
 local frame = require 'frame'
 local dptffi = require 'dpt.ffi'
 local ffi, C = dptffi.ffi, dptffi.C
@@ -100,14 +100,16 @@ end
 
 --- The seconds that a step of a row takes at least; nil where nothing is known.
 function bound.seconds(row, threads)
-   if row.flops then return row.flops / (peak() * (row.cores or threads)) end
+   threads = row.cores or threads
+   local least = row.flops and row.flops / (peak() * threads)
    for kind, measure in pairs(measures) do
       local bytes = row[kind]
       if bytes then
-         return once(('%s %d %d'):format(kind, bytes, threads),
+         least = (least or 0) + once(('%s %d %d'):format(kind, bytes, threads),
             function() return measure(bytes, threads) end)
       end
    end
+   return least
 end
 
 --- What memcpy and registers do here, in words.

@@ -150,6 +150,10 @@ local flops = {
    lstm = 3 * 2 * 1024 * (2 * 1024 * 512 + 256 * 1000),
 }
 
+-- Bytes of the parameters that a step moves beside its products: gradients are cleared; SGD reads
+-- them, the momentum and the parameters, and writes these two.
+local function update(name) return 4 * 6 * networks[name]().net:getParameters():nElement() end
+
 for _, way in ipairs{'forward', 'backward'} do
    local backward = way == 'backward'
    add('conv_' .. way, 'convolution 3x3, 64 to 64, 32x32, batch 32, ' .. way, 1.1, {1, 2},
@@ -176,10 +180,12 @@ for _, row in ipairs{
    local name, title, asked, workers = unpack(row)
    local row = add(name, title, asked, {1, 2}, function() return trainer(networks[name]()) end)
    row.flops, row.compiled = flops[name], name .. '_compiled'
+   row.moves = row.flops and update(name)
    if workers then
       row = add(name .. '_2w', title .. ', 2 workers', workers, {1},
          function() return onDevices(networks[name]()) end)
       row.flops, row.cores = flops[name], 2
+      row.moves = row.flops and update(name)
    end
 end
 
