@@ -11,10 +11,11 @@ describe('Numbers in a torch.File', function()
 
    it('are converted to the type that the method names', function()
       local f = torch.MemoryFile():binary()
-      f:writeInt(3.14)
+      f:writeInt '3.14'
       f:writeByte(257)
       f:writeChar(-1)
       assert.equal(6, f:storage():size() - 1)
+      assert.error_matches(function() f:writeInt 'three' end, 'wanted a number, .*got string')
       f:seek(1)
       assert.equal(3, f:readInt())
       assert.equal(1, f:readByte())

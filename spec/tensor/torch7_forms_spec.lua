@@ -6,7 +6,7 @@ local function list(t) return t:totable() end
 
 --- By what is said: {got, wanted}.
 local function forms()
-   local g, r = torch.Generator(), torch.Tensor()
+   local g, r, itself = torch.Generator(), torch.Tensor(), torch.Tensor{1, 2}
    local function drawn(f) -- the same numbers with the generator before and behind the result
       torch.manualSeed(g, 7)
       local first = list(f(g, torch.Tensor()))
@@ -23,6 +23,10 @@ local function forms()
       ['... of linspace'] = {torch.linspace(0, 1, 3, 'torch.FloatTensor'):type(),
          'torch.FloatTensor'},
       ['... of randperm'] = {torch.randperm(3, 'torch.LongTensor'):type(), 'torch.LongTensor'},
+      ['repeatTensor of itself'] = {list(itself:repeatTensor(itself, 2, 2)),
+         {{1, 2, 1, 2}, {1, 2, 1, 2}}},
+      ['of NaN and a number the number'] = {list(torch.Tensor{0 / 0, 1, 3}:cmax(2)), {2, 2, 3}},
+      ['... with cmin'] = {list(torch.Tensor{0 / 0, 1, 3}:cmin(2)), {2, 1, 2}},
       ['numbers in strings as sizes'] = {list(torch.zeros('2', 3):size()), {2, 3}},
       ['... for narrow'] = {list(torch.Tensor{1, 2}:narrow('1', '2', '1')), {2}},
       ['... for manualSeed'] = {(torch.manualSeed('3')), nil},

@@ -181,6 +181,7 @@ for name, kind in pairs(NAMES) do
    -- @return how many were written
    -- @usage torch.MemoryFile():writeLong{1, 2, 3} --> 3
    File['write' .. name] = function(self, what)
+      if type(what) == 'string' then what = tonumber(what) or what end
       if one and (type(what) == 'number' or type(what) == 'cdata' and tonumber(what)) then
          one[0] = what
          self:_writeBlock(kind, one, 1)

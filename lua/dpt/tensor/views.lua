@@ -253,6 +253,7 @@ local function repeatTensor(out, t, ...)
       base[d] = d > extra and tonumber(t.size_[d - 1 - extra]) or 1
    end
    for d = 1, n do size[d - 1] = times[d] * base[d] end
+   if t.storage_ == out.storage_ then t = t:clone() end -- which the resize would move
    lib.resize(out, n, size)
    if C.dpt_count(out) == 0 then return out end
    -- the first copy; then, from the last dimension, what is there already is copied along it
