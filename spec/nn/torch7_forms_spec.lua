@@ -188,6 +188,23 @@ describe('For scripts of Torch7', function()
       end)
    end)
 
+   it('nn.CrossEntropyCriterion takes a column as a vector if there is one target', function()
+      eachSide(function(typename, on)
+         local vector = nn.CrossEntropyCriterion():type(typename)
+         local criterion, x = vector:clone(), on(torch.rand(3))
+         local column, loss = x:view(3, 1), vector:forward(x, 3)
+         local gradient = vector:backward(x, 3)
+         for _, target in ipairs{3, on(torch.Tensor{3})} do
+            assert.equal(loss, criterion:forward(column, target))
+            local g = criterion:backward(column, target)
+            assert.same({3, 1}, g:size():totable())
+            assert.equal(0, (g:view(3) - gradient):abs():max())
+         end
+         assert.equal(0, criterion:forward(column, on(torch.ones(3)))) -- rows of one class
+         assert.equal(0, criterion:forward(column:narrow(1, 1, 1), 1))
+      end)
+   end)
+
    it('nn.SparseLinear has a gradient for every element if it is asked to', function()
       eachSide(function(typename, on)
          local m = nn.SparseLinear(4, 2, true):type(typename)

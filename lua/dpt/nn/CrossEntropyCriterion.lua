@@ -1,6 +1,7 @@
 --- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax and nn.ClassNLLCriterion in one:
 -- input C or NxC of any numbers.
--- Invariant: extra dimensions of size 1 are left out of the input; gradInput has its size. A change
+-- Invariant: extra dimensions of size 1 are left out of the input, and the second one of Cx1 where
+-- there is one target, as in Torch7; gradInput has the size of the input. A change
 -- of sizeAverage reaches nll; one of nll.sizeAverage alone stays.
 -- @function nn.CrossEntropyCriterion
 -- @within nn criterions
@@ -11,6 +12,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local type = require('dpt.ffi').type
 
 local CrossEntropyCriterion, parent = torch.class('nn.CrossEntropyCriterion', 'nn.Criterion')
 
@@ -22,8 +24,12 @@ function CrossEntropyCriterion:__init(weights, sizeAverage)
    self.oldSizeAverage = self.sizeAverage
 end
 
--- C or NxC; a matrix of one row or one column stays one.
-local function rows(input)
+-- C or NxC; a matrix of one row stays one, one of one column if there are as many targets.
+local function rows(input, target)
+   if input:dim() == 2 and input:size(2) == 1 and input:size(1) > 1 then
+      local one = type(target) == 'number' or target:nElement() == 1
+      return one and input:select(2, 1) or input
+   end
    return input:dim() <= 2 and input or input:squeeze()
 end
 
@@ -31,7 +37,7 @@ function CrossEntropyCriterion:updateLoss(input, target)
    if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
    if self.sizeAverage ~= self.oldSizeAverage then self.nll.sizeAverage = self.sizeAverage end
    self.oldSizeAverage = self.sizeAverage
-   self.lsm:updateOutput(rows(input))
+   self.lsm:updateOutput(rows(input, target))
    return (self.nll:updateLoss(self.lsm.output, target))
 end
 
@@ -42,7 +48,7 @@ end
 function CrossEntropyCriterion:updateGradInput(input, target)
    if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
    self.nll:updateGradInput(self.lsm.output, target)
-   self.lsm:updateGradInput(rows(input), self.nll.gradInput)
+   self.lsm:updateGradInput(rows(input, target), self.nll.gradInput)
    self.gradInput = self.lsm.gradInput:viewAs(input)
    return self.gradInput
 end
