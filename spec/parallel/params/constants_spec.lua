@@ -41,6 +41,24 @@ for form, dispatch in pairs(same.dispatchers) do
          same.compare(one, many, input(), 1e-5)
       end)
 
+      it('reaches the others though the tensor lies between parameters in a flat one', function()
+         local net = one:clone()
+         local lists = {many, dispatch(nn.DataParallelTable(1)):add(net, same.range(most))}
+         net:getParameters()
+         for _, parallel in ipairs(lists) do
+            local plain = one:clone()
+            for _, m in ipairs{plain, parallel:get(1)} do
+               m:get(1).parameters = function() end -- frozen
+            end
+            for factor = 1, 3 do
+               for _, m in ipairs{plain, parallel:get(1)} do m:get(1).weight:mul(factor) end
+               same.compare(plain, parallel, input(), 1e-5)
+               plain:updateParameters(0.1)
+               parallel:updateParameters(0.1)
+            end
+         end
+      end)
+
       it('reaches the others at the next pass, whatever it is', function()
          local replicas = many.impl.modules
          for _, write in ipairs{

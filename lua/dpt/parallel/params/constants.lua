@@ -9,6 +9,7 @@
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local Snapshot = require 'dpt.parallel.params.snapshot'
+local extent = require('dpt.parallel.params.flatten').extent
 local C = require('dpt.ffi').C
 
 local Constants = {}
@@ -28,12 +29,17 @@ local function isOther(self, k)
    return self.writes[k] ~= writes or self.addresses[k] ~= address
 end
 
--- The storages of parameters, gradients and statistics, by address.
+-- The elements of parameters, gradients and statistics: lists of {first, last}, by address of the
+-- storage.
 local function others(root)
    local known = {}
    local function add(list)
       for _, t in pairs(list or {}) do
-         if t.storage_ ~= nil then known[comm.address(t)] = true end
+         if t.storage_ ~= nil then
+            local address = comm.address(t)
+            known[address] = known[address] or {}
+            table.insert(known[address], {extent(t)})
+         end
       end
    end
    local parameters, gradients = root:parameters()
@@ -41,6 +47,15 @@ local function others(root)
    add(gradients)
    for _, module in ipairs(root:listModules()) do add(module:runningStatistics()) end
    return known
+end
+
+-- Whether a tensor has one of these elements. (A frozen layer's weight may lie between them.)
+local function isOneOf(known, t)
+   local first, last = extent(t)
+   for _, run in ipairs(t.storage_ ~= nil and known[comm.address(t)] or {}) do
+      if run[1] <= last and run[2] >= first then return true end
+   end
+   return false
 end
 
 local function empty(self)
@@ -71,7 +86,7 @@ local function look(self, snapshot)
       for n = first, snapshot.ends[o] do
          local t = snapshot.values[n]
          if not snapshot.passing[n] and torch.isTensor(t) and not self.buffers[t]
-            and not (t.storage_ ~= nil and known[comm.address(t)]) then
+            and not isOneOf(known, t) then
             add(self, t, {o, snapshot.keys[n]})
          end
       end

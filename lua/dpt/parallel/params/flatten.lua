@@ -65,13 +65,14 @@ function M.meet(list, tensor)
    return false
 end
 
--- The first and the last element of its storage that a tensor reaches, and whether it reaches all
+--- The first and the last element of its storage that a tensor reaches, and whether it reaches all
 -- between.
-local function extent(t)
+function M.extent(t)
    local first, last = t:storageOffset(), t:storageOffset()
    for d = 1, t:dim() do last = last + (t:size(d) - 1) * t:stride(d) end
    return first, last, last - first + 1 == t:nElement()
 end
+local extent = M.extent
 
 -- The strides of a contiguous tensor of t's sizes.
 local function contiguousStride(t)
