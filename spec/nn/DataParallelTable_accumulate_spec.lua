@@ -138,5 +138,57 @@ for form, dispatch in pairs(same.dispatchers) do
          wanted(one)
          same.close(select(2, one:getParameters()), gradient, 1e-5)
       end)
+
+      describe('by the input of backward', function()
+         local double = 'torch.CudaDoubleTensor'
+         local function random(...) return torch.randn(...):type(double) end
+         local function wrap(net)
+            return dispatch(nn.DataParallelTable(1)):add(net:clone(), same.range(most))
+         end
+
+         it('that counts if it is not that of the last forward', function()
+            local one = nn.Linear(3, 2):type(double)
+            local many, rows = wrap(one), 2 * most
+            local a, b, g = random(rows, 3), random(rows, 3), random(rows, 2)
+            for _, x in ipairs{a, b, b:clone(), b:narrow(1, 1, rows)} do
+               for _, m in ipairs{one, many} do
+                  m:zeroGradParameters()
+                  m:forward(a)
+                  m:forward(b)
+                  m:backward(x, g)
+                  m:updateGradInput(a, g)
+                  m:accGradParameters(a, g, 0.5)
+               end
+               same.close(one.gradWeight, many:get(1).gradWeight, 1e-12)
+            end
+            many:forward(b)
+            many:zeroGradParameters()
+            many:backward(nil, g) -- that of the last forward
+            same.close(g:t() * b, many:get(1).gradWeight, 1e-12)
+            local wrong = {[random(rows + 1, 3)] = 'input has %d+ rows', x = "argument 'input'"}
+            for input, message in pairs(wrong) do
+               many:forward(b)
+               assert.error_matches(function() many:backward(input, g) end, message)
+            end
+         end)
+
+         it("that is each step's own in a nn.Recursor", function()
+            local one = nn.Sequential():add(nn.Recursor(nn.Linear(3, 2):type(double), 5))
+               :type(double)
+            local many, rows = wrap(one), 2 * most
+            for _, m in ipairs{one, many} do
+               local x = {}
+               m:zeroGradParameters()
+               for t = 1, 3 do
+                  x[t] = torch.Tensor(rows, 3):fill(t):type(double)
+                  m:forward(x[t])
+               end
+               for t = 3, 1, -1 do m:backward(x[t], torch.Tensor(rows, 2):fill(t):type(double)) end
+            end
+            local expected = gradients(one)
+            assert.equal(rows * 14, expected[1][1][1])
+            for i, t in ipairs(gradients(many)) do same.close(expected[i], t, 1e-12) end
+         end)
+      end)
    end)
 end

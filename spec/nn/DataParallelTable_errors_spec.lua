@@ -36,6 +36,30 @@ same.dispatched('nn.DataParallelTable', function()
       end)
    end)
 
+   it('nn.DataParallelTable checks fields, functions and factors', function()
+      local many = nn.DataParallelTable(1):add(nn.Linear(5, 3):cuda(), same.range(most))
+      local x, g = randomInput({5}, 2 * most), randomInput({3}, 2 * most)
+      for name, value in pairs{weights = {1, 'a'}, outputDevice = 99, gather = 3, buffers = 'x'} do
+         local before = many[name]
+         many[name] = value
+         assert.error_matches(function() many:forward(x) end, 'option ' .. name .. ' wants ')
+         many[name] = before
+      end
+      many:forward(x)
+      for message, f in pairs{
+         ["Linear: argument 'scale', wanted a number, got string"] =
+            function() many:backward(x, g, 'a') end,
+         ["updateParameters: argument 'learningRate', wanted a number, got nil"] =
+            function() many:updateParameters() end,
+         ['noSync wants a function as argument 1, got nil'] = function() many:noSync() end,
+         ['insert would change what is around the network: do it to get%(1%)'] =
+            function() many:insert(nn.Tanh(), 1) end,
+         ['remove would change what is around the network'] = function() many:remove(1) end,
+      } do
+         assert.error_matches(f, message)
+      end
+   end)
+
    describe('nn.DataParallelTable says what to do instead', function()
       local many
       before_each(function()

@@ -111,6 +111,30 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       end
    end)
 
+   it('remember and forget as a network does', function()
+      local net = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.Sequencer(nn.LSTM(H, 2))):cuda()
+      net:get(1).batchfirst = true
+      net = nn.Sequential():add(net:get(1)):add(nn.Transpose{1, 2}):add(net:get(2))
+         :add(nn.Transpose{1, 2}):cuda()
+      local many, x = wrap(net, most, 1), random(2 * most, T, I)
+      for _, mode in ipairs{'both', 'neither'} do
+         assert.equal(net, net:remember(mode))
+         assert.equal(many, many:remember(mode))
+         local first
+         for _ = 1, 3 do
+            same.compare(net, many, x, 1e-5)
+            first = first or net.output:clone()
+         end
+         assert.equal(mode == 'both', (net.output - first):abs():max() > 0)
+         assert.equal(net, net:forget())
+         assert.equal(many, many:forget())
+         same.compare(net, many, x, 1e-5)
+         same.close(first, net.output, 0)
+      end
+      assert.error_matches(function() many:remember 'always' end,
+         "remember wants 'both', 'train', 'eval' or 'neither', got always")
+   end)
+
    it('drop between layers what one device would', function()
       for _, batchFirst in ipairs{false, true} do
          local rnn = cudnn.GRU(I, H, 3, batchFirst, 0.5)

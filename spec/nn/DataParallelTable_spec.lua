@@ -131,9 +131,10 @@ same.dispatched('nn.DataParallelTable', function()
                local target = targets:narrow(1, first, rows):cuda()
                dpt.optim.sgd(function()
                   many:zeroGradParameters()
-                  local output = many:forward(inputs:narrow(1, first, rows):float())
+                  local input = inputs:narrow(1, first, rows):float()
+                  local output = many:forward(input)
                   criterion:forward(output, target)
-                  many:backward(inputs, criterion:backward(output, target))
+                  many:backward(input, criterion:backward(output, target))
                   return criterion.output, gradient
                end, flat, state)
             end

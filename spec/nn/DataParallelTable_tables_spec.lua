@@ -138,7 +138,15 @@ same.dispatched('nn.DataParallelTable with', function()
       it('without sizes is none of any replica', function()
          local many = nn.DataParallelTable(1):add(nn.Linear(4, 3):cuda(), same.range(most))
          assert.equal(0, many:forward(torch.CudaTensor()):dim())
-         assert.equal(0, many:forward{} and many.used)
+         assert.equal(0, many.used)
+      end)
+
+      it('is not what has no tensor: every replica gets that', function()
+         local many = nn.DataParallelTable(1):add(nn.Linear(4, 3):cuda(), same.range(most))
+         for got, input in pairs{['nil'] = false, number = 3, string = 'a', table = {}} do
+            assert.error_matches(function() many:forward(input or nil) end,
+               "replica " .. most .. ".*argument 'input', wanted a tensor, got " .. got)
+         end
       end)
    end)
 

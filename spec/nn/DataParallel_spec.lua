@@ -15,10 +15,11 @@ describe('nn.DataParallel', function()
          function() return nn.Linear(5, 3):cuda() end,
          function() return nn.Linear(5, 3):cudaDouble() end,
          function() return cutorch.withDevice(2, function() return nn.Linear(5, 3):cuda() end) end,
+         function() return nn.Sequential():add(nn.Linear(5, 3):cudaDouble()) end, -- itself is not
       }
       for i, make in ipairs(made) do
          local module = make()
-         local typename = i == 4 and 'torch.CudaDoubleTensor' or 'torch.CudaTensor'
+         local typename = (i == 4 or i == 6) and 'torch.CudaDoubleTensor' or 'torch.CudaTensor'
          local one = module:clone():double():type(typename)
          local many = nn.DataParallel(module)
          assert.equal('nn.DataParallelTable', torch.type(many))

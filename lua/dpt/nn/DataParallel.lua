@@ -42,7 +42,7 @@ function nn.DataParallel(module, given)
    local net = nn.DataParallelTable(given.dim or 1, true, false, passed)
    local wrong, list = devices.check({}, given.devices or devices.all())
    if wrong then fail('%s: %s', NAME, wrong) end
-   local typename = module:type():find('^torch%.Cuda') and module:type() or 'torch.CudaTensor'
+   local typename = options.typeOf(module) or 'torch.CudaTensor'
    cutorch.withDevice(list[1], function() module:type(typename) end)
    return net:type(typename):add(nn.utils.moveTo(module, list[1]), list)
 end

@@ -27,7 +27,7 @@ local devices = require 'dpt.parallel.dispatch.devices'
 local gather = require 'dpt.parallel.split.gather'
 local readOptions = require('dpt.nn.DataParallelTable.options').read
 local weights = require 'dpt.parallel.ranks.weights'
-local scatter = require 'dpt.parallel.split.scatter'
+local scatter = require('dpt.parallel.split.scatter').into
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 local type = dptffi.type
 

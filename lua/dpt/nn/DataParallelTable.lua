@@ -129,7 +129,7 @@ end
 function DataParallelTable:_scatterInto(field, name, value, splitSpec, like)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
       spec = splitSpec, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
-   return timed(self, 'scatter', scatter, self.state[name], self[field], value, plan,
+   return timed(self, 'scatter', scatter.into, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end
 
@@ -169,6 +169,7 @@ function DataParallelTable:inputSplit(input)
 end
 
 function DataParallelTable:updateOutput(input)
+   options.checkFields(self)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
@@ -185,10 +186,20 @@ function DataParallelTable:updateOutput(input)
    return self.output
 end
 
+-- The replicas' parts of an input that was not that of the last forward (nil: it was).
+function DataParallelTable:_takeInput(input)
+   if input == nil or scatter.wasOf(self.state.input, input) then return end
+   local used = self.used
+   self.used = nil -- unless this one fits
+   self:_scatterInto('inputGpu', 'input', input, self.state.inputSplit, self.inputGpu)
+   self.used = used
+end
+
 -- Runs a method of every replica that got rows with its part of gradOutput; with reducing, the
 -- reduction of gradients may begin meanwhile.
-function DataParallelTable:_backward(method, gradOutput, scale, reducing)
+function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
+   self:_takeInput(input)
    self:_follow()
    if self.params:hasMoved() then self:_layOut() end
    if self.impl.modules ~= self.impl.called then
@@ -209,10 +220,10 @@ function DataParallelTable:_backward(method, gradOutput, scale, reducing)
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
-function DataParallelTable:_accumulate(method, gradOutput, scale)
+function DataParallelTable:_accumulate(method, input, gradOutput, scale)
    self.params:checkPending()
    local before = self.params:gradientVersion()
-   local ok, result = pcall(self._backward, self, method, gradOutput, scale or 1,
+   local ok, result = pcall(self._backward, self, method, input, gradOutput, scale or 1,
       (self.overlap or self.params.sender) and self.flattenParams and not self.deferred)
    if not ok then
       if self.used then self.params:failed(before) end
@@ -232,16 +243,16 @@ function DataParallelTable:_joinGradInput(parts)
    return self.gradInput
 end
 
-function DataParallelTable:backward(_, gradOutput, scale)
-   return self:_joinGradInput(self:_accumulate('backward', gradOutput, scale))
+function DataParallelTable:backward(input, gradOutput, scale)
+   return self:_joinGradInput(self:_accumulate('backward', input, gradOutput, scale))
 end
 
-function DataParallelTable:updateGradInput(_, gradOutput)
-   return self:_joinGradInput(self:_backward('updateGradInput', gradOutput))
+function DataParallelTable:updateGradInput(input, gradOutput)
+   return self:_joinGradInput(self:_backward('updateGradInput', input, gradOutput))
 end
 
-function DataParallelTable:accGradParameters(_, gradOutput, scale)
-   self:_accumulate('accGradParameters', gradOutput, scale)
+function DataParallelTable:accGradParameters(input, gradOutput, scale)
+   self:_accumulate('accGradParameters', input, gradOutput, scale)
 end
 
 function DataParallelTable:clearState()

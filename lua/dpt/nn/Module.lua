@@ -17,6 +17,8 @@ local deepcopy = require 'dpt.clone'
 local transient = require 'dpt.transient'
 local addObjectMethods = require 'dpt.nn.object'
 local sharing = require 'dpt.nn.sharing'
+local part = require 'dpt.nn.part'
+local fail = require('dpt.ffi').fail
 
 local Module = torch.class('nn.Module')
 addObjectMethods(Module)
@@ -164,8 +166,10 @@ end
 
 --- parameters = parameters - learningRate * gradients
 function Module:updateParameters(learningRate)
+   local rate = tonumber(learningRate) or fail("%s: updateParameters: argument 'learningRate',"
+      .. ' wanted a number, got %s', torch.type(self), part.describe(learningRate))
    local params, gradients = self:parameters()
-   for i = 1, params and #params or 0 do params[i]:add(-learningRate, gradients[i]) end
+   for i = 1, params and #params or 0 do params[i]:add(-rate, gradients[i]) end
 end
 
 function Module:training()
@@ -174,6 +178,13 @@ end
 
 function Module:evaluate()
    self.train = false
+end
+
+for _, method in ipairs{'forget', 'remember'} do
+   Module[method] = function(self, mode)
+      for _, module in ipairs(self.modules or {}) do module[method](module, mode) end
+      return self
+   end
 end
 
 --- Lets the named fields be the other module's tensors.
@@ -413,6 +424,24 @@ end
 -- @usage local m = nn.Dropout()
 --    m:evaluate()
 --    return m.train --> false
+
+--- The next sequence begins with zeros, for recurrent modules inside.
+-- @function nn.Module:forget
+-- @within nn containers
+-- @as method
+-- @return the module
+-- @usage local net = nn.Sequential():add(nn.SeqLSTM(2, 3))
+--    return torch.type(net:forget()) --> nn.Sequential
+
+--- Whether sequences are parts of longer ones, whose states go on: for nn.SeqLSTM, nn.SeqGRU and
+-- nn.Sequencer inside.
+-- @function nn.Module:remember
+-- @within nn containers
+-- @as method
+-- @param mode? string: 'both', 'train', 'eval' or 'neither' ('both')
+-- @return the module
+-- @usage local net = nn.Sequential():add(nn.SeqLSTM(2, 3)):remember('eval')
+--    return net:get(1).rememberMode --> eval
 
 --- Makes fields views of another module's: they learn together.
 -- @function nn.Module:share

@@ -181,6 +181,18 @@ function RNN:resetStates()
    self.cellOutput:zero()
 end
 
+--- The next sequence begins with zeros.
+-- @function nn.RNN:forget
+-- @as recurrent
+-- @within nn recurrent
+-- @also nn.Sequencer:forget()
+-- @return the module
+-- @usage torch.type(nn.SeqLSTM(2, 3):forget()) --> nn.SeqLSTM
+function RNN:forget()
+   self:resetStates()
+   return self
+end
+
 --- Padded sequences (T x B x ..., B x T with batchFirst) without their padding, as {tensor, list of
 -- the number of sequences at every step}; lengths is a list of B numbers that do not rise.
 -- @function nn.RNN:packPaddedSequence

@@ -51,16 +51,4 @@ end
 -- @usage nn.SeqLSTM(2, 3):remember('neither'):forward(torch.ones(1, 1, 2)):size() --> 1x1x3
 SeqRNN.remember = remembering.set
 
---- The next sequence begins with zeros.
--- @function nn.SeqRNN:forget
--- @as recurrent
--- @within nn recurrent
--- @also nn.Sequencer:forget()
--- @return the module
--- @usage torch.type(nn.SeqLSTM(2, 3):forget()) --> nn.SeqLSTM
-function SeqRNN:forget()
-   self:resetStates()
-   return self
-end
-
 return SeqRNN

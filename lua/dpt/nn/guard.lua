@@ -75,6 +75,10 @@ local function method(parameters, arguments, plain)
             other(argument.kind, 'a' .. i), argument.name, argument.kind, i)
       end
    end
+   if parameters:find 'a3' then
+      tests[#tests + 1] = "if a3 ~= nil and type(a3) ~= 'number' then"
+         .. " reject(typename(self), 'scale', 'number', a3) end"
+   end
    local source = ('local plain, type, typename, reject = ...\n'
       .. 'return function(self, %s)\n%s\nreturn plain(self, %s)\nend')
       :format(parameters, table.concat(tests, '\n'), parameters)

@@ -91,7 +91,8 @@ end
 --- The methods of a class, in this state.
 function named.methods(class)
    return torch.getmetatable(class) or fail("threads: class '%s' is unknown in this thread: let the"
-      .. " pool's init function require the file that defines it", class)
+      .. " pool's init function (of a network that of net:threads(f)) require the file that defines"
+      .. ' it', class)
 end
 
 -- Of a stand-in for a class that was unknown when it came: the class's name.

@@ -1,7 +1,8 @@
 -- dpt.parallel.split.scatter: trees of tensors cut into parts for the replicas.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
-local scatter = require 'dpt.parallel.split.scatter'
+local module = require 'dpt.parallel.split.scatter'
+local scatter = module.into
 local same = require 'spec.support.parallel'
 
 describe('dpt.parallel.split.scatter', function()
@@ -77,6 +78,28 @@ describe('dpt.parallel.split.scatter', function()
       assert.error_matches(function()
          scatter(state, parts, torch.ones(6, 2), plan, 'gradOutput')
       end, 'gradOutput has 6 rows along dimension 1, the output has 5')
+   end)
+
+   it('knows whether parts are those of a value', function()
+      local a, b = torch.rand(6, 2), torch.rand(6, 2)
+      for _, case in ipairs{
+         {a, {a, a:narrow(1, 1, 6)}, {b, a:t():t():narrow(1, 1, 5), a:float(), {a}, 3}},
+         {{a, {b}, 3}, {{a, {b:view(6, 2)}, 3}},
+            {{b, {b}, 3}, {a, {a}, 3}, {a, {b, b}, 3}, {a}, a}},
+         {3, {3}, {a, {a}}},
+      } do
+         scatter(state, parts, case[1], plan, 'input')
+         for _, value in ipairs(case[2]) do assert.is_true(module.wasOf(state, value)) end
+         for _, value in ipairs(case[3]) do assert.is_false(module.wasOf(state, value)) end
+      end
+      plan.spec = 'replicate'
+      scatter(state, parts, a, plan, 'input')
+      assert.is_true(module.wasOf(state, a))
+      assert.is_false(module.wasOf(state, b))
+      scatter(state, parts, torch.rand(6, 2), plan, 'input')
+      collectgarbage()
+      collectgarbage()
+      assert.is_false(module.wasOf(state, torch.rand(6, 2))) -- at the same address, as may be
    end)
 
    it('rejects a tensor that has no such dimension, with the way to it', function()

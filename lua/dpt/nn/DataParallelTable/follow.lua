@@ -72,14 +72,8 @@ function follow:_follow()
    end
 end
 
--- The type of replica 1, whose parameters a script may have converted.
 function follow:_readType()
-   for _, t in ipairs(self:_first():parameters() or {self:_first()}) do
-      if options.types[t:type()] then
-         self._type = t:type()
-         return
-      end
-   end
+   self._type = options.typeOf(self:_first()) or self._type
 end
 
 -- Lays the replicas' parameters out anew if replica 1's were replaced or moved.
@@ -129,7 +123,7 @@ end
 --    local m = net:applyToReplicas(function(r) return r.running_mean end)
 --    return torch.equal(m[1]:float(), m[2]:float()) --> true
 function follow:syncBuffers()
-   options.check(torch.type(self), 'buffers', self.buffers)
+   options.checkFields(self)
    if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
 end
 
@@ -200,6 +194,7 @@ end
 --    net:syncGradients()
 --    return net:get(1).gradBias --> [4]
 function follow:noSync(f, ...)
+   options.checkFunction(torch.type(self), 'noSync', f)
    local before = self.deferred
    self.deferred = true
    local results = {pcall(f, ...)}

@@ -102,11 +102,11 @@ function methods:reset(stdv)
 end
 
 -- Calls a method of every replica.
-function methods:_callAll(method)
+function methods:_callAll(method, ...)
    if not self.modules[1] then return end
    self:_follow()
    self:_replicas()
-   self.impl:run(replica.callQuietly, method)
+   self.impl:run(replica.callQuietly, method, ...)
    self:_takeSnapshot()
 end
 
@@ -121,6 +121,16 @@ function methods:evaluate()
    self:syncBuffers()
 end
 
+function methods:forget()
+   self:_callAll 'forget'
+   return self
+end
+
+function methods:remember(mode)
+   self:_callAll('remember', mode)
+   return self
+end
+
 --- Calls f(module, i) for every replica i where it lives, with its device current: to reset states,
 -- to read or set fields of one replica. With threads() upvalues, arguments and results are copied
 -- and tensors shared. Parameters stay replica 1's: the next forward copies them over what f wrote
@@ -133,9 +143,7 @@ end
 --       return 10 * i
 --    end) --> {10 20}
 function methods:applyToReplicas(f)
-   if type(f) ~= 'function' then
-      fail(self, 'applyToReplicas wants a function as argument 1, got %s', torch.type(f))
-   end
+   options.checkFunction(torch.type(self), 'applyToReplicas', f)
    self:_first()
    self:_replicas()
    return self.impl:exec(f)
@@ -188,9 +196,7 @@ end
 --    net.impl:close()
 --    return size --> 4x1
 function methods:threads(initFunc, syncCopies)
-   if initFunc ~= nil and type(initFunc) ~= 'function' then
-      fail(self, 'threads wants a function as argument 1, got %s', torch.type(initFunc))
-   end
+   if initFunc ~= nil then options.checkFunction(torch.type(self), 'threads', initFunc) end
    self:_flush()
    self.impl:close()
    self.impl = Threads(self, initFunc, syncCopies)
@@ -207,6 +213,22 @@ end
 
 function methods:share()
    fail(self, 'replicas cannot share tensors with another module; share get(1) before a forward')
+end
+
+--- Raises: modules are put into the network that replicas have, net:get(1).
+-- @function nn.DataParallelTable:insert
+-- @as method
+-- @within nn data-parallel
+-- @also nn.DataParallelTable:remove()
+-- @param ... any: as for the network
+-- @return nothing
+-- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    return (pcall(net.insert, net, nn.ReLU(), 1)) --> false
+for _, name in ipairs{'insert', 'remove'} do
+   methods[name] = function(self)
+      fail(self, '%s would change what is around the network: do it to get(1), the network itself,'
+         .. ' and the replicas follow', name)
+   end
 end
 
 function methods:accUpdateGradParameters()

@@ -4,7 +4,9 @@
 -- that is left out is the class's.
 local cutorch = require 'dpt.device'
 local general = require 'dpt.distributed.options'
-local type = require('dpt.ffi').type
+local torch = require 'dpt.tensor'
+local dptffi = require 'dpt.ffi'
+local type, fail = dptffi.type, dptffi.fail
 
 local function isDevice(value)
    return general.isCount(value) and value <= cutorch.getDeviceCount()
@@ -42,12 +44,34 @@ options.types = {
    ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
 }
 
+--- That of a module, by its parameters, which a script may have converted; nil: none of these.
+function options.typeOf(module)
+   for _, t in ipairs(module:parameters() or {}) do
+      if options.types[t:type()] then return t:type() end
+   end
+   return options.types[module:type()] and module:type()
+end
+
 --- The options of nn.DataParallelTable.
 options.names = {'buffers', 'gather', 'outputDevice', 'weights'}
 
 --- Raises unless the option is one of names (the table's) and may have the value.
 function options.check(owner, name, value, names)
    general.checkOne(owner, name, value, known, names or options.names)
+end
+
+--- The same for the fields of an object, which a script may have set.
+function options.checkFields(object)
+   for _, name in ipairs(options.names) do
+      if object[name] ~= nil then options.check(torch.type(object), name, object[name]) end
+   end
+end
+
+--- Raises unless what a method is to call is a function.
+function options.checkFunction(owner, method, f)
+   if type(f) ~= 'function' then
+      fail('%s: %s wants a function as argument 1, got %s', owner, method, torch.type(f))
+   end
 end
 
 --- Checks the options of a user.

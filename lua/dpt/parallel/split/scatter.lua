@@ -13,6 +13,15 @@ local fail, type = dptffi.fail, dptffi.type
 local splitSpec = require 'dpt.parallel.split.split_spec'
 local balanced = require 'dpt.parallel.split.balanced'
 
+local scatter = {}
+
+local WEAK = {__mode = 'v'} -- what was cut is not kept alive
+
+local function keptOf(fields)
+   fields.source = setmetatable({}, WEAK)
+   return fields
+end
+
 local floating = {
    ['torch.FloatTensor'] = true, ['torch.DoubleTensor'] = true, ['torch.HalfTensor'] = true,
 }
@@ -24,6 +33,7 @@ end
 
 -- The rows of each part; the tensor with the most rows says where in the batch a part begins.
 local function note(plan, counts, rows)
+   plan.isCut = true
    local most = rows > plan.rows
    for i, count in ipairs(counts) do
       if count > 0 and i > plan.used then plan.used = i end
@@ -58,7 +68,7 @@ end
 local function scatterTensor(kept, tensor, plan, dimension, path, like)
    local parts, typename = #plan.devices, typeFor(tensor, plan)
    if type(kept) ~= 'table' or kept.typename ~= typename or #kept ~= parts then
-      kept = {typename = typename, rows = {}}
+      kept = keptOf{typename = typename, rows = {}}
       local new = torch.getmetatable(typename).new
       for i = 1, parts do kept[i] = new() end
    end
@@ -76,6 +86,7 @@ local function scatterTensor(kept, tensor, plan, dimension, path, like)
    if rows == 0 and tensor:dim() > 0 then
       for i = 1, parts do kept[i]:resize(tensor:size()) end
    end
+   kept.source[1] = tensor
    return kept
 end
 
@@ -110,8 +121,9 @@ local function rowsOf(value, dimension)
 end
 
 -- Every replica gets its own value of a list, as a copy on its device.
-local function spread(kept, values, plan, results, key)
-   if type(kept) ~= 'table' or not kept.spread then kept = {spread = true} end
+local function spread(kept, value, values, plan, results, key)
+   if type(kept) ~= 'table' or not kept.spread then kept = keptOf{spread = true} end
+   kept.source[1] = value
    for i, result in ipairs(results) do
       kept[i] = cutorch.withDevice(plan.devices[i], copyTo, kept[i], values[i], plan)
       result[key] = kept[i]
@@ -123,7 +135,7 @@ local function replicate(kept, value, plan, results, key)
    local values = {}
    for i = 1, #results do values[i] = value end
    plan.replicated = true
-   return spread(kept, values, plan, results, key)
+   return spread(kept, value, values, plan, results, key)
 end
 
 -- The parts that the function of a user makes.
@@ -134,7 +146,7 @@ local function divide(kept, value, plan, path, results, key, f)
       rows = rows + counts[i]
    end
    note(plan, counts, rows)
-   return spread(kept, values, plan, results, key)
+   return spread(kept, value, values, plan, results, key)
 end
 
 -- The parts of a list that has an entry for each row.
@@ -210,8 +222,9 @@ end
 -- tensors have the rows that value's parts are to have, or nil; cut = nil for balanced parts, or
 -- function(rows, part) that returns the rows of a part}
 -- @param name what to call the value in an error
--- @return how many replicas, from the first, got rows; the list of rows before each replica's first
-return function(state, parts, value, plan, name)
+-- @return how many replicas, from the first, got rows, all if nothing is cut; the list of rows
+-- before each replica's first
+function scatter.into(state, parts, value, plan, name)
    plan.used, plan.rows, plan.counts = 0, 0, {}
    local results, before = {}, {[1] = 0}
    for i = 1, #plan.devices do results[i] = {} end
@@ -220,6 +233,32 @@ return function(state, parts, value, plan, name)
       parts[i] = results[i][1]
       before[i + 1] = before[i] + (plan.counts[i] or 0)
    end
-   if plan.replicated and plan.rows == 0 then plan.used = #plan.devices end
+   if plan.rows == 0 and (plan.replicated or not plan.isCut) then plan.used = #plan.devices end
    return plan.used, before
 end
+
+-- Whether a part of kept mirrors value: cut were its tensors or views of the same elements.
+local function mirrors(kept, value)
+   local isTensor, isTable = torch.isTensor(value), torch.type(value) == 'table'
+   if not kept then return not isTensor and not isTable end
+   if kept.parts then
+      for k in pairs(kept.parts) do
+         if not isTable or value[k] == nil then return false end
+      end
+      for k, v in pairs(isTable and value or {}) do
+         if not mirrors(kept.parts[k], v) then return false end
+      end
+      return isTable
+   end
+   local source = kept.source[1]
+   return rawequal(source, value) or isTensor and torch.isTensor(source)
+      and source:type() == value:type() and source:isSetTo(value)
+end
+
+--- Whether what was scattered last into the parts that state keeps was value: the same tensors,
+-- or others that are views of the same elements.
+function scatter.wasOf(state, value)
+   return mirrors(state.kept, value)
+end
+
+return scatter
