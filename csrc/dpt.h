@@ -119,6 +119,8 @@ int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim
 int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size);
 int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride);
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a);
+/* The same, where memory that r lacks comes from a's device, whatever the current one is. */
+int dpt_resize_beside(dpt_tensor *r, int ndim, const int64_t *size, const dpt_tensor *a);
 /* Elements first .. first+n-1 of a dimension. */
 int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int64_t n);
 /* Slice i of a dimension, which goes away; t has two dimensions or more. */

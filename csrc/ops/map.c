@@ -102,7 +102,8 @@ static int map_repeats(int n, const dpt_tensor *r, const dpt_tensor *const *in) 
 }
 
 /* Places of r that are one element change it one after the other, as Torch7's loops did: layers of
- * scripts sum up gradients so. */
+ * scripts sum up gradients so. On devices only the last place changes it: cutorch worked on a copy
+ * of all places. */
 static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p,
                       double q) {
   dpt_tensor copies[3] = {{0}}, slice = *r, parts[3];
@@ -117,11 +118,13 @@ static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *con
     parts[k] = copies[k];
   }
   slice.size_[d] = 1;
+  int64_t first = dpt__is_device(r->kind_) ? r->size_[d] - 1 : 0;
   for (int k = 0; k < n; k++) {
     parts[k].size_[d] = 1;
+    parts[k].offset_ += first * parts[k].stride_[d];
     at[k] = in[k] == r ? &slice : &parts[k];
   }
-  for (int64_t i = 0; i < r->size_[d] && !status; i++) {
+  for (int64_t i = first; i < r->size_[d] && !status; i++) {
     status = map_run(op, n, &slice, at, p, q);
     for (int k = 0; k < n; k++) parts[k].offset_ += parts[k].stride_[d];
   }

@@ -121,6 +121,10 @@ int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device) {
   return tensor_resize("resize", r, ndim, size, NULL, device);
 }
 
+int dpt_resize_beside(dpt_tensor *r, int ndim, const int64_t *size, const dpt_tensor *a) {
+  return dpt__result(r, ndim, size, a->storage_ ? a->storage_->device : -1);
+}
+
 int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size) {
   dpt_tensor t = {.kind_ = kind};
   if (kind < 0 || kind >= 2 * DPT_ON_DEVICE)

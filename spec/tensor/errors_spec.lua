@@ -19,7 +19,7 @@ local cases = {
       'setnumthreads: got 1000000 threads, wanted 1 to 4096'},
    {'too many indices', function() return #x[{1, 1, 1}] end, 'got 3 indices, wanted at most 2'},
    {'a range that ends first', function() return #x[{{2, 1}}] end, 'ends before it begins'},
-   {'an index of another type', function() return #x[print] end, 'an index is a number'},
+   {'an index of another type', function() return #x[torch.Tensor(1)] end, 'an index is a number'},
    {'another count', function() x:add(y) end, 'add.*2x3.*'},
    {'another type', function() x:add(torch.DoubleTensor(2, 3)) end, 'DoubleTensor'},
    {'no operand', function() x:add() end, 'add: wanted .* got torch%.FloatTensor$'},

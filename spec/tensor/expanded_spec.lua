@@ -1,5 +1,5 @@
--- Results whose places are one element (expand, stride 0): places change it one after the other, as
--- Torch7's loops did; against such loops, on the host and on a device.
+-- Results whose places are one element (expand, stride 0), against loops: on the host places
+-- change it one after the other, as Torch7's loops did, on devices the last one alone, as cutorch's.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
@@ -11,7 +11,7 @@ local operations = {
    csub = {function(t, x) t:csub(x) end, function(v, x) return v - x end},
    cmul = {function(t, x) t:cmul(x) end, function(v, x) return v * x end},
    addcmul = {function(t, x, y) t:addcmul(2, x, y) end, function(v, x, y) return v + 2 * x * y end},
-   cmax = {function(t, x) t:cmax(x) end, math.max},
+   cmax = {function(t, x) t:cmax(x) end, function(v, x) return math.max(v, x) end},
    copy = {function(t, x) t:copy(x) end, function(_, x) return x end},
    ['add(x, y)'] = {function(t, x, y) t:add(x, y) end, function(_, x, y) return x + y end},
 }
@@ -20,7 +20,7 @@ describe('Expanded results:', function()
    for _, kind in ipairs{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.LongTensor',
       'torch.CudaTensor', 'torch.CudaLongTensor'} do
       for name, operation in pairs(operations) do
-         it(name .. ' of a ' .. kind .. ' goes from place to place', function()
+         it(name .. ' of a ' .. kind .. ' goes over all places', function()
             local f, one = unpack(operation)
             -- expanded along the first, the last and both dimensions; operands in any layout
             for _, sizes in ipairs{{1, 3}, {4, 1}, {1, 1}} do
@@ -28,10 +28,11 @@ describe('Expanded results:', function()
                local y = torch.range(2, 13):resize(3, 4):remainder(3):type(kind):t()
                local base = torch.range(1, sizes[1] * sizes[2]):resize(unpack(sizes)):type(kind)
                local wanted = base:double()
+               local first = kind:find 'Cuda' and wanted:clone() or wanted
                for i = 1, 4 do
                   for j = 1, 3 do
                      local a, b = math.min(i, sizes[1]), math.min(j, sizes[2])
-                     wanted[a][b] = one(wanted[a][b], x[i][j], y[i][j])
+                     wanted[a][b] = one(first[a][b], x[i][j], y[i][j])
                   end
                end
                f(base:expand(4, 3), x, y)

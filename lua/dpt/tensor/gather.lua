@@ -46,7 +46,7 @@ both('gather', function(a, b, c, d)
    dim = dimension('gather', x, dim)
    if not r then
       r = fresh(x.kind_)
-      lib.resize_as(r, idx)
+      lib.resize_beside(r, idx.ndim_, idx.size_, x)
    end
    lib.gather(r, x, dim, indices(x, idx))
    return r

@@ -127,10 +127,10 @@ local function getOther(t, key)
    elseif sizes.isLongs(key) then
       lib.get(t, offsetOf(t, key), value)
       return value[0]
-   elseif kind == 'cdata' and tonumber(key) then
-      return getNumber(t, tonumber(key))
+   elseif kind == 'cdata' then
+      return tonumber(key) and getNumber(t, tonumber(key)) or wrongKey(t, key)
    end
-   return wrongKey(t, key)
+   return nil -- t[nil] with an undefined name, as in Torch7
 end
 
 local function index(t, key)

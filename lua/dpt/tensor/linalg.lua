@@ -44,7 +44,7 @@ for name, product in pairs(products) do
       end
       if not r then
          r = fresh(x.kind_)
-         lib.resize(r, #shape, sizes.size)
+         lib.resize_beside(r, #shape, sizes.size, x)
       else
          local fits = r.ndim_ == #shape
          for d = 0, #shape - 1 do fits = fits and r.size_[d] == sizes.size[d] end

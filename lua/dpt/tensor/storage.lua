@@ -148,6 +148,7 @@ ffi.metatype(storageType, {
          local number = tonumber(key)
          return number and get(s, number) or nil
       end
+      if key == nil or type(key) == 'boolean' or type(key) == 'function' then return nil end
       fail('%s: an index is of type %s, wanted a number', core.storageNames[s.kind_],
          torch.type(key))
    end,
