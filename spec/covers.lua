@@ -28,6 +28,7 @@ return {
       ['distributed/resume'] = 'init',
       ['distributed/training'] = 'init',
       ['distributed/shares'] = 'init',
+      ['distributed/later'] = 'init',
       ['distributed/uneven_rows'] = 'init',
       ['distributed/user_issues'] = 'init',
       ['distributed/wrapper'] = 'init',

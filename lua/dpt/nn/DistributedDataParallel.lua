@@ -57,7 +57,7 @@ DistributedDataParallel.standsForInner = true -- dpt.device.scope
 
 --- What copies do without: they are bare networks.
 DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 'pending', 'order',
-   'foreign', 'sentBytes', 'output', 'gradInput'}
+   'looked', 'seen', 'sentBytes', 'output', 'gradInput'}
 
 local NAME = 'nn.DistributedDataParallel'
 
@@ -203,8 +203,11 @@ function DistributedDataParallel:updateOutput(input)
 end
 
 -- Raises unless the last forward can have been that of a backward of this input.
-local function checkForward(self, input)
+local function checkForward(self, input, gradOutput)
    if not self.rows then fail('backward before forward') end
+   if self.ranks > 1 and not torch.isTensor(gradOutput) and torch.type(gradOutput) ~= 'table' then
+      fail("argument 'gradOutput', wanted a tensor or a table, got %s", torch.type(gradOutput))
+   end
    local got = self.ranks > 1 and input ~= nil and rowsOf(self, input) or self.rows
    if got ~= self.rows then
       fail('a backward of %d rows, and the last forward%s had %d: each backward comes after the'
@@ -213,7 +216,7 @@ local function checkForward(self, input)
 end
 
 function DistributedDataParallel:updateGradInput(input, gradOutput)
-   checkForward(self, input)
+   checkForward(self, input, gradOutput)
    local share = self.ranks > 1 and weights.alone(self:_weight(gradOutput))
    self.gradInput = self.ranks == 1 and self.modules[1]:updateGradInput(input, gradOutput)
       or weights.within(share, self._run, self, 'updateGradInput', input, gradOutput)
@@ -255,14 +258,14 @@ end
 
 function DistributedDataParallel:_accumulate(method, input, gradOutput, factor)
    local module = self.modules[1]
-   checkForward(self, input)
+   checkForward(self, input, gradOutput)
    if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
    self:_layOut()
    if self.deferred then return self:_defer(method, input, gradOutput, factor or 1) end
    local share
    share, gradOutput = self:_settle(true, gradOutput)
    self:_holdOnce()
-   local result = weights.within(share, scale.within, NAME, self.foreign, pass, self, method, input,
+   local result = weights.within(share, scale.within, self.looked, pass, self, method, input,
       gradOutput, (factor or 1) * share)
    if not self.ordered then learnOrder(self) end
    self:syncBuffers()

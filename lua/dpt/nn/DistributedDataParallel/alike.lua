@@ -9,6 +9,7 @@ local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
 local Params = require 'dpt.parallel.params'
 local buffers = require 'dpt.parallel.params.buffers'
+local layout = require 'dpt.parallel.params.layout'
 local digest = require 'dpt.parallel.ranks.digest'
 local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
 local dptffi = require 'dpt.ffi'
@@ -41,27 +42,54 @@ function alike:_compare()
    for _, numbers in ipairs(exchange(self.table and #module.gpuAssignments or 1)) do
       self.sender.parts = math.max(self.sender.parts, numbers[1])
    end
-   self.foreign, self.limits = scale.foreign(module, NAME), #limited(self) > 0
+   self.looked, self.limits = scale.look(module, NAME), #limited(self) > 0
    if self.table then return end
    self.params = Params.new{parameters = 0, gradients = 0, buffers = 0}
    self.dispatcher = {run = function(_, f, ...) return {f(module, 1, ...)} end}
 end
 
---- The flat parameters and gradients; lays them out if a script has changed the network.
-function alike:_layOut()
-   local module = self.modules[1]
+-- Where a network on one device is: its parameters or, if it has none, what it makes.
+local function deviceOf(module)
+   local first = (module:parameters() or {})[1]
+   if first then return comm.device(first) end
+   return module:type():find '^torch%.Cuda' and cutorch.getDevice() or 0
+end
+
+-- Lays out the parameters if they lie elsewhere. Whether a script has changed the network since the
+-- last time; then ranks have compared it.
+local function place(self)
+   local module, before = self.modules[1], self.seen
    if self.table then
       self.table:flattenParameters()
       self.params = self.table.params
-   elseif self.params:changed(module) then
-      local list = module:parameters() or {}
-      local device = list[1] and comm.device(list[1]) or 0
-      if self.params.seen then self:_compare() end
-      self.params:flatten(module, device, NAME)
-      self.params:build(module, device, self.dispatcher)
-      self.device = device
+      if before == self.params.seen then return false end
+      local changed = before and layout.isOther(before, module)
+      if changed then self:_compare() end
+      self.seen = self.params.seen
+      return changed
    end
+   if not self.params:changed(module) then return false end
+   if before then self:_compare() end
+   self.device = deviceOf(module)
+   self.params:flatten(module, self.device, NAME)
+   self.params:build(module, self.device, self.dispatcher)
+   self.seen = self.params.seen
+   return before
+end
+
+local function sendParameters(self)
+   for _, t in ipairs(self.params.source) do
+      self.sentBytes.parameters = self.sentBytes.parameters + t:nElement() * t:elementSize()
+      distributed.broadcast(t, 0)
+   end
+end
+
+--- The flat parameters and gradients; lays them out if a script has changed the network, whose
+-- parameters then are rank 0's on all ranks.
+function alike:_layOut()
+   local changed = place(self)
    self.params.sender, self.params.order = self.sender, self.order
+   if changed then sendParameters(self) end
    return self.params
 end
 
@@ -126,11 +154,9 @@ end
 -- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):syncParameters() == nil --> true
 function alike:syncParameters()
    if self.ranks == 1 then return end
-   local params, list = self:_layOut(), buffers.statistics(self.modules[1])
-   for _, t in ipairs(params.source) do
-      self.sentBytes.parameters = self.sentBytes.parameters + t:nElement() * t:elementSize()
-      distributed.broadcast(t, 0)
-   end
+   self:_layOut()
+   sendParameters(self)
+   local list = buffers.statistics(self.modules[1])
    if #list > 0 then distributed.broadcast(list, 0) end
 end
 

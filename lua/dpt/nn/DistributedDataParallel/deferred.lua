@@ -93,8 +93,8 @@ function deferred:_defer(method, input, gradOutput, factor)
    local share = countPass(self, pending, weight, kind, list)
    if kind ~= weights.TERMS then self.weighed, self.weighedBy = weight, kind end
    if self.table then self.table.deferred = true end
-   local ok, result = pcall(weights.within, weights.alone(weight, kind), scale.within, NAME,
-      self.foreign, self._run, self, method, input, gradOutput, factor * share)
+   local ok, result = pcall(weights.within, weights.alone(weight, kind), scale.within,
+      self.looked, self._run, self, method, input, gradOutput, factor * share)
    if self.table then self.table.deferred = false end
    if not ok then error(result, 0) end
    pending.version = comm.version(self.params.gradient)

@@ -5,7 +5,8 @@
 -- adds something to its gradients is done before by a copy of it, with 0, which must add nothing.
 -- Modules have hooks only while a backward pass runs, those of replicas only on replica 1 and only
 -- while replicas run (the field `around` of an nn.DataParallelTable), so that no other replica
--- follows them; dpt's own are covered by specs.
+-- follows them; dpt's own are covered by specs. What a script sets on a module later, the next
+-- backward looks at.
 local util = require 'jit.util'
 local torch = require 'dpt.tensor'
 local copyTree = require 'dpt.clone'
@@ -42,10 +43,10 @@ local function isEmpty(method)
    return count ~= nil and count <= 2
 end
 
---- The modules with parameters that have such methods of a script's.
--- @return list of {module, number = which one it is, methods = {name = its field or false}, table =
--- the nn.DataParallelTable that it is in, or nil}
-function scale.foreign(network, owner)
+-- The modules with parameters that have such methods of a script's: list of {module, number = which
+-- one it is, methods = {name = its field or false}, table = the nn.DataParallelTable that it is in,
+-- or nil}.
+local function foreign(network, owner)
    local list, tables = {}, tablesOf(network)
    for i, module in ipairs(network:listModules()) do
       local methods, some = {}, #gradientsOf(module) > 0
@@ -67,6 +68,34 @@ function scale.foreign(network, owner)
       end
    end
    return list
+end
+
+local function note(self)
+   self.list, self.modules, self.fields = foreign(self.network, self.owner), {}, {}
+   for i, module in ipairs(self.network:listModules()) do
+      self.modules[i] = module
+      for _, name in ipairs(METHODS) do
+         self.fields[#self.fields + 1] = rawget(module, name) or false
+      end
+   end
+   return self
+end
+
+--- Looks at a network's modules, for scale.within.
+function scale.look(network, owner)
+   return note{network = network, owner = owner}
+end
+
+-- Whether a script has set a method of a module since, or removed one.
+local function isOther(self)
+   local n = 0
+   for _, module in ipairs(self.modules) do
+      for _, name in ipairs(METHODS) do
+         n = n + 1
+         if (rawget(module, name) or false) ~= self.fields[n] then return true end
+      end
+   end
+   return false
 end
 
 -- How far apart gradients are; NaN if they are not finite.
@@ -130,7 +159,7 @@ local function hookedIn(parallel, owner, list, passed, f, ...)
    for _, one in ipairs(list) do
       for name in pairs(one.table == parallel and one.methods or {}) do
          local method = one.module[name]
-         hooked[#hooked + 1] = {one.module, name, one.methods[name] or nil}
+         hooked[#hooked + 1] = {one.module, name, rawget(one.module, name)}
          rawset(one.module, name, function(module, input, gradOutput, ...)
             passed[one] = passed[one] or heeds(owner, one, list, name, input, gradOutput)
             return method(module, input, gradOutput, ...)
@@ -145,10 +174,11 @@ end
 
 --- Calls f(...), a backward pass, in which modules are looked at; those that have passed leave the
 -- list.
--- @param list of scale.foreign
-function scale.within(owner, list, f, ...)
+-- @param look what scale.look returned
+function scale.within(look, f, ...)
+   if isOther(look) then note(look) end
+   local owner, list, passed = look.owner, look.list, {}
    if #list == 0 then return f(...) end
-   local passed = {}
    for _, one in ipairs(list) do
       local parallel = one.table
       if parallel then

@@ -1,0 +1,13 @@
+-- A network that a script changes after it is wrapped: spec/support/ranks/later.lua.
+local ranks = require 'spec.support.ranks'
+
+for _, devices in ipairs{'host:1', 'host:2'} do
+   describe('nn.DistributedDataParallel, with DPT_DEVICES=' .. devices .. ',', function()
+      local holds = ranks.checks('later', '2', devices)
+
+      it('follows methods that are set or removed', function() holds 'methods' end)
+      it("gives all ranks rank 0's layers that are added", function() holds 'added' end)
+      it('finds added ones that ignore how much a gradient counts', function() holds 'ignores' end)
+      it('drops as one process does without parameters', function() holds 'dropout' end)
+   end)
+end
