@@ -149,6 +149,33 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       end
    end)
 
+   it('are joined along what they were cut, whatever stands behind them', function()
+      local function both() return nn.ParallelTable():add(nn.Identity()):add(nn.Tanh()) end
+      local x = random(T, 2 * most, I)
+      for _, make in ipairs{
+         function() return nn.SeqLSTM(I, H), nn.Sequencer(nn.Linear(H, 2)) end,
+         function() return cudnn.LSTM(I, H, 1), nn.Dropout(0), nn.Bottle(nn.Linear(H, 2)) end,
+         function() return nn.SeqGRU(I, H), nn.Tanh(), nn.Sequential():add(nn.Identity()) end,
+         function() return nn.Sequencer(nn.Linear(I, H)), nn.Sequencer(nn.LSTM(H, 2)) end,
+         function() return nn.SeqGRU(I, H), nn.Transpose{1, 2}, nn.Contiguous() end,
+         function() return nn.SeqGRU(I, H), nn.Transpose({1, 3}, {2, 3}) end,
+         function() return nn.SeqGRU(I, H), nn.Select(1, -1), nn.Linear(H, 2) end,
+         function() return nn.SeqGRU(I, H), nn.ConcatTable():add(nn.Identity()):add(nn.Tanh()),
+            nn.CAddTable() end,
+         function()
+            return nn.SeqGRU(I, H), nn.ConcatTable():add(nn.Identity()):add(nn.Identity()), both(),
+               nn.SelectTable(2)
+         end,
+      } do
+         local net = nn.Sequential()
+         for _, module in ipairs{make()} do net:add(module) end
+         same.compare(net:cuda(), wrap(net, most), x, 1e-5)
+      end
+      local flat = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.View(-1, H)):cuda()
+      assert.error_matches(function() wrap(flat, most):forward(x) end, 'the input was cut along'
+         .. ' dimension 2, 2 of it for replica 1, whose output has 8 along dimension 1')
+   end)
+
    it('leave sequences where they are with gather = false', function()
       local rnn = cudnn.LSTM(I, H)
       local many = nn.DataParallelTable(1, true, false, {gather = false})

@@ -13,6 +13,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 
 local Bottle, parent = torch.class('nn.Bottle', 'nn.Decorator')
+Bottle.outputSplit = Bottle.sameSplit
 Bottle.leavesGradients = true
 
 function Bottle:__init(module, nInputDim, nOutputDim)

@@ -10,6 +10,7 @@
 local torch = require 'dpt.tensor'
 
 local CAddTable, parent = torch.class('nn.CAddTable', 'nn.Module')
+CAddTable.outputSplit = CAddTable.sameSplit
 
 function CAddTable:__init(inplace)
    parent.__init(self)

@@ -9,6 +9,7 @@
 local torch = require 'dpt.tensor'
 
 local CMulTable, parent = torch.class('nn.CMulTable', 'nn.Module')
+CMulTable.outputSplit = CMulTable.sameSplit
 
 function CMulTable:__init()
    parent.__init(self)

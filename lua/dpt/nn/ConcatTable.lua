@@ -48,6 +48,12 @@ function ConcatTable:sumGradients(method, input, gradOutput, ...)
    return self.gradInput
 end
 
+function ConcatTable:outputSplit(given)
+   local split = {}
+   for i, module in ipairs(self.modules) do split[i] = module:outputSplit(given) end
+   return next(split) and split
+end
+
 function ConcatTable:updateGradInput(input, gradOutput)
    return self:sumGradients('updateGradInput', input, gradOutput)
 end

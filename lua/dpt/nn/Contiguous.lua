@@ -9,6 +9,7 @@
 local torch = require 'dpt.tensor'
 
 local Contiguous = torch.class('nn.Contiguous', 'nn.Module')
+Contiguous.outputSplit = Contiguous.sameSplit
 
 function Contiguous:updateOutput(input)
    self.output:set(input:contiguous())

@@ -168,6 +168,22 @@ function DataParallelTable:inputSplit(input)
    return self.splitSpec or self.policy or self:_first():inputSplit(input) or self.dimension
 end
 
+-- Raises if an input was cut along another dimension than the table's, as the first module says,
+-- and nothing says along what the output is joined, which does not have the rows of its part.
+function DataParallelTable:_checkRows(before)
+   local split, dimension = self.state.inputSplit, self.dimension
+   if not tonumber(split) or split == dimension or self.state.outputSplit then return end
+   for i = 1, self.used do
+      local output, rows = self.outputGpu[i], before[i + 1] - before[i]
+      if rows > 0 and torch.isTensor(output) and output:dim() >= dimension
+         and output:size(dimension) ~= rows then
+         fail('the input was cut along dimension %d, %d of it for replica %d, whose output has %d'
+            .. ' along dimension %d: no module says along what outputs are joined (outputSplit)',
+            split, rows, i, output:size(dimension), dimension)
+      end
+   end
+end
+
 function DataParallelTable:updateOutput(input)
    options.checkFields(self)
    self:syncParameters()
@@ -179,7 +195,9 @@ function DataParallelTable:updateOutput(input)
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
    if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end
-   self.used, state.outputSplit, self.impl.called = used, module:outputSplit(), self.impl.modules
+   self.used, self.impl.called = used, self.impl.modules
+   state.outputSplit = module:outputSplit(state.inputSplit)
+   self:_checkRows(before)
    self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)
       or deviceOutputs.mark(self.outputGpu, self.gpuAssignments,
          tonumber(state.outputSplit) or self.dimension)

@@ -18,6 +18,7 @@ local core = require 'dpt.tensor.core'
 local type, lib = dptffi.type, dptffi.lib
 
 local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
+Dropout.outputSplit = Dropout.sameSplit
 
 local key = dptffi.ffi.new 'dpt_draw'
 

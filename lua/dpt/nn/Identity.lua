@@ -15,6 +15,11 @@ function Identity:updateOutput(input)
    return input
 end
 
+--- A table's entries are joined as nn.DataParallelTable says.
+function Identity:outputSplit(split)
+   return tonumber(split) and split
+end
+
 function Identity:updateGradInput(_, gradOutput)
    self.gradInput = gradOutput
    return gradOutput

@@ -10,6 +10,7 @@
 local torch = require 'dpt.tensor'
 
 local JoinTable, parent = torch.class('nn.JoinTable', 'nn.Module')
+JoinTable.outputSplit = JoinTable.sameSplit
 
 function JoinTable:__init(dimension, nInputDims)
    parent.__init(self)

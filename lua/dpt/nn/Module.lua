@@ -18,7 +18,8 @@ local transient = require 'dpt.transient'
 local addObjectMethods = require 'dpt.nn.object'
 local sharing = require 'dpt.nn.sharing'
 local part = require 'dpt.nn.part'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 local Module = torch.class('nn.Module')
 addObjectMethods(Module)
@@ -254,9 +255,17 @@ end
 -- @function nn.Module:outputSplit
 -- @as author
 -- @follows dpt's own, in the sense of PyTorch's out_dims
--- @return a split spec, as that of inputSplit
+-- @param split? number: how the input was cut: a split spec, as that of inputSplit
+-- @return a split spec; nothing: nn.DataParallelTable's own dimension
 -- @usage nn.Linear(2, 3):outputSplit() == nil --> true
-function Module:outputSplit()
+function Module:outputSplit(_)
+end
+
+--- outputSplit of a class whose output has its rows where its input, or the first tensor in it, has
+-- them.
+function Module.sameSplit(_, split)
+   if type(split) == 'table' then split = split[1] end
+   return type(split) == 'number' and split or nil
 end
 
 --- Drops what the next forward makes anew: for saving or for sending.

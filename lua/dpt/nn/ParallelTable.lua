@@ -8,6 +8,7 @@
 --       :add(nn.Square()) :forward{torch.Tensor{-1}, torch.Tensor{3}}[2] --> [9]
 
 local torch = require 'dpt.tensor'
+local type = require('dpt.ffi').type
 
 local ParallelTable, parent = torch.class('nn.ParallelTable', 'nn.Container')
 ParallelTable.leavesGradients = true
@@ -47,9 +48,11 @@ function ParallelTable:inputSplit(input)
    return next(split) and split
 end
 
-function ParallelTable:outputSplit()
+function ParallelTable:outputSplit(given)
    local split = {}
-   for i, module in ipairs(self.modules) do split[i] = module:outputSplit() end
+   for i, module in ipairs(self.modules) do
+      split[i] = module:outputSplit(type(given) == 'table' and given[i] or given)
+   end
    return next(split) and split
 end
 

@@ -31,6 +31,10 @@ function SelectTable:key(input)
    return self.index
 end
 
+function SelectTable:outputSplit(split)
+   return type(split) == 'table' and split[self:key(split)] or self:sameSplit(split)
+end
+
 function SelectTable:updateOutput(input)
    local output = input[self:key(input)]
    if output == nil then

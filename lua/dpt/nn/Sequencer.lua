@@ -16,6 +16,7 @@ local dptffi = require 'dpt.ffi'
 local fail, raise = dptffi.fail, dptffi.raise
 
 local Sequencer, parent = torch.class('nn.Sequencer', 'nn.Container')
+Sequencer.outputSplit = Sequencer.sameSplit
 Sequencer.transient = {'joined_', 'gradJoined_'}
 
 function Sequencer:__init(module)
@@ -36,6 +37,11 @@ Sequencer.remember = remembering.set
 function Sequencer:forget()
    self.modules[1]:forget()
    return self
+end
+
+--- A tensor along its batch, T x B x ...; the entries of a list as any input.
+function Sequencer:inputSplit(input)
+   return torch.isTensor(input) and 2 or nil
 end
 
 -- The steps of a sequence as a list.

@@ -111,10 +111,10 @@ function Sequential:inputSplit(input)
    return first and first:inputSplit(input)
 end
 
---- The last module knows.
-function Sequential:outputSplit()
-   local last = self.modules[#self.modules]
-   return last and last:outputSplit()
+--- The last module knows, by how what comes to it was cut.
+function Sequential:outputSplit(split)
+   for _, module in ipairs(self.modules) do split = module:outputSplit(split) end
+   return split
 end
 
 function Sequential:accGradParameters(input, gradOutput, scale)

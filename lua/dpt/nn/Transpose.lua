@@ -38,6 +38,16 @@ function Transpose:updateOutput(input)
    return self.output
 end
 
+--- Where the dimension along which the input was cut has come to.
+function Transpose:outputSplit(split)
+   split = self:sameSplit(split)
+   for _, pair in ipairs(split and self.permutations or {}) do
+      local a, b = pair[1] + self.shift, pair[2] + self.shift
+      split = split == a and b or split == b and a or split
+   end
+   return split
+end
+
 function Transpose:updateGradInput(_, gradOutput)
    for i = #self.permutations, 1, -1 do
       local pair = self.permutations[i]

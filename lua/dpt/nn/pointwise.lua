@@ -18,12 +18,17 @@ end
 -- @param spec forward, backward: names of operations; of: 'input' or 'output', what backward looks
 -- at; p, q: names of the fields that hold the operations' numbers
 function M.define(class, spec)
+   class.outputSplit = class.sameSplit
    local forward, backward = M.id(spec.forward), M.id(spec.backward)
    local p, q, ofOutput = spec.p, spec.q, spec.of == 'output'
 
    function class:updateOutput(input)
       local output = self.output
-      if self.inplace then output:set(input) else lib.resize_as(output, input) end
+      if self.inplace then
+         output:set(input)
+      else
+         lib.resize_beside(output, input.ndim_, input.size_, input)
+      end
       lib.map1(forward, output, input, p and self[p] or 0, q and self[q] or 0)
       return output
    end
@@ -31,7 +36,11 @@ function M.define(class, spec)
    function class:updateGradInput(input, gradOutput)
       local gradInput = self.gradInput
       if not gradInput then return end
-      if self.inplace then gradInput:set(gradOutput) else lib.resize_as(gradInput, input) end
+      if self.inplace then
+         gradInput:set(gradOutput)
+      else
+         lib.resize_beside(gradInput, input.ndim_, input.size_, input)
+      end
       lib.map2(backward, gradInput, gradOutput, ofOutput and self.output or input,
          p and self[p] or 0, q and self[q] or 0)
       return gradInput
