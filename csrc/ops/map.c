@@ -6,6 +6,7 @@
  * large struct is cleared.
  */
 #include "ops/map.h"
+#include "base/half.h"
 #include "device/launch.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -132,6 +133,31 @@ static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *con
   return status;
 }
 
+/* What elements are compared with is of their type: of halves a half, as in cutorch. */
+static double map_bound(int op, int dtype, double p) {
+  if (dtype != DPT_F16) return p;
+  switch (op) {
+  case DPT__MAP_eq:
+  case DPT__MAP_ne:
+  case DPT__MAP_lt:
+  case DPT__MAP_le:
+  case DPT__MAP_gt:
+  case DPT__MAP_ge:
+  case DPT__MAP_clamp:
+  case DPT__MAP_cmaxvalue:
+  case DPT__MAP_cminvalue:
+  case DPT__MAP_fmod:
+  case DPT__MAP_remainder:
+  case DPT__MAP_threshold:
+  case DPT__MAP_threshold_backward:
+  case DPT__MAP_hardtanh:
+  case DPT__MAP_hardtanh_backward:
+    return (double)dpt__half_to_float(dpt__half_from_double(p));
+  default:
+    return p;
+  }
+}
+
 static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q) {
   dpt__launch launch_, *l = dpt__is_device(r->kind_) ? &launch_ : NULL; /* NULL: host memory */
   struct dpt__map_args args;
@@ -162,8 +188,8 @@ static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, do
       copy |= 1u << k;
   args.op = op;
   args.dtype = dpt__type(in[0]);
-  args.p = p;
-  args.q = q;
+  args.p = map_bound(op, args.dtype, p);
+  args.q = map_bound(op, args.dtype, q);
   if (!copy && dpt__walk_start(&args.walk, n + 1, operands) == 0)
     return map_launch(l, n, operands, &args);
   dpt_tensor copies[4] = {{0}};

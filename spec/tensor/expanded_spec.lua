@@ -1,5 +1,5 @@
--- Results whose places are one element (expand, stride 0), against loops: on the host places
--- change it one after the other, as Torch7's loops did, on devices the last one alone, as cutorch's.
+-- Results whose places are one element (expand, stride 0), against loops: on the host each place
+-- changes it, one after the other, as Torch7's loops did, on devices the last alone, as cutorch's.
 local dpt = require 'dpt'
 local torch = dpt.torch
 

@@ -7,6 +7,7 @@ local function list(t) return t:totable() end
 --- By what is said: {got, wanted}.
 local function forms()
    local g, r, itself = torch.Generator(), torch.Tensor(), torch.Tensor{1, 2}
+   local halves = torch.CudaHalfTensor(2):fill(-0.9)
    local function drawn(f) -- the same numbers with the generator before and behind the result
       torch.manualSeed(g, 7)
       local first = list(f(g, torch.Tensor()))
@@ -54,6 +55,9 @@ local function forms()
          3):size()), {2, 1, 2}},
       ['cat of nothing'] = {torch.cat(torch.Tensor(), torch.Tensor(), 3):dim(), 0},
       ['select of a vector, whatever the dimension'] = {torch.Tensor{4, 5}:select(2, 2), 5},
+      ['halves meet a number as a half'] = {list(halves:eq(-0.9)), {1, 1}},
+      ['... as a bound'] = {list(halves:clone():clamp(0.3, 1):eq(0.3)), {1, 1}},
+      ['... of a remainder'] = {list(halves:clone():fmod(-0.9)), {0, 0}},
       ['half tensors compute'] = {((torch.HalfTensor(2):fill(2) - torch.HalfTensor(2):fill(1)) * 3)
          :abs():sum(), 6},
       ['isTensor as a method'] = {torch.Tensor.isTensor(torch.Tensor()), true},
