@@ -77,6 +77,22 @@ describe('The containers (nn.Container):', function()
       assert.are.equal('torch.DoubleTensor', torch.type(m:forward(torch.rand(3))))
    end)
 
+   it('nn.WeightNorm and nn.LinearWeightNorm update v by the g that was', function()
+      for _, m in ipairs{nn.WeightNorm(nn.Linear(4, 3)), nn.LinearWeightNorm(4, 3)} do
+         local x, g = random(2, 4)(), random(2, 3)()
+         m:forward(x)
+         m:zeroGradParameters()
+         m:backward(x, g)
+         local wanted = {}
+         local gradients = select(2, m:parameters())
+         for i, t in ipairs((m:parameters())) do wanted[i] = t - gradients[i] * 0.5 end
+         m:accUpdateGradParameters(x, g, 0.5)
+         for i, t in ipairs((m:parameters())) do
+            assert.is_true((t - wanted[i]):abs():max() < 1e-12)
+         end
+      end
+   end)
+
    it('nn.WeightNorm lays v out as Torch7 did, whose files have no weight', function()
       check.module(function() return nn.WeightNorm(nn.Linear(4, 3), 2) end, random(2, 4))
       check.module(function() return nn.WeightNorm(nn.SpatialFullConvolution(2, 3, 2, 2), 3) end,

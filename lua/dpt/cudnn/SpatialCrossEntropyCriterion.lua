@@ -13,12 +13,14 @@ function SpatialCrossEntropyCriterion:__init(weights)
    parent.__init(self)
    self.slsm = nn.SpatialLogSoftMax()
    self.nll = nn.SpatialClassNLLCriterion(weights)
+   self.sizeAverage = true
 end
 
 function SpatialCrossEntropyCriterion:updateLoss(input, target)
    if input:dim() ~= 4 then
       fail('cudnn.SpatialCrossEntropyCriterion: input has %d dimensions, wanted 4', input:dim())
    end
+   self.nll.sizeAverage = self.sizeAverage
    return (self.nll:updateLoss(self.slsm:updateOutput(input), target))
 end
 
@@ -27,6 +29,7 @@ function SpatialCrossEntropyCriterion:denominator()
 end
 
 function SpatialCrossEntropyCriterion:updateGradInput(input, target)
+   self.nll.sizeAverage = self.sizeAverage
    self.nll:updateGradInput(self.slsm.output, target)
    self.gradInput = self.slsm:updateGradInput(input, self.nll.gradInput)
    return self.gradInput

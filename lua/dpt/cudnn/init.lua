@@ -57,13 +57,14 @@ function cudnn.sizeof(t) return t:elementSize() end
 --- Classes that are nn's under another name.
 local same = [[
    BatchNormalization SpatialBatchNormalization VolumetricBatchNormalization SpatialCrossMapLRN
-   SpatialMaxPooling VolumetricMaxPooling VolumetricAveragePooling
+   SpatialMaxPooling VolumetricMaxPooling
    ReLU Tanh Sigmoid SoftMax LogSoftMax SpatialSoftMax SpatialLogSoftMax
 ]]
 --- Classes with a file of their own, as name:parent; without a parent nn's class of that name is.
 local own = [[
    SpatialConvolution VolumetricConvolution SpatialFullConvolution VolumetricFullConvolution
-   SpatialAveragePooling ClippedReLU:nn.HardTanh SpatialCrossEntropyCriterion:nn.Criterion
+   SpatialAveragePooling VolumetricAveragePooling
+   ClippedReLU:nn.HardTanh SpatialCrossEntropyCriterion:nn.Criterion
    TemporalConvolution VolumetricSoftMax:nn.Module VolumetricLogSoftMax:cudnn.VolumetricSoftMax
    VolumetricCrossEntropyCriterion:nn.Criterion SpatialDivisiveNormalization:nn.Module
 ]]

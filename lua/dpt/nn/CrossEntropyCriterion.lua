@@ -33,10 +33,14 @@ local function rows(input, target)
    return input:dim() <= 2 and input or input:squeeze()
 end
 
-function CrossEntropyCriterion:updateLoss(input, target)
-   if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
+local function passSizeAverage(self)
    if self.sizeAverage ~= self.oldSizeAverage then self.nll.sizeAverage = self.sizeAverage end
    self.oldSizeAverage = self.sizeAverage
+end
+
+function CrossEntropyCriterion:updateLoss(input, target)
+   if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
+   passSizeAverage(self)
    self.lsm:updateOutput(rows(input, target))
    return (self.nll:updateLoss(self.lsm.output, target))
 end
@@ -47,6 +51,7 @@ end
 
 function CrossEntropyCriterion:updateGradInput(input, target)
    if torch.isTensor(target) and target:dim() > 1 then target = target:view(-1) end
+   passSizeAverage(self)
    self.nll:updateGradInput(self.lsm.output, target)
    self.lsm:updateGradInput(rows(input, target), self.nll.gradInput)
    self.gradInput = self.lsm.gradInput:viewAs(input)

@@ -111,8 +111,8 @@ function LinearWeightNorm:accGradParameters(input, gradOutput, scale)
    local norms = lengths(self)
    local unit = torch.cdiv(self.v, norms:expandAs(self.v))
    local gradG = torch.cmul(self.gradWeight, unit):sum(2)
+   local factor = torch.cdiv(self.g, norms) -- before gradG is added, which may be g itself
    self.gradG:add(1, gradG)
-   local factor = torch.cdiv(self.g, norms)
    local gradV = self.gradWeight:clone():addcmul(-1, unit, gradG:expandAs(unit))
    self.gradV:addcmul(1, gradV, factor:expandAs(gradV))
 end

@@ -18,7 +18,7 @@ local SpatialCrossMapLRN, parent = torch.class('nn.SpatialCrossMapLRN', 'nn.Modu
 
 function SpatialCrossMapLRN:__init(size, alpha, beta, k)
    parent.__init(self)
-   self.size = size
+   self.size = size or 5
    self.alpha = alpha or 0.0001
    self.beta = beta or 0.75
    self.k = k or 1

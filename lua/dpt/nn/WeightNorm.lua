@@ -136,9 +136,10 @@ function WeightNorm:accGradParameters(input, gradOutput, scale)
    local unit = torch.cdiv(self.v, norms:expandAs(self.v))
    local gradient = self:permuteIn(self.gradWeight):contiguous():view(self.viewIn)
    local gradG = torch.cmul(gradient, unit):sum(2)
+   local factor = torch.cdiv(self.g:view(-1, 1), norms) -- before gradG is added: it may be g itself
    self.gradG:add(1, gradG:viewAs(self.gradG))
    local gradV = gradient:clone():addcmul(-1, unit, gradG:expandAs(unit))
-   self.gradV:addcmul(1, gradV, torch.cdiv(self.g:view(-1, 1), norms):expandAs(gradV))
+   self.gradV:addcmul(1, gradV, factor:expandAs(gradV))
 end
 
 function WeightNorm:accUpdateGradParameters(input, gradOutput, lr)

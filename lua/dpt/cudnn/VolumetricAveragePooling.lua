@@ -1,0 +1,39 @@
+--- cudnn.VolumetricAveragePooling(kT, kW, kH, dT, dW, dH, padT, padW, padH):
+-- nn.VolumetricAveragePooling with padding, whose zeros count.
+-- Invariant: strides default to the window, as in cudnn.torch.
+
+local torch = require 'dpt.tensor'
+
+local VolumetricAveragePooling, parent =
+   torch.class('cudnn.VolumetricAveragePooling', 'nn.VolumetricAveragePooling')
+
+function VolumetricAveragePooling:__init(kT, kW, kH, dT, dW, dH, padT, padW, padH)
+   parent.__init(self, kT, kW, kH, dT, dW, dH)
+   self.padT, self.padW, self.padH = padT or 0, padW or 0, padH or 0
+   self.ceil_mode = false
+end
+
+--- Lets windows that begin inside count, or only those that end there, too.
+-- @function cudnn.VolumetricAveragePooling:ceil
+-- @as cudnn
+-- @also cudnn.VolumetricAveragePooling:floor()
+-- @return the module
+-- @usage cudnn.VolumetricAveragePooling(2, 2, 2):ceil().ceil_mode --> true
+function VolumetricAveragePooling:ceil()
+   self.ceil_mode = true
+   return self
+end
+
+function VolumetricAveragePooling:floor()
+   self.ceil_mode = false
+   return self
+end
+
+--- The mean of each window of a volume, with padding.
+-- @function cudnn.VolumetricAveragePooling
+-- @as cudnn
+-- @return a module; forward: (N x) C x T x H x W -> (N x) C x T' x H' x W'
+-- @usage cudnn.VolumetricAveragePooling(2, 2, 2, 2, 2, 2, 1, 1, 1)
+--       :cuda() :forward(torch.CudaTensor(1, 2, 2, 2):fill(8)):sum() --> 8
+
+return VolumetricAveragePooling
