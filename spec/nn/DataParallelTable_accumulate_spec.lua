@@ -172,23 +172,42 @@ for form, dispatch in pairs(same.dispatchers) do
             end
          end)
 
-         it("that is each step's own in a nn.Recursor", function()
-            local one = nn.Sequential():add(nn.Recursor(nn.Linear(3, 2):type(double), 5))
-               :type(double)
-            local many, rows = wrap(one), 2 * most
-            for _, m in ipairs{one, many} do
-               local x = {}
-               m:zeroGradParameters()
-               for t = 1, 3 do
-                  x[t] = torch.Tensor(rows, 3):fill(t):type(double)
-                  m:forward(x[t])
+         it('and leaves what a first layer has made of it in place', function()
+            for _, first in ipairs{nn.ReLU(true), nn.Dropout(0.5, false, true), nn.View(3)} do
+               local one = nn.Sequential():add(first):add(nn.Linear(3, 2)):type(double)
+               local many, x, g = wrap(one), random(2 * most, 3), random(2 * most, 2)
+               for k, m in ipairs{one, many} do
+                  cutorch.manualSeedAll(3)
+                  m:zeroGradParameters()
+                  m:forward(x:clone())
+                  m:backward(k == 1 and x:clone() or x:double(), g) -- once more to the devices
                end
-               for t = 3, 1, -1 do m:backward(x[t], torch.Tensor(rows, 2):fill(t):type(double)) end
+               local expected = gradients(one)
+               for i, t in ipairs(gradients(many)) do same.close(expected[i], t, 1e-12) end
             end
-            local expected = gradients(one)
-            assert.equal(rows * 14, expected[1][1][1])
-            for i, t in ipairs(gradients(many)) do same.close(expected[i], t, 1e-12) end
          end)
+
+         for _, step in ipairs{nn.Identity(), nn.ReLU(true)} do
+            it("that is each step's own in a nn.Recursor, behind a " .. torch.type(step), function()
+               local one = nn.Sequential():add(nn.Recursor(nn.Sequential():add(step:clone())
+                  :add(nn.Linear(3, 2)):type(double), 5)):type(double)
+               local many, rows = wrap(one), 2 * most
+               for _, m in ipairs{one, many} do
+                  local x = {}
+                  m:zeroGradParameters()
+                  for t = 1, 3 do
+                     x[t] = torch.Tensor(rows, 3):fill(t):type(double)
+                     m:forward(x[t])
+                  end
+                  for t = 3, 1, -1 do
+                     m:backward(x[t], torch.Tensor(rows, 2):fill(t):type(double))
+                  end
+               end
+               local expected = gradients(one)
+               assert.equal(rows * 14, expected[1][1][1])
+               for i, t in ipairs(gradients(many)) do same.close(expected[i], t, 1e-12) end
+            end)
+         end
       end)
    end)
 end

@@ -172,8 +172,14 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
          same.compare(net:cuda(), wrap(net, most), x, 1e-5)
       end
       local flat = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.View(-1, H)):cuda()
-      assert.error_matches(function() wrap(flat, most):forward(x) end, 'the input was cut along'
-         .. ' dimension 2, 2 of it for replica 1, whose output has 8 along dimension 1')
+      local square = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.Narrow(1, 1, 2)):cuda()
+      local words = nn.Sequential():add(nn.LookupTable(5, I)):add(nn.SeqLSTM(I, H)):cuda()
+      for size, case in pairs{['8x5'] = {flat, x}, ['2x2x5'] = {square, x},
+         ['1x3x5'] = {words, torch.LongTensor(most, 3):fill(1)}} do
+         assert.error_matches(function() wrap(case[1], most):forward(case[2]) end, 'the input was'
+            .. ' cut along dimension %d and outputs would be joined along dimension %d, but for %d'
+            .. ' of it that of replica 1 is of size ' .. size)
+      end
    end)
 
    it('leave sequences where they are with gather = false', function()

@@ -36,6 +36,7 @@ local serial = require 'dpt.nn.DataParallelTable.files'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 local Snapshot = require 'dpt.parallel.params.snapshot'
 local weighted = require 'dpt.parallel.split.weighted'
+local checkJoin = require 'dpt.parallel.split.check_join'
 local type = dptffi.type
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
@@ -168,40 +169,34 @@ function DataParallelTable:inputSplit(input)
    return self.splitSpec or self.policy or self:_first():inputSplit(input) or self.dimension
 end
 
--- Raises if an input was cut along another dimension than the table's, as the first module says,
--- and nothing says along what the output is joined, which does not have the rows of its part.
-function DataParallelTable:_checkRows(before)
-   local split, dimension = self.state.inputSplit, self.dimension
-   if not tonumber(split) or split == dimension or self.state.outputSplit then return end
-   for i = 1, self.used do
-      local output, rows = self.outputGpu[i], before[i + 1] - before[i]
-      if rows > 0 and torch.isTensor(output) and output:dim() >= dimension
-         and output:size(dimension) ~= rows then
-         fail('the input was cut along dimension %d, %d of it for replica %d, whose output has %d'
-            .. ' along dimension %d: no module says along what outputs are joined (outputSplit)',
-            split, rows, i, output:size(dimension), dimension)
-      end
-   end
-end
-
 function DataParallelTable:updateOutput(input)
    options.checkFields(self)
    self:syncParameters()
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
    state.inputSplit = self:inputSplit(input)
-   local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit)
+   local used, before = self:_cutInput(input)
    used = math.max(used, self:_leastUsed())
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
    if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end
    self.used, self.impl.called = used, self.impl.modules
    state.outputSplit = module:outputSplit(state.inputSplit)
-   self:_checkRows(before)
+   checkJoin(NAME, state.inputSplit, state.outputSplit or self.dimension, state.outputSplit, used,
+      before, self.inputGpu, self.outputGpu)
    self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)
       or deviceOutputs.mark(self.outputGpu, self.gpuAssignments,
          tonumber(state.outputSplit) or self.dimension)
    return self.output
+end
+
+-- Cuts an input. Parts that a module has written to since are left to it (in place, its output).
+function DataParallelTable:_cutInput(input, like)
+   local state = self.state
+   if state.written and state.written ~= scatter.version(self.inputGpu) then state.input = {} end
+   local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit, like)
+   state.written = scatter.version(self.inputGpu)
+   return used, before
 end
 
 -- The replicas' parts of an input that was not that of the last forward (nil: it was).
@@ -209,7 +204,7 @@ function DataParallelTable:_takeInput(input)
    if input == nil or scatter.wasOf(self.state.input, input) then return end
    local used = self.used
    self.used = nil -- unless this one fits
-   self:_scatterInto('inputGpu', 'input', input, self.state.inputSplit, self.inputGpu)
+   self:_cutInput(input, self.inputGpu)
    self.used = used
 end
 

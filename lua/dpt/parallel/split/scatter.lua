@@ -261,4 +261,14 @@ function scatter.wasOf(state, value)
    return mirrors(state.kept, value)
 end
 
+--- A number that grows when something writes to tensors of a tree of parts.
+function scatter.version(parts)
+   if torch.isTensor(parts) then return comm.version{parts} end
+   local sum = 0
+   for _, inner in pairs(torch.type(parts) == 'table' and parts or {}) do
+      sum = sum + scatter.version(inner)
+   end
+   return sum
+end
+
 return scatter
