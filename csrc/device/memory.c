@@ -23,8 +23,8 @@ static _Thread_local unsigned own_round;       /* in which this thread has colle
 static int64_t memory_live_bytes(void) { return dpt_host_live_bytes() + dpt_device_live_bytes(); }
 
 /* What is live is also the garbage of other threads, which may not run for long. So the soft limit,
- * which is above what was live, may rise with it; each thread's own is above what it took itself
- * and bounds its garbage whatever the others do. */
+ * which is above what was live, may rise with it; each thread's own is above what it took itself,
+ * whatever the others do. */
 int dpt_collect_due(int kind, int64_t size) {
   int64_t bytes = size * (int64_t)dpt__dtype_size(dpt__dtype(kind));
   if (own_round != atomic_load(&rounds)) return 1;
@@ -39,14 +39,19 @@ int dpt_collect_due(int kind, int64_t size) {
   return dpt__memory_over_limit(device->number, bytes);
 }
 
-/* Above what is live after a collection; heap: the bytes of Lua's heap after it. */
-static int64_t memory_limit(int64_t live, int64_t heap) {
-  int64_t more = live / 4 > STEP ? live / 4 : STEP;
-  return live + (more < 2 * heap ? 2 * heap : more); /* walking a large heap must pay */
+/* How far above what is live after a collection a limit is; heap: the bytes of Lua's heap then. */
+static int64_t memory_room(int64_t live, int64_t heap) {
+  int64_t room = live / 4 > STEP ? live / 4 : STEP;
+  return room < 2 * heap ? 2 * heap : room; /* walking a large heap must pay */
 }
 
+/* What a thread takes and others let go lets its own bytes grow without end: no room for that. A
+ * thread that has collected alone must not raise the soft limit, or others never collect. */
 void dpt_collect_done(int64_t heap) {
-  own_limit = memory_limit(dpt__own_live_bytes, heap);
-  atomic_store(&soft_limit, memory_limit(memory_live_bytes(), heap));
-  own_round = atomic_load(&rounds);
+  int64_t live = memory_live_bytes(), own = dpt__own_live_bytes;
+  own_limit = own + memory_room(own < live ? own : live, heap);
+  unsigned round = atomic_load(&rounds);
+  int64_t limit = live + memory_room(live, heap);
+  if (own_round != round || limit < atomic_load(&soft_limit)) atomic_store(&soft_limit, limit);
+  own_round = round;
 }

@@ -206,6 +206,19 @@ static void *litter(void *storage) {
   return NULL;
 }
 
+/* Collects twice for its own limit, then reaches the soft limit. */
+static void *takes_alone(void *arg) {
+  dpt_storage *s[3];
+  dpt_collect_done(0);
+  for (int i = 0; i < 3; i++) {
+    OK(dpt_storage_new(&s[i], DPT_U8, 200 << 20));
+    dpt_collect_done(0);
+  }
+  CHECK(dpt_collect_due(DPT_U8, 200 << 20));
+  for (int i = 0; i < 3; i++) dpt_storage_release(s[i]);
+  return NULL;
+}
+
 /* Garbage of a thread that does not run raises the soft limit, not what another may hold. */
 static void bounds_each_thread(void) {
   dpt_storage *own, *other;
@@ -217,6 +230,10 @@ static void bounds_each_thread(void) {
   CHECK(dpt_collect_due(DPT_U8, 100 << 20));
   dpt_collect_done(0);
   CHECK(!dpt_collect_due(DPT_U8, 200 << 20));
+  CHECK(!pthread_create(&thread, NULL, takes_alone, NULL));
+  pthread_join(thread, NULL);
+  CHECK(dpt_collect_due(DPT_U8, 0)); /* which has not raised the soft limit for this thread */
+  dpt_collect_done(0);
   dpt_storage_release(own);
   dpt_storage_release(other);
   dpt_collect_done(0);

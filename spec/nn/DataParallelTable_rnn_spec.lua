@@ -171,7 +171,17 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
          for _, module in ipairs{make()} do net:add(module) end
          same.compare(net:cuda(), wrap(net, most), x, 1e-5)
       end
+      local last = nn.ConcatTable():add(nn.Identity()):add(nn.Select(1, -1))
+      for index, k in pairs{[2] = 1, [-1] = 1, [1] = 2} do
+         local net = nn.Sequential():add(nn.SeqLSTM(I, H)):add(last:clone())
+            :add(nn.SelectTable(index))
+         same.compare(net:cuda(), wrap(net, most), x, 1e-5)
+         assert.equal(2 * most, net.output:size(k))
+      end
       local flat = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.View(-1, H)):cuda()
+      local loose = nn.DataParallelTable(1, true, false, {gather = false})
+         :add(flat:clone(), same.range(most))
+      assert.equal(most, #loose:forward(x)) -- joined by nobody
       local square = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.Narrow(1, 1, 2)):cuda()
       local words = nn.Sequential():add(nn.LookupTable(5, I)):add(nn.SeqLSTM(I, H)):cuda()
       for size, case in pairs{['8x5'] = {flat, x}, ['2x2x5'] = {square, x},

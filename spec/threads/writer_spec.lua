@@ -16,6 +16,25 @@ describe('Values that go to a worker and back', function()
       assert.equals(0, select('#', echo()))
    end)
 
+   it('keep their memory if there is none for a copy', function()
+      local write, core = require 'dpt.threads.writer', require 'dpt.tensor.core'
+      local newStorage = core.newStorage
+      local function live() return tonumber(require('dpt.ffi').C.dpt_host_live_bytes()) end
+      local t = torch.FloatTensor(1000):fill(3)
+      collectgarbage()
+      collectgarbage()
+      local before = live()
+      core.newStorage = function() error 'no host memory' end
+      local ok, why = pcall(write, false, 'a test', t)
+      core.newStorage = newStorage
+      assert.is_false(ok)
+      assert.matches('no host memory', why)
+      collectgarbage() -- what was begun gives back no reference that it has not taken
+      collectgarbage()
+      assert.equals(before, live())
+      assert.equals(3000, t:sum())
+   end)
+
    it('are tables with shared ones, cycles, holes and any keys', function()
       local shared = {1, 2, nil, 4, [2.5] = 'x', [true] = 'y', [-1] = 0}
       local t = {shared, {shared}, name = shared}

@@ -188,13 +188,6 @@ end
 -- @usage cudnn.VolumetricMaxPooling(2, 2, 2)
 --       :cuda() :forward(torch.CudaTensor(1, 1, 2, 2, 2):fill(3)) --> [3]
 
---- nn.VolumetricAveragePooling under cuDNN's name: the mean of each window of a volume.
--- @function cudnn.VolumetricAveragePooling
--- @as cudnn
--- @return a module; forward: N x C x T x H x W -> N x C x T' x H' x W'
--- @usage cudnn.VolumetricAveragePooling(2, 2, 2)
---       :cuda() :forward(torch.CudaTensor(1, 1, 2, 2, 2):fill(5)) --> [5]
-
 --- nn.ReLU under cuDNN's name: 0 instead of what is negative.
 -- @function cudnn.ReLU
 -- @as cudnn

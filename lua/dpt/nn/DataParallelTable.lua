@@ -127,9 +127,10 @@ end
 -- @param splitSpec how the entries of value are cut, or nil
 -- @param like what the replicas returned, if value is to be cut like that
 -- @return how many replicas got rows, list of the rows before each replica's
-function DataParallelTable:_scatterInto(field, name, value, splitSpec, like)
+function DataParallelTable:_scatterInto(field, name, value, splitSpec, like, likeName)
+   local cut = weighted(self.weights, #self.gpuAssignments, NAME)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
-      spec = splitSpec, like = like, cut = weighted(self.weights, #self.gpuAssignments, NAME)}
+      spec = splitSpec, like = like, likeName = likeName, cut = cut}
    return timed(self, 'scatter', scatter.into, self.state[name], self[field], value, plan,
       NAME .. ': ' .. name)
 end
@@ -175,36 +176,42 @@ function DataParallelTable:updateOutput(input)
    self.used = nil -- no backward after a forward that failed
    local state, module = self.state, self.modules[1]
    state.inputSplit = self:inputSplit(input)
-   local used, before = self:_cutInput(input)
+   local used, before = self:_cutInput(input, state.awaitsBackward)
+   state.awaitsBackward = self.train ~= false
    used = math.max(used, self:_leastUsed())
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
    if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end
    self.used, self.impl.called = used, self.impl.modules
    state.outputSplit = module:outputSplit(state.inputSplit)
-   checkJoin(NAME, state.inputSplit, state.outputSplit or self.dimension, state.outputSplit, used,
-      before, self.inputGpu, self.outputGpu)
+   if self.gather then
+      checkJoin(NAME, state.inputSplit, state.outputSplit or self.dimension, state.outputSplit,
+         used, before, self.inputGpu, self.outputGpu)
+   end
    self.output = self.gather and self:_join('output', self.outputGpu, state.outputSplit)
       or deviceOutputs.mark(self.outputGpu, self.gpuAssignments,
          tonumber(state.outputSplit) or self.dimension)
    return self.output
 end
 
--- Cuts an input. Parts that a module has written to since are left to it (in place, its output).
-function DataParallelTable:_cutInput(input, like)
+-- Cuts an input.
+-- @param keep whether the parts that a module has written to since are left to it: in place they
+-- are its output, which a backward may need
+function DataParallelTable:_cutInput(input, keep, like)
    local state = self.state
-   if state.written and state.written ~= scatter.version(self.inputGpu) then state.input = {} end
-   local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit, like)
+   if keep and state.written ~= scatter.version(self.inputGpu) then state.input = {} end
+   local used, before = self:_scatterInto('inputGpu', 'input', input, state.inputSplit, like,
+      'that of the last forward')
    state.written = scatter.version(self.inputGpu)
    return used, before
 end
 
 -- The replicas' parts of an input that was not that of the last forward (nil: it was).
 function DataParallelTable:_takeInput(input)
-   if input == nil or scatter.wasOf(self.state.input, input) then return end
+   if input == nil or scatter.wasOf(self.state.input, self.inputGpu, input) then return end
    local used = self.used
    self.used = nil -- unless this one fits
-   self:_cutInput(input, self.inputGpu)
+   self:_cutInput(input, true, self.inputGpu)
    self.used = used
 end
 
@@ -213,6 +220,7 @@ end
 function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
    self:_takeInput(input)
+   self.state.awaitsBackward = false
    self:_follow()
    if self.params:hasMoved() then self:_layOut() end
    if self.impl.modules ~= self.impl.called then

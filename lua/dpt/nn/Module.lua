@@ -167,10 +167,11 @@ end
 
 --- parameters = parameters - learningRate * gradients
 function Module:updateParameters(learningRate)
+   local params, gradients = self:parameters()
+   if not params then return end
    local rate = tonumber(learningRate) or fail("%s: updateParameters: argument 'learningRate',"
       .. ' wanted a number, got %s', torch.type(self), part.describe(learningRate))
-   local params, gradients = self:parameters()
-   for i = 1, params and #params or 0 do params[i]:add(-rate, gradients[i]) end
+   for i = 1, #params do params[i]:add(-rate, gradients[i]) end
 end
 
 function Module:training()
@@ -261,9 +262,15 @@ end
 function Module:outputSplit(_)
 end
 
---- outputSplit of a class whose output has its rows where its input, or the first tensor in it, has
--- them.
-function Module.sameSplit(_, split)
+--- What outputSplit of a class is whose output has its rows where its input, or the first tensor in
+-- it, has them.
+-- @function nn.Module:sameSplit
+-- @as author
+-- @follows dpt's own
+-- @param split? number: how the input was cut: or a table of such for a table
+-- @return a number; nothing: that is unknown
+-- @usage nn.Tanh():sameSplit(2) --> 2
+function Module:sameSplit(split) -- luacheck: no self
    if type(split) == 'table' then split = split[1] end
    return type(split) == 'number' and split or nil
 end

@@ -51,7 +51,9 @@ end
 function ParallelTable:outputSplit(given)
    local split = {}
    for i, module in ipairs(self.modules) do
-      split[i] = module:outputSplit(type(given) == 'table' and given[i] or given)
+      local own = given
+      if type(given) == 'table' then own = given[i] end
+      split[i] = module:outputSplit(own)
    end
    return next(split) and split
 end

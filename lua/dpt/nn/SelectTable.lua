@@ -31,8 +31,10 @@ function SelectTable:key(input)
    return self.index
 end
 
+--- That of the entry; from the end it is unknown.
 function SelectTable:outputSplit(split)
-   return type(split) == 'table' and split[self:key(split)] or self:sameSplit(split)
+   if type(split) ~= 'table' then return self:sameSplit(split) end
+   return split[self.index]
 end
 
 function SelectTable:updateOutput(input)

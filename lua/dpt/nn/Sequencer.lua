@@ -39,9 +39,9 @@ function Sequencer:forget()
    return self
 end
 
---- A tensor along its batch, T x B x ...; the entries of a list as any input.
+--- A tensor T x B x ... along its batch; the entries of a list as any input.
 function Sequencer:inputSplit(input)
-   return torch.isTensor(input) and 2 or nil
+   return torch.isTensor(input) and input:dim() > 2 and 2 or nil
 end
 
 -- The steps of a sequence as a list.

@@ -42,7 +42,7 @@ end
 function Transpose:outputSplit(split)
    split = self:sameSplit(split)
    for _, pair in ipairs(split and self.permutations or {}) do
-      local a, b = pair[1] + self.shift, pair[2] + self.shift
+      local a, b = pair[1] + (self.shift or 0), pair[2] + (self.shift or 0)
       split = split == a and b or split == b and a or split
    end
    return split

@@ -76,7 +76,7 @@ local function method(parameters, arguments, plain)
       end
    end
    if parameters:find 'a3' then
-      tests[#tests + 1] = "if a3 ~= nil and type(a3) ~= 'number' then"
+      tests[#tests + 1] = "if a3 ~= nil and type(a3) ~= 'number' and type(a3) ~= 'cdata' then"
          .. " reject(typename(self), 'scale', 'number', a3) end"
    end
    local source = ('local plain, type, typename, reject = ...\n'

@@ -145,6 +145,11 @@ end
 
 core.tensor, core.fresh, core.storage, core.collect = tensor, fresh, storage, collect
 
+--- For a state that gets tensors without making any.
+function core.collectIfDue()
+   if C.dpt_collect_due(core.BYTE, 0) ~= 0 then collect() end
+end
+
 local slot = ffi.new 'dpt_storage *[1]'
 
 --- A new storage of n elements, not set.

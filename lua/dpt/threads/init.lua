@@ -6,6 +6,7 @@
 -- nor a coroutine that is left behind in one can make synchronize wait for ever. Errors are kept
 -- and raised by the next synchronize, addjob or terminate; the pool can be used after that.
 local dptffi = require 'dpt.ffi'
+local core = require 'dpt.tensor.core'
 require 'dpt.file' -- torch.serializeToStorage
 local torch = require('dpt.class').torch
 local objects = require 'dpt.threads.objects'
@@ -204,6 +205,7 @@ function Threads:dojob()
          table.insert(self.errors, ('[thread %d endcallback] %s'):format(worker, tostring(message)))
       end
    end
+   core.collectIfDue() -- what came is other threads' memory, of which this one took nothing itself
 end
 
 --- Whether there are jobs whose end callbacks have not been run.

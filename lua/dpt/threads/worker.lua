@@ -58,7 +58,7 @@ return function(share)
       else
          answer(false, values)
       end
-      if C.dpt_collect_due(core.BYTE, 0) ~= 0 then core.collect() end
+      core.collectIfDue()
       mail = C.dpt_worker_receive()
    end
 end

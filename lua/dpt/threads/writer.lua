@@ -80,9 +80,10 @@ local function putTensor(t)
    op(codes.TENSOR)
    if t.storage_ ~= nil then
       if copies then
+         local storage = outgoing(core.storageOf(t)) -- may raise, so before there is a view
          local view = tensorType()
          ffi.copy(view, t, ffi.sizeof(tensorType))
-         view.storage_ = outgoing(core.storageOf(t)).ptr_
+         view.storage_ = storage.ptr_
          C.dpt_storage_retain(view.storage_)
          t = view
       end

@@ -108,6 +108,16 @@ describe('dpt.parallel.ranks.scale', function()
       end
    end)
 
+   it('leaves no hook on a module that stands twice in the network', function()
+      local net, module = network(heeded)
+      local twice = nn.Sequential():add(nn.ConcatTable():add(net):add(net)):add(nn.CAddTable())
+         :float()
+      local method = rawget(module, 'accGradParameters')
+      twice:zeroGradParameters()
+      backward(twice, scale.look(twice, 'net'))
+      assert.equal(method, rawget(module, 'accGradParameters'))
+   end)
+
    it('names those that ignore it, and leaves no hook', function()
       for _, name in ipairs{false, 'backward'} do
          local net, module = network(ignored, name or nil)

@@ -85,21 +85,22 @@ describe('dpt.parallel.split.scatter', function()
       for _, case in ipairs{
          {a, {a, a:narrow(1, 1, 6)}, {b, a:t():t():narrow(1, 1, 5), a:float(), {a}, 3}},
          {{a, {b}, 3}, {{a, {b:view(6, 2)}, 3}},
-            {{b, {b}, 3}, {a, {a}, 3}, {a, {b, b}, 3}, {a}, a}},
-         {3, {3}, {a, {a}}},
+            {{b, {b}, 3}, {a, {a}, 3}, {a, {b}, 4}, {a, {b, b}, 3}, {a}, a}},
+         {3, {3}, {4, a, {a}}},
       } do
          scatter(state, parts, case[1], plan, 'input')
-         for _, value in ipairs(case[2]) do assert.is_true(module.wasOf(state, value)) end
-         for _, value in ipairs(case[3]) do assert.is_false(module.wasOf(state, value)) end
+         for _, value in ipairs(case[2]) do assert.is_true(module.wasOf(state, parts, value)) end
+         for _, value in ipairs(case[3]) do assert.is_false(module.wasOf(state, parts, value)) end
       end
       plan.spec = 'replicate'
       scatter(state, parts, a, plan, 'input')
-      assert.is_true(module.wasOf(state, a))
-      assert.is_false(module.wasOf(state, b))
+      assert.is_true(module.wasOf(state, parts, a))
+      assert.is_false(module.wasOf(state, parts, b))
       scatter(state, parts, torch.rand(6, 2), plan, 'input')
       collectgarbage()
       collectgarbage()
-      assert.is_false(module.wasOf(state, torch.rand(6, 2))) -- at the same address, as may be
+      -- another one, at the same address as may be
+      assert.is_false(module.wasOf(state, parts, torch.rand(6, 2)))
    end)
 
    it('rejects a tensor that has no such dimension, with the way to it', function()

@@ -30,7 +30,7 @@ local function isOther(self, k)
 end
 
 -- The elements of parameters, gradients and statistics: lists of {first, last}, by address of the
--- storage.
+-- storage; and the tensors themselves.
 local function others(root)
    local known = {}
    local function add(list)
@@ -38,6 +38,7 @@ local function others(root)
          if t.storage_ ~= nil then
             local address = comm.address(t)
             known[address] = known[address] or {}
+            known[t] = true
             table.insert(known[address], {extent(t)})
          end
       end
@@ -51,6 +52,7 @@ end
 
 -- Whether a tensor has one of these elements. (A frozen layer's weight may lie between them.)
 local function isOneOf(known, t)
+   if known[t] then return true end
    local first, last = extent(t)
    for _, run in ipairs(t.storage_ ~= nil and known[comm.address(t)] or {}) do
       if run[1] <= last and run[2] >= first then return true end

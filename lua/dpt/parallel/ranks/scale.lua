@@ -167,7 +167,7 @@ local function hookedIn(parallel, owner, list, passed, f, ...)
       end
    end
    local results = {pcall(f, ...)}
-   for _, hook in ipairs(hooked) do rawset(hook[1], hook[2], hook[3]) end
+   for i = #hooked, 1, -1 do rawset(unpack(hooked[i], 1, 3)) end -- a module may stand there twice
    if not results[1] then error(results[2], 0) end
    return unpack(results, 2, table.maxn(results))
 end

@@ -57,8 +57,8 @@ local function count(counts, rows, parts, like, plan, dimension, path)
    end
    if sum ~= rows then
       if rows > 0 then
-         fail('%s has %d rows along dimension %d, the output has %d', path, rows,
-            dimension, sum)
+         fail('%s has %d rows along dimension %d, %s has %d', path, rows, dimension,
+            plan.likeName or 'the output', sum)
       end
       for i = 1, parts do counts[i] = 0 end
    end
@@ -150,7 +150,7 @@ local function divide(kept, value, plan, path, results, key, f)
 end
 
 -- The parts of a list that has an entry for each row.
-local function cutList(value, plan, path, results, key)
+local function cutList(kept, value, plan, path, results, key)
    local list, counts, first = value, {}, 0
    if torch.isTensor(value) then list = value:long():view(-1):totable() end
    count(counts, #list, #results, nil, plan, 1, path)
@@ -161,6 +161,9 @@ local function cutList(value, plan, path, results, key)
       result[key] = part
       first = first + counts[i]
    end
+   if type(kept) ~= 'table' or not kept.list then kept = keptOf{list = true} end
+   kept.source[1] = value
+   return kept
 end
 
 local walk
@@ -199,7 +202,7 @@ function walk(kept, value, plan, path, results, key, how, like)
    if type(how) == 'function' then
       return divide(kept, value, plan, path, results, key, how)
    elseif how == 'list' and (isTensor or isTable) then
-      return cutList(value, plan, path, results, key)
+      return cutList(kept, value, plan, path, results, key)
    elseif how == 'replicate' and (isTensor or isTable) then
       return replicate(kept, value, plan, results, key)
    elseif isTable then
@@ -219,8 +222,9 @@ end
 -- @param value a tensor, or tables of tensors in any nesting
 -- @param plan {devices = list, dimension = along which, type = the network's tensor type, spec =
 -- split spec of value (see dpt.parallel.split.split_spec) or nil, like = list of trees whose
--- tensors have the rows that value's parts are to have, or nil; cut = nil for balanced parts, or
--- function(rows, part) that returns the rows of a part}
+-- tensors have the rows that value's parts are to have, or nil; likeName = whose rows these are,
+-- for an error ('the output'); cut = nil for balanced parts, or function(rows, part) that returns
+-- the rows of a part}
 -- @param name what to call the value in an error
 -- @return how many replicas, from the first, got rows, all if nothing is cut; the list of rows
 -- before each replica's first
@@ -237,16 +241,17 @@ function scatter.into(state, parts, value, plan, name)
    return plan.used, before
 end
 
--- Whether a part of kept mirrors value: cut were its tensors or views of the same elements.
-local function mirrors(kept, value)
+-- Whether what is kept, and the first replica's part, are of value: of its tensors or of views of
+-- the same elements, and of the same other values.
+local function mirrors(kept, part, value)
    local isTensor, isTable = torch.isTensor(value), torch.type(value) == 'table'
-   if not kept then return not isTensor and not isTable end
+   if not kept then return not isTensor and not isTable and rawequal(part, value) end
    if kept.parts then
       for k in pairs(kept.parts) do
          if not isTable or value[k] == nil then return false end
       end
       for k, v in pairs(isTable and value or {}) do
-         if not mirrors(kept.parts[k], v) then return false end
+         if not mirrors(kept.parts[k], part[k], v) then return false end
       end
       return isTable
    end
@@ -255,10 +260,10 @@ local function mirrors(kept, value)
       and source:type() == value:type() and source:isSetTo(value)
 end
 
---- Whether what was scattered last into the parts that state keeps was value: the same tensors,
--- or others that are views of the same elements.
-function scatter.wasOf(state, value)
-   return mirrors(state.kept, value)
+--- Whether the parts that were scattered last were those of value: of the same tensors, or of
+-- others that are views of the same elements.
+function scatter.wasOf(state, parts, value)
+   return mirrors(state.kept, parts[1], value)
 end
 
 --- A number that grows when something writes to tensors of a tree of parts.
