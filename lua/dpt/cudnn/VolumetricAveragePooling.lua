@@ -3,6 +3,7 @@
 -- Invariant: strides default to the window, as in cudnn.torch.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local VolumetricAveragePooling, parent =
    torch.class('cudnn.VolumetricAveragePooling', 'nn.VolumetricAveragePooling')
@@ -19,15 +20,8 @@ end
 -- @also cudnn.VolumetricAveragePooling:floor()
 -- @return the module
 -- @usage cudnn.VolumetricAveragePooling(2, 2, 2):ceil().ceil_mode --> true
-function VolumetricAveragePooling:ceil()
-   self.ceil_mode = true
-   return self
-end
-
-function VolumetricAveragePooling:floor()
-   self.ceil_mode = false
-   return self
-end
+VolumetricAveragePooling.ceil = nn.SpatialAveragePooling.ceil
+VolumetricAveragePooling.floor = nn.SpatialAveragePooling.floor
 
 --- The mean of each window of a volume, with padding.
 -- @function cudnn.VolumetricAveragePooling
