@@ -40,18 +40,19 @@ int dpt_collect_due(int kind, int64_t size) {
 }
 
 /* How far above what is live after a collection a limit is; heap: the bytes of Lua's heap then. */
-static int64_t memory_room(int64_t live, int64_t heap) {
-  int64_t room = live / 4 > STEP ? live / 4 : STEP;
-  return room < 2 * heap ? 2 * heap : room; /* walking a large heap must pay */
+static int64_t memory_headroom(int64_t live, int64_t heap) {
+  int64_t more = live / 4 > STEP ? live / 4 : STEP;
+  return more < 2 * heap ? 2 * heap : more; /* walking a large heap must pay */
 }
 
-/* What a thread takes and others let go lets its own bytes grow without end: no room for that. A
- * thread that has collected alone must not raise the soft limit, or others never collect. */
+/* What a thread takes and others let go lets its own bytes grow without end, which adds no
+ * headroom. A thread that has collected alone must not raise the soft limit, or others never
+ * collect. */
 void dpt_collect_done(int64_t heap) {
   int64_t live = memory_live_bytes(), own = dpt__own_live_bytes;
-  own_limit = own + memory_room(own < live ? own : live, heap);
+  own_limit = own + memory_headroom(own < live ? own : live, heap);
   unsigned round = atomic_load(&rounds);
-  int64_t limit = live + memory_room(live, heap);
+  int64_t limit = live + memory_headroom(live, heap);
   if (own_round != round || limit < atomic_load(&soft_limit)) atomic_store(&soft_limit, limit);
   own_round = round;
 }

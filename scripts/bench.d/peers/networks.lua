@@ -179,13 +179,12 @@ for _, row in ipairs{
 } do
    local name, title, asked, workers = unpack(row)
    local row = add(name, title, asked, {1, 2}, function() return trainer(networks[name]()) end)
-   row.flops, row.compiled = flops[name], name .. '_compiled'
-   row.moves = row.flops and update(name)
+   local moves = flops[name] and update(name)
+   row.flops, row.moves, row.compiled = flops[name], moves, name .. '_compiled'
    if workers then
       row = add(name .. '_2w', title .. ', 2 workers', workers, {1},
          function() return onDevices(networks[name]()) end)
-      row.flops, row.cores = flops[name], 2
-      row.moves = row.flops and update(name)
+      row.flops, row.moves, row.cores = flops[name], moves, 2
    end
 end
 

@@ -7,6 +7,7 @@
 -- ranks see all weights, so that those that cannot be put together raise on all of them.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
+local versionOf = require('dpt.parallel.split.scatter').version
 local cutorch = require 'dpt.device'
 local fail = require('dpt.ffi').fail
 
@@ -59,14 +60,6 @@ local function countOf(gradient)
    if torch.isTensor(gradient) then return gradient:nElement() end
    local sum = 0
    for _, inner in pairs(gradient) do sum = sum + countOf(inner) end
-   return sum
-end
-
--- A number that changes when a script writes to a tensor of a gradient.
-local function versionOf(gradient)
-   if torch.isTensor(gradient) then return comm.version{gradient} end
-   local sum = 0
-   for _, inner in pairs(gradient) do sum = sum + versionOf(inner) end
    return sum
 end
 

@@ -266,11 +266,11 @@ function scatter.wasOf(state, parts, value)
    return mirrors(state.kept, parts[1], value)
 end
 
---- A number that grows when something writes to tensors of a tree of parts.
-function scatter.version(parts)
-   if torch.isTensor(parts) then return comm.version{parts} end
+--- A number that grows when something writes to tensors of a tree.
+function scatter.version(tree)
+   if torch.isTensor(tree) then return comm.version{tree} end
    local sum = 0
-   for _, inner in pairs(torch.type(parts) == 'table' and parts or {}) do
+   for _, inner in pairs(torch.type(tree) == 'table' and tree or {}) do
       sum = sum + scatter.version(inner)
    end
    return sum
