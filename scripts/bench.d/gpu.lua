@@ -107,6 +107,23 @@ local function products()
    end
 end
 
+--- Rows of gpu_operations.lua; one that fails prints why and costs that row alone.
+local names = {}
+local function operations()
+   local function classes(n, count) return torch.FloatTensor(n):random(1, count):cuda() end
+   for _, entry in ipairs(require 'gpu_operations'(cuda, classes, small and 1000 or 1)) do
+      local name, make = unpack(entry)
+      names[#names + 1] = name
+      local done, message = pcall(function()
+         local f, count = make()
+         ours[name] = seconds(f, small and 2 or count or 20)
+      end)
+      if not done then print(('%s: %s'):format(name, message)) end
+      collectgarbage()
+      collectgarbage()
+   end
+end
+
 local counted
 local function steps()
    local net = mlp()
@@ -136,7 +153,7 @@ local function startup()
    ours['start-up'] = frame.time(function() assert(frame.succeeds(line), line) end)
 end
 
-for _, part in ipairs{bandwidth, products, steps, startup} do
+for _, part in ipairs{bandwidth, products, operations, steps, startup} do
    part()
    collectgarbage()
    collectgarbage()
@@ -163,6 +180,7 @@ frame.head(('%s, %.1f; best of 5 rounds'):format(unit.name, unit.major + unit.mi
 local rows = {{'', 'ms', 'PyTorch ms', 'PyTorch / dpt'}}
 local order = {'copy', 'add', 'mul', 'exp', 'sum', 'gemm', 'gemm half', 'convolution', 'lstm',
    'MLP step', 'MLP step, graph', 'convnet step', 'convnet step on devices 1, 2', 'start-up'}
+for _, name in ipairs(names) do order[#order + 1] = name end
 for _, name in ipairs(order) do
    local mine, other = ours[name], theirs[name]
    if mine then

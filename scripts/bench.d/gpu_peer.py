@@ -139,6 +139,126 @@ def startup():
     tell("start-up", time.perf_counter() - begin)
 
 
-for part in (bandwidth, products, training, startup):
+def operations():
+    """What gpu_operations.lua does, under its names."""
+    k = 1000 if small else 1
+
+    def size(m):
+        return max(1, m // k)
+
+    def row(name, make):
+        made = make()
+        f, count = made if isinstance(made, tuple) else (made, 20)
+        tell(name, seconds(f, 2 if small else count))
+        torch.cuda.empty_cache()
+
+    side, wide = size(8192), size(10000)
+    square = lambda: uniform(side, side)
+
+    def layer(module, x, gradient=True):
+        module = module.cuda() if isinstance(module, nn.Module) else module
+        x.requires_grad_(gradient)
+        ones = None
+
+        def run():
+            nonlocal ones
+            y = module(x)
+            y = y[0] if isinstance(y, tuple) else y
+            if ones is None:
+                ones = torch.ones_like(y)
+            y.backward(ones)
+        return run
+
+    def fresh(module, x):
+        """As layer, where the gradient of x is written, not added to."""
+        run = layer(module, x)
+
+        def f():
+            x.grad = None
+            run()
+        return f
+
+    def with_(f, *operands):
+        return lambda: f(*operands)
+
+    F = nn.functional
+    row("add 16 numbers", lambda: (with_(lambda a, b: a.add_(b), uniform(16), uniform(16)), 500))
+    row("read a number", lambda: (with_(lambda a: a[2].item(), uniform(16)), 100))
+    row("tanh", lambda: with_(lambda a, r: torch.tanh(a, out=r), square(), square()))
+    row("copy transposed", lambda: with_(lambda a, r: r.copy_(a.t()), square(), square()))
+    row("add rows of a wider", lambda: with_(
+        lambda a, r: r.add_(a), uniform(side, 2 * side)[:, :side], square()))
+    row("add a row to all", lambda: with_(lambda a, r: r.add_(a), uniform(side), square()))
+    row("sum of rows", lambda: with_(lambda a: a.sum(1), square()))
+    row("sum of columns", lambda: with_(lambda a: a.sum(0), square()))
+    row("max of rows", lambda: with_(lambda a: a.max(1), square()))
+    row("norm", lambda: with_(lambda a: a.norm().item(), square()))
+    row("cumulated rows", lambda: with_(lambda a, r: torch.cumsum(a, 1, out=r), square(), square()))
+    row("sort rows of 1000", lambda: with_(lambda a: a.sort(1), uniform(size(1000), 1000)))
+    row("sort 1 M", lambda: with_(lambda a: a.sort(), uniform(size(1000000))))
+    row("topk 10 of 10000", lambda: with_(lambda a: a.topk(10, 1), uniform(size(1000), 10000)))
+    row("index rows", lambda: with_(
+        lambda a, i, r: torch.index_select(a, 0, i, out=r), uniform(wide, 512),
+        torch.randint(0, wide, (size(8192),), device="cuda"), uniform(size(8192), 512)))
+    row("uniform", lambda: with_(lambda r: r.uniform_(), square()))
+    row("normal", lambda: with_(lambda r: r.normal_(), square()))
+    cube = lambda: uniform(64, 256, 256)
+    row("bmm 64 x 256", lambda: with_(
+        lambda a, b, r: torch.bmm(a, b, out=r), cube(), cube(), cube()))
+    m = size(2048)
+    row("product of doubles", lambda: with_(
+        lambda a, b, r: torch.mm(a, b, out=r), *(uniform(m, m).double() for _ in range(3))))
+    words = lambda: uniform(size(4096), 10000)
+    row("softmax", lambda: fresh(nn.Softmax(1), words()))
+    row("log-softmax", lambda: fresh(nn.LogSoftmax(1), words()))
+
+    def cross():
+        y = torch.randint(0, 10000, (size(4096),), device="cuda")
+        x, loss = words().requires_grad_(), nn.CrossEntropyLoss()
+
+        def run():
+            x.grad = None
+            loss(x, y).backward()
+        return run
+    row("cross entropy", cross)
+
+    row("dropout", lambda: fresh(nn.Dropout(0.5), square()))
+    row("relu", lambda: fresh(nn.ReLU(), square()))
+    planes = lambda c, h, b=64: uniform(size(b), c, h, h)
+    row("batch normalization", lambda: fresh(nn.BatchNorm2d(64), planes(64, 56)))
+    row("batch normalization, rows", lambda: fresh(
+        nn.BatchNorm1d(1024), uniform(max(2, size(8192)), 1024)))
+    row("max pooling", lambda: fresh(nn.MaxPool2d(2), planes(64, 56)))
+    row("average pooling 3x3", lambda: fresh(nn.AvgPool2d(3, 2, 1), planes(64, 56)))
+    row("upsampling", lambda: fresh(nn.UpsamplingNearest2d(scale_factor=2), planes(64, 28)))
+    row("linear 1024", lambda: fresh(nn.Linear(1024, 1024), uniform(size(4096), 1024)))
+    row("convolution 1x1", lambda: fresh(nn.Conv2d(256, 64, 1), planes(256, 28)))
+    row("convolution, depth-wise", lambda: fresh(
+        nn.Conv2d(128, 128, 3, padding=1, groups=128), planes(128, 28)))
+    row("full convolution", lambda: fresh(
+        nn.ConvTranspose2d(64, 32, 4, 2, 1), planes(64, 28)))
+    row("convolution of volumes", lambda: fresh(
+        nn.Conv3d(16, 32, 3, padding=1), uniform(size(16), 16, 16, 28, 28)))
+    row("lookup table", lambda: layer(
+        nn.Embedding(wide, 512), torch.randint(0, wide, (size(8192),), device="cuda"), False))
+    row("bidirectional GRU, 2 layers", lambda: fresh(
+        nn.GRU(256, 256, 2, bidirectional=True), uniform(size(64), 64, 256)))
+
+    def updates(make):
+        x = uniform(size(25000000)).requires_grad_()
+        x.grad = uniform(size(25000000))
+        return make([x]).step
+    row("sgd of 25 M", lambda: updates(
+        lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.9, fused=True)))
+    row("adam of 25 M", lambda: updates(lambda p: torch.optim.Adam(p, lr=1e-3, fused=True)))
+    host, device = torch.ones(size(25000000)), uniform(size(25000000))
+    row("100 MB to the device", lambda: (lambda: device.copy_(host), 5))
+    row("100 MB from the device", lambda: (lambda: host.copy_(device), 5))
+    pinned = host.pin_memory()
+    row("100 MB to the device, pinned", lambda: (
+        lambda: device.copy_(pinned, non_blocking=True), 5))
+
+
+for part in (bandwidth, products, operations, training, startup):
     part()
     torch.cuda.empty_cache()
