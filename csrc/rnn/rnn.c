@@ -1,7 +1,7 @@
 /* rnn.c: recurrent networks: checks and shapes, then the backend's kernels (see dpt.h).
  *
- * Invariant: kernels get a network that check_network has seen, lengths of 1 to T by value, and a
- * reserve of exactly the bytes that the device's backend asked for.
+ * Invariant: kernels get a network that check_network has seen, at least one step, lengths of 1 to T
+ * by value, and a reserve of exactly the bytes that the device's backend asked for.
  */
 #include "rnn/rnn.h"
 #include "device/device.h"
@@ -222,7 +222,7 @@ static void rnn_only_lstm(rnn_call *c, const char *name, const dpt_tensor *t) {
 static int64_t rnn_reserve_bytes(rnn_call *c) {
   owner o;
   int64_t bytes = 0;
-  if (c->call.status) return 0;
+  if (c->call.status || !c->steps) return 0;
   dpt_tensor like = {.kind_ = c->call.kind, .storage_ = c->call.tensor[0].storage_};
   c->call.status = rnn_find_owner(c->rnn, &like, &o);
   if (!c->call.status && o.library)
@@ -245,11 +245,17 @@ static void rnn_reserve_in(rnn_call *c, dpt_tensor *reserve) {
   dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8, &c->args->reserve);
 }
 
-/* Launches the kernel, unless the call has failed, and ends the call. */
+/* Launches the kernel, unless there are no steps or the call has failed, and ends the call. */
 static int rnn_run(rnn_call *c, enum dpt__kernel kernel) {
-  if (!c->call.status) dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
+  if (!c->call.status && c->steps) dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
   free(c->args);
   return dpt__call_end(&c->call);
+}
+
+/* What no steps make of a state, or of its gradient: it stays as it is, 0 where there is none. */
+static int rnn_pass_state(const rnn_call *c, dpt_tensor *to, const dpt_tensor *from) {
+  if (c->steps || !to) return 0;
+  return from ? dpt_copy(to, from) : dpt_fill(to, 0);
 }
 
 int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *reserve,
@@ -271,7 +277,8 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *r
     int64_t bytes = a->reserve_bytes = rnn_reserve_bytes(&c);
     dpt__call_out_type(&c.call, "reserve", reserve, DPT_U8, 1, &bytes, &a->reserve);
   }
-  return rnn_run(&c, DPT__KERNEL_rnn_forward);
+  DPT__TRY(rnn_run(&c, DPT__KERNEL_rnn_forward));
+  return rnn_pass_state(&c, hn, h0) || rnn_pass_state(&c, cn, c0);
 }
 
 int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_tensor *reserve,
@@ -296,7 +303,8 @@ int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_
   rnn_out(&c, SEQUENCE, &a->gx, "gradInput", gx, rnn->input);
   rnn_out(&c, STATE, &a->gh0, "gh0", gh0, dpt__rnn_width(rnn));
   rnn_out(&c, STATE, &a->gc0, "gc0", gc0, rnn->hidden);
-  return rnn_run(&c, DPT__KERNEL_rnn_data);
+  DPT__TRY(rnn_run(&c, DPT__KERNEL_rnn_data));
+  return rnn_pass_state(&c, gh0, ghn) || rnn_pass_state(&c, gc0, gcn);
 }
 
 int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor *x,

@@ -84,17 +84,17 @@ int set_sequences(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int6
   return 0;
 }
 
-/* Makes the descriptors those of args' lengths, if they are not. */
-int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a,
+/* Makes the descriptors those of args' lengths, or of whole sequences, if they are not. */
+int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a, bool ragged,
                 dpt__cudnn_rnn_plan *plan) {
   int32_t *set = plan->lengths;
   bool same = set != NULL;
-  for (int b = 0; same && b < a->B; b++) same = set[b] == (a->ragged ? a->lengths[b] : a->T);
+  for (int b = 0; same && b < a->B; b++) same = set[b] == (ragged ? a->lengths[b] : a->T);
   if (same) return 0;
   plan->lengths = NULL; /* should this fail half way */
   if (!set) set = (int32_t *)malloc((size_t)a->B * sizeof *set);
   if (!set) return dpt__cuda_fail("no host memory for %d lengths", (int)a->B);
-  for (int b = 0; b < a->B; b++) set[b] = a->ragged ? a->lengths[b] : a->T;
+  for (int b = 0; b < a->B; b++) set[b] = ragged ? a->lengths[b] : a->T;
   int failed = 0;
   for (int layer = 0; layer < plan->layers() && layer < 2 && !failed; layer++)
     failed = set_sequences(call, a, dpt__rnn_input(&a->rnn, layer), set, plan->at(layer).x) ||
@@ -116,7 +116,8 @@ int make(const dpt__cudnn_functions *call, cudnnHandle_t handle, const dpt__rnn_
     DPT__CUDNN(call->cudnnGetRNNWeightSpaceSize(handle, l->rnn, &l->weight));
   }
   if (!data) return 0;
-  if (set_lengths(call, a, plan)) return 1;
+  /* whole sequences want the most memory: the plan serves all lengths */
+  if (set_lengths(call, a, false, plan)) return 1;
   for (int layer = 0; layer < plan->layers() && layer < 2; layer++) {
     dpt__rnn_layer_plan *l = &plan->at(layer);
     DPT__CUDNN(call->cudnnGetRNNTempSpaceSizes(handle, l->rnn, mode, l->x, &l->work, &l->reserve));
@@ -150,7 +151,7 @@ int dpt__cudnn_rnn_plan_of(dpt__plans<dpt__cudnn_rnn_plan> *plans, const dpt__cu
     plans->keep(plan, [](dpt__cudnn_rnn_plan *old) { delete old; });
   }
   *result = plan;
-  return a->T ? set_lengths(call, a, plan) : 0;
+  return a->T ? set_lengths(call, a, a->ragged, plan) : 0;
 }
 
 /* ---- questions of the thread that launches ---- */

@@ -14,7 +14,7 @@ extern "C" {
 #include "rnn/rnn.h"
 }
 
-/* Every part begins at a multiple of this. */
+/* Every part of a reserve begins at a multiple of this. */
 enum { DPT__RNN_ALIGN = 256 };
 static inline size_t dpt__rnn_round(size_t bytes) {
   return (bytes + DPT__RNN_ALIGN - 1) / DPT__RNN_ALIGN * DPT__RNN_ALIGN;
@@ -56,8 +56,8 @@ struct dpt__cudnn_rnn_plan {
 
   ~dpt__cudnn_rnn_plan();
   dpt__rnn_layer_plan &at(int layer) { return layer ? other : first; }
-  size_t weight_at(int layer) const { /* bytes from the weights' begin */
-    return layer ? dpt__rnn_round(first.weight) + (layer - 1) * dpt__rnn_round(other.weight) : 0;
+  size_t weight_at(int layer) const { /* bytes from the weights' begin, without gaps */
+    return layer ? first.weight + (layer - 1) * other.weight : 0;
   }
   size_t reserve_at(int layer) const {
     return layer ? dpt__rnn_round(first.reserve) + (layer - 1) * dpt__rnn_round(other.reserve) : 0;
