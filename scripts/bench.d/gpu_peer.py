@@ -21,6 +21,7 @@ small = "--small" in sys.argv
 n, gemm, batch, plane, steps, hidden, length, images = (
     (10000, 64, 4, 8, 3, 8, 4, 4) if small else (100000000, 4096, 64, 56, 200, 512, 64, 256))
 torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
 torch.backends.cudnn.allow_tf32 = False
 torch.backends.cudnn.benchmark = True
 print("PyTorch %s, CUDA %s, cuDNN %s" % (
@@ -93,6 +94,44 @@ def convnet():
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(256 * 4 * 4, 10), nn.LogSoftmax(1)).cuda()
 
 
+class Bottleneck(nn.Module):
+    def __init__(self, before, width, stride):
+        super().__init__()
+
+        def conv(a, b, kernel, step):
+            return [nn.Conv2d(a, b, kernel, step, kernel // 2, bias=False), nn.BatchNorm2d(b)]
+        self.body = nn.Sequential(
+            *conv(before, width, 1, 1), nn.ReLU(True), *conv(width, width, 3, stride),
+            nn.ReLU(True), *conv(width, 4 * width, 1, 1))
+        self.short = (nn.Identity() if before == 4 * width
+                      else nn.Sequential(*conv(before, 4 * width, 1, stride)))
+
+    def forward(self, x):
+        return nn.functional.relu_(self.body(x).add_(self.short(x)))
+
+
+def resnet(side):
+    layers, before = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(True),
+                      nn.MaxPool2d(3, 2, 1)], 64
+    for stage, count in enumerate((3, 4, 6, 3)):
+        for i in range(count):
+            layers.append(Bottleneck(before, 64 << stage, 2 if i == 0 and stage else 1))
+            before = 4 * (64 << stage)
+    return nn.Sequential(*layers, nn.AvgPool2d(side // 32), nn.Flatten(), nn.Linear(2048, 10),
+                         nn.LogSoftmax(1)).cuda()
+
+
+class Language(nn.Module):
+    def __init__(self, words, width):
+        super().__init__()
+        self.words, self.lstm = nn.Embedding(words, width), nn.LSTM(width, width, 2)
+        self.out = nn.Linear(width, words)
+
+    def forward(self, x):
+        y = self.lstm(self.words(x))[0]
+        return nn.functional.log_softmax(self.out(y.flatten(0, 1)), 1)
+
+
 def bandwidth():
     a, b, r = uniform(n), uniform(n), uniform(n)
     few = 2 if small else 20
@@ -130,6 +169,14 @@ def training():
     tell("MLP step, graph", seconds(graph(trainer(mlp(), x, y)), steps))
     x, y = uniform(images, 3, 32, 32), torch.randint(0, 10, (images,), device="cuda")
     tell("convnet step", seconds(trainer(convnet(), x, y), 2 if small else 20))
+    few, (count, side) = (1, (1, 64)) if small else (3, (64, 224))
+    x, y = uniform(count, 3, side, side), torch.randint(0, 10, (count,), device="cuda")
+    tell("ResNet-50 step", seconds(trainer(resnet(side), x, y), few))
+    words, width, steps_, rows = (20, 8, 3, 2) if small else (10000, 650, 35, 20)
+    x = torch.randint(0, words, (steps_, rows), device="cuda")
+    tell("language model step", seconds(
+        trainer(Language(words, width), x, torch.randint(0, words, (steps_ * rows,),
+                                                         device="cuda")), 3 * few))
 
 
 def startup():
