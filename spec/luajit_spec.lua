@@ -123,8 +123,7 @@ describe('a trace that is faulty', function()
       local file = assert(io.open(name, 'w'))
       file:write(program:format 'false')
       file:close()
-      local pipe = io.popen("LUA_PATH='./lua/?.lua;./lua/?/init.lua;;' luajit -jv " .. name
-         .. ' 2>&1')
+      local pipe = io.popen(run.path .. ' luajit -jv ' .. name .. ' 2>&1')
       local text = pipe:read '*a'
       pipe:close()
       os.remove(name)

@@ -122,8 +122,8 @@ static void pinned_free(void *p, size_t bytes) {
 static int devices_peer(int index, int other, int on, int *reached) {
   static std::mutex lock;
   std::lock_guard<std::mutex> guard(lock);
-  *reached = 1;
-  if (index == other) return 0;
+  *reached = on;
+  if (index == other) return 0; /* one GPU as two devices: a script may still say no */
   DPT__CUDA(cudaDeviceCanAccessPeer(reached, index, other));
   if (!*reached) return 0;
   dpt__visit there(index);

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jerror.h>
 #include <jpeglib.h>
+/* behind jpeglib.h: the numbers of messages depend on the version that it says */
+#include <jerror.h>
 
 enum { ROWS = 8 };
 /* A block of 64 pixels takes a bit at least, so many pixels a byte can hold. */

@@ -20,8 +20,7 @@ local function with(file)
    return run.lua(product, {DPT_DEVICES = os.getenv 'DPT_DEVICES' or 'host:1', DPT_CUBLAS = file})
 end
 
-local name = require('dpt').cutorch.getDeviceProperties(1).name
-local cuda = name ~= 'host device'
+local cuda = require('spec.support.gpu').isCuda
 
 describe('A library that is opened when it is needed', function()
    it('computes if nothing is said about it', function()

@@ -11,7 +11,7 @@ local function run(text)
    return output, tonumber(status)
 end
 
-describe('scripts/setup #noasan', function()
+describe('scripts/setup #noasan #hostonly', function()
    local bin
    before_each(function() -- a PATH with little on it
       bin = os.tmpname()
@@ -55,7 +55,7 @@ describe('scripts/setup #noasan', function()
    end)
 end)
 
-describe('the C sources #noasan', function()
+describe('the C sources #noasan #hostonly', function()
    -- gcc's own build is a step of scripts/test; any other compiler that is there reads them too
    for _, compiler in ipairs{'clang', 'gcc-13', 'gcc-14'} do
       local found = paths.findprogram(compiler)

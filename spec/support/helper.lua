@@ -2,7 +2,7 @@
 --
 -- Invariant: a module of dpt, or of spec/support, is loaded once. busted forgets after a file what
 -- was loaded in it, but dpt keeps objects of its modules. A test that hangs ends the process after
--- ten minutes, beyond all that a busy machine may need.
+-- ten minutes, beyond all that a busy machine may need (or DPT_SPEC_SECONDS).
 local ffi = require 'ffi'
 local busted = require 'busted'
 ffi.cdef 'unsigned alarm(unsigned seconds);'
@@ -15,7 +15,8 @@ local function on(event, f)
    end)
 end
 
-on({'test', 'start'}, function() ffi.C.alarm(600) end) -- SIGALRM ends the process
+local seconds = tonumber(os.getenv 'DPT_SPEC_SECONDS' or 600)
+on({'test', 'start'}, function() ffi.C.alarm(seconds) end) -- SIGALRM ends the process
 on({'test', 'end'}, function() ffi.C.alarm(0) end)
 
 local kept = {}
@@ -27,3 +28,6 @@ end)
 on({'file', 'start'}, function()
    for name, module in pairs(kept) do package.loaded[name] = module end
 end)
+
+local claims = os.getenv 'DPT_SPEC_CLAIMS'
+if claims then require 'spec.support.claims'(claims) end

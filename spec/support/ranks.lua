@@ -17,6 +17,9 @@ local function output(command)
    return text
 end
 
+--- Two devices of each rank whose memory MPI cannot read: one GPU twice where specs run on a GPU.
+ranks.devices = require('spec.support.gpu').isHere and 'cuda:0,0' or 'emulated:2'
+
 --- nil, or why no ranks can be started here.
 function ranks.missing()
    if output 'command -v mpirun' == '' then return 'there is no mpirun' end

@@ -20,12 +20,13 @@ local function output(command)
    return (text:gsub("dpt: this LuaJIT lacks Lua 5.2's features[^\n]*\n", ''))
 end
 
-local path = "LUA_PATH='./lua/?.lua;./lua/?/init.lua;;'"
+--- Where the Lua of such a process finds this tree, and then what this process finds.
+run.path = ("LUA_PATH='./lua/?.lua;./lua/?/init.lua;%s'"):format(os.getenv 'LUA_PATH' or ';')
 
 --- What the code prints, to stdout and stderr.
 -- @param environment variables beside those of this process
 function run.lua(code, environment)
-   local words = {path}
+   local words = {run.path}
    for name, value in pairs(environment or {}) do
       words[#words + 1] = ("%s='%s'"):format(name, value)
    end
@@ -40,7 +41,7 @@ end
 function run.ended(code, before)
    return withFile(code, function(file)
       local command = '%s; %s timeout -k 1 300 luajit %s 2>&1; printf $?'
-      return output(command:format(before or ':', path, file))
+      return output(command:format(before or ':', run.path, file))
    end)
 end
 
@@ -80,7 +81,7 @@ local interrupter = [[
 -- machine that is slow in this moment less than five times what the program took to begin; output
 function run.interrupt(command)
    return withFile('', function(file)
-      local line = output(("%s perl -e '%s' %s %s"):format(path, interrupter, file, command))
+      local line = output(("%s perl -e '%s' %s %s"):format(run.path, interrupter, file, command))
       local status, begin, stop = line:match '^(%d+) (%S+) (%S+)$'
       local out = io.open(file)
       local text = out:read '*a'

@@ -33,7 +33,7 @@ describe('The BLAS', function()
       assert.equal('false\tfalse\ttrue\n', text)
    end)
 
-   it('that is missing is an error of the line that needs it first, on any device', function()
+   it('that is missing is an error of the line that needs it first, also on devices', function()
       local text = prints([[
          local function line() return debug.getinfo(2, 'l').currentline end
          local d = a:cuda()
@@ -43,7 +43,7 @@ describe('The BLAS', function()
          try(function() return dpt.nn.Linear(2, 2):float():forward(a) end)
          try(function() return torch.mm(l, l)[2][2] end)
          cutorch.synchronize()
-         print 'end']], {DPT_BLAS = '/nonexistent/blas.so'})
+         print 'end']], {DPT_BLAS = '/nonexistent/blas.so', DPT_DEVICES = 'host:1'})
       local line, first, second, third, fourth, integers =
          text:match '^(%d+)\n(.-)\n(.-)\n(.-)\n(.-)\n(.-)\nend\n$'
       local message = 'there is no BLAS (Debian: apt-get install libopenblas0-pthread; the variable'
@@ -56,7 +56,7 @@ describe('The BLAS', function()
       assert.equal('22', integers)
    end)
 
-   it('may be a file without LAPACK, which functions of LAPACK then name', function()
+   it('may be a file without LAPACK, which functions of LAPACK then name #hostonly', function()
       local file = build .. 'libblas_fake.so'
       local text = prints([[
          print(torch.mm(a, b)[2][2], torch.mv(a, b[1])[1], torch.mm(a:double(), b:double())[1][1])
@@ -66,12 +66,12 @@ describe('The BLAS', function()
          .. 'OpenBLAS and MKL have %(Debian: apt%-get install', text)
    end)
 
-   it('may have other names for its functions', function()
+   it('may have other names for its functions #hostonly', function()
       assert.equal('50\n', prints('print(torch.mm(a, b)[2][2])',
          {DPT_BLAS = build .. 'libblas_fake_named.so'}))
    end)
 
-   it('is rejected if it counts with 64-bit integers, or is none', function()
+   it('is rejected if it counts with 64-bit integers, or is none #hostonly', function()
       local function refusal(file)
          return prints('try(function() return torch.mm(a, b) end)', {DPT_BLAS = file})
       end

@@ -4,10 +4,12 @@ local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 local torture = require 'spec.support.torture'
 
--- Devices whose memory MPI reads, and devices that NCCL joins.
-local devices = {'DPT_DEVICES=host:2', 'DPT_DEVICES=emulated:2 DPT_NCCL=' .. standIn.library}
+-- Devices whose memory MPI reads, and devices that NCCL joins; it does not join one GPU twice.
+local nccl = 'DPT_DEVICES=emulated:2 DPT_NCCL=' .. standIn.library
+local devices = {'DPT_DEVICES=host:2',
+   require('spec.support.gpu').isHere and 'DPT_NCCL=none DPT_DEVICES=' .. ranks.devices or nccl}
 
-describe('ranks whose devices NCCL joins', function()
+describe('ranks whose devices NCCL joins #hostonly', function()
    for fault, said in pairs{
       hang = 'rank %d: allReduce of 5 Float elements %(sum%), between devices, gradients '
          .. '%(operation %d+%) has taken longer than 2 s %(DPT_TIMEOUT%); come: 0%-1',
@@ -16,7 +18,7 @@ describe('ranks whose devices NCCL joins', function()
    } do
       it('end by the deadline if NCCL does not go on: ' .. fault, function()
          if ranks.missing() then return pending(ranks.missing()) end
-         local output, status = ranks.run(2, 'devices', fault, devices[2] .. ' DPT_TIMEOUT=100')
+         local output, status = ranks.run(2, 'devices', fault, nccl .. ' DPT_TIMEOUT=100')
          assert.matches(said, output)
          assert.is_true(status ~= 0 and status ~= 124, output)
       end)

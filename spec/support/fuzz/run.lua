@@ -32,8 +32,8 @@ local root = output 'pwd':match '[^\n]*'
 
 -- What a process is started with: a limit of memory, by the sanitizer if there is one.
 local function environment()
-   local words = ("LUA_PATH='%s/?.lua;%s/lua/?.lua;%s/lua/?/init.lua;;' OMP_NUM_THREADS=1")
-      :format(root, root, root)
+   local words = ("LUA_PATH='%s/?.lua;%s/lua/?.lua;%s/lua/?/init.lua;%s' OMP_NUM_THREADS=1")
+      :format(root, root, root, os.getenv 'LUA_PATH' or ';')
    if not os.getenv 'DPT_DEVICES' then words = words .. ' DPT_DEVICES=host:4' end
    local options = os.getenv 'ASAN_OPTIONS'
    if not options then return 'ulimit -v 2000000; ' .. words end
