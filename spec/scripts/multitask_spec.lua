@@ -60,7 +60,7 @@ local function segmentation(place)
    local perPixel = nn.SpatialClassNLLCriterion and place.move(nn.SpatialClassNLLCriterion(weights))
    local logs = place.move(nn.SpatialLogSoftMax())
    for i = 1, 8 do
-      -- By Adam's usual epsilon a step is as large for a gradient of 1e-7, which is little more than
+      -- By the usual epsilon a step is as large for a gradient of 1e-7, which is little more than
       -- what roundings leave, as for any other.
       local _, fs = optim.adam(function()
          gradients:zero()
