@@ -60,6 +60,8 @@ local function segmentation(place)
    local perPixel = nn.SpatialClassNLLCriterion and place.move(nn.SpatialClassNLLCriterion(weights))
    local logs = place.move(nn.SpatialLogSoftMax())
    for i = 1, 8 do
+      -- By the usual epsilon a step is as large for a gradient of 1e-7, which is little more than
+      -- what roundings leave, as for any other.
       local _, fs = optim.adam(function()
          gradients:zero()
          local out = net:forward(input)
@@ -70,7 +72,7 @@ local function segmentation(place)
          grad = grad:view(n, 8, 8, 4):transpose(2, 4):transpose(3, 4)
          net:backward(input, grad:contiguous())
          return loss, gradients
-      end, parameters, {learningRate = 0.02})
+      end, parameters, {learningRate = 0.02, epsilon = 1e-4})
       losses[i] = fs[1]
    end
    local _, predicted = net.output:max(2)
@@ -98,6 +100,6 @@ end
 
 describe('a script trains the same at every place:', function()
    it('three heads and criterions', function() places.agree(multitask) end)
-   it('a class for each pixel', function() places.agree(segmentation, 2e-3) end)
+   it('a class for each pixel', function() places.agree(segmentation) end)
    it('residual blocks', function() places.agree(residual) end)
 end)
