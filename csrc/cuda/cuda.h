@@ -120,7 +120,8 @@ static inline dpt__kernel_fault dpt__fault_of(const dpt__context *context) {
 }
 
 /* `kernel` is a name without commas: take an instance of a template into a variable first.
- * DPT_UNROLL stands before a loop whose arrays must be registers. */
+ * DPT_UNROLL stands before a loop whose arrays must be registers, DPT_ROLLED before one that runs
+ * so few times that copies of it are in the way. */
 #ifdef __CUDACC__
 #define DPT__LAUNCH(cooperative, kernel, grid, block, shared, context, ...)                        \
   ((context)->measures                                                                             \
@@ -129,6 +130,7 @@ static inline dpt__kernel_fault dpt__fault_of(const dpt__context *context) {
               __VA_ARGS__),                                                                        \
           dpt__cuda_launched((context), #kernel)))
 #define DPT_UNROLL _Pragma("unroll")
+#define DPT_ROLLED _Pragma("unroll 1")
 #define DPT_SHARED(type, name)                                                                     \
   extern __shared__ __align__(16) unsigned char dpt__shared[];                                     \
   type *name = reinterpret_cast<type *>(dpt__shared)
@@ -141,6 +143,7 @@ static inline dpt__kernel_fault dpt__fault_of(const dpt__context *context) {
                               [&] { return emulated_bind(kernel, __VA_ARGS__); }),                 \
                           dpt__cuda_launched((context), #kernel)))
 #define DPT_UNROLL
+#define DPT_ROLLED
 #define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())
 #endif
 #define DPT_LAUNCH(...) DPT__LAUNCH(0, __VA_ARGS__)

@@ -1,12 +1,12 @@
 /* map.cu: pointwise operations, the formulas of ops/map.def for one element at a time.
  *
  * Invariant: arithmetic has the host's bits (compiled with -fmad=false); functions (exp, tanh
- * ...) agree with the host's to a few ulp. A formula is chosen once for a thread's PER elements,
+ * ...) agree with the host's to a few ulp. A formula is chosen once for all elements of a thread,
  * not once for each: an operation is a number, not a kernel of its own, which keeps kernels few.
+ * A thread asks for all it reads before it computes, as memory must have much to do at once.
  * Operations that call functions are kernels of their own, so that others need few registers.
  */
-#include "cuda/element.h"
-#include "cuda/walk.h"
+#include "cuda/cells.h"
 extern "C" {
 #include "ops/map.h"
 }
@@ -14,8 +14,6 @@ extern "C" {
 #include <type_traits>
 
 namespace {
-
-enum { PER = 4 };
 
 /* ---- the words of map.def ---- */
 
@@ -60,36 +58,38 @@ template <typename V> struct integers {
 #define SHL(a, b) integers<V>::shl((a), (b))
 #define SHR(a, b) integers<V>::shr((a), (b))
 
-/* r[i] = the formula of the operation, for PER elements. */
-template <typename V, int operands, bool calls, bool real> struct formulas;
+/* r[i] = the formula of the operation, for n elements. */
+template <typename V, int n, int operands, bool calls, bool real> struct formulas;
 
 #define EACH(formula)                                                                              \
-  for (int i = 0; i < PER; i++) {                                                                  \
+  for (int i = 0; i < n; i++) {                                                                    \
     const V a = x[i], b = y[i], c = z[i];                                                          \
     (void)a, (void)b, (void)c, r[i] = (V)(formula);                                                \
   }
-#define CASE(name, n, trait, formula)                                                              \
-  if constexpr ((n) == operands && !!(DPT__TRAIT_##trait & DPT__CALLS) == calls)                   \
+#define CASE(name, takes, trait, formula)                                                          \
+  if constexpr ((takes) == operands && !!(DPT__TRAIT_##trait & DPT__CALLS) == calls)               \
     if (op == DPT__MAP_##name) {                                                                   \
       EACH(formula)                                                                                \
       return;                                                                                      \
     }
 
-template <typename V, int operands, bool calls> struct formulas<V, operands, calls, true> {
+template <typename V, int n, int operands, bool calls>
+struct formulas<V, n, operands, calls, true> {
   static __device__ __forceinline__ void run(int op, V *r, const V *x, const V *y, const V *z, V p,
                                              V q) {
-#define DPT_REAL(name, known, n, trait, formula) CASE(name, n, trait, formula)
-#define DPT_MAP(name, known, n, trait, real, integer) CASE(name, n, trait, real)
-#define DPT_COMPARE(name, known, n, trait, condition) CASE(name, n, trait, condition)
+#define DPT_REAL(name, known, takes, trait, formula) CASE(name, takes, trait, formula)
+#define DPT_MAP(name, known, takes, trait, real, integer) CASE(name, takes, trait, real)
+#define DPT_COMPARE(name, known, takes, trait, condition) CASE(name, takes, trait, condition)
 #include "ops/map.def"
   }
 };
-template <typename V, int operands, bool calls> struct formulas<V, operands, calls, false> {
+template <typename V, int n, int operands, bool calls>
+struct formulas<V, n, operands, calls, false> {
   static __device__ __forceinline__ void run(int op, V *r, const V *x, const V *y, const V *z, V p,
                                              V q) {
-#define DPT_INTEGER(name, known, n, trait, formula) CASE(name, n, trait, formula)
-#define DPT_MAP(name, known, n, trait, real, integer) CASE(name, n, trait, integer)
-#define DPT_COMPARE(name, known, n, trait, condition) CASE(name, n, trait, condition)
+#define DPT_INTEGER(name, known, takes, trait, formula) CASE(name, takes, trait, formula)
+#define DPT_MAP(name, known, takes, trait, real, integer) CASE(name, takes, trait, integer)
+#define DPT_COMPARE(name, known, takes, trait, condition) CASE(name, takes, trait, condition)
 #include "ops/map.def"
   }
 };
@@ -108,83 +108,56 @@ constexpr bool some_op = false
 
 /* ---- the kernels ---- */
 
-/* T: in memory; R: of the result (bytes for a comparison). Thread t has the elements t * PER to
- * t * PER + PER - 1 of a dense walk, which it moves in one piece where `aligned`; else the elements
- * t, t + threads ... */
-template <typename T, typename R, int operands, bool calls, typename Index>
-__global__ void map_kernel(int op, double p_, double q_, dpt__walk walk, int64_t count, int dense,
-                           int aligned, const int *rejected) {
+/* T: in memory; R: of the result (bytes for a comparison). */
+template <typename T, typename R, int operands, bool calls, int width>
+__global__ void map_kernel(int op, double p_, double q_, dpt__cells<operands + 1> cells,
+                           const int *rejected) {
   typedef typename dpt__wide<T>::type V;
+  enum { N = dpt__per_thread<sizeof(T)>, CELLS = N / width };
   if (rejected && *rejected) return;
   const V p = dpt__store<V>::from(p_), q = dpt__store<V>::from(q_);
-  V x[PER], y[PER], z[PER], w[PER];
-  int64_t offset[PER][operands + 1];
-  int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t first = 0; first < count; first += threads * PER) {
-    int n = 0;
-    if (dense) {
-      int64_t from = first + thread * PER;
-      if (from >= count) return;
-      n = count - from < PER ? (int)(count - from) : PER;
-      if (aligned && n == PER) {
-        struct alignas(PER * sizeof(T)) pack {
-          T v[PER];
-        };
-        struct alignas(PER * sizeof(R)) result {
-          R v[PER];
-        };
-        pack a = *(const pack *)((const T *)walk.data[1] + from), b = a, c = a;
-        if (operands > 1) b = *(const pack *)((const T *)walk.data[2] + from);
-        if (operands > 2) c = *(const pack *)((const T *)walk.data[3] + from);
-        for (int i = 0; i < PER; i++) {
-          x[i] = dpt__load(a.v[i]);
-          y[i] = dpt__load(b.v[i]);
-          z[i] = dpt__load(c.v[i]);
-        }
-        formulas<V, operands, calls, dpt__is_real_type<V>::value>::run(op, w, x, y, z, p, q);
-        result r;
-        for (int i = 0; i < PER; i++) r.v[i] = dpt__store<R>::from(w[i]);
-        *(result *)((R *)walk.data[0] + from) = r;
-        continue;
-      }
-      for (int i = 0; i < PER; i++)
-        for (int k = 0; k <= operands; k++) offset[i][k] = from + i;
-    } else {
-      for (int i = 0; i < PER; i++) {
-        int64_t at = first + i * threads + thread;
-        if (at >= count) break;
-        dpt__offsets<Index, operands + 1>(walk, (Index)at, offset[i]);
-        n = i + 1;
-      }
+  const T none = dpt__store<T>::from(1.0f);
+  const uint32_t threads = blockDim.x, step = gridDim.x * threads * CELLS;
+  for (uint32_t first = blockIdx.x * threads * CELLS + threadIdx.x; first < cells.count;
+       first += step) {
+    dpt__cell_at<operands + 1> at[CELLS];
+    dpt__cell<T, width> in[operands][CELLS];
+    V x[3][N], r[N];
+    DPT_UNROLL
+    for (int c = 0; c < CELLS; c++) {
+      at[c] = cells.template at<width>(first + c * threads);
+      DPT_UNROLL
+      for (int k = 0; k < operands; k++) in[k][c] = cells.template load<width>(k + 1, at[c], none);
     }
-    for (int i = 0; i < PER; i++) {
-      x[i] = i < n ? dpt__load(((const T *)walk.data[1])[offset[i][1]]) : V(1);
-      y[i] = z[i] = x[i];
-      if constexpr (operands > 1)
-        if (i < n) y[i] = dpt__load(((const T *)walk.data[2])[offset[i][2]]);
-      if constexpr (operands > 2)
-        if (i < n) z[i] = dpt__load(((const T *)walk.data[3])[offset[i][3]]);
+    DPT_UNROLL
+    for (int k = 0; k < 3; k++) DPT_UNROLL
+    for (int i = 0; i < N; i++)
+      x[k][i] = dpt__load(in[k < operands ? k : 0][i / width].v[i % width]);
+    formulas<V, N, operands, calls, dpt__is_real_type<V>::value>::run(op, r, x[0], x[1], x[2], p,
+                                                                      q);
+    DPT_UNROLL
+    for (int c = 0; c < CELLS; c++) {
+      dpt__cell<R, width> out;
+      DPT_UNROLL
+      for (int i = 0; i < width; i++) out.v[i] = dpt__store<R>::from(r[c * width + i]);
+      cells.store(at[c], out);
     }
-    formulas<V, operands, calls, dpt__is_real_type<V>::value>::run(op, w, x, y, z, p, q);
-    for (int i = 0; i < n; i++) ((R *)walk.data[0])[offset[i][0]] = dpt__store<R>::from(w[i]);
   }
 }
 
 /* One thread goes through results that lie on each other, in order. */
 template <typename T, typename R, int operands, bool calls>
 int launch_map(dpt__context *context, const struct dpt__map_args *a, const int *rejected) {
-  const dpt__walk &walk = a->walk;
-  int64_t count = dpt__walk_count(&walk);
-  int dense = dpt__walk_is_dense(&walk), aligned = 1;
-  for (int k = 0; k < walk.noperand; k++)
-    aligned &= (uintptr_t)walk.data[k] % (PER * (k ? sizeof(T) : sizeof(R))) == 0;
-  auto narrow = map_kernel<T, R, operands, calls, uint32_t>;
-  auto wide = map_kernel<T, R, operands, calls, uint64_t>;
-  auto kernel = count <= UINT32_MAX ? narrow : wide;
-  unsigned blocks = walk.serial ? 1 : dpt__blocks((count + PER - 1) / PER);
-  return DPT_LAUNCH(kernel, blocks, walk.serial ? 1 : DPT__BLOCK, 0, context, a->op, a->p, a->q,
-                    walk, count, dense, aligned, rejected);
+  constexpr int N = dpt__per_thread<sizeof(T)>, WIDTH = dpt__per_cell<sizeof(T)>;
+  return dpt__each_part(a->walk, [&](const dpt__walk &walk) {
+    int width = dpt__cells_fit(walk, WIDTH) ? WIDTH : 1;
+    auto cells = dpt__cells_of<operands + 1>(walk, width);
+    auto wide = map_kernel<T, R, operands, calls, WIDTH>;
+    auto narrow = map_kernel<T, R, operands, calls, 1>;
+    auto kernel = width > 1 ? wide : narrow;
+    return DPT_LAUNCH(kernel, dpt__cells_blocks(walk, cells, N / width), dpt__walk_threads(&walk),
+                      0, context, a->op, a->p, a->q, cells, rejected);
+  });
 }
 
 template <typename T, typename R, int operands>
