@@ -231,7 +231,8 @@ local theirs, version = peer()
 
 frame.head(('%s, %.1f; best of 5 rounds'):format(unit.name, unit.major + unit.minor / 10), version)
 local order = {'copy', 'add', 'mul', 'exp', 'sum', 'gemm', 'gemm half', 'convolution', 'lstm',
-   'MLP step', 'MLP step, graph', 'convnet step', 'convnet step on devices 1, 2', 'ResNet-50 step', 'language model step', 'start-up'}
+   'MLP step', 'MLP step, graph', 'convnet step', 'convnet step on devices 1, 2', 'ResNet-50 step',
+   'language model step', 'start-up'}
 for _, name in ipairs(names) do order[#order + 1] = name end
 
 -- What the card does: bytes of its own copy in a second.

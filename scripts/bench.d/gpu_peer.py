@@ -175,7 +175,7 @@ def training():
     words, width, steps_, rows = (20, 8, 3, 2) if small else (10000, 650, 35, 20)
     x = torch.randint(0, words, (steps_, rows), device="cuda")
     tell("language model step", seconds(
-        trainer(Language(words, width), x, torch.randint(0, words, (steps_ * rows,),
+        trainer(Language(words, width).cuda(), x, torch.randint(0, words, (steps_ * rows,),
                                                          device="cuda")), 3 * few))
 
 

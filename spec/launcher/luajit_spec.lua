@@ -28,7 +28,7 @@ end
 describe('LuaJIT', function()
    local own = output 'scripts/luajit --where':match '^[^\n]*'
 
-   it('with the features of Lua 5.2 is there, and dpt runs scripts under it', function()
+   it('with the features of Lua 5.2 is there, and dpt runs scripts under it #hostonly', function()
       assert.truthy(own:find '/dpt/luajit$')
       assert.equal('', output 'scripts/luajit')
       assert.equal('', output 'scripts/luajit --check')
@@ -36,7 +36,7 @@ describe('LuaJIT', function()
          "env -u DPT_LUAJIT scripts/dpt -e 'print(#nn.Sequential():add(nn.Tanh()))'")
    end)
 
-   it('with them returns the number of modules for #net', function()
+   it('with them returns the number of modules for #net #hostonly', function()
       assert.equal('2\t0\ttrue\t3\tuserdata\n', under(own))
    end)
 
@@ -53,7 +53,7 @@ describe('LuaJIT', function()
       assert.truthy(text:find('so #net is 0: scripts/setup builds one with them', 1, true))
    end)
 
-   it('with them runs some of the specs', function()
+   it('with them runs some of the specs #hostonly', function()
       local text = output(own .. ' spec/support/busted.lua spec/class_spec.lua'
          .. ' spec/nn/Module_spec.lua spec/threads/init_spec.lua')
       assert.truthy(text:find(' 0 failures / 0 errors', 1, true), text)
