@@ -6,6 +6,7 @@
 -- Processes run in a folder of their own, which is removed. DPT_LIBRARY and the sanitizers'
 -- variables are theirs as well.
 local ffi = require 'ffi'
+local gpu = require 'spec.support.gpu'
 local minimise = require 'spec.support.fuzz.minimise'
 ffi.cdef 'unsigned alarm(unsigned seconds);'
 
@@ -36,7 +37,9 @@ local function environment()
       :format(root, root, root, os.getenv 'LUA_PATH' or ';')
    if not os.getenv 'DPT_DEVICES' then words = words .. ' DPT_DEVICES=host:4' end
    local options = os.getenv 'ASAN_OPTIONS'
-   if not options then return 'ulimit -v 2000000; ' .. words end
+   -- CUDA reserves addresses for all of a GPU's memory: its process has a limit of data
+   local limit = gpu.isHere and 'ulimit -d 8000000; ' or 'ulimit -v 2000000; '
+   if not options then return limit .. words end
    return ("%s ASAN_OPTIONS='%s:max_allocation_size_mb=64'"):format(words, options)
 end
 
