@@ -6,7 +6,7 @@
  * a NaN before all.
  */
 #include "cuda/element.h"
-#include "cuda/walk.h"
+#include "cuda/pack.h"
 extern "C" {
 #include "base/number.h"
 #include "ops/reduce.h"
@@ -16,7 +16,7 @@ extern "C" {
 
 namespace {
 
-enum { THREADS = 256, EACH = 32, SIDE = 32, MOST_BLOCKS = 65535 };
+enum { THREADS = 256, EACH = 32, SIDE = 32, MOST_BLOCKS = 4096, END_THREADS = 1024 };
 
 /* What some elements contribute: value; m2 or the position of the value; how many they were. */
 template <typename A> struct part {
@@ -46,14 +46,16 @@ template <int kind, typename A> __device__ part<A> nothing() {
   return v;
 }
 
+/* x, which comes later, is a better extreme than y. */
+template <int kind, typename A> __device__ bool beats(A x, A y) {
+  if (is_nan(x)) return !is_nan(y);
+  return kind == DPT__MAX ? less(y, x) : less(x, y);
+}
 /* b is a better extreme than a. */
 template <int kind, typename A> __device__ bool better(const part<A> &a, const part<A> &b) {
-  if (!b.n) return false;
-  if (!a.n) return true;
-  if (is_nan(a.value) || is_nan(b.value))
-    return is_nan(b.value) && (!is_nan(a.value) || b.at < a.at);
-  if (a.value == b.value) return b.at < a.at;
-  return kind == DPT__MAX ? less(a.value, b.value) : less(b.value, a.value);
+  if (!a.n || !b.n) return b.n;
+  if (a.at < b.at) return beats<kind>(b.value, a.value);
+  return !beats<kind>(a.value, b.value);
 }
 
 template <int kind, typename A> __device__ void join(part<A> *to, const part<A> &from) {
@@ -71,11 +73,13 @@ template <int kind, typename A> __device__ void join(part<A> *to, const part<A> 
   to->n += from.n;
 }
 
+/* Element i comes behind all that v has. */
 template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, double p) {
   if constexpr (kind == DPT__MAX || kind == DPT__MIN) {
-    part<A> other = {x, {0}, 1};
-    other.at = i;
-    join<kind>(v, other);
+    if (v->n && !beats<kind>(x, v->value)) return;
+    v->value = x;
+    v->at = i;
+    v->n = 1;
     return;
   }
   v->n++;
@@ -90,36 +94,53 @@ template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, 
   }
 }
 
-/* ---- where numbers come from ---- */
+/* ---- where numbers come from: by units of EACH neighbours, of which a thread reads BATCH before
+ * it adds any of them up ---- */
 
 /* Slices of a tensor. */
 template <typename T> struct slices_source {
+  typedef T unit;
+  enum { EACH = 1, BATCH = 8 };
   const T *a;
   int64_t stride;
-  __device__ dpt__sum_of<T> at(int64_t slice, int64_t i) const {
-    return dpt__widen(a[slice + i * stride]);
+  __device__ T load(int64_t slice, int64_t i, int) const { return a[slice + i * stride]; }
+  static __device__ dpt__sum_of<T> number(const T &x, int) { return dpt__widen(x); }
+};
+
+/* Elements that follow each other: of slices, or all of an operand or of a pair of them. packs:
+ * every unit of four begins where a pack may. */
+template <typename T, int pairing> struct dense_source {
+  struct unit {
+    dpt__pack<T> a, b;
+  };
+  enum { EACH = DPT__PACK, BATCH = 4 };
+  const T *a, *b;
+  bool packs;
+  __device__ unit load(int64_t slice, int64_t i, int n) const {
+    unit u;
+    u.a = dpt__pack_load(a + slice + i, n, packs && n == DPT__PACK);
+    if (pairing != DPT__PAIR_first) u.b = dpt__pack_load(b + i, n, packs && n == DPT__PACK);
+    return u;
+  }
+  static __device__ dpt__sum_of<T> number(const unit &u, int k) {
+    if constexpr (pairing == DPT__PAIR_first) return dpt__widen(u.a.v[k]);
+    return pair_of(pairing, dpt__widen(u.a.v[k]), dpt__widen(u.b.v[k]));
   }
 };
 
 /* All elements of an operand, or of a pair of them, as one slice. */
 template <typename T, int pairing> struct walk_source {
+  typedef dpt__sum_of<T> unit;
+  enum { EACH = 1, BATCH = 1 };
   dpt__walk walk;
-  __device__ dpt__sum_of<T> at(int64_t, int64_t i) const {
+  __device__ unit load(int64_t, int64_t i, int) const {
     int64_t offset[2];
     dpt__offsets<uint64_t, pairing == DPT__PAIR_first ? 1 : 2>(walk, (uint64_t)i, offset);
     auto x = dpt__widen(((const T *)walk.data[0])[offset[0]]);
     if constexpr (pairing == DPT__PAIR_first) return x;
     return pair_of(pairing, x, dpt__widen(((const T *)walk.data[1])[offset[1]]));
   }
-};
-
-/* The same where elements follow each other. */
-template <typename T, int pairing> struct dense_source {
-  const T *a, *b;
-  __device__ dpt__sum_of<T> at(int64_t, int64_t i) const {
-    if constexpr (pairing == DPT__PAIR_first) return dpt__widen(a[i]);
-    return pair_of(pairing, dpt__widen(a[i]), dpt__widen(b[i]));
-  }
+  static __device__ unit number(unit x, int) { return x; }
 };
 
 /* ---- kernels ---- */
@@ -165,6 +186,29 @@ __device__ void finish(const result<A> &r, const int64_t *at, const part<A> &v) 
   put(r, (char *)r.r + at[1] * dpt__width_of(r.dtype), v);
 }
 
+/* Adds units first, first + step ... of elements below `end` to v. */
+template <int kind, typename Source, typename A>
+__device__ __forceinline__ void add_units(const Source &source, int64_t slice, int64_t first,
+                                          int64_t end, int64_t step, double p, part<A> *v) {
+  constexpr bool heavy = kind == DPT__POWER || kind == DPT__VARIANCE; /* and not worth its code */
+  constexpr int EACH = Source::EACH, BATCH = heavy ? 1 : Source::BATCH;
+  int64_t i = first;
+  for (; i + (BATCH - 1) * step + EACH <= end; i += BATCH * step) {
+    typename Source::unit u[BATCH];
+    DPT_UNROLL
+    for (int b = 0; b < BATCH; b++) u[b] = source.load(slice, i + b * step, EACH);
+    DPT_UNROLL
+    for (int b = 0; b < BATCH; b++)
+      for (int k = 0; k < EACH; k++) add<kind>(v, source.number(u[b], k), i + b * step + k, p);
+  }
+  for (; i < end; i += step) {
+    const int n = end - i < EACH ? (int)(end - i) : EACH;
+    const typename Source::unit u = source.load(slice, i, n);
+    for (int k = 0; k < EACH; k++)
+      if (k < n) add<kind>(v, source.number(u, k), i + k, p);
+  }
+}
+
 /* Block (x, y) has the slices from x * side on and `chunk` elements of them from y * chunk on. Its
  * parts go to parts[slice * gridDim.y + y], or are the results if there is one block for a slice.
  */
@@ -177,8 +221,8 @@ __global__ void reduce_parts(shape s, Source source, result<A> r, int64_t n, int
   part<A> v = nothing<kind, A>();
   if (slice < r.slices.count) {
     dpt__offsets<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
-    for (int64_t i = first + s.depth(); i < end; i += s.deep)
-      add<kind>(&v, source.at(at[0], i), i, r.p);
+    add_units<kind>(source, at[0], first + s.depth() * Source::EACH, end,
+                    (int64_t)s.deep * Source::EACH, r.p, &v);
   }
   v = join_block<kind>(s, v, shared);
   if (s.depth() || slice >= r.slices.count) return;
@@ -190,7 +234,8 @@ __global__ void reduce_parts(shape s, Source source, result<A> r, int64_t n, int
 
 /* Joins the parts of each slice and writes the results. */
 template <typename A, int kind>
-__global__ void reduce_end(shape s, result<A> r, const part<A> *parts, int64_t blocks) {
+__global__ void __launch_bounds__(END_THREADS)
+    reduce_end(shape s, result<A> r, const part<A> *parts, int64_t blocks) {
   DPT_SHARED(part<A>, shared);
   int64_t slice = (int64_t)blockIdx.x * s.side + s.slice(), at[DPT__SLICE_OPERANDS];
   bool here = slice < r.slices.count;
@@ -207,10 +252,11 @@ __global__ void reduce_end(shape s, result<A> r, const part<A> *parts, int64_t b
 
 /* ---- launches ---- */
 
-/* A block that has at most `deep` threads for a slice of n numbers. */
+/* A block that has at most `deep` threads for a slice of n units. */
 shape shape_of(int side, int deep, bool along, int64_t n, int64_t slices) {
+  const int threads = side * deep;
   while (deep > 1 && deep / 2 >= n) deep /= 2;
-  if (along) side = THREADS / deep;
+  if (along) side = threads / deep;
   while (along && side > 1 && side / 2 >= slices) side /= 2;
   return {side, deep, along};
 }
@@ -225,9 +271,10 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
                 const result<dpt__sum_of<T>> &r) {
   typedef dpt__sum_of<T> A;
   int64_t count = r.slices.count;
-  shape s = shape_of(SIDE, along ? THREADS : THREADS / SIDE, along, n, count);
-  int64_t chunk = (int64_t)s.deep * EACH, groups = dpt__ceil_div(count, s.side);
-  if (dpt__ceil_div(n, chunk) > MOST_BLOCKS) chunk = dpt__ceil_div(n, MOST_BLOCKS);
+  const int side = along ? 1 : SIDE;
+  shape s = shape_of(side, THREADS / side, along, dpt__ceil_div(n, Source::EACH), count);
+  int64_t tile = (int64_t)s.deep * EACH, groups = dpt__ceil_div(count, s.side);
+  int64_t chunk = tile * dpt__ceil_div(n, tile * MOST_BLOCKS);
   unsigned blocks = (unsigned)dpt__ceil_div(n, chunk);
   if (groups > INT32_MAX) return dpt__cuda_fail("%lld slices are too many", (long long)count);
   part<A> *parts = NULL;
@@ -240,7 +287,7 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
                              parts))
     return 1;
   if (blocks == 1) return 0;
-  shape e = shape_of(1, THREADS, true, blocks, count);
+  shape e = shape_of(1, END_THREADS, true, blocks, count);
   auto end = reduce_end<A, kind>;
   return DPT_LAUNCH_COOPERATIVE(end, dim3((unsigned)dpt__ceil_div(count, e.side)), threads_of(e),
                                 e.side * e.deep * sizeof *parts, context, e, r, parts,
@@ -263,12 +310,16 @@ int launch(dpt__context *context, int kind, const Source &source, int64_t n, boo
 #undef CASE
 
 template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *g) {
-  slices_source<T> source = {(const T *)g->a, g->stride};
   result<dpt__sum_of<T>> r = {g->r, g->idx, g->slices, g->op, g->dtype, g->p};
   int64_t stride = g->stride < 0 ? -g->stride : g->stride;
-  int last = g->slices.ndim - 1;
+  int last = g->slices.ndim - 1, kind = dpt__accumulation(g->op, g->p);
   bool along = last < 0 || g->slices.size[last] == 1 || g->slices.stride[0][last] >= stride;
-  return launch<T>(context, dpt__accumulation(g->op, g->p), source, g->n, along, r);
+  if (!along || g->stride != 1)
+    return launch<T>(context, kind, slices_source<T>{(const T *)g->a, g->stride}, g->n, along, r);
+  bool packs = dpt__packs_at<T>(g->a);
+  for (int d = 0; d <= last; d++) packs = packs && g->slices.stride[0][d] % DPT__PACK == 0;
+  dense_source<T, DPT__PAIR_first> source = {(const T *)g->a, NULL, packs};
+  return launch<T>(context, kind, source, g->n, along, r);
 }
 
 /* One number of everything. */
@@ -284,8 +335,10 @@ template <typename A> result<A> one_number(double *out, int op, double p) {
 
 /* f(the source of a walk's numbers). */
 template <typename T, int pairing, typename F> int with_source(const dpt__walk &walk, F f) {
+  const T *a = (const T *)walk.data[0],
+          *b = pairing == DPT__PAIR_first ? a : (const T *)walk.data[1];
   if (dpt__walk_is_dense(&walk))
-    return f(dense_source<T, pairing>{(const T *)walk.data[0], (const T *)walk.data[1]});
+    return f(dense_source<T, pairing>{a, b, dpt__packs_at<T>(a) && dpt__packs_at<T>(b)});
   return f(walk_source<T, pairing>{walk});
 }
 

@@ -54,6 +54,36 @@ describe('On a device as on the host, sort orders', function()
       end)
    end)
 
+   it('lanes whose threads meet in a warp, in a block, or in none', function()
+      for _, n in ipairs{4, 7, 8, 9, 16, 128, 200, 256, 257, 512, 1000} do
+         both.agree({'Float', 'Double'}, function(make)
+            local x = make(numbers(0, 300, 5, n))
+            return x:sort(2), select(2, x:sort(2, true))
+         end)
+      end
+   end)
+
+   it('the first of long lanes alone', function()
+      local function first(x, k, dim)
+         local a, b = x:topk(k, dim, false, true)
+         return a, b, x:topk(k, dim, true, true)
+      end
+      for _, k in ipairs{1, 10, 255, 256, 257, 1024, 1025} do
+         both.agree({'Float', 'Double'}, function(make)
+            return first(make(numbers(-30000, 30000, 2, 9001)), k, 2)
+         end)
+      end
+      -- equals of which not all are taken: where they stand decides
+      both.agree(both.types, function(make) return first(make(numbers(0, 3, 2, 5000)), 700, 2) end)
+      both.agree({'Byte', 'Float'}, function(make)
+         return first(make(numbers(5, 5, 1, 9001)), 300, 2)
+      end)
+      both.agree({'Float', 'Long'}, function(make)
+         return first(make(numbers(-99, 99, 4100, 17)), 20, 1)
+      end)
+      both.agree({'Float'}, function(make) return first(make(numbers(0, 9999, 40000)), 9, 1) end)
+   end)
+
    it('equals, zeros of both signs, infinities and NaNs', function()
       local odd = {0, -1, 0 / 0, math.huge, -math.huge, 1, -0.5, 3}
       for _, n in ipairs{20, 5000} do

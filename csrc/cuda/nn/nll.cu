@@ -3,14 +3,10 @@
  * Invariant: sums are made in double; a class out of range is a fault that names it, and takes no
  * part in the sums or the gradient.
  */
-#include "cuda/element.h"
 #include "cuda/nn/classes.h"
+#include "cuda/nn/nn.h"
 #include "cuda/pack.h"
 #include "cuda/sums.h"
-#include "cuda/walk.h"
-extern "C" {
-#include "nn/kernels.h"
-}
 
 namespace {
 
@@ -37,31 +33,34 @@ template <typename T> struct nll_sum {
 };
 
 /* Every element of gin is written here, most with 0. */
-template <typename T>
-__global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs) {
+template <typename T, typename Index>
+__global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs, Index count) {
+  const Index first = dpt__thread<Index>() * DPT__PACK, C = (Index)a.C, S = (Index)a.S;
+  if (first >= count) return;
   const T *weight = (const T *)a.weight;
   const double total = (double)*(const T *)a.total;
   const bool divides = a.average && total != 0;
-  dpt__each_pack(a.N * a.C * a.S, packs, [&](dpt__pack_at to) {
-    int64_t plane = to.first / a.S, s = to.first - plane * a.S, n = plane / a.C;
-    int64_t c = plane - n * a.C;
-    dpt__pack<T> g = {};
-    for (int i = 0; i < DPT__PACK; i++) {
-      if (i >= to.n) break;
-      int64_t at = n * a.S + s, wanted = dpt__index_at(a.target, a.target_type, at);
-      if (c == 0 && wanted != a.ignore) (void)fault.rejects(wanted, at);
-      if (wanted == c + 1 && wanted != a.ignore) {
-        double w = weight ? (double)weight[c] : 1;
-        g.v[i] = (T)(divides ? -w / total : -w);
-      }
-      if (++s < a.S) continue;
-      s = 0;
-      if (++c < a.C) continue;
-      c = 0;
-      n++;
+  const int own = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
+  Index plane = S == 1 ? first : first / S, s = first - plane * S, n = plane / C;
+  Index c = plane - n * C;
+  int64_t wanted = 0;
+  dpt__pack<T> g = {};
+  for (int i = 0; i < DPT__PACK; i++) {
+    if (i >= own) break;
+    const int64_t at = (int64_t)n * S + s;
+    if (i == 0 || c == 0 || S > 1) wanted = dpt__index_at(a.target, a.target_type, at);
+    if (c == 0 && wanted != a.ignore) (void)fault.rejects(wanted, at);
+    if (wanted == c + 1 && wanted != a.ignore) {
+      double w = weight ? (double)weight[c] : 1;
+      g.v[i] = (T)(divides ? -w / total : -w);
     }
-    to.store(a.gin, g);
-  });
+    if (++s < S) continue;
+    s = 0;
+    if (++c < C) continue;
+    c = 0;
+    n++;
+  }
+  dpt__pack_store((T *)a.gin + first, g, own, packs && own == DPT__PACK);
 }
 
 } // namespace
@@ -69,13 +68,14 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
 int dpt__cuda_nll(dpt__context *context, const void *args) {
   const dpt__nll_args &a = *(const dpt__nll_args *)args;
   dpt__class_fault fault = dpt__class_fault_of(context, a.C);
-  int64_t packs = dpt__packs_of(a.N * a.C * a.S);
-  return dpt__of_real(a.type, [&](auto zero) {
+  const int64_t count = a.N * a.C * a.S;
+  return dpt__of_real_index(a.type, count, [&](auto zero, auto index) {
     typedef decltype(zero) T;
-    auto gradient = nll_gradient<T>;
+    typedef decltype(index) Index;
     nll_sum<T> loss = {a, fault};
     if (!a.gin) return dpt__sum(context, loss, dpt__sum_blocks(a.N * a.S));
-    return DPT_LAUNCH(gradient, dpt__blocks(packs), DPT__BLOCK, 0, context, a, fault,
-                      dpt__packs_at<T>(a.gin));
+    auto gradient = nll_gradient<T, Index>;
+    return DPT_LAUNCH(gradient, dpt__blocks(dpt__packs_of(count)), DPT__BLOCK, 0, context, a, fault,
+                      dpt__packs_at<T>(a.gin), (Index)count);
   });
 }

@@ -18,7 +18,8 @@ template <typename Index>
 __device__ __forceinline__ range<Index> windows_of(const dpt__slide &s, int d, Index e,
                                                    int adaptive) {
   Index n = (Index)s.in[d], out = (Index)s.out[d];
-  range<Index> r = {0, 0, 0};
+  range<Index> r = {0, 1, 0};
+  if (n == 1 && out == 1) return r; /* a plane has no depth, most often */
   if (adaptive) {
     r.first = e * out / n;
     r.end = ((e + 1) * out + n - 1) / n;
@@ -128,6 +129,14 @@ __global__ void average(dpt__avgpool_args a, Index count) {
   ((T *)a.out)[o] = (T)(sum / ((double)r[0].count * (double)r[1].count * (double)r[2].count));
 }
 
+/* x / n for a whole number n, rounded once, which a division of doubles and then to float is, too:
+ * a double has more than twice a float's digits. */
+__device__ __forceinline__ double share(double x, double n) { return x / n; }
+__device__ __forceinline__ float share(float x, double n) {
+  const double most = 1 << 24; /* up to here a float has every whole number */
+  return n <= most ? x / (float)n : (float)(x / n);
+}
+
 template <typename T, typename Index>
 __global__ void average_backward(dpt__avgpool_args a, Index count) {
   Index e = dpt__thread<Index>();
@@ -144,10 +153,10 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
     for (Index j = r[1].first; j < r[1].end; j++) {
       double area = deep * (double)reads<Index>::window_of(&s, 1, j, a.adaptive, a.count_pad).count;
       const T *row = gout + (i * height + j) * width;
-      for (Index k = r[2].first; k < r[2].end; k++)
-        sum +=
-            (T)(row[k] /
-                (area * (double)reads<Index>::window_of(&s, 2, k, a.adaptive, a.count_pad).count));
+      for (Index k = r[2].first; k < r[2].end; k++) {
+        Index own = reads<Index>::window_of(&s, 2, k, a.adaptive, a.count_pad).count;
+        sum += share(row[k], area * (double)own);
+      }
     }
   }
   ((T *)a.in)[e] = sum;

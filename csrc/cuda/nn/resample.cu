@@ -1,9 +1,11 @@
-/* resample.cu: upsampling and padding: a thread for each element of what is written.
+/* resample.cu: upsampling and padding: a thread for each element of what is written, or for a pack
+ * of neighbours.
  *
  * Invariant: a gradient is added up by the thread of the element that it belongs to, in the order
  * of the elements that it comes from, with the host's bits (compiled with -fmad=false).
  */
 #include "cuda/nn/nn.h"
+#include "cuda/pack.h"
 
 namespace {
 
@@ -12,7 +14,7 @@ template <typename Index> struct reads {
 };
 template <typename Index> using tap = typename reads<Index>::tap;
 
-/* ---- upsampling ---- */
+/* ---- upsampling by interpolation ---- */
 
 template <typename T, typename Index> __global__ void upsample(dpt__upsample_args a, Index count) {
   Index o = dpt__thread<Index>();
@@ -20,7 +22,7 @@ template <typename T, typename Index> __global__ void upsample(dpt__upsample_arg
   dpt__plane_index<Index> index = dpt__plane_index_of(o, a.outsize);
   tap<Index> t[3];
   for (int d = 0; d < 3; d++)
-    t[d] = reads<Index>::tap_of((Index)a.insize[d], (Index)a.outsize[d], index.at[d], a.linear);
+    t[d] = reads<Index>::tap_of((Index)a.insize[d], (Index)a.outsize[d], index.at[d], 1);
   Index height = (Index)a.insize[1], width = (Index)a.insize[2];
   const T *in = (const T *)a.in + index.plane * (Index)a.insize[0] * height * width;
   double sum = 0;
@@ -34,9 +36,7 @@ template <typename T, typename Index> __global__ void upsample(dpt__upsample_arg
 
 /* Elements first .. end-1 of out, which alone may come from element e of in. */
 template <typename Index> struct span { Index first, end; };
-template <typename Index>
-__device__ __forceinline__ span<Index> takers(Index n, Index m, Index e, int linear) {
-  if (!linear) return {e * (m / n), (e + 1) * (m / n)};
+template <typename Index> __device__ __forceinline__ span<Index> takers(Index n, Index m, Index e) {
   double step = reads<Index>::step_of(n, m), slack = 1 + 1e-6 * (double)(e + 1);
   if (step == 0) return {0, m};
   double first = floor(((double)e - slack) / step), end = ceil(((double)e + slack) / step) + 1;
@@ -45,8 +45,8 @@ __device__ __forceinline__ span<Index> takers(Index n, Index m, Index e, int lin
 
 /* What element o of out takes of element e of in. */
 template <typename Index>
-__device__ __forceinline__ double share(Index n, Index m, Index o, Index e, int linear) {
-  tap<Index> t = reads<Index>::tap_of(n, m, o, linear);
+__device__ __forceinline__ double share(Index n, Index m, Index o, Index e) {
+  tap<Index> t = reads<Index>::tap_of(n, m, o, 1);
   return (t.at[0] == e ? t.weight[0] : 0) + (t.at[1] == e ? t.weight[1] : 0);
 }
 
@@ -60,23 +60,81 @@ __global__ void upsample_backward(dpt__upsample_args a, Index count) {
   for (int d = 0; d < 3; d++) {
     n[d] = (Index)a.insize[d];
     m[d] = (Index)a.outsize[d];
-    s[d] = takers<Index>(n[d], m[d], index.at[d], a.linear);
+    s[d] = takers<Index>(n[d], m[d], index.at[d]);
   }
   const T *gout = (const T *)a.out + index.plane * m[0] * m[1] * m[2];
   T sum = 0;
   for (Index i = s[0].first; i < s[0].end; i++) {
-    double deep = share<Index>(n[0], m[0], i, index.at[0], a.linear);
+    double deep = share<Index>(n[0], m[0], i, index.at[0]);
     if (deep == 0) continue;
     for (Index j = s[1].first; j < s[1].end; j++) {
-      double area = deep * share<Index>(n[1], m[1], j, index.at[1], a.linear);
+      double area = deep * share<Index>(n[1], m[1], j, index.at[1]);
       if (area == 0) continue;
       const T *row = gout + (i * m[1] + j) * m[2];
       for (Index k = s[2].first; k < s[2].end; k++) {
-        double w = area * share<Index>(n[2], m[2], k, index.at[2], a.linear);
+        double w = area * share<Index>(n[2], m[2], k, index.at[2]);
         if (w != 0) sum += (T)w * row[k];
       }
     }
   }
+  ((T *)a.in)[e] = sum;
+}
+
+/* ---- upsampling by repetition: out has each element of in so many times along each dimension.
+ * Sums begin with 0, so that -0 becomes what it does on the host. ---- */
+
+template <typename Index>
+__device__ __forceinline__ Index times(const dpt__upsample_args &a, int d) {
+  return a.outsize[d] == a.insize[d] ? 1 : (Index)a.outsize[d] / (Index)a.insize[d];
+}
+/* The element of in along dimension d that element o of out repeats. */
+template <typename Index>
+__device__ __forceinline__ Index repeated(const dpt__upsample_args &a, int d, Index o) {
+  return a.outsize[d] == a.insize[d] ? o : o / times<Index>(a, d);
+}
+
+/* A thread has a pack of out. */
+template <typename T, typename Index> __global__ void repeat(dpt__upsample_args a, Index count) {
+  const Index first = dpt__thread<Index>() * DPT__PACK;
+  if (first >= count) return;
+  const int own = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
+  const Index width = (Index)a.outsize[2], along = times<Index>(a, 2);
+  const T *row = NULL;
+  Index end = first, from = 0,
+        left = 0; /* of the row of out; and of the element that is repeated */
+  dpt__pack<T> y = {};
+  for (int i = 0; i < own; i++) {
+    if (first + i == end) { /* a row begins here, or i is 0 */
+      dpt__plane_index<Index> index = dpt__plane_index_of(end, a.outsize);
+      Index slice = index.plane * (Index)a.insize[0] + repeated<Index>(a, 0, index.at[0]);
+      slice = slice * (Index)a.insize[1] + repeated<Index>(a, 1, index.at[1]);
+      row = (const T *)a.in + slice * (Index)a.insize[2];
+      from = repeated<Index>(a, 2, index.at[2]);
+      left = (from + 1) * along - index.at[2];
+      end += width - index.at[2];
+    }
+    y.v[i] = T(0) + row[from];
+    if (--left) continue;
+    left = along;
+    from++;
+  }
+  dpt__pack_store((T *)a.out + first, y, own, own == DPT__PACK && (uintptr_t)a.out % sizeof y == 0);
+}
+
+template <typename T, typename Index>
+__global__ void repeat_backward(dpt__upsample_args a, Index count) {
+  const Index e = dpt__thread<Index>();
+  if (e >= count) return;
+  dpt__plane_index<Index> index = dpt__plane_index_of(e, a.insize);
+  const Index height = (Index)a.outsize[1], width = (Index)a.outsize[2];
+  const Index deep = times<Index>(a, 0), high = times<Index>(a, 1), along = times<Index>(a, 2);
+  Index slice = index.plane * (Index)a.outsize[0] + index.at[0] * deep;
+  const T *gout = (const T *)a.out + (slice * height + index.at[1] * high) * width;
+  gout += index.at[2] * along;
+  T sum = 0;
+  for (Index i = 0; i < deep; i++)
+    for (Index j = 0; j < high; j++)
+      for (Index k = 0; k < along; k++) sum += gout[(i * height + j) * width + k];
   ((T *)a.in)[e] = sum;
 }
 
@@ -141,8 +199,9 @@ template <typename T, typename Index> __global__ void pad_backward(dpt__pad_args
   ((T *)a.in)[e] = sum;
 }
 
-/* kernels(a real, an index): the kernel to launch. */
-template <typename Args, typename F> int launch(dpt__context *context, const Args *a, F kernels) {
+/* kernels(a real, an index): the kernel to launch, a thread of which writes `each` elements. */
+template <typename Args, typename F>
+int launch(dpt__context *context, const Args *a, int each, F kernels) {
   int64_t in = dpt__volume(a->insize), out = dpt__volume(a->outsize);
   int64_t count = a->planes * (a->backward ? in : out);
   int64_t most = a->planes * (in > out ? in : out); /* no number of a position is larger */
@@ -152,7 +211,8 @@ template <typename Args, typename F> int launch(dpt__context *context, const Arg
   return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
     typedef decltype(index) Index;
     auto kernel = kernels(zero, index);
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
+    return DPT_LAUNCH(kernel, dpt__blocks((count + each - 1) / each), DPT__BLOCK, 0, context, *a,
+                      (Index)count);
   });
 }
 
@@ -160,16 +220,19 @@ template <typename Args, typename F> int launch(dpt__context *context, const Arg
 
 int dpt__cuda_upsample(dpt__context *context, const void *args) {
   const struct dpt__upsample_args *a = (const struct dpt__upsample_args *)args;
-  return launch(context, a, [&](auto zero, auto index) {
-    auto forward = upsample<decltype(zero), decltype(index)>;
-    auto backward = upsample_backward<decltype(zero), decltype(index)>;
-    return a->backward ? backward : forward;
+  const int each = a->linear || a->backward ? 1 : DPT__PACK;
+  return launch(context, a, each, [&](auto zero, auto index) {
+    typedef decltype(zero) T;
+    typedef decltype(index) Index;
+    auto interpolates = a->backward ? upsample_backward<T, Index> : upsample<T, Index>;
+    auto repeats = a->backward ? repeat_backward<T, Index> : repeat<T, Index>;
+    return a->linear ? interpolates : repeats;
   });
 }
 
 int dpt__cuda_pad(dpt__context *context, const void *args) {
   const struct dpt__pad_args *a = (const struct dpt__pad_args *)args;
-  return launch(context, a, [&](auto zero, auto index) {
+  return launch(context, a, 1, [&](auto zero, auto index) {
     auto forward = pad<decltype(zero), decltype(index)>;
     auto backward = pad_backward<decltype(zero), decltype(index)>;
     return a->backward ? backward : forward;

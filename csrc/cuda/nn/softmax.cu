@@ -5,108 +5,159 @@
  */
 #include "cuda/block_reduce.h"
 #include "cuda/nn/nn.h"
+#include "cuda/pack.h"
 
 namespace {
 
-enum { WARP = 32, SIDE = 32, DEEP = 8, MOST_THREADS = 1024 };
+enum { WARP = 32, SIDE = 32, DEEP = 8, BATCH = 2, LONG = 16384 };
 
-/* The classes of one position: the running thread has first, first + stride ... */
-struct classes {
-  int64_t from, class_stride; /* of class 0, to the next class, in elements */
-  int64_t first, stride, C;
-  bool here; /* this position is one */
-};
+/* ---- rows: a position's classes are neighbours (S is 1); blockDim.x threads have one position,
+ * blockDim.y positions are a block's, one if it has whole warps. What is read twice is in a cache
+ * by then. ---- */
 
-/* Positions one after the other, where a position's classes are neighbours (S is 1): blockDim.x
- * threads have one position, blockDim.y positions are a block's. */
-struct rows {
-  static __device__ classes mine(int64_t N, int64_t C, int64_t) {
+/* A thread's packs of a row are blockDim.x apart; BATCH of them are read before any is used. */
+template <typename T> struct row {
+  int64_t offset, C;
+  bool packs;
+  __device__ row(const dpt__softmax_args &a, bool packs) : packs(packs) {
     int64_t n = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
-    return {n * C, 1, threadIdx.x, blockDim.x, C, n < N};
+    C = n < a.N ? a.C : 0; /* one too many only meets the others */
+    offset = n * a.C;
   }
-  template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
-    return dpt__block_reduce_x(v, f, shared);
+  /* f(a pack of `from`, how many of it are classes, its offset), in order. */
+  template <typename F> __device__ __forceinline__ void each(const void *from, F f) const {
+    const int step = (int)blockDim.x * DPT__PACK;
+    for (int64_t c = threadIdx.x * DPT__PACK; c < C; c += BATCH * step) {
+      const int rest = C - c < BATCH * step ? (int)(C - c) : BATCH * step;
+      dpt__pack<T> x[BATCH];
+      DPT_UNROLL
+      for (int k = 0; k < BATCH; k++) x[k] = load(from, offset + c + k * step, rest - k * step);
+      DPT_UNROLL
+      for (int k = 0; k < BATCH; k++) f(x[k], rest - k * step, offset + c + k * step);
+    }
+  }
+  __device__ dpt__pack<T> load(const void *from, int64_t at, int n) const {
+    return dpt__pack_load((const T *)from + at, n, packs && n >= DPT__PACK);
+  }
+  __device__ void store(void *to, int64_t at, int n, const dpt__pack<T> &y) const {
+    dpt__pack_store((T *)to + at, y, n, packs && n >= DPT__PACK);
   }
 };
 
-/* Positions side by side; blockDim.y threads have one position. */
-struct columns {
-  static __device__ classes mine(int64_t N, int64_t C, int64_t S) {
-    int64_t position = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = position / S;
-    return {n * C * S + (position - n * S), S, threadIdx.y, blockDim.y, C, n < N};
-  }
-  template <typename V, typename F> static __device__ V join(V v, F f, V *shared) {
-    return dpt__block_reduce_y(v, f, shared);
-  }
-};
-
-template <typename T, typename Layout> __global__ void forward(dpt__softmax_args a) {
+template <typename T> __global__ void forward_rows(dpt__softmax_args a, bool packs) {
   DPT_SHARED(double, shared);
-  classes k = Layout::mine(a.N, a.C, a.S);
-  const T *in = (const T *)a.in + k.from;
-  T *out = (T *)a.out + k.from;
-  if (!k.here) k.first = k.C; /* it only meets the others */
+  const row<T> r(a, packs);
   T max = T(-INFINITY);
-  for (int64_t c = k.first; c < k.C; c += k.stride)
-    max = dpt__larger()(max, in[c * k.class_stride]);
-  max = Layout::join(max, dpt__larger(), (T *)shared);
+  r.each(a.in, [&](const dpt__pack<T> &x, int n, int64_t) {
+    for (int i = 0; i < DPT__PACK; i++)
+      if (i < n) max = dpt__larger()(max, x.v[i]);
+  });
+  max = dpt__block_reduce_x(max, dpt__larger(), (T *)shared);
   double sum = 0;
-  for (int64_t c = k.first; c < k.C; c += k.stride) sum += exp(in[c * k.class_stride] - max);
-  sum = Layout::join(sum, dpt__plus(), shared);
+  r.each(a.in, [&](const dpt__pack<T> &x, int n, int64_t) {
+    for (int i = 0; i < DPT__PACK; i++)
+      if (i < n) sum += exp(x.v[i] - max);
+  });
+  sum = dpt__block_reduce_x(sum, dpt__plus(), shared);
   T shift = (T)(a.log ? max + log(sum) : 1 / sum);
-  for (int64_t c = k.first; c < k.C; c += k.stride) {
-    T x = in[c * k.class_stride];
-    out[c * k.class_stride] = a.log ? x - shift : exp(x - max) * shift;
+  r.each(a.in, [&](const dpt__pack<T> &x, int n, int64_t at) {
+    dpt__pack<T> y;
+    for (int i = 0; i < DPT__PACK; i++) y.v[i] = a.log ? x.v[i] - shift : exp(x.v[i] - max) * shift;
+    r.store(a.out, at, n, y);
+  });
+}
+
+template <typename T> __global__ void backward_rows(dpt__softmax_args a, bool packs) {
+  DPT_SHARED(double, shared);
+  const row<T> r(a, packs);
+  double sum = 0;
+  r.each(a.gout, [&](const dpt__pack<T> &g, int n, int64_t at) {
+    dpt__pack<T> y = {};
+    if (!a.log) y = r.load(a.out, at, n);
+    for (int i = 0; i < DPT__PACK; i++) sum += a.log ? (double)g.v[i] : (double)g.v[i] * y.v[i];
+  });
+  T total = (T)dpt__block_reduce_x(sum, dpt__plus(), shared);
+  r.each(a.gout, [&](const dpt__pack<T> &g, int n, int64_t at) {
+    dpt__pack<T> y = r.load(a.out, at, n);
+    for (int i = 0; i < DPT__PACK; i++)
+      y.v[i] = a.log ? g.v[i] - exp(y.v[i]) * total : y.v[i] * (g.v[i] - total);
+    r.store(a.gin, at, n, y);
+  });
+}
+
+/* ---- columns: positions side by side; blockDim.y threads have one ---- */
+
+/* The classes of one position: the running thread has first, first + blockDim.y ... */
+struct classes {
+  int64_t from, first; /* of class 0, in elements */
+  __device__ explicit classes(const dpt__softmax_args &a) {
+    int64_t position = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = position / a.S;
+    from = n * a.C * a.S + (position - n * a.S);
+    first = n < a.N ? threadIdx.y : a.C; /* one too many only meets the others */
+  }
+};
+
+template <typename T> __global__ void forward_columns(dpt__softmax_args a) {
+  DPT_SHARED(double, shared);
+  classes k(a);
+  const T *in = (const T *)a.in + k.from;
+  T *out = (T *)a.out + k.from, max = T(-INFINITY);
+  for (int64_t c = k.first; c < a.C; c += blockDim.y) max = dpt__larger()(max, in[c * a.S]);
+  max = dpt__block_reduce_y(max, dpt__larger(), (T *)shared);
+  double sum = 0;
+  for (int64_t c = k.first; c < a.C; c += blockDim.y) sum += exp(in[c * a.S] - max);
+  sum = dpt__block_reduce_y(sum, dpt__plus(), shared);
+  T shift = (T)(a.log ? max + log(sum) : 1 / sum);
+  for (int64_t c = k.first; c < a.C; c += blockDim.y) {
+    T x = in[c * a.S];
+    out[c * a.S] = a.log ? x - shift : exp(x - max) * shift;
   }
 }
 
-template <typename T, typename Layout> __global__ void backward(dpt__softmax_args a) {
+template <typename T> __global__ void backward_columns(dpt__softmax_args a) {
   DPT_SHARED(double, shared);
-  classes k = Layout::mine(a.N, a.C, a.S);
+  classes k(a);
   const T *gout = (const T *)a.gout + k.from, *out = (const T *)a.out + k.from;
   T *gin = (T *)a.gin + k.from;
-  if (!k.here) k.first = k.C;
   double sum = 0;
-  for (int64_t c = k.first; c < k.C; c += k.stride) {
-    double g = gout[c * k.class_stride];
-    sum += a.log ? g : g * out[c * k.class_stride];
+  for (int64_t c = k.first; c < a.C; c += blockDim.y) {
+    double g = gout[c * a.S];
+    sum += a.log ? g : g * out[c * a.S];
   }
-  T total = (T)Layout::join(sum, dpt__plus(), shared);
-  for (int64_t c = k.first; c < k.C; c += k.stride) {
-    T g = gout[c * k.class_stride], y = out[c * k.class_stride];
-    gin[c * k.class_stride] = a.log ? g - exp(y) * total : y * (g - total);
+  T total = (T)dpt__block_reduce_y(sum, dpt__plus(), shared);
+  for (int64_t c = k.first; c < a.C; c += blockDim.y) {
+    T g = gout[c * a.S], y = out[c * a.S];
+    gin[c * a.S] = a.log ? g - exp(y) * total : y * (g - total);
   }
 }
 
 /* Threads for a position, and positions for a block. */
 dim3 block_of(int64_t C, int64_t S) {
   if (S > 1) return C < 4 * DEEP ? dim3(SIDE * DEEP, 1) : dim3(SIDE, DEEP);
-  if (C > 32 * DPT__BLOCK) return dim3(MOST_THREADS);
-  if (C > 8 * WARP) return dim3(DPT__BLOCK);
-  unsigned threads = 1;
-  while (threads < C && threads < WARP) threads *= 2;
-  return dim3(threads, DPT__BLOCK / threads);
+  unsigned threads = 1, most = C < LONG ? DPT__BLOCK : 2 * DPT__BLOCK;
+  while (threads < most && threads * DPT__PACK * (threads < WARP ? 1 : 2) < C) threads *= 2;
+  return dim3(threads, threads <= WARP ? DPT__BLOCK / threads : 1);
 }
 
-typedef void kernel(dpt__softmax_args a);
-
-int launch(dpt__context *context, const dpt__softmax_args *a, kernel *by_rows, kernel *by_columns) {
+template <typename T> int softmax(dpt__context *context, const dpt__softmax_args *a) {
   dim3 block = block_of(a->C, a->S);
   int64_t positions = a->N * a->S, side = a->S > 1 ? block.x : block.y;
-  int64_t blocks = (positions + side - 1) / side;
+  unsigned blocks = (unsigned)((positions + side - 1) / side);
+  const size_t shared = DPT__BLOCK * sizeof(double);
   if (!a->C || !blocks) return 0;
-  kernel *run = a->S > 1 ? by_columns : by_rows;
-  return DPT_LAUNCH_COOPERATIVE(run, (unsigned)blocks, block, DPT__BLOCK * sizeof(double), context,
-                                *a);
+  if (a->S > 1) {
+    auto by_columns = a->gin ? backward_columns<T> : forward_columns<T>;
+    return DPT_LAUNCH_COOPERATIVE(by_columns, blocks, block, shared, context, *a);
+  }
+  bool packs = a->C % DPT__PACK == 0 && dpt__packs_at<T>(a->in) && dpt__packs_at<T>(a->out) &&
+               dpt__packs_at<T>(a->gout) && dpt__packs_at<T>(a->gin);
+  auto by_rows = a->gin ? backward_rows<T> : forward_rows<T>;
+  return DPT_LAUNCH_COOPERATIVE(by_rows, blocks, block, shared, context, *a, packs);
 }
 
 } // namespace
 
 int dpt__cuda_softmax(dpt__context *context, const void *args) {
   const struct dpt__softmax_args *a = (const struct dpt__softmax_args *)args;
-  return dpt__of_real(a->type, [&](auto zero) {
-    typedef decltype(zero) T;
-    return a->gin ? launch(context, a, backward<T, rows>, backward<T, columns>)
-                  : launch(context, a, forward<T, rows>, forward<T, columns>);
-  });
+  return dpt__of_real(a->type, [&](auto zero) { return softmax<decltype(zero)>(context, a); });
 }

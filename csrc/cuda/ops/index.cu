@@ -25,16 +25,26 @@ struct job {
 };
 
 /* Whether there is a bad index, in *rejected: a single block sets it, of several each may. */
-__global__ void check_indices(dpt__index_args g, int64_t count, int *rejected,
-                              dpt__kernel_fault fault, const char *name) {
+__global__ void __launch_bounds__(CHECK_THREADS)
+    check_indices(dpt__index_args g, int64_t count, int *rejected, dpt__kernel_fault fault,
+                  const char *name) {
+  constexpr int BATCH = 8; /* indices that a thread reads before it looks at any */
+  const int64_t step = dpt__grid_threads<int64_t>();
   int bad = 0;
-  for (int64_t t = dpt__thread<int64_t>(); t < count; t += dpt__grid_threads<int64_t>()) {
-    int64_t at[1], slice = t / g.n;
-    dpt__offsets<uint64_t, 1>(g.slices, (uint64_t)slice, at);
-    int64_t index = g.idx[at[0] + (t - slice * g.n) * g.idx_stride];
-    if (index >= 1 && index <= g.limit) continue;
-    bad = 1;
-    dpt__fault_set(fault, DPT__KERNEL_FAULT_INDEX, name, index, g.dim, g.limit);
+  for (int64_t first = dpt__thread<int64_t>(); first < count; first += BATCH * step) {
+    int64_t index[BATCH];
+    DPT_UNROLL
+    for (int b = 0; b < BATCH; b++) {
+      int64_t t = first + b * step, slice = g.slices.count == 1 ? 0 : t / g.n, at[1];
+      dpt__offsets<uint64_t, 1>(g.slices, (uint64_t)slice, at);
+      index[b] = t < count ? g.idx[at[0] + (t - slice * g.n) * g.idx_stride] : 1;
+    }
+    DPT_UNROLL
+    for (int b = 0; b < BATCH; b++) {
+      if (first + b * step >= count || (index[b] >= 1 && index[b] <= g.limit)) continue;
+      bad = 1;
+      dpt__fault_set(fault, DPT__KERNEL_FAULT_INDEX, name, index[b], g.dim, g.limit);
+    }
   }
   bad = __syncthreads_or(bad);
   if (threadIdx.x == 0 && (bad || gridDim.x == 1)) *rejected = bad;

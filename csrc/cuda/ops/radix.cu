@@ -71,23 +71,6 @@ __global__ void count_digits(dpt__sort_args g, pass<typename dpt__keys<T>::key> 
   if (sum) atomicAdd(&p.chunks[(slice * chunks + tile / p.chunk) * DIGITS + threadIdx.x], sum);
 }
 
-/* The sum of the values of threads before this one; all threads of a block call it. */
-__device__ __forceinline__ uint32_t sum_before(uint32_t value) {
-  __shared__ uint32_t warps[WARPS];
-  const int warp = (int)threadIdx.x / 32, self = (int)threadIdx.x % 32;
-  uint32_t sum = value;
-  for (int apart = 1; apart < 32; apart *= 2) {
-    uint32_t other = __shfl_up_sync(0xffffffffu, sum, apart);
-    if (self >= apart) sum += other;
-  }
-  if (self == 31) warps[warp] = sum;
-  __syncthreads();
-  uint32_t before = sum - value;
-  for (int w = 0; w < warp; w++) before += warps[w];
-  __syncthreads();
-  return before;
-}
-
 /* A block for each chunk of tiles of a slice: counts become the positions in the slice where a
  * tile's items of a digit begin. */
 template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) {
@@ -99,7 +82,7 @@ template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) 
     all += sum;
     if (c < chunk) before += sum;
   }
-  before += sum_before(all);
+  before += dpt__sum_before<THREADS>(all);
   uint32_t *counts = p.counts + slice * p.tiles * DIGITS + threadIdx.x;
   int64_t end = (chunk + 1) * p.chunk < p.tiles ? (chunk + 1) * p.chunk : p.tiles;
   for (int64_t tile = chunk * p.chunk; tile < end; tile++) {
@@ -167,7 +150,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     counts[w][threadIdx.x] = sum;
     sum += count;
   }
-  uint32_t begin = sum_before(sum);
+  uint32_t begin = dpt__sum_before<THREADS>(sum);
   for (int w = 0; w < WARPS; w++) counts[w][threadIdx.x] += begin;
   begins[threadIdx.x] = p.counts[(slice * p.tiles + tile) * DIGITS + threadIdx.x] - begin;
   __syncthreads();

@@ -1,4 +1,4 @@
-/* sort.h: what the two ways of sorting share: keys of elements; and the order of indices.
+/* sort.h: what the ways of sorting share: keys of elements; and the order of indices.
  *
  * Invariant: a key is an unsigned number in as many bits as its element has, in the order of
  * ops/sort.h: NaN's is the greatest, -0 has that of 0. Positions in a slice are 32 bits wide.
@@ -75,6 +75,27 @@ __device__ __forceinline__ int64_t dpt__keys_below(const Key *keys, int64_t n, K
   }
   return low;
 }
+
+/* A block of THREADS: the sum of the values of threads before this one. */
+template <int THREADS> __device__ __forceinline__ uint32_t dpt__sum_before(uint32_t value) {
+  __shared__ uint32_t warps[THREADS / 32];
+  const int warp = (int)threadIdx.x / 32, self = (int)threadIdx.x % 32;
+  uint32_t sum = value;
+  for (int apart = 1; apart < 32; apart *= 2) {
+    uint32_t other = __shfl_up_sync(0xffffffffu, sum, apart);
+    if (self >= apart) sum += other;
+  }
+  if (self == 31) warps[warp] = sum;
+  __syncthreads();
+  uint32_t before = sum - value;
+  for (int w = 0; w < warp; w++) before += warps[w];
+  __syncthreads();
+  return before;
+}
+
+/* The first few of long slices, each by a block (select.cu); whether that is the fastest way. */
+int dpt__select(dpt__context *context, const dpt__sort_args *g);
+bool dpt__selects(const dpt__sort_args *g);
 
 /* Slices of any length by bytes of the keys; `bits` of them count (radix.cu). */
 int dpt__radix_sort(dpt__context *context, const dpt__sort_args *g, int bits);
