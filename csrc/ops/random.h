@@ -61,18 +61,26 @@ DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t l
 int64_t dpt__rows_first(int64_t rows);
 int dpt__rows_drawn(void);
 
-/* Element i of a distribution, which may be a constant where g->distribution is not. */
-DPT__EVERYWHERE static inline double dpt__philox_drawn(const dpt__philox_args *g, int distribution,
-                                                       int single, int64_t i, double a) {
-  uint32_t words[4];
-  dpt__philox_at(dpt__draw_seed(&g->draw), dpt__draw_offset(&g->draw), (uint64_t)(g->first + i),
-                 words);
+/* A number of a distribution, which may be a constant where g->distribution is not, from a block of
+ * words. */
+DPT__EVERYWHERE static inline double dpt__from_words(const dpt__philox_args *g, int distribution,
+                                                     int single, const uint32_t words[4],
+                                                     double a) {
   if (distribution == DPT__RANDOM_random) {
     uint64_t bits = (g->range - 1) >> 32 ? (uint64_t)words[0] << 32 | words[1] : words[0];
     return (double)(int64_t)(bits % g->range) + a;
   }
   return dpt__from_uniform(distribution, dpt__bits_uniform(words[0], words[1], single),
                            1 - dpt__bits_uniform(words[2], words[3], 0), a, g->b);
+}
+
+/* Element i. */
+DPT__EVERYWHERE static inline double dpt__philox_drawn(const dpt__philox_args *g, int distribution,
+                                                       int single, int64_t i, double a) {
+  uint32_t words[4];
+  dpt__philox_at(dpt__draw_seed(&g->draw), dpt__draw_offset(&g->draw), (uint64_t)(g->first + i),
+                 words);
+  return dpt__from_words(g, distribution, single, words, a);
 }
 
 static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,

@@ -68,6 +68,30 @@ describe('Random numbers of a device', function()
       end
    end)
 
+   it('are the same at any address, and nothing beside them changes', function()
+      for _, case in ipairs(drawn) do
+         local name, arguments = unpack(case)
+         local function draw(x)
+            cutorch.manualSeed(11)
+            x[name](x, unpack(arguments))
+            return x
+         end
+         local want = draw(torch.CudaTensor(9))
+         for n = 1, 9 do
+            for offset = 0, 4 do
+               local all = torch.CudaTensor(16):fill(-7)
+               assert.same(want:narrow(1, 1, n):totable(),
+                  draw(all:narrow(1, 1 + offset, n)):totable(), name)
+               if offset > 0 then assert.equal(offset, all:narrow(1, 1, offset):eq(-7):sum()) end
+               assert.equal(15 - n - offset, all:narrow(1, n + offset + 1, 15 - n - offset)
+                  :eq(-7):sum())
+            end
+         end
+         local apart = torch.CudaTensor(9, 2):select(2, 1)
+         assert.same(want:totable(), draw(apart):totable(), name)
+      end
+   end)
+
    it('are drawn in order where elements lie on each other', function()
       cutorch.manualSeed(3)
       local all = torch.CudaTensor(9000):uniform()

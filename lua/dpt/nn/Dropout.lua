@@ -76,34 +76,32 @@ function Dropout:active()
    return self.p > 0 and (self.train or self.stochastic_inference)
 end
 
-function Dropout:updateOutput(input)
+-- result becomes what is left of x: times the noise, or scaled as in evaluation.
+local function drop(self, result, x)
+   local active = self:active()
    if self.inplace then
-      self.output:set(input)
-   else
-      self.output:resizeAs(input):copy(input)
+      result:set(x)
+   elseif not active or torch.type(x) ~= torch.type(result) then
+      x = result:resizeAs(x):copy(x)
    end
+   if active then
+      result:cmul(x, self.noise:expandAs(x))
+   elseif not self.v2 and not self.train then
+      result:mul(1 - self.p)
+   end
+   return result
+end
+
+function Dropout:updateOutput(input)
    if self:active() then
       self:resizeNoise(input)
       self:draw(self.noise, self.v2 and 1 / (1 - self.p) or 1)
-      self.output:cmul(self.noise:expandAs(input))
-   elseif not self.v2 and not self.train then
-      self.output:mul(1 - self.p)
    end
-   return self.output
+   return drop(self, self.output, input)
 end
 
 function Dropout:updateGradInput(_, gradOutput)
-   if self.inplace then
-      self.gradInput:set(gradOutput)
-   else
-      self.gradInput:resizeAs(gradOutput):copy(gradOutput)
-   end
-   if self:active() then
-      self.gradInput:cmul(self.noise:expandAs(gradOutput))
-   elseif not self.v2 and not self.train then
-      self.gradInput:mul(1 - self.p)
-   end
-   return self.gradInput
+   return drop(self, self.gradInput, gradOutput)
 end
 
 --- Another probability, for the next forward.
