@@ -66,6 +66,32 @@ static int stream_wait_event(void *native, void *m) {
   return 0;
 }
 
+#ifndef DPT_EMULATED /* which has nothing to measure */
+namespace {
+struct stopwatch {
+  cudaEvent_t from = NULL, to = NULL;
+  ~stopwatch() {
+    if (from && dpt__cuda_status(cudaEventDestroy(from), "cudaEventDestroy")) return;
+    if (to && dpt__cuda_status(cudaEventDestroy(to), "cudaEventDestroy")) return;
+  }
+};
+} // namespace
+
+int dpt__cuda_time(dpt__context *context, int (*issue)(void *data), void *data,
+                   float *milliseconds) {
+  cudaStream_t stream = dpt__native_stream_of(context)->stream;
+  stopwatch watch;
+  DPT__CUDA(cudaEventCreateWithFlags(&watch.from, cudaEventBlockingSync));
+  DPT__CUDA(cudaEventCreateWithFlags(&watch.to, cudaEventBlockingSync));
+  DPT__CUDA(cudaEventRecord(watch.from, stream));
+  if (issue(data)) return 1;
+  DPT__CUDA(cudaEventRecord(watch.to, stream));
+  DPT__CUDA(cudaEventSynchronize(watch.to));
+  DPT__CUDA(cudaEventElapsedTime(milliseconds, watch.from, watch.to));
+  return 0;
+}
+#endif
+
 int dpt__cuda_passed(cudaEvent_t event, int *passed) {
   cudaError_t error = cudaEventQuery(event);
   *passed = error == cudaSuccess;

@@ -73,7 +73,59 @@ int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn
   return 0;
 }
 
-/* The convolution if cuDNN computes it (*works), or what it takes for that. */
+/* Whether the memory that is there is enough for columns. */
+int columns_fit(const dpt__context *context, const struct dpt__convolution_args *a, bool *fit) {
+  dpt__context asks = *context;
+  asks.measures = 1;
+  if (dpt__cuda_conv_columns(&asks, a)) return 1;
+  *fit = asks.capacity <= context->capacity;
+  return 0;
+}
+
+/* Milliseconds of several calls of f behind a first one. */
+template <typename F> int time_of(dpt__context *context, F f, float *milliseconds) {
+  enum { CALLS = 3 };
+  auto calls = [&] {
+    for (int i = 0; i < CALLS; i++)
+      if (f()) return 1;
+    return 0;
+  };
+  auto issue = [](void *data) { return (*(decltype(calls) *)data)(); };
+  return f() || dpt__cuda_time(context, issue, &calls, milliseconds);
+}
+
+/* plan->columns: they are faster than the plan's algorithm. Both write what measuring may spoil. */
+int compete(dpt__context *context, const struct dpt__convolution_args *a,
+            dpt__cudnn_conv_plan *plan, const dpt__conv_operands &o) {
+  const dpt__cudnn_functions *f;
+  dpt__cudnn *cudnn;
+  bool fit = false;
+  float by_plan = 0, by_columns = 0;
+  plan->fresh = false;
+  if (!dpt__conv_competes(&plan->key)) return 0;
+  if (dpt__cudnn_begin(context, &f, &cudnn) || columns_fit(context, a, &fit)) return 1;
+  auto once = [&] {
+    return call_pass(f, cudnn->handle, plan, a->type, 1, 0, o.in, o.weight, o.out, o.workspace);
+  };
+  cudnnStatus_t status = fit ? once() : CUDNN_STATUS_NOT_SUPPORTED;
+  if (dpt__cudnn_rejected(status)) return 0; /* run will say so */
+  DPT__CUDNN(status);
+  struct dpt__convolution_args aside = *a;
+  aside.weight = o.weight;
+  auto columns = [&] {
+    dpt__context there = *context;
+    return dpt__cuda_conv_columns(&there, &aside);
+  };
+  auto algorithm = [&] { return dpt__cudnn_status(once(), "cudnnConvolution"); };
+  if (time_of(context, algorithm, &by_plan) || time_of(context, columns, &by_columns)) return 1;
+  plan->columns = by_columns < by_plan;
+  if (a->search & DPT_SEARCH_VERBOSE)
+    fprintf(stderr, "cudnn: 3 calls take %.3f ms, by columns and products %.3f ms\n", by_plan,
+            by_columns);
+  return 0;
+}
+
+/* The convolution where cuDNN has an algorithm (*works), or what it takes for that. */
 int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const dpt__conv_key *key,
              bool *works) {
   void *part = NULL;
@@ -81,27 +133,36 @@ int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const
   if (context->measures) {
     dpt__conv_need need;
     if (dpt__conv_need_of(context, key, &need)) return 1;
-    if (need.works) dpt__scratch(context, need.memory);
     *works = need.works;
-    return 0;
+    size_t used = context->used;
+    if (need.works) dpt__scratch(context, need.memory);
+    context->used = used;
+    return need.columns ? dpt__cuda_conv_columns(context, a) : 0;
   }
   dpt__cudnn_conv_plan *plan;
   dpt__conv_operands o = {a->in, part ? part : a->weight, a->out, context->scratch + context->used,
                           context->capacity - context->used};
-  if (dpt__cudnn_conv_plan_of(context, key, a->search & DPT_SEARCH_VERBOSE, o, &plan) ||
-      (plan->works && run(context, a, plan, part, o.workspace)))
+  if (dpt__cudnn_conv_plan_of(context, key, a->search & DPT_SEARCH_VERBOSE, o, &plan)) return 1;
+  if (plan->works && plan->fresh &&
+      (compete(context, a, plan, o) || dpt__conv_found(context, plan)))
     return 1;
+  bool fit = false;
+  if (plan->works && plan->columns && columns_fit(context, a, &fit)) return 1;
+  if (fit) {
+    *works = true;
+    return dpt__cuda_conv_columns(context, a);
+  }
+  if (plan->works && run(context, a, plan, part, o.workspace)) return 1;
   *works = plan->works;
-  return *works ? 0 : dpt__conv_found(context, key, false, 0);
+  return *works ? 0 : dpt__conv_found(context, plan);
 }
 
 /* What cuDNN does not compute; if it was thought to when memory was taken, that may be too little:
  * the next call takes enough. */
 int by_columns(dpt__context *context, const struct dpt__convolution_args *a) {
-  dpt__context asks = *context;
-  asks.measures = 1;
-  if (dpt__cuda_conv_columns(&asks, a)) return 1;
-  if (!context->measures && asks.capacity > context->capacity)
+  bool fit;
+  if (columns_fit(context, a, &fit)) return 1;
+  if (!context->measures && !fit)
     return dpt__cuda_fail("cuDNN rejected a convolution that it had accepted: from now on it is "
                           "computed without cuDNN");
   return dpt__cuda_conv_columns(context, a);

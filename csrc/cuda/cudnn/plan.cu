@@ -268,6 +268,8 @@ void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   free(plan);
 }
 
+bool dpt__conv_competes(const dpt__conv_key *key) { return key->groups == 1; }
+
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
   return (size_t)(key->O * (key->I / key->groups) * dpt__volume(key->slide.kernel)) *
          (key->type == DPT_F32 ? sizeof(float) : sizeof(double));
@@ -280,11 +282,12 @@ static int plan_make(dpt__context *context, const dpt__cudnn_functions *f, cudnn
   bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
   if (dpt__conv_describe(f, key, plan)) return 1;
   if (!(*plan)->works) return 0;
-  if (!choose(f, handle, *plan, o, measures, NULL) &&
-      (!measures || !dpt__conv_found(context, key, (*plan)->works, (*plan)->memory)))
-    return 0;
-  dpt__conv_drop(f, *plan);
-  return 1;
+  if (choose(f, handle, *plan, o, measures, NULL)) {
+    dpt__conv_drop(f, *plan);
+    return 1;
+  }
+  (*plan)->fresh = measures;
+  return 0;
 }
 
 int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose,
@@ -316,6 +319,8 @@ static int plan_decide(const dpt__cudnn_functions *f, cudnnHandle_t handle, bool
   int failed = plan->works && choose(f, handle, plan, none, false, &most);
   need->works = plan->works;
   need->memory = plan->works ? plan->memory : 0;
+  need->columns = plan->works && !tight && need->key.search & DPT_SEARCH_BENCHMARK &&
+                  dpt__conv_competes(&need->key);
   if (need->key.search & DPT_SEARCH_BENCHMARK && most > need->memory) need->memory = most;
   dpt__conv_drop(f, plan);
   return failed;
@@ -340,20 +345,21 @@ int dpt__conv_need_of(const dpt__context *context, const dpt__conv_key *key, dpt
     }
     found->works = need->works;
     found->memory = need->memory;
+    found->columns = need->columns;
   }
   *need = *found;
   return 0;
 }
 
-int dpt__conv_found(const dpt__context *context, const dpt__conv_key *key, bool works,
-                    size_t memory) {
+int dpt__conv_found(const dpt__context *context, const dpt__cudnn_conv_plan *plan) {
   const dpt__cudnn_functions *f;
   dpt__cudnn_desk *desk;
   std::unique_lock<std::mutex> guard;
   if (dpt__cudnn_ask(context->unit, &f, &desk, &guard)) return 1;
-  dpt__conv_need *need = desk->convolutions.find(*key);
+  dpt__conv_need *need = desk->convolutions.find(plan->key);
   if (!need) return 0;
-  need->works = works;
-  need->memory = memory;
+  need->works = plan->works;
+  need->columns = plan->works && plan->columns;
+  need->memory = plan->works ? plan->memory : 0;
   return 0;
 }
