@@ -1,8 +1,8 @@
 /* columns.cu: convolution by columns of patches and products, for what cuDNN does not compute.
  *
  * Invariant: an image's bits do not depend on the other images in deterministic mode; WEIGHT adds
- * up images in their order. An element of `in` adds up what columns have for it in the order of the
- * kernel's elements, by one thread.
+ * up images in their order, those together first that are computed together. An element of `in`
+ * adds up what columns have for it in the order of the kernel's elements, by one thread.
  */
 #include "cuda/element.h"
 #include "cuda/gemm.h"
@@ -20,6 +20,8 @@ enum : int64_t { CAPACITY = 1 << 12 };
 #else
 enum : int64_t { CAPACITY = 1 << 24 };
 #endif
+/* Positions of an image from which on its gradient of the weights is work enough for a GPU. */
+enum : int64_t { MANY = 1 << 12 };
 
 /* col (planes, K, S') from in (planes, S); `count` elements of col. */
 template <typename T, typename Index>
@@ -61,6 +63,16 @@ __global__ void uncolumns(dpt__slide s, const T *col, T *in, Index count) {
         if (inside) sum += col[(o[0] * s.out[1] + o[1]) * s.out[2] + o[2]];
       }
   in[i] = sum;
+}
+
+/* weight += what n images have for it; `count` elements. */
+template <typename T>
+__global__ void add_images(T *weight, const T *parts, int64_t n, int64_t count) {
+  int64_t i = dpt__thread<int64_t>();
+  if (i >= count) return;
+  double sum = 0;
+  for (int64_t k = 0; k < n; k++) sum += parts[k * count + i];
+  weight[i] = (T)(weight[i] + sum);
 }
 
 /* The largest number in the kernels' arithmetic. */
@@ -127,6 +139,28 @@ int products(dpt__context *context, const struct dpt__convolution_args *a, int64
   return 0;
 }
 
+/* The gradient of the weights from n images of one group, `most` of them at a time. */
+template <typename T>
+int gradient(dpt__context *context, const struct dpt__convolution_args *a, int64_t n, int64_t most,
+             T *col, T *out, T *parts) {
+  int64_t S = dpt__volume(a->slide.out), K = a->I * dpt__volume(a->slide.kernel), count = a->O * K;
+  auto kernel = add_images<T>;
+  for (int64_t i = 0; i < n; i += most) {
+    dpt__gemm_args g =
+        dpt__convolution_product(a, 0, 0, col + i * K * S, out + i * a->O * S, parts);
+    g.beta = 0;
+    g.batch = n - i < most ? n - i : most;
+    g.a_batch = a->O * S;
+    g.b_batch = K * S;
+    g.c_batch = count;
+    if (dpt__cuda_gemm(context, &g) ||
+        DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, (T *)a->weight,
+                   (const T *)parts, g.batch, count))
+      return 1;
+  }
+  return 0;
+}
+
 template <typename T> int convolve(dpt__context *context, const struct dpt__convolution_args *a) {
   int64_t image = a->I * dpt__volume(a->slide.in), S = dpt__volume(a->slide.out);
   int64_t each = a->I * dpt__volume(a->slide.kernel) * S, chunk = CAPACITY / each;
@@ -135,13 +169,22 @@ template <typename T> int convolve(dpt__context *context, const struct dpt__conv
   if (chunk > a->N || straight) chunk = a->N;
   T *col = NULL;
   if (!straight) col = (T *)dpt__scratch(context, (size_t)(chunk * each) * sizeof *col);
+  /* images together, where the product of one is small */
+  int64_t of_weight = a->O * a->I * dpt__volume(a->slide.kernel), most = CAPACITY / of_weight;
+  if (most > chunk) most = chunk;
+  bool together = a->pass == DPT__PASS_WEIGHT && a->groups == 1 && most > 1 && S < MANY;
+  T *parts = NULL;
+  if (together) parts = (T *)dpt__scratch(context, (size_t)(most * of_weight) * sizeof *parts);
   if (context->measures) return 0; /* products of dense matrices ask for none */
   for (int64_t i = 0; i < a->N; i += chunk) {
     int64_t n = a->N - i < chunk ? a->N - i : chunk;
     T *in = (T *)a->in + i * image, *out = (T *)a->out + i * a->O * S;
     if (!straight && a->pass != DPT__PASS_DATA && to_columns(context, &a->slide, n * a->I, in, col))
       return 1;
-    if (products(context, a, n, straight ? in : col, out)) return 1;
+    T *from = straight ? in : col;
+    if (together ? gradient(context, a, n, most, from, out, parts)
+                 : products(context, a, n, from, out))
+      return 1;
     if (!straight && a->pass == DPT__PASS_DATA &&
         from_columns(context, &a->slide, n * a->I, col, in))
       return 1;
