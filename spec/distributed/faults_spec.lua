@@ -2,7 +2,7 @@
 local faults = require 'spec.support.faults'
 local ranks = require 'spec.support.ranks'
 
-describe('ranks of which one goes wrong', function()
+describe('ranks of which one goes wrong #hostonly', function()
    it('end as they should if none does', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(3, 'faults', 'none 0 5 1',
