@@ -99,7 +99,7 @@ template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, 
 /* Slices of a tensor. */
 template <typename T> struct slices_source {
   typedef T unit;
-  enum { EACH = 1, BATCH = 8 };
+  enum { EACH = 1, BATCH = sizeof(T) == 8 ? 8 : 16 };
   const T *a;
   int64_t stride;
   __device__ T load(int64_t slice, int64_t i, int) const { return a[slice + i * stride]; }
