@@ -28,9 +28,6 @@ template <typename A> struct part {
   int64_t n;
 };
 
-template <typename A> __device__ bool is_nan(A x) { return x != x; }
-__device__ bool less(double a, double b) { return a < b; }
-__device__ bool less(uint64_t a, uint64_t b) { return (int64_t)a < (int64_t)b; }
 __device__ double term(int kind, double x, double p) { return dpt__term_real(kind, x, p); }
 __device__ uint64_t term(int kind, uint64_t x, double) { return dpt__term_whole(kind, x); }
 __device__ double pair_of(int pairing, double x, double y) { return dpt__pair_real(pairing, x, y); }
@@ -46,10 +43,12 @@ template <int kind, typename A> __device__ part<A> nothing() {
   return v;
 }
 
-/* x, which comes later, is a better extreme than y. */
-template <int kind, typename A> __device__ bool beats(A x, A y) {
-  if (is_nan(x)) return !is_nan(y);
-  return kind == DPT__MAX ? less(y, x) : less(x, y);
+/* x, which comes later, is a better extreme than y: NaN is the best. */
+template <int kind> __device__ bool beats(double x, double y) {
+  return (y == y) & !(kind == DPT__MAX ? x <= y : x >= y);
+}
+template <int kind> __device__ bool beats(uint64_t x, uint64_t y) {
+  return kind == DPT__MAX ? (int64_t)x > (int64_t)y : (int64_t)x < (int64_t)y;
 }
 /* b is a better extreme than a. */
 template <int kind, typename A> __device__ bool better(const part<A> &a, const part<A> &b) {
@@ -76,9 +75,9 @@ template <int kind, typename A> __device__ void join(part<A> *to, const part<A> 
 /* Element i comes behind all that v has. */
 template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, double p) {
   if constexpr (kind == DPT__MAX || kind == DPT__MIN) {
-    if (v->n && !beats<kind>(x, v->value)) return;
-    v->value = x;
-    v->at = i;
+    const bool best = (v->n == 0) | beats<kind>(x, v->value); /* without a branch */
+    v->value = best ? x : v->value;
+    v->at = best ? i : v->at;
     v->n = 1;
     return;
   }
@@ -100,7 +99,7 @@ template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, 
 /* Slices of a tensor. */
 template <typename T> struct slices_source {
   typedef T unit;
-  enum { EACH = 1, BATCH = 8 };
+  enum { EACH = 1, BATCH = sizeof(T) == 8 ? 8 : 16 };
   const T *a;
   int64_t stride;
   __device__ T load(int64_t slice, int64_t i, int) const { return a[slice + i * stride]; }
@@ -213,8 +212,8 @@ __device__ __forceinline__ void add_units(const Source &source, int64_t slice, i
  * parts go to parts[slice * gridDim.y + y], or are the results if there is one block for a slice.
  */
 template <typename T, typename A, int kind, typename Source>
-__global__ void reduce_parts(shape s, Source source, result<A> r, int64_t n, int64_t chunk,
-                             part<A> *parts) {
+__global__ void __launch_bounds__(THREADS, 4) /* with as many reads on the way as written */
+    reduce_parts(shape s, Source source, result<A> r, int64_t n, int64_t chunk, part<A> *parts) {
   DPT_SHARED(part<A>, shared);
   int64_t slice = (int64_t)blockIdx.x * s.side + s.slice(), at[DPT__SLICE_OPERANDS];
   int64_t first = (int64_t)blockIdx.y * chunk, end = first + chunk < n ? first + chunk : n;

@@ -24,20 +24,29 @@ template <typename T> struct row {
     C = n < a.N ? a.C : 0; /* one too many only meets the others */
     offset = n * a.C;
   }
-  /* f(a pack of `from`, how many of it are classes, its offset), in order. */
-  template <typename F> __device__ __forceinline__ void each(const void *from, F f) const {
+  /* f(a pack of `from`, of `also` unless that is NULL, how many of it are classes, its offset), in
+   * order; the others are `fill`. */
+  template <typename F>
+  __device__ __forceinline__ void each(const void *from, const void *also, T fill, F f) const {
     const int step = (int)blockDim.x * DPT__PACK;
     for (int64_t c = threadIdx.x * DPT__PACK; c < C; c += BATCH * step) {
       const int rest = C - c < BATCH * step ? (int)(C - c) : BATCH * step;
-      dpt__pack<T> x[BATCH];
+      dpt__pack<T> x[BATCH], y[BATCH] = {};
       DPT_UNROLL
-      for (int k = 0; k < BATCH; k++) x[k] = load(from, offset + c + k * step, rest - k * step);
+      for (int k = 0; k < BATCH; k++) {
+        x[k] = load(from, offset + c + k * step, rest - k * step, fill);
+        if (also) y[k] = load(also, offset + c + k * step, rest - k * step, fill);
+      }
       DPT_UNROLL
-      for (int k = 0; k < BATCH; k++) f(x[k], rest - k * step, offset + c + k * step);
+      for (int k = 0; k < BATCH; k++) f(x[k], y[k], rest - k * step, offset + c + k * step);
     }
   }
-  __device__ dpt__pack<T> load(const void *from, int64_t at, int n) const {
-    return dpt__pack_load((const T *)from + at, n, packs && n >= DPT__PACK);
+  __device__ dpt__pack<T> load(const void *from, int64_t at, int n, T fill) const {
+    const T *x = (const T *)from + at;
+    if (packs && n >= DPT__PACK) return dpt__pack_load(x, n, true);
+    dpt__pack<T> pack;
+    for (int i = 0; i < DPT__PACK; i++) pack.v[i] = i < n ? x[i] : fill;
+    return pack;
   }
   __device__ void store(void *to, int64_t at, int n, const dpt__pack<T> &y) const {
     dpt__pack_store((T *)to + at, y, n, packs && n >= DPT__PACK);
@@ -46,22 +55,22 @@ template <typename T> struct row {
 
 template <typename T> __global__ void forward_rows(dpt__softmax_args a, bool packs) {
   DPT_SHARED(double, shared);
+  typedef dpt__pack<T> pack;
   const row<T> r(a, packs);
-  T max = T(-INFINITY);
-  r.each(a.in, [&](const dpt__pack<T> &x, int n, int64_t) {
-    for (int i = 0; i < DPT__PACK; i++)
-      if (i < n) max = dpt__larger()(max, x.v[i]);
+  const T none = T(-INFINITY); /* adds nothing to a sum: where all classes are that, it is NaN */
+  T max = none;
+  r.each(a.in, NULL, none, [&](const pack &x, const pack &, int, int64_t) {
+    for (int i = 0; i < DPT__PACK; i++) max = dpt__larger()(max, x.v[i]);
   });
   max = dpt__block_reduce_x(max, dpt__larger(), (T *)shared);
   double sum = 0;
-  r.each(a.in, [&](const dpt__pack<T> &x, int n, int64_t) {
-    for (int i = 0; i < DPT__PACK; i++)
-      if (i < n) sum += exp(x.v[i] - max);
+  r.each(a.in, NULL, none, [&](const pack &x, const pack &, int, int64_t) {
+    for (int i = 0; i < DPT__PACK; i++) sum += exp(x.v[i] - max);
   });
   sum = dpt__block_reduce_x(sum, dpt__plus(), shared);
   T shift = (T)(a.log ? max + log(sum) : 1 / sum);
-  r.each(a.in, [&](const dpt__pack<T> &x, int n, int64_t at) {
-    dpt__pack<T> y;
+  r.each(a.in, NULL, none, [&](const pack &x, const pack &, int n, int64_t at) {
+    pack y;
     for (int i = 0; i < DPT__PACK; i++) y.v[i] = a.log ? x.v[i] - shift : exp(x.v[i] - max) * shift;
     r.store(a.out, at, n, y);
   });
@@ -69,19 +78,18 @@ template <typename T> __global__ void forward_rows(dpt__softmax_args a, bool pac
 
 template <typename T> __global__ void backward_rows(dpt__softmax_args a, bool packs) {
   DPT_SHARED(double, shared);
+  typedef dpt__pack<T> pack;
   const row<T> r(a, packs);
   double sum = 0;
-  r.each(a.gout, [&](const dpt__pack<T> &g, int n, int64_t at) {
-    dpt__pack<T> y = {};
-    if (!a.log) y = r.load(a.out, at, n);
+  r.each(a.gout, a.log ? NULL : a.out, T(0), [&](const pack &g, const pack &y, int, int64_t) {
     for (int i = 0; i < DPT__PACK; i++) sum += a.log ? (double)g.v[i] : (double)g.v[i] * y.v[i];
   });
   T total = (T)dpt__block_reduce_x(sum, dpt__plus(), shared);
-  r.each(a.gout, [&](const dpt__pack<T> &g, int n, int64_t at) {
-    dpt__pack<T> y = r.load(a.out, at, n);
+  r.each(a.gout, a.out, T(0), [&](const pack &g, const pack &y, int n, int64_t at) {
+    pack x;
     for (int i = 0; i < DPT__PACK; i++)
-      y.v[i] = a.log ? g.v[i] - exp(y.v[i]) * total : y.v[i] * (g.v[i] - total);
-    r.store(a.gin, at, n, y);
+      x.v[i] = a.log ? g.v[i] - exp(y.v[i]) * total : y.v[i] * (g.v[i] - total);
+    r.store(a.gin, at, n, x);
   });
 }
 
