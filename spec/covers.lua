@@ -130,6 +130,7 @@ return {
       ['nn/sparse'] = 'IndexLinear Kmeans hessian',
       ['nn/torch7_forms'] = 'SparseJacobian',
       ['tensor/agree'] = 'indexing views pointwise reduce operators',
+      ['tensor/cells'] = 'pointwise',
       ['tensor/collector'] = 'core',
       ['tensor/errors'] = 'core init system query sizes',
       ['tensor/expanded'] = 'pointwise',

@@ -24,7 +24,6 @@ DPT__EVERYWHERE static inline uint64_t dpt__draw_offset(const dpt_draw *draw) {
 #define DPT__HIGH(x) ((uint32_t)((x) >> 32))
 #define DPT__LOW(x) ((uint32_t)(x))
 #endif
-
 DPT__EVERYWHERE static inline void dpt__philox(uint64_t key, const uint32_t counter[4],
                                                uint32_t words[4]) {
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);

@@ -74,18 +74,13 @@ DPT__EVERYWHERE static inline double dpt__from_words(const dpt__philox_args *g, 
                            1 - dpt__bits_uniform(words[2], words[3], 0), a, g->b);
 }
 
-/* Element i. */
-DPT__EVERYWHERE static inline double dpt__philox_drawn(const dpt__philox_args *g, int distribution,
-                                                       int single, int64_t i, double a) {
+/* Element i, on the host. */
+static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,
+                                        double a) {
   uint32_t words[4];
   dpt__philox_at(dpt__draw_seed(&g->draw), dpt__draw_offset(&g->draw), (uint64_t)(g->first + i),
                  words);
-  return dpt__from_words(g, distribution, single, words, a);
-}
-
-static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,
-                                        double a) {
-  return dpt__philox_drawn(g, g->distribution, single, i, a);
+  return dpt__from_words(g, g->distribution, single, words, a);
 }
 
 #endif

@@ -268,5 +268,6 @@ static inline uint64_t __umul64hi(uint64_t a, uint64_t b) {
 }
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline double rsqrt(double x) { return 1 / sqrt(x); }
+static inline float cospif(float x) { return (float)cos(M_PI * x); }
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Invariant: element i depends on its place in row-major order alone; whole numbers and uniforms
  * are the host's bit for bit (compiled with -fmad=false), also in halves. Each element has a block
- * of words of its own, so that computing them takes about as long as memory does.
+ * of words of its own, so that computing them takes about as long as memory does. Normal floats
+ * are computed in single precision, within a few ulp of the formula's.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -13,8 +14,29 @@ extern "C" {
 
 namespace {
 
+/* A normal number in single precision. Of v = 1 - w, whole numbers of 2^-53, the logarithm is taken
+ * from what is less than a half: a float has all digits of that. */
+__device__ float single_normal(const dpt__philox_args &g, const uint32_t words[4]) {
+  const uint64_t w = (uint64_t)words[2] << 21 | words[3] >> 11, one = (uint64_t)1 << 53;
+  const float log_v =
+      w < one / 2 ? log1pf((float)w * -0x1p-53f) : logf((float)(one - w) * 0x1p-53f);
+  const float turns = (float)(words[0] >> 8) * 0x1p-24f;
+  return sqrtf(-2 * log_v) * cospif(2 * turns) * (float)g.b + (float)g.a;
+}
+
+/* Element i. single: for a type with the digits of a float or fewer. */
+template <int distribution>
+__device__ __forceinline__ double drawn(const dpt__philox_args &g, uint64_t seed, uint64_t offset,
+                                        int64_t i, bool single, double a) {
+  uint32_t words[4];
+  dpt__philox_at(seed, offset, (uint64_t)(g.first + i), words);
+  if (distribution == DPT__RANDOM_normal && single) return single_normal(g, words);
+  return dpt__from_words(&g, distribution, single, words, a);
+}
+
 /* A kernel for each distribution, so that the cheap ones need few registers. */
 template <int distribution> __global__ void draw(dpt__philox_args g, int64_t count) {
+  const uint64_t seed = dpt__draw_seed(&g.draw), counter = dpt__draw_offset(&g.draw);
   const int dtype = g.walk.dtype[0], given = g.walk.noperand > 1;
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
     int64_t offset[2] = {0, 0};
@@ -27,7 +49,7 @@ template <int distribution> __global__ void draw(dpt__philox_args g, int64_t cou
       dpt__offsets<uint64_t, 1>(g.walk, (uint64_t)i, offset);
     }
     dpt__put_element(dtype, g.walk.data[0] + offset[0] * dpt__width_of(dtype),
-                     dpt__philox_drawn(&g, distribution, dtype != DPT_F64, i, a));
+                     drawn<distribution>(g, seed, counter, i, dtype != DPT_F64, a));
   }
 }
 
@@ -38,11 +60,8 @@ __global__ void draw_floats(dpt__philox_args g, int64_t count, bool packs) {
   dpt__each_pack(count, packs, [&](dpt__pack_at at) {
     dpt__pack<float> r;
     DPT_UNROLL
-    for (int i = 0; i < DPT__PACK; i++) {
-      uint32_t words[4];
-      dpt__philox_at(seed, offset, (uint64_t)(g.first + at.first + i), words);
-      r.v[i] = (float)dpt__from_words(&g, distribution, 1, words, g.a);
-    }
+    for (int i = 0; i < DPT__PACK; i++)
+      r.v[i] = (float)drawn<distribution>(g, seed, offset, at.first + i, true, g.a);
     at.store(g.walk.data[0], r);
   });
 }
