@@ -661,8 +661,9 @@ int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer,
  * of an LSTM alone: (layers*directions)xBxH; no h0 or c0: zeros. weight: a vector of dpt_rnn_size
  * elements. lengths: a LongTensor in host memory, how many steps each of the B sequences has, 1 to
  * T in any order; none: all have T. Behind its end a sequence is not looked at, y is 0 there, and
- * hn and cn are those of its last step; without steps hn is h0 and cn c0. reserve: a ByteTensor on the same device, resized: what the
- * backward functions need of this forward; none: inference. Float and double; half on devices. */
+ * hn and cn are those of its last step; without steps hn is h0 and cn c0. reserve: a ByteTensor on
+ * the same device, resized: what the backward functions need of this forward; none: inference.
+ * Float and double; half on devices. */
 int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn /* or NULL */, dpt_tensor *cn /* or NULL */,
                     dpt_tensor *reserve /* or NULL */, const dpt_rnn *rnn, const dpt_tensor *x,
                     const dpt_tensor *h0 /* or NULL */, const dpt_tensor *c0 /* or NULL */,

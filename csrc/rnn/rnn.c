@@ -1,7 +1,7 @@
 /* rnn.c: recurrent networks: checks and shapes, then the backend's kernels (see dpt.h).
  *
- * Invariant: kernels get a network that check_network has seen, at least one step, lengths of 1 to T
- * by value, and a reserve of exactly the bytes that the device's backend asked for.
+ * Invariant: kernels get a network that check_network has seen, at least one step, lengths of 1 to
+ * T by value, and a reserve of exactly the bytes that the device's backend asked for.
  */
 #include "rnn/rnn.h"
 #include "device/device.h"
@@ -247,7 +247,8 @@ static void rnn_reserve_in(rnn_call *c, dpt_tensor *reserve) {
 
 /* Launches the kernel, unless there are no steps or the call has failed, and ends the call. */
 static int rnn_run(rnn_call *c, enum dpt__kernel kernel) {
-  if (!c->call.status && c->steps) dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
+  if (!c->call.status && c->steps)
+    dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
   free(c->args);
   return dpt__call_end(&c->call);
 }

@@ -24,7 +24,8 @@ describe('cudnn.RNN', function()
    end)
 
    it('takes no sequences, and no steps, which leave states as they are', function()
-      for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.FloatTensor'} do
+      for _, kind in ipairs{'Cuda', 'CudaDouble', 'Float'} do
+         local typename = ('torch.%sTensor'):format(kind)
          local rnn = cudnn.BLSTM(I, H, 2):type(typename)
          local function states() return torch.randn(4, B, H):type(typename) end
          rnn:zeroGradParameters()
