@@ -122,7 +122,7 @@ __global__ void map_kernel(int op, double p_, double q_, dpt__cells<operands + 1
        first += step) {
     dpt__cell_at<operands + 1> at[CELLS];
     dpt__cell<T, width> in[operands][CELLS];
-    V x[3][N], r[N];
+    V x[MOST_OPERANDS][N], r[N];
     DPT_UNROLL
     for (int c = 0; c < CELLS; c++) {
       at[c] = cells.template at<width>(first + c * threads);
@@ -130,9 +130,11 @@ __global__ void map_kernel(int op, double p_, double q_, dpt__cells<operands + 1
       for (int k = 0; k < operands; k++) in[k][c] = cells.template load<width>(k + 1, at[c], none);
     }
     DPT_UNROLL
-    for (int k = 0; k < 3; k++) DPT_UNROLL
-    for (int i = 0; i < N; i++)
-      x[k][i] = dpt__load(in[k < operands ? k : 0][i / width].v[i % width]);
+    for (int k = 0; k < MOST_OPERANDS; k++) {
+      DPT_UNROLL
+      for (int i = 0; i < N; i++)
+        x[k][i] = dpt__load(in[k < operands ? k : 0][i / width].v[i % width]);
+    }
     formulas<V, N, operands, calls, dpt__is_real_type<V>::value>::run(op, r, x[0], x[1], x[2], p,
                                                                       q);
     DPT_UNROLL

@@ -1,8 +1,8 @@
 /* walk.h: a thread's elements of a walk (tensor/walk.h), or its slice (ops/slices.h).
  *
- * Invariant: element i of a walk is at its offset of operand k. A walk whose operands are all
- * contiguous is read in vectors of 16 bytes where their addresses allow it. Results that lie on
- * each other are written in order, by one thread.
+ * Invariant: element i of a walk is at its offset of operand k. What takes several at once, in
+ * accesses of up to 16 bytes, is in cells.h and pack.h. Results that lie on each other are
+ * written in order, by one thread.
  */
 #ifndef DPT_CUDA_WALK_H
 #define DPT_CUDA_WALK_H
