@@ -13,7 +13,7 @@
 #include "cuda/cuda.h"
 
 constexpr unsigned DPT__SUM_THREADS = 256, DPT__SUM_BLOCKS = 1024;
-constexpr int64_t DPT__SUM_ALONE = 4096; /* threads' work that one block does */
+constexpr int64_t DPT__SUM_ALONE = 4096; /* threads' work that one block does, most often */
 
 /* Of a whole warp, in its lane 0. */
 __device__ __forceinline__ double dpt__warp_sum(double v) {
@@ -57,9 +57,9 @@ template <typename F> __global__ void dpt__sum_end(F f, const double *parts, uns
   if (threadIdx.x == 0) f.finish(sum);
 }
 
-/* How many blocks for work that is worth that many threads. */
-static inline unsigned dpt__sum_blocks(int64_t work) {
-  if (work <= DPT__SUM_ALONE) return 1;
+/* How many blocks for work that is worth that many threads, of which one block does `alone`. */
+static inline unsigned dpt__sum_blocks(int64_t work, int64_t alone = DPT__SUM_ALONE) {
+  if (work <= alone) return 1;
   int64_t blocks = (work + DPT__SUM_THREADS - 1) / DPT__SUM_THREADS;
   return (unsigned)(blocks < DPT__SUM_BLOCKS ? blocks : DPT__SUM_BLOCKS);
 }

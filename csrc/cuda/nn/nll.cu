@@ -10,6 +10,9 @@
 
 namespace {
 
+/* Classes of one block: a thread waits twice for each of its own. */
+constexpr int64_t ALONE = 4 * DPT__SUM_THREADS;
+
 template <typename T> struct nll_sum {
   enum { SUMS = 2 }; /* of the losses, of the weights */
   dpt__nll_args a;
@@ -73,7 +76,7 @@ int dpt__cuda_nll(dpt__context *context, const void *args) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     nll_sum<T> loss = {a, fault};
-    if (!a.gin) return dpt__sum(context, loss, dpt__sum_blocks(a.N * a.S));
+    if (!a.gin) return dpt__sum(context, loss, dpt__sum_blocks(a.N * a.S, ALONE));
     auto gradient = nll_gradient<T, Index>;
     return DPT_LAUNCH(gradient, dpt__blocks(dpt__packs_of(count)), DPT__BLOCK, 0, context, a, fault,
                       dpt__packs_at<T>(a.gin), (Index)count);

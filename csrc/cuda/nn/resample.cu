@@ -93,32 +93,28 @@ __device__ __forceinline__ Index repeated(const dpt__upsample_args &a, int d, In
   return a.outsize[d] == a.insize[d] ? o : o / times<Index>(a, d);
 }
 
-/* A thread has a pack of out. */
+/* A thread has a pack of a row of out. */
 template <typename T, typename Index> __global__ void repeat(dpt__upsample_args a, Index count) {
-  const Index first = dpt__thread<Index>() * DPT__PACK;
-  if (first >= count) return;
-  const int own = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
-  const Index width = (Index)a.outsize[2], along = times<Index>(a, 2);
-  const T *row = NULL;
-  Index end = first, from = 0,
-        left = 0; /* of the row of out; and of the element that is repeated */
+  const Index thread = dpt__thread<Index>();
+  if (thread >= count) return;
+  const Index deep = (Index)a.outsize[0], height = (Index)a.outsize[1], width = (Index)a.outsize[2];
+  const Index packs = (width + DPT__PACK - 1) / DPT__PACK, along = times<Index>(a, 2);
+  const Index row = thread / packs, k = (thread - row * packs) * DPT__PACK, slice = row / height;
+  const Index plane = deep == 1 ? slice : slice / deep;
+  Index in_row = plane * (Index)a.insize[0] + repeated<Index>(a, 0, slice - plane * deep);
+  in_row = in_row * (Index)a.insize[1] + repeated<Index>(a, 1, row - slice * height);
+  const T *in = (const T *)a.in + in_row * (Index)a.insize[2];
+  T *out = (T *)a.out + row * width + k;
+  const int n = width - k < DPT__PACK ? (int)(width - k) : DPT__PACK;
+  Index from = k / along, left = (from + 1) * along - k; /* what is repeated, and how often yet */
   dpt__pack<T> y = {};
-  for (int i = 0; i < own; i++) {
-    if (first + i == end) { /* a row begins here, or i is 0 */
-      dpt__plane_index<Index> index = dpt__plane_index_of(end, a.outsize);
-      Index slice = index.plane * (Index)a.insize[0] + repeated<Index>(a, 0, index.at[0]);
-      slice = slice * (Index)a.insize[1] + repeated<Index>(a, 1, index.at[1]);
-      row = (const T *)a.in + slice * (Index)a.insize[2];
-      from = repeated<Index>(a, 2, index.at[2]);
-      left = (from + 1) * along - index.at[2];
-      end += width - index.at[2];
-    }
-    y.v[i] = T(0) + row[from];
+  for (int i = 0; i < DPT__PACK; i++) {
+    if (i < n) y.v[i] = T(0) + in[from];
     if (--left) continue;
     left = along;
     from++;
   }
-  dpt__pack_store((T *)a.out + first, y, own, own == DPT__PACK && (uintptr_t)a.out % sizeof y == 0);
+  dpt__pack_store(out, y, n, n == DPT__PACK && (uintptr_t)out % sizeof y == 0);
 }
 
 template <typename T, typename Index>
@@ -199,11 +195,15 @@ template <typename T, typename Index> __global__ void pad_backward(dpt__pad_args
   ((T *)a.in)[e] = sum;
 }
 
-/* kernels(a real, an index): the kernel to launch, a thread of which writes `each` elements. */
+/* Elements that are written. */
+template <typename Args> int64_t written(const Args *a) {
+  return a->planes * dpt__volume(a->backward ? a->insize : a->outsize);
+}
+
+/* kernels(a real, an index): the kernel to launch, with `count` threads. */
 template <typename Args, typename F>
-int launch(dpt__context *context, const Args *a, int each, F kernels) {
+int launch(dpt__context *context, const Args *a, int64_t count, F kernels) {
   int64_t in = dpt__volume(a->insize), out = dpt__volume(a->outsize);
-  int64_t count = a->planes * (a->backward ? in : out);
   int64_t most = a->planes * (in > out ? in : out); /* no number of a position is larger */
   for (int d = 0; d < 3; d++)
     if (2 * (a->insize[d] + a->outsize[d]) > most) most = 2 * (a->insize[d] + a->outsize[d]);
@@ -211,8 +211,7 @@ int launch(dpt__context *context, const Args *a, int each, F kernels) {
   return dpt__of_real_index(a->type, most, [&](auto zero, auto index) {
     typedef decltype(index) Index;
     auto kernel = kernels(zero, index);
-    return DPT_LAUNCH(kernel, dpt__blocks((count + each - 1) / each), DPT__BLOCK, 0, context, *a,
-                      (Index)count);
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, *a, (Index)count);
   });
 }
 
@@ -220,8 +219,9 @@ int launch(dpt__context *context, const Args *a, int each, F kernels) {
 
 int dpt__cuda_upsample(dpt__context *context, const void *args) {
   const struct dpt__upsample_args *a = (const struct dpt__upsample_args *)args;
-  const int each = a->linear || a->backward ? 1 : DPT__PACK;
-  return launch(context, a, each, [&](auto zero, auto index) {
+  int64_t count = written(a), width = a->outsize[2];
+  if (count && !a->linear && !a->backward) count = count / width * dpt__packs_of(width);
+  return launch(context, a, count, [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     auto interpolates = a->backward ? upsample_backward<T, Index> : upsample<T, Index>;
@@ -232,7 +232,7 @@ int dpt__cuda_upsample(dpt__context *context, const void *args) {
 
 int dpt__cuda_pad(dpt__context *context, const void *args) {
   const struct dpt__pad_args *a = (const struct dpt__pad_args *)args;
-  return launch(context, a, 1, [&](auto zero, auto index) {
+  return launch(context, a, written(a), [&](auto zero, auto index) {
     auto forward = pad<decltype(zero), decltype(index)>;
     auto backward = pad_backward<decltype(zero), decltype(index)>;
     return a->backward ? backward : forward;
