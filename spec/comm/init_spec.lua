@@ -39,7 +39,8 @@ describe('dpt.comm', function()
    it('leaves the current device as it was if memory is short #devices2', function()
       local t = torch.randn(2 ^ 20):cuda()
       collectgarbage()
-      collectgarbage() -- what is garbage now would be free memory later
+      collectgarbage() -- what is garbage now would be free memory later, as what is still in use
+      cutorch.synchronizeAll()
       local live = cutorch.memoryStats(count).live
       cutorch.emptyCache()
       cutorch.setMemoryLimit(count, live + 2 ^ 20)
