@@ -47,7 +47,10 @@ function Faulty:write() faults[fault]() end
 local function goWrong()
    if fault == 'stop' then -- the others wait from here on
       distributed.barrier()
-      if rank ~= victim then shorten() end
+      if rank ~= victim then
+         shorten()
+         distributed.rank() -- reads it: at the end of the script no operation would
+      end
    end
    if rank ~= victim then return end
    if place == 'between' then
