@@ -63,11 +63,15 @@ static void rejects(void) {
 /* ---- many threads ---- */
 
 enum { THREADS = 3, ITEMS = 4000 };
-static atomic_int running;
+static atomic_int running, traced;
 
+/* Half of the items wait for the end of a trace, whatever else the machine does. */
 static void *queue_items(void *arg) {
   const int *device = arg;
-  for (int i = 0; i < ITEMS; i++) push(dpt__current_stream(*device));
+  for (int i = 0; i < ITEMS; i++) {
+    while (i == ITEMS / 2 && !atomic_load(&traced)) dpt__sleep(100000);
+    push(dpt__current_stream(*device));
+  }
   atomic_fetch_sub(&running, 1);
   return NULL;
 }
@@ -83,6 +87,7 @@ static void has_each_item_once(void) {
   pthread_t threads[THREADS];
   int devices[THREADS] = {1, 2, 1};
   atomic_store(&running, THREADS);
+  atomic_store(&traced, 0);
   for (int i = 0; i < THREADS; i++)
     CHECK(!pthread_create(&threads[i], NULL, queue_items, &devices[i]));
   int traces = 0;
@@ -91,6 +96,7 @@ static void has_each_item_once(void) {
     OK(dpt_trace_start(traces % 2 ? 3 * ITEMS : 2 * ITEMS));
     if (more) dpt__sleep(1000000);
     OK(dpt_trace_stop());
+    atomic_store(&traced, 1);
     int64_t n, lost;
     const dpt_trace_record *r = records(&n, &lost);
     dpt_trace_record *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
