@@ -3,9 +3,9 @@
  * Invariant: no status of a CUDA call is ignored; a launch goes through DPT_LAUNCH (a kernel whose
  * threads never meet) or DPT_LAUNCH_COOPERATIVE, on the context's native stream, so that the same
  * text runs on a GPU and under the emulation (spec/emulation). Kernel functions of the backend
- * never wait. A kernel that finds a bad value leaves a fault in its stream: the next wait reports
- * it. A kernel function whose context measures (device/backend.h) goes all its way and launches
- * nothing.
+ * never wait, but where a convolution is measured. A kernel that finds a bad value leaves a fault
+ * in its stream: the next wait reports it. A kernel function whose context measures
+ * (device/backend.h) goes all its way and launches nothing.
  */
 #ifndef DPT_CUDA_CUDA_H
 #define DPT_CUDA_CUDA_H

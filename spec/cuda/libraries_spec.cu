@@ -189,7 +189,7 @@ static void recurrent(void) {
   plan.other.reserve = 256;
   plan.first.weight = plan.other.weight = 100;
   plan.between = 512;
-  CHECK(plan.weight_at(2) == 512 && plan.reserve_at(3) == 1024 && plan.given_at(1) == 1536);
+  CHECK(plan.weight_at(2) == 200 && plan.reserve_at(3) == 1024 && plan.given_at(1) == 1536);
   CHECK(plan.read_at(1) == plan.given_at(1) && plan.reserve() == 2048);
   plan.key.drops = 1;
   CHECK(plan.read_at(0) == 2048 && plan.reserve() == 3072);

@@ -268,7 +268,10 @@ void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   free(plan);
 }
 
-bool dpt__conv_competes(const dpt__conv_key *key) { return key->groups == 1; }
+bool dpt__conv_competes(const dpt__conv_key *key) {
+  int64_t image = key->I * dpt__volume(key->slide.kernel) * dpt__volume(key->slide.out);
+  return key->groups == 1 && image <= DPT__COLUMNS;
+}
 
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
   return (size_t)(key->O * (key->I / key->groups) * dpt__volume(key->slide.kernel)) *
@@ -282,7 +285,9 @@ static int plan_make(dpt__context *context, const dpt__cudnn_functions *f, cudnn
   bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
   if (dpt__conv_describe(f, key, plan)) return 1;
   if (!(*plan)->works) return 0;
-  if (choose(f, handle, *plan, o, measures, NULL)) {
+  /* a plan of a graph is not measured later: nobody needs memory for that */
+  bool found = (key->search & DPT_SEARCH_BENCHMARK) && !measures;
+  if (choose(f, handle, *plan, o, measures, NULL) || (found && dpt__conv_found(context, *plan))) {
     dpt__conv_drop(f, *plan);
     return 1;
   }

@@ -48,7 +48,8 @@ struct dpt__conv_need {
 /* The key of N of the images of args; bytes of its weight. */
 dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *args, int64_t N);
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
-/* Whether columns may be faster: groups are products of their own. */
+/* Whether columns may be faster, in memory that is no more than theirs usually is: groups are
+ * products of their own. */
 bool dpt__conv_competes(const dpt__conv_key *key);
 /* Descriptors of a key; where cuDNN rejects them the plan does not work. 1: no plan, an error
  * message. */

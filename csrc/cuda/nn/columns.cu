@@ -14,12 +14,6 @@ extern "C" {
 
 namespace {
 
-/* Elements of columns at a time, unless one image has more; few where specs shall see parts. */
-#ifdef DPT_EMULATED
-enum : int64_t { CAPACITY = 1 << 12 };
-#else
-enum : int64_t { CAPACITY = 1 << 24 };
-#endif
 /* Positions of an image from which on its gradient of the weights is work enough for a GPU. */
 enum : int64_t { MANY = 1 << 12 };
 
@@ -163,14 +157,14 @@ int gradient(dpt__context *context, const struct dpt__convolution_args *a, int64
 
 template <typename T> int convolve(dpt__context *context, const struct dpt__convolution_args *a) {
   int64_t image = a->I * dpt__volume(a->slide.in), S = dpt__volume(a->slide.out);
-  int64_t each = a->I * dpt__volume(a->slide.kernel) * S, chunk = CAPACITY / each;
+  int64_t each = a->I * dpt__volume(a->slide.kernel) * S, chunk = DPT__COLUMNS / each;
   bool straight = pointwise(&a->slide);
   if (chunk < 1) chunk = 1;
   if (chunk > a->N || straight) chunk = a->N;
   T *col = NULL;
   if (!straight) col = (T *)dpt__scratch(context, (size_t)(chunk * each) * sizeof *col);
   /* images together, where the product of one is small */
-  int64_t of_weight = a->O * a->I * dpt__volume(a->slide.kernel), most = CAPACITY / of_weight;
+  int64_t of_weight = a->O * a->I * dpt__volume(a->slide.kernel), most = DPT__COLUMNS / of_weight;
   if (most > chunk) most = chunk;
   bool together = a->pass == DPT__PASS_WEIGHT && a->groups == 1 && most > 1 && S < MANY;
   T *parts = NULL;

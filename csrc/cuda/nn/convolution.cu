@@ -1,8 +1,8 @@
 /* convolution.cu: picks the way to compute a convolution, and adds the bias.
  *
  * Invariant: in deterministic mode an image's bits do not depend on the other images, which cuDNN
- * does not promise, and gradients of weights have no more than the roundings of their sums, as by
- * cuDNN's transforms they have.
+ * does not promise, and gradients of weights have the roundings of their sums alone, where cuDNN's
+ * algorithms may transform.
  */
 #include "cuda/element.h"
 #include "cuda/nn/convolution.h"

@@ -12,7 +12,7 @@ namespace {
 enum { WARP = 32, SIDE = 32, DEEP = 8, BATCH = 2, LONG = 16384 };
 
 /* ---- rows: a position's classes are neighbours (S is 1); blockDim.x threads have one position,
- * blockDim.y positions are a block's, one if it has whole warps. What is read twice is in a cache
+ * blockDim.y positions are a block's, one if it has several warps. What is read twice is in a cache
  * by then. ---- */
 
 /* A thread's packs of a row are blockDim.x apart; BATCH of them are read before any is used. */

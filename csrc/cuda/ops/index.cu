@@ -14,6 +14,7 @@ namespace {
 
 constexpr unsigned CHECK_THREADS = 1024;
 constexpr int64_t CHECK_ALONE = 16 * CHECK_THREADS; /* indices that one block looks at */
+constexpr int BATCH = 8; /* indices that a thread reads before it looks at any */
 
 /* Slices of g.slices have `order_stride` indices each in sorted and order, or share those (0). */
 struct job {
@@ -28,7 +29,6 @@ struct job {
 __global__ void __launch_bounds__(CHECK_THREADS)
     check_indices(dpt__index_args g, int64_t count, int *rejected, dpt__kernel_fault fault,
                   const char *name) {
-  constexpr int BATCH = 8; /* indices that a thread reads before it looks at any */
   const int64_t step = dpt__grid_threads<int64_t>();
   int bad = 0;
   for (int64_t first = dpt__thread<int64_t>(); first < count; first += BATCH * step) {
@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(CHECK_THREADS)
 
 int check(dpt__context *context, const dpt__index_args &g, int *rejected) {
   int64_t count = g.slices.count * g.n;
-  unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / (CHECK_THREADS / DPT__BLOCK));
+  constexpr int64_t EACH = CHECK_THREADS / DPT__BLOCK * BATCH;
+  unsigned blocks = count <= CHECK_ALONE ? 1 : dpt__blocks(count / EACH);
   if (blocks > 1 && dpt__cuda_clear(context, rejected, sizeof *rejected)) return 1;
   unsigned threads = count < CHECK_THREADS ? (unsigned)(count + 31) / 32 * 32 : CHECK_THREADS;
   return DPT_LAUNCH_COOPERATIVE(check_indices, blocks, threads, 0, context, g, count, rejected,

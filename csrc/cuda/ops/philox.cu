@@ -3,7 +3,7 @@
  * Invariant: element i depends on its place in row-major order alone; whole numbers and uniforms
  * are the host's bit for bit (compiled with -fmad=false), also in halves. Each element has a block
  * of words of its own, so that computing them takes about as long as memory does. Normal floats
- * are computed in single precision, within a few ulp of the formula's.
+ * are computed in single precision, within a few ulp of the larger of mean and deviation.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"

@@ -80,7 +80,7 @@ end
 local function drop(self, result, x)
    local active = self:active()
    if self.inplace then
-      result:set(x)
+      x = result:set(x)
    elseif not active or torch.type(x) ~= torch.type(result) then
       x = result:resizeAs(x):copy(x)
    end
