@@ -56,7 +56,7 @@ int dpt__cuda_launched(dpt__context *context, const char *kernel);
 int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name);
 /* The bytes become 0, in the order of the context's stream. */
 int dpt__cuda_clear(dpt__context *context, void *p, size_t bytes);
-/* Milliseconds that the native stream takes for what issue(data) gives it: waits for that. */
+/* Milliseconds that the native stream takes for what issue(data) queues on it: waits for that. */
 int dpt__cuda_time(dpt__context *context, int (*issue)(void *data), void *data,
                    float *milliseconds);
 /* Whether work has come to the event; that it has not leaves no error behind on this thread. */

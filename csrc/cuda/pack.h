@@ -16,12 +16,13 @@ template <typename T> static inline bool dpt__packs_at(const void *p) {
   return (uintptr_t)p % sizeof(dpt__pack<T>) == 0;
 }
 
-/* n elements from `from` on; those beyond n become 0. */
+/* n elements from `from` on; those beyond n become `fill`. */
 template <typename T>
-__device__ __forceinline__ dpt__pack<T> dpt__pack_load(const T *from, int n, bool whole) {
+__device__ __forceinline__ dpt__pack<T> dpt__pack_load(const T *from, int n, bool whole,
+                                                       T fill = T()) {
   if (whole) return *(const dpt__pack<T> *)from;
   dpt__pack<T> pack;
-  for (int i = 0; i < DPT__PACK; i++) pack.v[i] = i < n ? from[i] : T();
+  for (int i = 0; i < DPT__PACK; i++) pack.v[i] = i < n ? from[i] : fill;
   return pack;
 }
 template <typename T>

@@ -132,6 +132,22 @@ class Language(nn.Module):
         return nn.functional.log_softmax(self.out(y.flatten(0, 1)), 1)
 
 
+def layer(module, x, gradient=True):
+    """Forward and backward of a layer, gradients of parameters included."""
+    module = module.cuda()
+    x.requires_grad_(gradient)
+    ones = None
+
+    def run():
+        nonlocal ones
+        y = module(x)
+        y = y[0] if isinstance(y, tuple) else y
+        if ones is None:
+            ones = torch.ones_like(y)
+        y.backward(ones)
+    return run
+
+
 def bandwidth():
     a, b, r = uniform(n), uniform(n), uniform(n)
     few = 2 if small else 20
@@ -148,19 +164,9 @@ def products():
     h, k, s = a.half(), b.half(), r.half()
     tell("gemm half", seconds(lambda: torch.mm(h, k, out=s), 2 if small else 20))
     few = 2 if small else 20
-
-    def both(layer, x):
-        x.requires_grad_()
-        y = layer(x)
-        gradient = torch.ones_like(y[0] if isinstance(y, tuple) else y)
-
-        def run():
-            y = layer(x)
-            (y[0] if isinstance(y, tuple) else y).backward(gradient)
-        return seconds(run, few)
-    tell("convolution", both(nn.Conv2d(64, 64, 3, padding=1).cuda(),
-                             uniform(batch, 64, plane, plane)))
-    tell("lstm", both(nn.LSTM(hidden, hidden).cuda(), uniform(length, batch, hidden)))
+    tell("convolution", seconds(layer(
+        nn.Conv2d(64, 64, 3, padding=1), uniform(batch, 64, plane, plane)), few))
+    tell("lstm", seconds(layer(nn.LSTM(hidden, hidden), uniform(length, batch, hidden)), few))
 
 
 def training():
@@ -202,20 +208,6 @@ def operations():
     side, wide = size(8192), size(10000)
     square = lambda: uniform(side, side)
 
-    def layer(module, x, gradient=True):
-        module = module.cuda() if isinstance(module, nn.Module) else module
-        x.requires_grad_(gradient)
-        ones = None
-
-        def run():
-            nonlocal ones
-            y = module(x)
-            y = y[0] if isinstance(y, tuple) else y
-            if ones is None:
-                ones = torch.ones_like(y)
-            y.backward(ones)
-        return run
-
     def fresh(module, x):
         """As layer, where the gradient of x is written, not added to."""
         run = layer(module, x)
@@ -228,7 +220,6 @@ def operations():
     def with_(f, *operands):
         return lambda: f(*operands)
 
-    F = nn.functional
     row("add 16 numbers", lambda: (with_(lambda a, b: a.add_(b), uniform(16), uniform(16)), 500))
     row("read a number", lambda: (with_(lambda a: a[2].item(), uniform(16)), 100))
     row("tanh", lambda: with_(lambda a, r: torch.tanh(a, out=r), square(), square()))

@@ -1,5 +1,5 @@
---- Sums, norms, extremes and the like: what host memory gives, a device gives too, for slices that
--- a few threads have, one block, or many blocks, wherever their elements begin.
+--- Sums, norms, extremes and the like: what host memory returns, a device returns too, for slices
+-- that a few threads have, one block, or many blocks, wherever their elements begin.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers

@@ -42,11 +42,7 @@ template <typename T> struct row {
     }
   }
   __device__ dpt__pack<T> load(const void *from, int64_t at, int n, T fill) const {
-    const T *x = (const T *)from + at;
-    if (packs && n >= DPT__PACK) return dpt__pack_load(x, n, true);
-    dpt__pack<T> pack;
-    for (int i = 0; i < DPT__PACK; i++) pack.v[i] = i < n ? x[i] : fill;
-    return pack;
+    return dpt__pack_load((const T *)from + at, n, packs && n >= DPT__PACK, fill);
   }
   __device__ void store(void *to, int64_t at, int n, const dpt__pack<T> &y) const {
     dpt__pack_store((T *)to + at, y, n, packs && n >= DPT__PACK);
