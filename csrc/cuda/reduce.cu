@@ -18,6 +18,15 @@ namespace {
 
 enum { THREADS = 256, EACH = 32, SIDE = 32, MOST_BLOCKS = 4096, END_THREADS = 1024 };
 
+/* What a kernel accumulates is a constant of it, given to the functions it is made of. The
+ * emulation, whose compilers would take minutes for all the kernels, asks at run time: ANY. */
+enum { ANY = -1 };
+#ifdef DPT_EMULATED
+#define KERNELS_OF(kind) ANY
+#else
+#define KERNELS_OF(kind) kind
+#endif
+
 /* What some elements contribute: value; m2 or the position of the value; how many they were. */
 template <typename A> struct part {
   A value;
@@ -35,7 +44,7 @@ __device__ uint64_t pair_of(int pairing, uint64_t x, uint64_t y) {
   return dpt__pair_whole(pairing, x, y);
 }
 
-template <int kind, typename A> __device__ part<A> nothing() {
+template <typename A> __device__ __forceinline__ part<A> nothing(int kind) {
   part<A> v;
   v.value = kind == DPT__PRODUCT ? A(1) : A(0);
   v.m2 = 0;
@@ -44,53 +53,65 @@ template <int kind, typename A> __device__ part<A> nothing() {
 }
 
 /* x, which comes later, is a better extreme than y: NaN is the best. */
-template <int kind> __device__ bool beats(double x, double y) {
+__device__ __forceinline__ bool beats(int kind, double x, double y) {
   return (y == y) & !(kind == DPT__MAX ? x <= y : x >= y);
 }
-template <int kind> __device__ bool beats(uint64_t x, uint64_t y) {
+__device__ __forceinline__ bool beats(int kind, uint64_t x, uint64_t y) {
   return kind == DPT__MAX ? (int64_t)x > (int64_t)y : (int64_t)x < (int64_t)y;
 }
 /* b is a better extreme than a. */
-template <int kind, typename A> __device__ bool better(const part<A> &a, const part<A> &b) {
+template <typename A>
+__device__ __forceinline__ bool better(int kind, const part<A> &a, const part<A> &b) {
   if (!a.n || !b.n) return b.n;
-  if (a.at < b.at) return beats<kind>(b.value, a.value);
-  return !beats<kind>(a.value, b.value);
+  if (a.at < b.at) return beats(kind, b.value, a.value);
+  return !beats(kind, a.value, b.value);
 }
 
-template <int kind, typename A> __device__ void join(part<A> *to, const part<A> &from) {
-  if constexpr (kind == DPT__MAX || kind == DPT__MIN) {
-    if (better<kind>(*to, from)) *to = from;
+/* Of variance: whole numbers have none. */
+__device__ __forceinline__ void join_variance(part<double> *to, const part<double> &from) {
+  if (from.n)
+    dpt__join_variance(&to->value, &to->m2, (double)to->n, from.value, from.m2, (double)from.n);
+}
+__device__ __forceinline__ void join_variance(part<uint64_t> *, const part<uint64_t> &) {}
+__device__ __forceinline__ void add_variance(part<double> *v, double x) {
+  double d = x - v->value;
+  v->value += d / (double)v->n;
+  v->m2 += d * (x - v->value);
+}
+__device__ __forceinline__ void add_variance(part<uint64_t> *, uint64_t) {}
+
+template <typename A>
+__device__ __forceinline__ void join(int kind, part<A> *to, const part<A> &from) {
+  if (kind == DPT__MAX || kind == DPT__MIN) {
+    if (better(kind, *to, from)) *to = from;
     return;
-  } else if constexpr (kind == DPT__PRODUCT) {
-    to->value *= from.value;
-  } else if constexpr (kind == DPT__VARIANCE) {
-    if (from.n)
-      dpt__join_variance(&to->value, &to->m2, (double)to->n, from.value, from.m2, (double)from.n);
-  } else {
-    to->value += from.value;
   }
+  if (kind == DPT__PRODUCT)
+    to->value *= from.value;
+  else if (kind == DPT__VARIANCE)
+    join_variance(to, from);
+  else
+    to->value += from.value;
   to->n += from.n;
 }
 
 /* Element i comes behind all that v has. */
-template <int kind, typename A> __device__ void add(part<A> *v, A x, int64_t i, double p) {
-  if constexpr (kind == DPT__MAX || kind == DPT__MIN) {
-    const bool best = (v->n == 0) | beats<kind>(x, v->value); /* without a branch */
+template <typename A>
+__device__ __forceinline__ void add(int kind, part<A> *v, A x, int64_t i, double p) {
+  if (kind == DPT__MAX || kind == DPT__MIN) {
+    const bool best = (v->n == 0) | beats(kind, x, v->value); /* without a branch */
     v->value = best ? x : v->value;
     v->at = best ? i : v->at;
     v->n = 1;
     return;
   }
   v->n++;
-  if constexpr (kind == DPT__PRODUCT) {
+  if (kind == DPT__PRODUCT)
     v->value *= x;
-  } else if constexpr (kind == DPT__VARIANCE) {
-    double d = x - v->value;
-    v->value += d / (double)v->n;
-    v->m2 += d * (x - v->value);
-  } else {
+  else if (kind == DPT__VARIANCE)
+    add_variance(v, x);
+  else
     v->value += term(kind, x, p);
-  }
 }
 
 /* ---- where numbers come from: by units of EACH neighbours, of which a thread reads BATCH before
@@ -148,7 +169,7 @@ template <typename A> struct result {
   void *r;
   int64_t *idx; /* NULL, or positions */
   dpt__slices slices;
-  int op, dtype;
+  int op, kind, dtype; /* kind: the accumulation */
   double p;
 };
 
@@ -168,13 +189,14 @@ struct shape {
 };
 
 /* The parts of a slice's threads become one, which depth 0 returns. */
-template <int kind, typename A>
-__device__ part<A> join_block(const shape &s, const part<A> &v, part<A> *shared) {
+template <typename A>
+__device__ __forceinline__ part<A> join_block(int kind, const shape &s, const part<A> &v,
+                                              part<A> *shared) {
   int self = s.depth() * s.side + s.slice();
   shared[self] = v;
   for (int half = s.deep / 2; half; half /= 2) {
     __syncthreads();
-    if (s.depth() < half) join<kind>(&shared[self], shared[self + half * s.side]);
+    if (s.depth() < half) join(kind, &shared[self], shared[self + half * s.side]);
   }
   return shared[self];
 }
@@ -186,10 +208,12 @@ __device__ void finish(const result<A> &r, const int64_t *at, const part<A> &v) 
 }
 
 /* Adds units first, first + step ... of elements below `end` to v. */
-template <int kind, typename Source, typename A>
-__device__ __forceinline__ void add_units(const Source &source, int64_t slice, int64_t first,
-                                          int64_t end, int64_t step, double p, part<A> *v) {
-  constexpr bool heavy = kind == DPT__POWER || kind == DPT__VARIANCE; /* and not worth its code */
+template <int constant, typename Source, typename A>
+__device__ __forceinline__ void add_units(int kind, const Source &source, int64_t slice,
+                                          int64_t first, int64_t end, int64_t step, double p,
+                                          part<A> *v) {
+  /* and not worth its code */
+  constexpr bool heavy = constant == DPT__POWER || constant == DPT__VARIANCE;
   constexpr int EACH = Source::EACH, BATCH = heavy ? 1 : Source::BATCH;
   int64_t i = first;
   for (; i + (BATCH - 1) * step + EACH <= end; i += BATCH * step) {
@@ -198,32 +222,33 @@ __device__ __forceinline__ void add_units(const Source &source, int64_t slice, i
     for (int b = 0; b < BATCH; b++) u[b] = source.load(slice, i + b * step, EACH);
     DPT_UNROLL
     for (int b = 0; b < BATCH; b++)
-      for (int k = 0; k < EACH; k++) add<kind>(v, source.number(u[b], k), i + b * step + k, p);
+      for (int k = 0; k < EACH; k++) add(kind, v, source.number(u[b], k), i + b * step + k, p);
   }
   for (; i < end; i += step) {
     const int n = end - i < EACH ? (int)(end - i) : EACH;
     const typename Source::unit u = source.load(slice, i, n);
     for (int k = 0; k < EACH; k++)
-      if (k < n) add<kind>(v, source.number(u, k), i + k, p);
+      if (k < n) add(kind, v, source.number(u, k), i + k, p);
   }
 }
 
 /* Block (x, y) has the slices from x * side on and `chunk` elements of them from y * chunk on. Its
  * parts go to parts[slice * gridDim.y + y], or are the results if there is one block for a slice.
  */
-template <typename T, typename A, int kind, typename Source>
+template <typename T, typename A, int constant, typename Source>
 __global__ void __launch_bounds__(THREADS, 4) /* with as many reads on the way as written */
     reduce_parts(shape s, Source source, result<A> r, int64_t n, int64_t chunk, part<A> *parts) {
   DPT_SHARED(part<A>, shared);
+  const int kind = constant == ANY ? r.kind : constant;
   int64_t slice = (int64_t)blockIdx.x * s.side + s.slice(), at[DPT__SLICE_OPERANDS];
   int64_t first = (int64_t)blockIdx.y * chunk, end = first + chunk < n ? first + chunk : n;
-  part<A> v = nothing<kind, A>();
+  part<A> v = nothing<A>(kind);
   if (slice < r.slices.count) {
     dpt__offsets<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
-    add_units<kind>(source, at[0], first + s.depth() * Source::EACH, end,
-                    (int64_t)s.deep * Source::EACH, r.p, &v);
+    add_units<constant>(kind, source, at[0], first + s.depth() * Source::EACH, end,
+                        (int64_t)s.deep * Source::EACH, r.p, &v);
   }
-  v = join_block<kind>(s, v, shared);
+  v = join_block(kind, s, v, shared);
   if (s.depth() || slice >= r.slices.count) return;
   if (gridDim.y == 1)
     finish(r, at, v);
@@ -232,18 +257,19 @@ __global__ void __launch_bounds__(THREADS, 4) /* with as many reads on the way a
 }
 
 /* Joins the parts of each slice and writes the results. */
-template <typename A, int kind>
+template <typename A, int constant>
 __global__ void __launch_bounds__(END_THREADS)
     reduce_end(shape s, result<A> r, const part<A> *parts, int64_t blocks) {
   DPT_SHARED(part<A>, shared);
+  const int kind = constant == ANY ? r.kind : constant;
   int64_t slice = (int64_t)blockIdx.x * s.side + s.slice(), at[DPT__SLICE_OPERANDS];
   bool here = slice < r.slices.count;
-  part<A> v = nothing<kind, A>();
+  part<A> v = nothing<A>(kind);
   /* a thread's parts are neighbours: the order of elements is kept */
   int64_t each = (blocks + s.deep - 1) / s.deep, first = s.depth() * each;
   for (int64_t b = first; here && b < first + each && b < blocks; b++)
-    join<kind>(&v, parts[slice * blocks + b]);
-  v = join_block<kind>(s, v, shared);
+    join(kind, &v, parts[slice * blocks + b]);
+  v = join_block(kind, s, v, shared);
   if (s.depth() || !here) return;
   dpt__offsets<int64_t, DPT__SLICE_OPERANDS>(r.slices, slice, at);
   finish(r, at, v);
@@ -265,7 +291,7 @@ dim3 threads_of(const shape &s) {
 }
 
 /* along: elements of a slice are closer together than slices. */
-template <typename T, int kind, typename Source>
+template <typename T, int constant, typename Source>
 int launch_kind(dpt__context *context, const Source &source, int64_t n, bool along,
                 const result<dpt__sum_of<T>> &r) {
   typedef dpt__sum_of<T> A;
@@ -280,14 +306,14 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
   if (blocks > 1) {
     parts = (part<A> *)dpt__scratch(context, (size_t)count * blocks * sizeof *parts);
   }
-  auto first = reduce_parts<T, A, kind, Source>;
+  auto first = reduce_parts<T, A, constant, Source>;
   if (DPT_LAUNCH_COOPERATIVE(first, dim3((unsigned)groups, blocks), threads_of(s),
                              s.side * s.deep * sizeof *parts, context, s, source, r, n, chunk,
                              parts))
     return 1;
   if (blocks == 1) return 0;
   shape e = shape_of(1, END_THREADS, true, blocks, count);
-  auto end = reduce_end<A, kind>;
+  auto end = reduce_end<A, constant>;
   return DPT_LAUNCH_COOPERATIVE(end, dim3((unsigned)dpt__ceil_div(count, e.side)), threads_of(e),
                                 e.side * e.deep * sizeof *parts, context, e, r, parts,
                                 (int64_t)blocks);
@@ -295,30 +321,30 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
 
 #define CASE(kind)                                                                                 \
   case kind:                                                                                       \
-    return launch_kind<T, kind>(context, source, n, along, r);
+    return launch_kind<T, KERNELS_OF(kind)>(context, source, n, along, r);
 template <typename T, typename Source, typename A>
-int launch(dpt__context *context, int kind, const Source &source, int64_t n, bool along,
-           const result<A> &r) {
+int launch(dpt__context *context, const Source &source, int64_t n, bool along, const result<A> &r) {
   if constexpr (std::is_same<A, double>::value) {
-    switch (kind) { DPT__REAL_ACCUMULATIONS(CASE) }
+    switch (r.kind) { DPT__REAL_ACCUMULATIONS(CASE) }
   } else {
-    switch (kind) { DPT__WHOLE_ACCUMULATIONS(CASE) }
+    switch (r.kind) { DPT__WHOLE_ACCUMULATIONS(CASE) }
   }
   return dpt__cuda_fail("nothing accumulates that of element type %d", r.dtype);
 }
 #undef CASE
 
 template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *g) {
-  result<dpt__sum_of<T>> r = {g->r, g->idx, g->slices, g->op, g->dtype, g->p};
+  result<dpt__sum_of<T>> r = {g->r,     g->idx, g->slices, g->op, dpt__accumulation(g->op, g->p),
+                              g->dtype, g->p};
   int64_t stride = g->stride < 0 ? -g->stride : g->stride;
-  int last = g->slices.ndim - 1, kind = dpt__accumulation(g->op, g->p);
+  int last = g->slices.ndim - 1;
   bool along = last < 0 || g->slices.size[last] == 1 || g->slices.stride[0][last] >= stride;
   if (!along || g->stride != 1)
-    return launch<T>(context, kind, slices_source<T>{(const T *)g->a, g->stride}, g->n, along, r);
+    return launch<T>(context, slices_source<T>{(const T *)g->a, g->stride}, g->n, along, r);
   bool packs = dpt__packs_at<T>(g->a);
   for (int d = 0; d <= last; d++) packs = packs && g->slices.stride[0][d] % DPT__PACK == 0;
   dense_source<T, DPT__PAIR_first> source = {(const T *)g->a, NULL, packs};
-  return launch<T>(context, kind, source, g->n, along, r);
+  return launch<T>(context, source, g->n, along, r);
 }
 
 /* One number of everything. */
@@ -327,6 +353,7 @@ template <typename A> result<A> one_number(double *out, int op, double p) {
   r.r = out;
   r.slices.count = 1;
   r.op = op;
+  r.kind = dpt__accumulation(op, p);
   r.dtype = DPT_F64;
   r.p = p;
   return r;
@@ -344,30 +371,28 @@ template <typename T, int pairing, typename F> int with_source(const dpt__walk &
 template <typename T> int reduce_all(dpt__context *context, const dpt__reduce_all_args *g) {
   result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, g->op, g->p);
   return with_source<T, DPT__PAIR_first>(g->walk, [&](auto source) {
-    return launch<T>(context, dpt__accumulation(g->op, g->p), source, dpt__walk_count(&g->walk),
-                     true, r);
+    return launch<T>(context, source, dpt__walk_count(&g->walk), true, r);
   });
 }
 
 /* Dot products and equality are sums; distances have every sum of reals. */
 template <typename T> int pair(dpt__context *context, const dpt__pair_args *g) {
   int64_t n = dpt__walk_count(&g->walk);
-  int op = dpt__pair_reduction(g->op), kind = dpt__accumulation(op, g->p);
-  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, op, g->p);
+  result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, dpt__pair_reduction(g->op), g->p);
   if (g->op == DPT__PAIR_dot)
     return with_source<T, DPT__PAIR_dot>(g->walk, [&](auto source) {
-      return launch_kind<T, DPT__SUM>(context, source, n, true, r);
+      return launch_kind<T, KERNELS_OF(DPT__SUM)>(context, source, n, true, r);
     });
   if (g->op == DPT__PAIR_equal)
     return with_source<T, DPT__PAIR_equal>(g->walk, [&](auto source) {
-      return launch_kind<T, DPT__SUM>(context, source, n, true, r);
+      return launch_kind<T, KERNELS_OF(DPT__SUM)>(context, source, n, true, r);
     });
   if constexpr (std::is_same<dpt__sum_of<T>, double>::value)
     return with_source<T, DPT__PAIR_dist>(g->walk, [&](auto source) {
-      switch (kind) {
+      switch (r.kind) {
 #define CASE(kind)                                                                                 \
   case kind:                                                                                       \
-    return launch_kind<T, kind>(context, source, n, true, r);
+    return launch_kind<T, KERNELS_OF(kind)>(context, source, n, true, r);
         DPT__REAL_SUMS(CASE)
 #undef CASE
       }
