@@ -3,7 +3,7 @@
  * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions, in
  * whatever tile it lies; two vectors are the columns of a panel.
  */
-enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES), FN(AHEAD) = 32 };
+enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES) };
 typedef T FN(V) __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
 /* to = scale * from turned over, LANES rows of LANES each. A round moves every element's address,
@@ -54,35 +54,30 @@ static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_ro
   }
 }
 
-/* c (rows, cols) = or += rows of a times a panel; rows is a constant in every call. */
+/* c (rows, COLS) = or += rows of a times a panel; rows is a constant in every call. */
 static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64_t c_row,
                                                            const T *a, int64_t a_row,
-                                                           const T *panel, int64_t k, int64_t cols,
-                                                           int add) {
+                                                           const T *panel, int64_t k, int add) {
   FN(V) sum[ROWS][2];
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
     sum[i][0] = sum[i][1] = (FN(V)){0};
-    __builtin_prefetch(c + i * c_row);
-    __builtin_prefetch(c + i * c_row + FN(LANES));
+    __builtin_prefetch(c + i * c_row, 1);
+    __builtin_prefetch(c + i * c_row + FN(LANES), 1);
   }
-#pragma GCC unroll 2
+#pragma GCC unroll 4
   for (int64_t l = 0; l < k; l++) {
     const FN(V) *b = (const FN(V) *)(panel + l * FN(COLS));
     FN(V) b0 = b[0], b1 = b[1];
-    __builtin_prefetch(b + FN(AHEAD));
-    __builtin_prefetch(b + FN(AHEAD) + 1);
+    if (AHEAD) __builtin_prefetch(b + AHEAD), __builtin_prefetch(b + AHEAD + 1);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++) {
       T x = a[i * a_row + l];
       sum[i][0] += x * b0;
       sum[i][1] += x * b1;
+      __asm__ volatile("" ::: "memory"); /* one x at a time: registers for more would be sums' */
     }
   }
-  for (int i = 0; i < rows && cols < FN(COLS); i++)
-    for (int64_t j = 0; j < cols; j++)
-      c[i * c_row + j] = (add ? c[i * c_row + j] : 0) + ((const T *)sum[i])[j];
-  if (cols < FN(COLS)) return;
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
     FN(V) *v = (FN(V) *)(c + i * c_row);
@@ -91,18 +86,35 @@ static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64
   }
 }
 
-static void FN(run)(void *c, int64_t c_row, const void *a, int64_t a_row, const void *packed,
+/* The same for any number of rows, in tiles that differ by one row at most: one of few rows leaves
+ * units idle. */
+static void FN(panel)(T *c, int64_t c_row, const T *a, int64_t a_row, const T *panel, int64_t rows,
+                      int64_t k, int add) {
+  for (int64_t tiles = (rows + ROWS - 1) / ROWS, i = 0, n; tiles; tiles--, i += n) {
+    n = (rows - i + tiles - 1) / tiles;
+    switch (n) {
+#define X(n)                                                                                       \
+  case n:                                                                                          \
+    FN(tile)(n, c + i * c_row, c_row, a + i * a_row, a_row, panel, k, add);                        \
+    break;
+      TILES(X)
+#undef X
+    }
+  }
+}
+
+static void FN(run)(void *c_, int64_t c_row, const void *a_, int64_t a_row, const void *packed,
                     int64_t rows, int64_t k, int64_t n, int add) {
-  for (int64_t col = 0; col < n; col += FN(COLS)) {
-    const T *panel = (const T *)packed + col * k, *from = a;
-    int64_t cols = n - col < FN(COLS) ? n - col : FN(COLS), i = 0;
-    T *to = (T *)c + col;
-    for (; i + ROWS <= rows && !(ROWS == 6 && rows - i == 8); i += ROWS) /* 4 + 4, not 6 + 2 */
-      FN(tile)(ROWS, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
-    for (; ROWS > 4 && i + 4 <= rows; i += 4)
-      FN(tile)(4, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
-    for (; i + 2 <= rows; i += 2)
-      FN(tile)(2, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
-    if (i < rows) FN(tile)(1, to + i * c_row, c_row, from + i * a_row, a_row, panel, k, cols, add);
+  const T *a = a_;
+  int64_t col = 0;
+  for (; col + FN(COLS) <= n; col += FN(COLS))
+    FN(panel)((T *)c_ + col, c_row, a, a_row, (const T *)packed + col * k, rows, k, add);
+  for (int64_t i = 0; i < rows && col < n; i += ROWS) { /* what is left has no room for a panel */
+    T edge[ROWS][FN(COLS)], *c = (T *)c_ + i * c_row + col;
+    const int64_t few = ROWS < rows - i ? ROWS : rows - i;
+    FN(panel)(edge[0], FN(COLS), a + i * a_row, a_row, (const T *)packed + col * k, few, k, 0);
+    for (int64_t r = 0; r < few; r++)
+      for (int64_t j = 0; j < n - col; j++)
+        c[r * c_row + j] = (add ? c[r * c_row + j] : 0) + edge[r][j];
   }
 }

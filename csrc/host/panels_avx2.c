@@ -2,6 +2,8 @@
 #define TABLE dpt__panels_avx2
 #define BYTES 32
 #define ROWS 6
+#define TILES(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#define AHEAD 0
 #define MIX_f32 MIX8
 #define MIX_f64 MIX4
 #define DPT_ROWS "host/panels.inc.c"

@@ -1,4 +1,6 @@
-/* panels_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, ROWS of a tile.
+/* panels_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, at most ROWS of a
+ * tile (TILES: X of 1 up to ROWS), and how many vectors AHEAD a panel is asked for (0: the CPU does
+ * that better by itself).
  */
 #include "host/panels.h"
 #include <string.h>
