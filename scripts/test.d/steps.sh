@@ -11,15 +11,12 @@
 steps=(
   'setup        test -         what dpt needs is installed'
   'build        test setup     the library and the C tests build without a warning'
-  'sanitized    test setup     the same with AddressSanitizer and UndefinedBehaviorSanitizer'
   'lint         test setup     luacheck, clang-format and no line beyond 100 columns'
   'layers       test build     includes, requires, header, cdef, calls of CUDA keep to the rules'
   'size         test setup     each folder keeps to its line budget'
   'specs_others test build     the Lua specs but those of spec/nn'
   'specs_nn     test build     the Lua specs of spec/nn'
-  'asan_specs   test sanitized Lua specs of what handles memory in C, under both'
   'golden       test build     what the original Torch7 returned'
-  'asan_ctest   test sanitized the C tests under both'
   'ctest        test build     the C tests'
   'nccl         test build     Lua specs of comm and parallel networks by a stand-in for NCCL'
   'ranks        test build     dpt.distributed on 1 to 3 ranks by mpirun, and one going wrong'
@@ -27,6 +24,8 @@ steps=(
   'install      test build     an installed tree works from another directory'
   'startup      test build     dpt loads quickly and brings no CUDA library along'
 
+  'sanitized    rest setup     the same with AddressSanitizer and UndefinedBehaviorSanitizer'
+  'asan_ctest   rest sanitized the C tests under both'
   'threads      rest setup     the library and the C tests with ThreadSanitizer'
   'tsan         rest threads   C tests of what runs at once under ThreadSanitizer, also with delays'
   'thread_safety rest setup    what needs a lock has it: clang proves it from annotations'
@@ -54,14 +53,8 @@ steps=(
   'tour         rest setup     the worked examples of docs/tour.md, built in a copy'
 )
 
-# What a sanitizer is to see at every change: C that is given sizes, strides, offsets and bytes by
-# the caller (tensors, files, the FFI), and memory that several threads share (devices, comm,
-# workers, the buffers of parallel networks). Specs tagged #emulated run CUDA kernels on the CPU,
-# which --rest builds with sanitizers. The specs of layers and updates run under sanitizers
-# on emulated devices: there they pass both the kernels of csrc/cuda and, for what has none, the
-# host's.
-asan_specs=(spec/ffi_spec.lua spec/device spec/tensor spec/file spec/comm
-  spec/threads spec/image spec/nn/DataParallelTable_{buffers,errors}_spec.lua)
+# Under sanitizers on emulated devices: there layers and updates pass both the kernels of csrc/cuda
+# and, for what has none, the host's.
 asan_emulated=(spec/tensor spec/optim spec/nn/[a-z]*_spec.lua)
 
 # files PATTERN...: files of the repository, also new ones that are not yet committed.
@@ -209,8 +202,6 @@ sanitized_specs() {
   export DPT_LIBRARY=$PWD/build-sanitized/libdpt.so
   LD_PRELOAD=$(gcc -print-file-name=libasan.so) specs --exclude-tags=noasan "$@"
 }
-
-run_asan_specs() { sanitized_specs --exclude-tags=noasan,emulated "${asan_specs[@]}"; }
 
 run_asan_emulated() { DPT_DEVICES=emulated:2 sanitized_specs "${asan_emulated[@]}"; }
 

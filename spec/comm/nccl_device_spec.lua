@@ -1,7 +1,7 @@
 -- What a failed self-test of NCCL leaves behind.
 local standIn = require 'spec.support.stand_in'
 
-describe('NCCL that sums wrongly #hostonly #emulated', function()
+describe('NCCL that sums wrongly #hostonly', function()
    it('is not used, and leaves the current device as it was', function()
       local text = standIn.run([[
          cutorch.setDevice(1)

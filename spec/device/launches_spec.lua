@@ -21,7 +21,7 @@ local counts = [[
    end
 ]]
 
-describe('A reduction on a GPU #hostonly #emulated', function()
+describe('A reduction on a GPU #hostonly', function()
    it('is one launch if a block is enough for a row', function()
       local emulated = {DPT_DEVICES = 'emulated:1'}
       assert.equal('1\ttrue\n1\ttrue\n2\ttrue\n', run.lua(counts, emulated))

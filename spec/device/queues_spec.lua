@@ -26,7 +26,7 @@ local function emulated(code, environment)
    return run.lua(start .. code, environment)
 end
 
-describe('What a kernel finds wrong #hostonly #emulated', function()
+describe('What a kernel finds wrong #hostonly', function()
    it('is raised by the next wait on its stream, once, as on host devices', function()
       local code = [[
          divide()
@@ -82,7 +82,7 @@ describe('What a kernel finds wrong #hostonly #emulated', function()
    end)
 end)
 
-describe('An error of CUDA #hostonly #emulated', function()
+describe('An error of CUDA #hostonly', function()
    it('that lasts says so, names the call and what finds the kernel', function()
       local text = emulated [[
          emulated.emulated_break(700)
@@ -111,7 +111,7 @@ describe('An error of CUDA #hostonly #emulated', function()
    end)
 end)
 
-describe('Devices that do not reach each other #hostonly #emulated', function()
+describe('Devices that do not reach each other #hostonly', function()
    it('say so, and copies between them work', function()
       local text = emulated([[
          emulated.emulated_separate(2) -- the third device on
@@ -160,7 +160,7 @@ describe('Devices that do not reach each other #hostonly #emulated', function()
    end)
 end)
 
-describe('DPT_CACHE=off #hostonly #emulated', function()
+describe('DPT_CACHE=off #hostonly', function()
    local code = [[
       require 'dpt'
       print(cutorch.isCachingAllocatorEnabled())
@@ -199,7 +199,7 @@ describe('DPT_CACHE=off #hostonly #emulated', function()
    end)
 end)
 
-describe('A steady training step #hostonly #emulated', function()
+describe('A steady training step #hostonly', function()
    it('takes no memory and waits for nothing', function()
       local code = [[
          require 'dpt'
