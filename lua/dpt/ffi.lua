@@ -117,13 +117,15 @@ end
 --- Raises the error message of the C function that was just called.
 local function raiseMessage() return raise(ffi.string(C.dpt_message())) end
 
---- The parameters of each declared function that returns a status: a list of {name, tensor =
--- whether it is a tensor, list = or several, optional = whether nil may stand for it}.
-local signatures = {}
-local declarations = cdef:gsub('/%* or NULL %*/', 'OPTIONAL'):gsub('/%*.-%*/', '')
-for name, list in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*%((.-)%)%s*;' do
+--- The parameters of a declared function that returns a status, which are read at its first use: a
+-- list of {name, tensor = whether it is a tensor, list = or several, optional = whether nil may
+-- stand for it}; nil: there is no such function.
+local function signatureOf(name)
+   local _, last = cdef:find('\nint ' .. name .. '(', 1, true)
+   if not last then return nil end
+   local list = cdef:match('^(.-)%)%s*;', last + 1)
    local parameters = {}
-   for text in list:gmatch '[^,]+' do
+   for text in list:gsub('/%* or NULL %*/', 'OPTIONAL'):gsub('/%*.-%*/', ''):gmatch '[^,]+' do
       local optional = text:find 'OPTIONAL' ~= nil
       parameters[#parameters + 1] = text:find '^%s*void%s*$' == nil and {
          name = text:gsub('OPTIONAL', ''):match '([%w_]+)[%s%[%]%d]*$',
@@ -132,7 +134,7 @@ for name, list in declarations:gmatch '%f[%w_]int%s+(dpt_[%w_]+)%s*%((.-)%)%s*;'
          optional = optional,
       } or nil
    end
-   signatures[name] = parameters
+   return parameters
 end
 
 --- What modules call operands that C has short names for.
@@ -163,7 +165,7 @@ end
 -- made at its first use with as many parameters as the C function has: no varargs in hot paths.
 -- LuaJIT would pass nil on as NULL, so what is no tensor is rejected here.
 local lib = setmetatable({}, {__index = function(lib, name)
-   local signature = signatures['dpt_' .. name]
+   local signature = signatureOf('dpt_' .. name)
    if not signature then
       error('libdpt has no function dpt_' .. name .. ' that returns a status', 2)
    end
@@ -222,5 +224,5 @@ return {
    --- Raises a formatted error message at the line of dpt's caller.
    fail = function(...) return raise(string.format(...)) end,
    --- Whether libdpt declares the function `name` (without "dpt_") as one that returns a status.
-   has = function(name) return signatures['dpt_' .. name] ~= nil end,
+   has = function(name) return signatureOf('dpt_' .. name) ~= nil end,
 }

@@ -18,6 +18,7 @@
 -- everything else is copied.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
+local chunks = require 'dpt.threads.chunks'
 local write = require 'dpt.threads.writer'
 local read = require 'dpt.threads.reader'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
@@ -27,9 +28,10 @@ Pool.__index = Pool
 
 -- What a worker runs: a program that uses dpt, in a state that finds modules as this one does.
 local boot = [[
-   local path, cpath, dpt, worker, compile, share, n = %q, %q, %q, %q, %s, %s, ...
+   local path, cpath, chunks, dpt, worker, compile, share, n = %q, %q, %d, %q, %q, %s, %s, ...
    package.path, package.cpath, __threadid = path, cpath, n
    if not compile then require('jit').off() end
+   require('dpt.threads.chunks').use(chunks)
    require(dpt)
    require(worker)(share)
 ]]
@@ -72,8 +74,8 @@ function Pool.new(n, inits, share)
    end
    local slot = ffi.new 'dpt_workers *[1]'
    share = share ~= false
-   local program = boot:format(package.path, package.cpath, 'dpt', 'dpt.threads.worker',
-      tostring(jit.status()), tostring(share))
+   local program = boot:format(package.path, package.cpath, chunks.id(), 'dpt',
+      'dpt.threads.worker', tostring(jit.status()), tostring(share))
    program = ('return assert(loadstring(%q, %q))(...)'):format(program, source)
    lib.workers_new(slot, n, program, #program)
    local self = setmetatable({n = n, share = share, workers_ = ffi.gc(slot[0], C.dpt_workers_free),

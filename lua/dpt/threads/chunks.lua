@@ -1,0 +1,50 @@
+--- dpt.threads.chunks: dpt's own modules in workers: what one has compiled the others load.
+--
+-- Invariant: a worker loads what its path finds, as the state that made it does; sources do not
+-- change while a process uses them. Bytecode keeps names and lines, so that errors say the same.
+local dptffi = require 'dpt.ffi'
+local entries = require 'dpt.threads.entries'
+local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
+local put, get, grew = entries.put, entries.get, entries.grew
+local keyIn, valueIn, valueOut = entries.keyIn, entries.valueIn, entries.valueOut
+
+local chunks = {}
+
+local slot = ffi.new 'dpt_shared *[1]'
+local compiled -- a hash in C: path -> bytecode
+
+local function own() compiled = ffi.gc(slot[0], C.dpt_shared_release) end
+
+--- The number by which a worker of this state finds what others have compiled.
+function chunks.id()
+   if not compiled then
+      lib.shared_new(slot, C.DPT_HASH)
+      own()
+   end
+   return tonumber(C.dpt_shared_id(compiled))
+end
+
+local function load(name)
+   local path = name:find '^dpt%f[.%z]' and package.searchpath(name, package.path)
+   if not path then return nil end
+   put('require', keyIn, path, true)
+   repeat lib.table_get(compiled, keyIn, valueOut.v) until not grew(valueOut)
+   local bytecode = get(valueOut)
+   if bytecode then return assert(loadstring(bytecode)) end
+   local chunk = assert(loadfile(path))
+   bytecode = string.dump(chunk)
+   put('require', keyIn, path, true)
+   put('require', valueIn, bytecode)
+   lib.table_set(compiled, keyIn, valueIn)
+   return chunk
+end
+
+--- Lets this state, a worker's, load dpt's modules in that way.
+-- @param id number: chunks.id() of the state that made it
+function chunks.use(id)
+   lib.shared_find(slot, C.DPT_HASH, id)
+   own()
+   table.insert(package.loaders, 2, load) -- behind package.preload
+end
+
+return chunks
