@@ -59,6 +59,34 @@ describe('torch.class', function()
       assert.equal(2, rawget(o, 'kept'))
    end)
 
+   it("answers with Torch7's functions for operators, which a script wraps", function()
+      local m = {}
+      local C = torch.class('classSpec.Wrapped', m)
+      local D = torch.class('classSpec.WrappedChild', 'classSpec.Wrapped', m)
+      function D.method() return 'method' end
+      local o, p = m.Wrapped(), m.WrappedChild()
+      assert.equal('classSpec.Wrapped', C.__tostring(o))
+      assert.is_true(C.__eq(o, o))
+      assert.is_false(C.__eq(o, m.Wrapped()))
+      C.__newindex(o, 'field', 3)
+      assert.equal(3, rawget(o, 'field'))
+      assert.equal('method', C.__index(p, 'method')())
+      assert.error_matches(function() C.__add(o, 1) end, '__add__: neither operand has it')
+      assert.error_matches(function() C() end, 'its constructor does')
+
+      local index = C.__index
+      function C.__index(object, key)
+         if key == 'answer' then return 42 end
+         return index(object, key)
+      end
+      assert.same({42, 3}, {o.answer, o.field})
+      assert.is_nil(o.nothing)
+      function C.__add__() return 'sum' end
+      local add = C.__add
+      function C.__add(...) return 'wrapped ' .. add(...) end
+      assert.equal('wrapped sum', o + 1)
+   end)
+
    it('has operators that are defined a second time seen by classes made before', function()
       local m = {}
       local Parent = torch.class('classSpec.Twice', m)

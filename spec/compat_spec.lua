@@ -148,7 +148,8 @@ describe('dpt.compat', function()
       assert.equal('true\tnn.RNN\n', out)
    end)
 
-   it("makes type() answer 'userdata' for tensors, whenever libraries are loaded", function()
+   it("makes type() answer 'userdata' for tensors, getmetatable() their class, whenever libraries"
+      .. ' are loaded', function()
       for _, order in ipairs{'before', 'after'} do
          local out = run.lua(([[
             local function load()
@@ -164,7 +165,12 @@ describe('dpt.compat', function()
             print(type(x), type(x:storage()), type(torch.Generator()), type(ffi.new 'int[1]'),
                type(1LL), type(nil), type(print), torch.type(x), torch.type(1LL))
             assert(tablex.deepcompare({x}, {x}) and tablex.deepcopy{x}[1] == x)
-            assert(not pl.is_callable(x))
+            assert(pl.is_callable(x)) -- as in Torch7: its class has __call
+            for _, v in ipairs{x, x:storage(), torch.Generator()} do
+               assert(getmetatable(v) == torch.getmetatable(torch.type(v)))
+            end
+            assert(getmetatable('').__index == string and getmetatable{} == nil)
+            assert(getmetatable(1LL) == 'ffi')
             require('luassert').same({x, 1}, {x, 1})
             assert(not pcall(require('luassert').same, {x}, {torch.FloatTensor(2)}))
             assert(require('pl.pretty').write{x}:find 'torch.FloatTensor')

@@ -138,6 +138,7 @@ return {
       ['tensor/masked'] = 'gather',
       ['tensor/memory'] = 'core storage',
       ['tensor/object'] = 'indexing construct print operators query',
+      ['tensor/operators'] = 'metatype',
       ['tensor/philox'] = 'random',
       ['tensor/plain'] = 'core',
       ['tensor/products'] = 'linalg',

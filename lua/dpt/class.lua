@@ -7,7 +7,8 @@
 -- declared class are there before its file is loaded: whatever touches them loads it.
 local dptffi = require 'dpt.ffi'
 local checkTransient = require 'dpt.class.transient'
-local operators = require 'dpt.class.operators'
+local operators = require('dpt.class.operators').operators
+local defaults = require('dpt.class.operators').defaults
 local fail = dptffi.fail
 local type = dptffi.type
 
@@ -45,6 +46,13 @@ local function tables(name, above)
    local methods, meta, maker = {__typename = name, __version = 1}, {}, {}
    methods.__index, methods.__tostring = methods, operators.__tostring__[2]
    meta.__metatable = above or false
+   -- A.__index is no function, for speed, but is called as Torch7's was
+   function meta.__call(_, object, key)
+      if not children[getmetatable(object)] then
+         fail("%s: a class's method table makes no objects, its constructor does", name)
+      end
+      return defaults.__index(object, key)
+   end
    maker.__index, maker.__newindex, maker.__metatable = methods, methods, methods
    function maker.__call(_, ...)
       local object = maker.__new(...)
@@ -93,6 +101,14 @@ local function declare(name, parent, file, replaceable, load, guard)
       return entry.maker.__new(...)
    end
    return constructor
+end
+
+--- Lets a class of C data answer for what it lacks from a table, also for __index.
+-- @param changed changed(key) is called when the class gets something new
+local function observe(methods, answers, changed)
+   local entry = entries[methods]
+   entry.meta.__index, entry.changed = setmetatable(answers, {__index = defaults}), changed
+   rawset(methods, '__index', nil)
 end
 
 --- The names in `nn` (without 'nn.') of the classes that others may replace.
@@ -178,14 +194,15 @@ function torch.newmetatable(name, parent, construct, _, factory, namespace)
       entry = entries[methods]
    end
    entry.file, entry.load, entry.loading = nil, nil, nil
-   entry.meta.__index = above
+   entry.meta.__index = above or defaults
    function entry.meta.__newindex(_, key, value)
       if key == 'transient' then checkTransient(name, value) end
       -- until the file returns its class this is the file's own definition
       if guard and type(package.loaded[file]) ~= 'table' then value = guard(name, key, value) end
       if replaceLater then value = replaceLater(methods, key, value) end
       rawset(methods, key, value)
-      if operators[key] then install(methods, key) end
+      if entry.changed then entry.changed(key)
+      elseif operators[key] then install(methods, key) end
    end
    entry.maker.__new = construct
    rawset(methods, 'new', construct)
@@ -458,6 +475,7 @@ return {
    classes = classes,
    packages = packages,
    declare = declare,
+   observe = observe,
    replaceMethods = replaceMethods,
    withdrawn = withdrawn,
    withdraw = withdraw,

@@ -6,6 +6,7 @@
 local class = require 'dpt.class'
 local session = require 'dpt.util.session'
 local type = require('dpt.ffi').type
+local getmetatable = getmetatable
 
 local compat = {}
 
@@ -109,6 +110,11 @@ function compat.type(v)
    return kind
 end
 
+--- Lua's getmetatable(), but of dpt's own C data it is the class's method table, as Torch7's.
+function compat.getmetatable(v)
+   return type(v) == 'cdata' and class.methodsOf(v) or getmetatable(v)
+end
+
 --- Raises if Torch7's names are taken.
 function compat.reject()
    for _, name in ipairs(names) do
@@ -147,6 +153,7 @@ function compat.install(packages)
    compat.extend(packages.xlua.libraries)
    rawset(_G, 'include', packages.torch.include)
    rawset(_G, 'type', compat.type)
+   rawset(_G, 'getmetatable', compat.getmetatable)
    table.insert(package.loaders, 2, function(name) -- after what is preloaded
       if name == 'rnn' then return recurrent(packages) or explain(name) end
       local own = supplied[name]

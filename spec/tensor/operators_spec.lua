@@ -72,6 +72,79 @@ describe('Operators of tensors (dpt.tensor.operators):', function()
       end
    end)
 
+   it("a class has Torch7's names of them, too, to wrap", function()
+      for name in ('add sub mul div mod unm len tostring index newindex'):gmatch '%a+' do
+         assert.are.equal('function', type(Short['__' .. name .. '__']), name)
+      end
+      local old = Short.__tostring__
+      with('__tostring__', function(t) return 'wrapped ' .. old(t) end, function()
+         assert.matches('^wrapped  7', tostring(short(7)))
+      end)
+      assert.same({7, true}, {Short.__index__(short(7), 1)})
+      assert.is_false(Short.__index__(short(7), 'size'))
+   end)
+
+   it('x[i] and x[i] = v go by __index and __newindex of the class, once a script sets them',
+      function()
+      local x, index, newindex = short(4, 5), Short.__index, Short.__newindex
+      assert.same({5, Short.size}, {index(x, 2), index(x, 'size')})
+      newindex(x, 2, 6)
+      assert.are.equal(6, x[2])
+      with('__index', function(t, key)
+         if key == 'total' then return t:sum() end
+         return index(t, key)
+      end, function()
+         for _ = 1, 100 do assert.are.equal(10, x.total) end
+         assert.are.equal(4, x[1])
+         assert.are.equal(1, x[{{1}}]:nElement())
+         assert.is_nil(torch.IntTensor(1).total)
+      end)
+      with('__newindex', function(t, key, value)
+         if key == 'all' then t:fill(value) else newindex(t, key, value) end
+      end, function()
+         x.all = 3
+         x[1] = 2
+      end)
+      assert.same({2, 3}, x:totable())
+      assert.is_nil(x.total)
+      assert.error_matches(function() x.all = 1 end, "a tensor has no fields")
+   end)
+
+   it('__index__ returns a value and true, or false for what the class has', function()
+      local x, old = short(4, 5), Short.__index__
+      with('__index__', function(t, key)
+         if key == 'last' then return old(t, -1), true end
+         return old(t, key)
+      end, function()
+         assert.same({5, 4, 2}, {x.last, x[1], x:size(1)})
+      end)
+      with('__newindex__', function() return false end, function()
+         assert.error_matches(function() x.a = 1 end, "torch.ShortTensor: got an assignment to 'a'")
+      end)
+      assert.is_nil(x.last)
+   end)
+
+   it('storages ask their classes, too', function()
+      local Long = torch.getmetatable 'torch.LongStorage'
+      local s = torch.LongStorage{2, 3}
+      local text, index, newindex = Long.__tostring, Long.__index, Long.__newindex
+      function Long.__tostring(t) return t:size() == 2 and '2x3' or text(t) end
+      function Long.__add(a, b) return a[1] + b end
+      function Long.__index(t, key)
+         if key == 'last' then return index(t, t:size()) end
+         return index(t, key)
+      end
+      function Long.__newindex(t, key, value)
+         newindex(t, key == 'last' and t:size() or key, value)
+      end
+      s.last = 4
+      local seen = {tostring(s), s + 1, s.last, #s, s[1], s == torch.LongStorage{2, 3}}
+      Long.__tostring, Long.__index, Long.__newindex, Long.__add = text, index, newindex, nil
+      assert.same({'2x3', 3, 4, 2, 2, false}, seen)
+      assert.matches('^ 2\n 4\n', tostring(s))
+      assert.error_matches(function() return s + 1 end, '__add__: neither operand has it')
+   end)
+
    it('a string that is a number is one, as with numbers', function()
       local x = torch.Tensor{2, 3}
       assert.same({{4, 5}, {4, 6}, {1, 1.5}, {0, 1}, {0, -1}, {6, 9}}, {(x + '2'):totable(),

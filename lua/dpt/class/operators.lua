@@ -3,6 +3,8 @@
 -- Invariant: a metamethod looks the operator up when it is called, so that one which is defined
 -- again is seen by every descendant; all classes share one metamethod for an operator, so that Lua
 -- compares objects of two classes by it. None makes a tail call: scripts count stack levels.
+-- Every class answers with them by Lua's names (A.__add), for scripts that wrap them; Lua itself
+-- finds only those that are installed, so that objects without operators are plain tables to it.
 local dptffi = require 'dpt.ffi'
 local fail = dptffi.fail
 local type = dptffi.type
@@ -14,17 +16,20 @@ local function find(key, a, b)
    if f then return f end
    methods = getmetatable(b)
    return type(methods) == 'table' and methods[key]
-      or fail('%s: neither operand has it', key)
+end
+
+local function wanted(key, a, b)
+   return find(key, a, b) or fail('%s: neither operand has it', key)
 end
 
 local function same(...) return ... end
 
 --- __NAME__ -> {Lua's name, the metamethod}
 local operators = {}
-for name in ('add sub mul div mod pow unm concat len eq lt le'):gmatch('%a+') do
+for name in ('add sub mul div mod pow unm concat len lt le'):gmatch('%a+') do
    local key = '__' .. name .. '__'
    operators[key] = {'__' .. name, function(a, b)
-      local result = find(key, a, b)(a, b)
+      local result = wanted(key, a, b)(a, b)
       return result
    end}
 end
@@ -35,16 +40,30 @@ operators.__tostring__ = {'__tostring', function(object)
    local text = f and f(object) or methods.__typename
    return text
 end}
-operators.__call__ = {'__call', function(a, ...) return same(find('__call__', a)(a, ...)) end}
+operators.__call__ = {'__call', function(a, ...) return same(wanted('__call__', a)(a, ...)) end}
+operators.__eq__ = {'__eq', function(a, b)
+   local f = find('__eq__', a, b)
+   local result
+   if f then result = f(a, b) else result = rawequal(a, b) end
+   return result
+end}
 -- __index__ returns value, handled; __newindex__ returns handled
 operators.__index__ = {'__index', function(object, key)
    local methods = getmetatable(object)
-   local value, handled = methods.__index__(object, key)
-   if handled then return value end
+   local f = methods.__index__
+   if f then
+      local value, handled = f(object, key)
+      if handled then return value end
+   end
    return methods[key]
 end}
 operators.__newindex__ = {'__newindex', function(object, key, value)
-   if not getmetatable(object).__newindex__(object, key, value) then rawset(object, key, value) end
+   local f = getmetatable(object).__newindex__
+   if not (f and f(object, key, value)) then rawset(object, key, value) end
 end}
 
-return operators
+--- What classes answer by Lua's names.
+local defaults = {}
+for _, operator in pairs(operators) do defaults[operator[1]] = operator[2] end
+
+return {operators = operators, defaults = defaults}

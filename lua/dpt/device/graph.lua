@@ -43,7 +43,7 @@ return function(cutorch)
    --    g()
    --    return g() --> [3 3]
    function cutorch.graph(f, ...)
-      if type(f) ~= 'function' and not (getmetatable(f) or {}).__call then
+      if type(f) ~= 'function' and not rawget(debug.getmetatable(f) or {}, '__call') then
          fail('cutorch.graph: got %s, wanted a function', torch.type(f))
       end
       lib.graph_supported(slot)

@@ -2,10 +2,11 @@
 --
 -- Invariant: a string is a method (or, as in Torch7, a number in a string), looked up in the live
 -- table of the tensor's kind, nil if there is none; numbers count from 1, negative ones from the
--- end. Two tensors are equal if they are the same object, unless a script says otherwise.
+-- end.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
+local metatype = require 'dpt.tensor.metatype'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local type = dptffi.type
@@ -133,12 +134,23 @@ local function getOther(t, key)
    return nil -- t[nil] with an undefined name, as in Torch7
 end
 
+--- An element, a view or a selection, and true; false: the key is a method's name.
+local function get(t, key)
+   if type(key) == 'number' then return getNumber(t, key), true end
+   if type(key) ~= 'string' then return getOther(t, key), true end
+   local number = tonumber(key)
+   if not number then return false end
+   return getNumber(t, number), true
+end
+
+local asked = false -- whether a script has put its own __index or __newindex into a class
+
 local function index(t, key)
+   if asked then return tensorMethods[t.kind_].__index(t, key) end
    if type(key) == 'string' then
       local f = tensorMethods[t.kind_][key]
       if f ~= nil then return f end
-      local number = tonumber(key)
-      return number and getNumber(t, number) or nil
+      return get(t, key) or nil
    end
    if type(key) == 'number' then return getNumber(t, key) end
    return getOther(t, key)
@@ -180,7 +192,7 @@ local function setNumber(t, i, v)
 end
 
 -- A number for every dimension names one element (put), else a view of t gets v (assign).
-local function newindex(t, key, v)
+local function set(t, key, v)
    local kind = type(key)
    if kind == 'number' then return setNumber(t, key, v) end
    if kind == 'table' then
@@ -202,32 +214,21 @@ local function newindex(t, key, v)
    return wrongKey(t, key)
 end
 
--- Lua's operators: the metamethod of an operator calls what stands in the class of the first
--- tensor among the operands, as __add__ or __add; dpt.tensor.operators puts dpt's own there.
-local function ofClass(t, lua, torch7)
-   local methods = tensorMethods[t.kind_]
-   return methods[torch7] or methods[lua]
+local function newindex(t, key, v)
+   if asked then return tensorMethods[t.kind_].__newindex(t, key, v) end
+   if type(key) == 'number' then return setNumber(t, key, v) end
+   return set(t, key, v)
 end
 
-local metamethods = {__gc = C.dpt_tensor_free, __index = index, __newindex = newindex}
+--- What classes of tensors answer; dpt.tensor.operators adds Torch7's names of operators.
+core.tensorAnswers = {
+   __index__ = get,
+   __newindex__ = function(t, key, v)
+      set(t, key, v)
+      return true
+   end,
+}
 
-for name in ('add sub mul div mod pow unm concat lt le len tostring'):gmatch '%a+' do
-   local lua, torch7 = '__' .. name, '__' .. name .. '__'
-   metamethods[lua] = function(a, b)
-      return ofClass(istype(tensorType, a) and a or b, lua, torch7)(a, b)
-   end
-end
-
-function metamethods.__call(t, ...)
-   return ofClass(t, '__call', '__call__')(t, ...)
-end
-
--- As Lua does for other objects, it asks only if both sides have the same one.
-function metamethods.__eq(a, b)
-   if rawequal(a, b) then return true end
-   if not (istype(tensorType, a) and istype(tensorType, b)) then return false end
-   local f = ofClass(a, '__eq', '__eq__')
-   return f == ofClass(b, '__eq', '__eq__') and f(a, b)
-end
-
-ffi.metatype(tensorType, metamethods)
+metatype(tensorType, tensorMethods,
+   {__gc = C.dpt_tensor_free, __index = index, __newindex = newindex}, core.tensorAnswers,
+   function() asked = true end)

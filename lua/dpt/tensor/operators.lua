@@ -2,7 +2,8 @@
 --
 -- Invariant: they stand in the classes of tensors as __add and so on, where packages replace them
 -- (torch.FloatTensor.__mul = f); operands stay as they are, the result is new and contiguous. x * y
--- of two tensors is dot, mv or mm by their dimensions; x / tensor does not exist.
+-- of two tensors is dot, mv or mm by their dimensions; x / tensor does not exist. Two tensors are
+-- equal if they are the same object.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
@@ -84,4 +85,7 @@ for name, sign in pairs{pow = '^', concat = '..', lt = '<', le = '<=', call = '(
    end
 end
 
-for name, f in pairs(operators) do core.method('__' .. name, f) end
+for name, f in pairs(operators) do
+   core.method('__' .. name, f)
+   core.tensorAnswers['__' .. name .. '__'] = f
+end

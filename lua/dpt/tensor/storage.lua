@@ -5,6 +5,7 @@
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
+local metatype = require 'dpt.tensor.metatype'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, storageType, storageMethod = ffi.istype, core.storageType, core.storageMethod
@@ -133,31 +134,46 @@ local function get(s, i)
    return value[0]
 end
 
-ffi.metatype(storageType, {
-   __gc = function(s) C.dpt_storage_release(s.ptr_) end,
-   __eq = function(a, b)
-      return istype(storageType, a) and istype(storageType, b) and a.ptr_ == b.ptr_
-   end,
-   __len = length,
-   __tostring = function(s) return core.storageText(s) end,
-   __index = function(s, key)
-      if type(key) == 'number' then return get(s, key) end
-      if type(key) == 'string' then
-         local f = core.storageMethods[s.kind_][key]
-         if f ~= nil then return f end
-         local number = tonumber(key)
-         return number and get(s, number) or nil
-      end
-      if key == nil or type(key) == 'boolean' or type(key) == 'function' then return nil end
-      fail('%s: an index is of type %s, wanted a number', core.storageNames[s.kind_],
-         torch.type(key))
-   end,
-   __newindex = function(s, key, v)
-      local name = core.storageNames[s.kind_]
-      lib.put(whole(s), zeroBased(s, core.checkNumber(name, 'index', key)),
-         core.checkNumber(name, 'value', v))
-   end,
-})
+local function put(s, key, v)
+   local name = core.storageNames[s.kind_]
+   lib.put(whole(s), zeroBased(s, core.checkNumber(name, 'index', key)),
+      core.checkNumber(name, 'value', v))
+   return true
+end
+
+local noElement = {string = true, ['nil'] = true, boolean = true, ['function'] = true}
+
+--- An element and true; false: the key is a method's name, or no index.
+local function element(s, key)
+   local number = type(key) == 'number' and key or type(key) == 'string' and tonumber(key)
+   if number then return get(s, number), true end
+   if noElement[type(key)] then return false end
+   return fail('%s: an index is of type %s, wanted a number', core.storageNames[s.kind_],
+      torch.type(key))
+end
+
+local asked = false -- whether a script has put its own __index or __newindex into a class
+
+local function index(s, key)
+   if asked then return core.storageMethods[s.kind_].__index(s, key) end
+   if type(key) == 'number' then return get(s, key) end
+   local f = type(key) == 'string' and core.storageMethods[s.kind_][key]
+   return f or element(s, key) or nil
+end
+
+local function newindex(s, key, v)
+   if asked then return core.storageMethods[s.kind_].__newindex(s, key, v) end
+   put(s, key, v)
+end
+
+local function written(s) return core.storageText(s) end
+storageMethod('__eq', function(a, b) return a.ptr_ == b.ptr_ end)
+storageMethod('__len', length)
+storageMethod('__tostring', written)
+metatype(storageType, core.storageMethods,
+   {__gc = function(s) C.dpt_storage_release(s.ptr_) end, __index = index, __newindex = newindex},
+   {__index__ = element, __newindex__ = put, __len__ = length, __tostring__ = written},
+   function() asked = true end)
 
 --- How many elements it has; `#` says the same.
 -- @function Storage:size
