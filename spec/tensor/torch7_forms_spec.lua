@@ -117,5 +117,23 @@ if cutorch then
             assert.same({4, 1, 2}, list(t:abs()))
          end
       end)
+
+      it('a CudaTensor for indices, as cutorch had until 2016', function()
+         local t = torch.CudaTensor{{1, 3, 2}, {6, 5, 4}}
+         for name, rest in pairs{max = {2}, min = {2}, median = {2}, mode = {2}, sort = {2, true},
+            kthvalue = {2, 2}, topk = {2, 2, true, true}} do
+            local v, i, longs = torch.CudaTensor(), torch.CudaTensor(), torch.CudaLongTensor()
+            local _, same = torch[name](v, i, t, unpack(rest))
+            torch[name](v, longs, t, unpack(rest))
+            assert.is_true(rawequal(same, i) and i:type() == 'torch.CudaTensor', name)
+            assert.same(list(longs), list(i))
+         end
+         local r = torch.CudaTensor(7)
+         assert.same({{2}}, list(torch.nonzero(r, torch.CudaTensor{0, 4})))
+         assert.same({{2}}, list(r))
+         assert.equal(0, torch.nonzero(r, torch.CudaTensor{0, 0}):nElement())
+         assert.same({2, 2}, list(torch.multinomial(r, torch.CudaTensor{0, 4}, 2, true)))
+         assert.equal('torch.CudaTensor', r:type())
+      end)
    end)
 end

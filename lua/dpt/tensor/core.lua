@@ -227,6 +227,18 @@ function core.dimension(fn, t, dim)
    return dim - 1
 end
 
+--- What an operation puts indices into if a script gave `result` for them: that, or a new
+-- CudaLongTensor for a CudaTensor, which old versions of cutorch had for indices.
+function core.longsFor(result)
+   return result.kind_ == FLOAT + ON_DEVICE and fresh(LONG + ON_DEVICE) or result
+end
+
+--- The result, with the indices that the operation put into `longs`.
+function core.indicesInto(result, longs)
+   if rawequal(result, longs) then return result end
+   return result:resize(longs:size()):copy(longs)
+end
+
 --- "torch.FloatTensor of size 2x3"
 function core.describeSize(t)
    local name = core.tensorNames[t.kind_]

@@ -109,8 +109,9 @@ both('nonzero', function(a, b)
    if b == nil then r, x = nil, a end
    if not isTensor(x) or (r and not isTensor(r)) then usage('nonzero', '[result] tensor', a, b) end
    r = r or fresh(x.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
-   lib.nonzero(r, x)
-   return r
+   local longs = core.longsFor(r)
+   lib.nonzero(longs, x)
+   return core.indicesInto(r, longs)
 end)
 
 --- Entries of the reference.

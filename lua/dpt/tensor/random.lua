@@ -234,8 +234,9 @@ local function multinomial(...)
       usage('multinomial', '[result] probabilities n [replacement]', ...)
    end
    r = r or fresh(p.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
-   lib.multinomial(r, g, p, checkInteger('multinomial', 'n', n), replacement and 1 or 0)
-   return r
+   local longs = core.longsFor(r)
+   lib.multinomial(longs, g, p, checkInteger('multinomial', 'n', n), replacement and 1 or 0)
+   return core.indicesInto(r, longs)
 end
 both('multinomial', multinomial)
 

@@ -2,7 +2,7 @@
 --
 -- Invariant: the reduced dimension stays, at size 1; over everything the answer is a Lua number (on
 -- a device that waits for the tensor's stream alone). Results may be given first; if there are
--- two, values and indices, the second is a LongTensor on the side of the operand.
+-- two, values and indices, the second is a LongTensor on the side of the operand, or a CudaTensor.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -11,6 +11,7 @@ local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
 local both, dimension = core.both, core.dimension
 local checkNumber, checkInteger = core.checkNumber, core.checkInteger
+local longsFor, indicesInto = core.longsFor, core.indicesInto
 local torch, usage, LONG, ON_DEVICE = class.torch, core.usage, core.LONG, core.ON_DEVICE
 
 local value = ffi.new 'double[1]'
@@ -116,8 +117,9 @@ for _, name in ipairs{'max', 'min'} do
          return value[0]
       end
       r, i = r or fresh(x.kind_), i or indices(x)
-      lib.reduce(number, r, i, x, dimension(name, x, dim), 0)
-      return r, i
+      local longs = longsFor(i)
+      lib.reduce(number, r, longs, x, dimension(name, x, dim), 0)
+      return r, indicesInto(i, longs)
    end)
 end
 
@@ -148,6 +150,16 @@ local function pair(name, a, b, c, ...)
    return fresh(a.kind_), indices(a), a, b, c, ...
 end
 
+--- Adds an operation that f(values, indices, x, ...) computes.
+local function paired(name, f)
+   local function call(r, i, x, ...)
+      local longs = longsFor(i)
+      f(r, longs, x, ...)
+      return r, indicesInto(i, longs)
+   end
+   both(name, function(...) return call(pair(name, ...)) end)
+end
+
 --- A dimension from 0; the last one if none is given.
 local function lastDimension(name, x, dim)
    if dim == nil then
@@ -158,42 +170,30 @@ local function lastDimension(name, x, dim)
 end
 
 --- The lower middle value along a dimension (the last).
-local function median(r, i, x, dim)
+paired('median', function(r, i, x, dim)
    dim = lastDimension('median', x, dim)
    lib.kthvalue(r, i, x, math.floor((tonumber(x.size_[dim]) + 1) / 2), dim)
-   return r, i
-end
-both('median', function(...) return median(pair('median', ...)) end)
+end)
 
-local function mode(r, i, x, dim)
-   lib.mode(r, i, x, lastDimension('mode', x, dim))
-   return r, i
-end
-both('mode', function(...) return mode(pair('mode', ...)) end)
+paired('mode', function(r, i, x, dim) lib.mode(r, i, x, lastDimension('mode', x, dim)) end)
 
-local function kthvalue(r, i, x, k, dim)
+paired('kthvalue', function(r, i, x, k, dim)
    lib.kthvalue(r, i, x, checkInteger('kthvalue', 'k', k), lastDimension('kthvalue', x, dim))
-   return r, i
-end
-both('kthvalue', function(...) return kthvalue(pair('kthvalue', ...)) end)
+end)
 
-local function sort(r, i, x, dim, descending)
+paired('sort', function(r, i, x, dim, descending)
    if type(dim) == 'boolean' then dim, descending = nil, dim end
    lib.sort(r, i, x, lastDimension('sort', x, dim), descending and 1 or 0)
-   return r, i
-end
-both('sort', function(...) return sort(pair('sort', ...)) end)
+end)
 
 --- The k least (or greatest) values along a dimension (the last), in any order or sorted. Numbers
 -- may be left out before booleans.
-local function topk(r, i, x, k, dim, largest, sorted)
+paired('topk', function(r, i, x, k, dim, largest, sorted)
    if type(k) == 'boolean' then k, dim, largest, sorted = nil, nil, k, dim end
    if type(dim) == 'boolean' then dim, largest, sorted = nil, dim, largest end
    lib.topk(r, i, x, k == nil and 1 or checkInteger('topk', 'k', k), lastDimension('topk', x, dim),
       largest and 1 or 0, sorted and 1 or 0)
-   return r, i
-end
-both('topk', function(...) return topk(pair('topk', ...)) end)
+end)
 
 --- [r] x [dim]: running sums and products, along dimension 1 by default
 for _, name in ipairs{'cumsum', 'cumprod'} do
