@@ -18,6 +18,8 @@ return {
       ['class'] = 'class.operators class.types class.want',
       ['transient'] = 'class.transient',
       ['compat'] = 'init',
+      ['cudnn/ReLU'] = 'Sigmoid Tanh',
+      ['cudnn/softmax'] = 'LogSoftMax SoftMax SpatialLogSoftMax SpatialSoftMax',
       ['device/init'] = 'generators streams',
       ['distributed/bits'] = 'init',
       ['distributed/empty_parts'] = 'init',

@@ -8,7 +8,7 @@ local function network()
       :add(nn.SpatialAveragePooling(2, 2, 1, 1, 1, 1):setCountExcludePad())
       :add(nn.Concat(2):add(nn.SpatialFullConvolution(4, 2, 2, 2, 2, 2)):add(nn.Sequential()
          :add(nn.SpatialUpSamplingNearest(2)):add(nn.Tanh())))
-      :add(nn.SpatialCrossMapLRN(3)):add(nn.Sigmoid()):add(nn.SoftMax()):cuda()
+      :add(nn.SpatialCrossMapLRN(3)):add(nn.Sigmoid()):add(nn.SpatialSoftMax()):cuda()
 end
 
 describe('cudnn.convert', function()

@@ -22,6 +22,16 @@ describe('The table cudnn', function()
    end)
 
 
+   it("has the methods of convolutions that made cuDNN's descriptors anew", function()
+      local x = torch.CudaTensor(1, 2, 3, 3):fill(1)
+      for _, name in ipairs{'SpatialConvolution', 'SpatialFullConvolution'} do
+         local module = cudnn[name](2, 1, 1, 1):cuda()
+         assert.equal(module, module:resetWeightDescriptors())
+         module:createIODescriptors(x)
+         module:clearDesc()
+      end
+   end)
+
    it('has every class of cudnn.torch, with a class of nn above each layer', function()
       for name, parent in pairs{ReLU = 'nn.ReLU', SpatialConvolution = 'nn.SpatialConvolution',
          BatchNormalization = 'nn.BatchNormalization', SpatialMaxPooling = 'nn.SpatialMaxPooling',

@@ -1,7 +1,8 @@
 --- cudnn.ClippedReLU(ceiling, inplace): x limited to 0..ceiling.
--- Invariant: it is nn.HardTanh(0, ceiling, inplace).
+-- Invariant: it is nn.HardTanh(0, ceiling, inplace), but a NaN stays one.
 
 local torch = require 'dpt.tensor'
+local pointwise = require 'dpt.nn.pointwise'
 local dptffi = require 'dpt.ffi'
 local raise, type = dptffi.raise, dptffi.type
 
@@ -12,6 +13,10 @@ function ClippedReLU:__init(ceiling, inplace)
    parent.__init(self, 0, ceiling, inplace)
    self.ceiling = ceiling
 end
+
+pointwise.define(ClippedReLU, {
+   forward = 'clamp', backward = 'hardtanh_backward', of = 'input', q = 'ceiling',
+})
 
 --- Elements limited to 0 .. ceiling.
 -- @function cudnn.ClippedReLU

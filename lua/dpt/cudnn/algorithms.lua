@@ -3,7 +3,7 @@
 
 local M = {}
 
---- Adds fastest, setMode and resetMode to a class, all of which return the module.
+--- Adds fastest, setMode, resetMode and what makes descriptors to a class; all return the module.
 function M.add(class)
 
    --- Prefers speed to memory (mode nil or true).
@@ -52,6 +52,30 @@ function M.add(class)
    function class:resetMode()
       self.fmode, self.bdmode, self.bwmode = nil, nil, nil
       return self
+   end
+
+   --- Nothing: there are no descriptors to make anew when a script has changed the weight.
+   -- @function cudnn.SpatialConvolution:resetWeightDescriptors
+   -- @as cudnnswitch
+   -- @also cudnn.VolumetricConvolution:resetWeightDescriptors()
+   -- @also cudnn.SpatialFullConvolution:resetWeightDescriptors()
+   -- @also cudnn.VolumetricFullConvolution:resetWeightDescriptors()
+   -- @also cudnn.TemporalConvolution:resetWeightDescriptors()
+   -- @also cudnn.SpatialConvolution:clearDesc()
+   -- @also cudnn.VolumetricConvolution:clearDesc()
+   -- @also cudnn.SpatialFullConvolution:clearDesc()
+   -- @also cudnn.VolumetricFullConvolution:clearDesc()
+   -- @also cudnn.TemporalConvolution:clearDesc()
+   -- @also cudnn.SpatialConvolution:createIODescriptors()
+   -- @also cudnn.VolumetricConvolution:createIODescriptors()
+   -- @also cudnn.SpatialFullConvolution:createIODescriptors()
+   -- @also cudnn.VolumetricFullConvolution:createIODescriptors()
+   -- @also cudnn.TemporalConvolution:createIODescriptors()
+   -- @return the module
+   -- @usage torch.type(cudnn.SpatialConvolution(1, 1, 1, 1):resetWeightDescriptors())
+   --    --> cudnn.SpatialConvolution
+   for _, name in ipairs{'resetWeightDescriptors', 'clearDesc', 'createIODescriptors'} do
+      class[name] = function(self) return self end
    end
 end
 

@@ -58,12 +58,12 @@ function cudnn.sizeof(t) return t:elementSize() end
 local same = [[
    BatchNormalization SpatialBatchNormalization VolumetricBatchNormalization SpatialCrossMapLRN
    SpatialMaxPooling VolumetricMaxPooling
-   ReLU Tanh Sigmoid SoftMax LogSoftMax SpatialSoftMax SpatialLogSoftMax
 ]]
 --- Classes with a file of their own, as name:parent; without a parent nn's class of that name is.
 local own = [[
    SpatialConvolution VolumetricConvolution SpatialFullConvolution VolumetricFullConvolution
    SpatialAveragePooling VolumetricAveragePooling
+   ReLU Tanh Sigmoid SoftMax LogSoftMax SpatialSoftMax SpatialLogSoftMax
    ClippedReLU:nn.HardTanh SpatialCrossEntropyCriterion:nn.Criterion
    TemporalConvolution VolumetricSoftMax:nn.Module VolumetricLogSoftMax:cudnn.VolumetricSoftMax
    VolumetricCrossEntropyCriterion:nn.Criterion SpatialDivisiveNormalization:nn.Module
@@ -187,50 +187,6 @@ end
 -- @return a module; forward: N x C x T x H x W -> N x C x T' x H' x W'
 -- @usage cudnn.VolumetricMaxPooling(2, 2, 2)
 --       :cuda() :forward(torch.CudaTensor(1, 1, 2, 2, 2):fill(3)) --> [3]
-
---- nn.ReLU under cuDNN's name: 0 instead of what is negative.
--- @function cudnn.ReLU
--- @as cudnn
--- @return a module; forward: a tensor of any size -> the same size
--- @usage cudnn.ReLU():cuda():forward(torch.CudaTensor{-1, 2}) --> [0 2]
-
---- nn.Tanh under cuDNN's name: the hyperbolic tangent of each element.
--- @function cudnn.Tanh
--- @as cudnn
--- @return a module; forward: a tensor of any size -> the same size
--- @usage cudnn.Tanh():cuda():forward(torch.CudaTensor{0}) --> [0]
-
---- nn.Sigmoid under cuDNN's name: 1 / (1 + exp(-x)) of each element.
--- @function cudnn.Sigmoid
--- @as cudnn
--- @return a module; forward: a tensor of any size -> the same size
--- @usage cudnn.Sigmoid():cuda():forward(torch.CudaTensor{0}) --> [0.5]
-
---- nn.SoftMax under cuDNN's name: rows become shares.
--- @function cudnn.SoftMax
--- @as cudnn
--- @return a module; forward: N x C -> N x C
--- @usage cudnn.SoftMax():cuda():forward(torch.CudaTensor{{1, 1}}) --> [0.5 0.5]
-
---- nn.LogSoftMax under cuDNN's name: rows become logarithms of shares.
--- @function cudnn.LogSoftMax
--- @as cudnn
--- @return a module; forward: N x C -> N x C
--- @usage cudnn.LogSoftMax():cuda():forward(torch.CudaTensor{{1, 1}}) --> [-0.6931 -0.6931]
-
---- nn.SpatialSoftMax under cuDNN's name: planes become shares at each place.
--- @function cudnn.SpatialSoftMax
--- @as cudnn
--- @return a module; forward: N x C x H x W -> the same size
--- @usage cudnn.SpatialSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1))
---    --> [0.5 0.5]
-
---- nn.SpatialLogSoftMax under cuDNN's name: planes become logarithms of shares at each place.
--- @function cudnn.SpatialLogSoftMax
--- @as cudnn
--- @return a module; forward: N x C x H x W -> the same size
--- @usage cudnn.SpatialLogSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1))
---    --> [-0.6931 -0.6931]
 
 --- Whether an algorithm may take any amount of memory.
 -- @field cudnn.fastest

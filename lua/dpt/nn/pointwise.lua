@@ -3,7 +3,7 @@
 -- place the result takes the operand's memory.
 
 local dptffi = require 'dpt.ffi'
-local C, lib = dptffi.C, dptffi.lib
+local C, lib, type = dptffi.C, dptffi.lib, dptffi.type
 
 local M = {}
 
@@ -16,11 +16,13 @@ end
 
 --- Adds updateOutput and updateGradInput to a class.
 -- @param spec forward, backward: names of operations; of: 'input' or 'output', what backward looks
--- at; p, q: names of the fields that hold the operations' numbers
+-- at; p, q: names of the fields that hold the operations' numbers; q may be the number itself
 function M.define(class, spec)
    class.outputSplit = class.sameSplit
    local forward, backward = M.id(spec.forward), M.id(spec.backward)
    local p, q, ofOutput = spec.p, spec.q, spec.of == 'output'
+   local fixed = 0 -- q if no field holds it
+   if type(q) == 'number' then q, fixed = nil, q end
 
    function class:updateOutput(input)
       local output = self.output
@@ -29,7 +31,7 @@ function M.define(class, spec)
       else
          lib.resize_beside(output, input.ndim_, input.size_, input)
       end
-      lib.map1(forward, output, input, p and self[p] or 0, q and self[q] or 0)
+      lib.map1(forward, output, input, p and self[p] or 0, q and self[q] or fixed)
       return output
    end
 
@@ -42,7 +44,7 @@ function M.define(class, spec)
          lib.resize_beside(gradInput, input.ndim_, input.size_, input)
       end
       lib.map2(backward, gradInput, gradOutput, ofOutput and self.output or input,
-         p and self[p] or 0, q and self[q] or 0)
+         p and self[p] or 0, q and self[q] or fixed)
       return gradInput
    end
 end

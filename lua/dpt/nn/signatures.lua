@@ -264,6 +264,7 @@ cudnn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT?, dW?, dH?
 cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH?, padH?) tensor -> tensor
 cudnn.SpatialAveragePooling(kW, kH, dW?, dH?, padW?, padH?) tensor -> tensor
 cudnn.ClippedReLU(ceiling, inplace?:any)
+cudnn.Tanh cudnn.Sigmoid(inplace?:any) tensor -> tensor
 cudnn.VolumetricSoftMax() tensor -> tensor
 cudnn.SpatialCrossEntropyCriterion cudnn.VolumetricCrossEntropyCriterion(weights?:tensor) tensor,
    number|tensor

@@ -1,0 +1,18 @@
+--- cudnn.LogSoftMax(): all that a sample has becomes logarithms of shares.
+-- Invariant: it is nn.LogSoftMax of another view of the input.
+
+local torch = require 'dpt.tensor'
+local softmax = require 'dpt.cudnn.softmax'
+
+local LogSoftMax, parent = torch.class('cudnn.LogSoftMax', 'nn.LogSoftMax')
+
+softmax.define(LogSoftMax, parent, softmax.instances)
+
+--- All elements of a sample together become logarithms of shares.
+-- @function cudnn.LogSoftMax
+-- @as cudnn
+-- @return a module; forward: n, N x n, C x H x W or N x C x H x W -> the same
+--    size
+-- @usage cudnn.LogSoftMax():cuda():forward(torch.CudaTensor{{1, 1}}) --> [-0.6931 -0.6931]
+
+return LogSoftMax

@@ -1,0 +1,18 @@
+--- cudnn.SoftMax(): all that a sample has becomes shares.
+-- Invariant: it is nn.SoftMax of another view of the input.
+
+local torch = require 'dpt.tensor'
+local softmax = require 'dpt.cudnn.softmax'
+
+local SoftMax, parent = torch.class('cudnn.SoftMax', 'nn.SoftMax')
+
+softmax.define(SoftMax, parent, softmax.instances)
+
+--- All elements of a sample together become shares.
+-- @function cudnn.SoftMax
+-- @as cudnn
+-- @return a module; forward: n, N x n, C x H x W or N x C x H x W -> the same
+--    size; sums over a sample are 1
+-- @usage cudnn.SoftMax():cuda():forward(torch.CudaTensor{{1, 1}}) --> [0.5 0.5]
+
+return SoftMax

@@ -1,0 +1,18 @@
+--- cudnn.SpatialLogSoftMax(): planes become logarithms of shares at each place; rows do, too.
+-- Invariant: it is nn.SpatialLogSoftMax of another view of the input.
+
+local torch = require 'dpt.tensor'
+local softmax = require 'dpt.cudnn.softmax'
+
+local SpatialLogSoftMax, parent = torch.class('cudnn.SpatialLogSoftMax', 'nn.SpatialLogSoftMax')
+
+softmax.define(SpatialLogSoftMax, parent, softmax.channels)
+
+--- nn.SpatialLogSoftMax under cuDNN's name: planes become logarithms of shares at each place.
+-- @function cudnn.SpatialLogSoftMax
+-- @as cudnn
+-- @return a module; forward: (N x) C x H x W, or (N x) C -> the same size
+-- @usage cudnn.SpatialLogSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1))
+--    --> [-0.6931 -0.6931]
+
+return SpatialLogSoftMax

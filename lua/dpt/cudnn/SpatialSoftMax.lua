@@ -1,0 +1,18 @@
+--- cudnn.SpatialSoftMax(): planes become shares at each place; rows do, too.
+-- Invariant: it is nn.SpatialSoftMax of another view of the input.
+
+local torch = require 'dpt.tensor'
+local softmax = require 'dpt.cudnn.softmax'
+
+local SpatialSoftMax, parent = torch.class('cudnn.SpatialSoftMax', 'nn.SpatialSoftMax')
+
+softmax.define(SpatialSoftMax, parent, softmax.channels)
+
+--- nn.SpatialSoftMax under cuDNN's name: planes become shares at each place.
+-- @function cudnn.SpatialSoftMax
+-- @as cudnn
+-- @return a module; forward: (N x) C x H x W, or (N x) C -> the same size
+-- @usage cudnn.SpatialSoftMax():cuda():forward(torch.CudaTensor(1, 2, 1, 1):fill(1))
+--    --> [0.5 0.5]
+
+return SpatialSoftMax

@@ -1,0 +1,38 @@
+-- cudnn's ReLU, ClippedReLU, Tanh and Sigmoid: what they do otherwise than nn's.
+local dpt = require 'dpt'
+local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
+
+describe("cudnn's activations", function()
+   it('keep NaNs, where nn has none of ReLU', function()
+      for name, module in pairs{ReLU = cudnn.ReLU(), inPlace = cudnn.ReLU(true),
+         Clipped = cudnn.ClippedReLU(3), clippedInPlace = cudnn.ClippedReLU(3, true)} do
+         local out = module:cuda():forward(torch.CudaTensor{0 / 0, -1, 2, 0})
+         assert.are_not.equal(out[1], out[1], name)
+         assert.same({0, 2, 0}, out:narrow(1, 2, 3):totable())
+      end
+      assert.same({0, 2}, nn.ReLU():forward(torch.Tensor{0 / 0, 2}):totable())
+   end)
+
+   it('have the gradients of nn', function()
+      local x, g = torch.randn(4, 5):cuda(), torch.randn(4, 5):cuda()
+      for name, other in pairs{ReLU = nn.ReLU(), Tanh = nn.Tanh(), Sigmoid = nn.Sigmoid()} do
+         local a, b = cudnn[name]():cuda(), other:cuda()
+         assert.same(b:forward(x):totable(), a:forward(x):totable())
+         assert.same(b:backward(x, g):totable(), a:backward(x, g):totable())
+      end
+   end)
+
+   for _, name in ipairs{'ReLU', 'Tanh', 'Sigmoid'} do
+      it('work in place if asked: ' .. name, function()
+         local x, g = torch.randn(4, 5):cuda(), torch.randn(4, 5):cuda()
+         local plain, module = cudnn[name]():cuda(), cudnn[name](true):cuda()
+         local output = plain:forward(x):clone()
+         local gradInput = plain:backward(x, g):clone()
+         local mine, mineToo = x:clone(), g:clone()
+         assert.is_true(module:forward(mine):isSetTo(mine))
+         assert.same(output:totable(), mine:totable())
+         assert.is_true(module:backward(mine, mineToo):isSetTo(mineToo))
+         assert.same(gradInput:totable(), mineToo:totable())
+      end)
+   end
+end)
