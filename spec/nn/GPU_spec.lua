@@ -94,6 +94,13 @@ describe('nn.GPU', function()
       assert.equal(1, one.output:getDevice())
    end)
 
+   it('leaves where they are tables with a field __noGPU__, as cunn did', function()
+      local inner, plain = nn.Linear(2, 2):cuda(), nn.Linear(2, 2):cuda()
+      inner.__noGPU__ = true
+      nn.GPU(nn.Sequential():add(plain):add(inner):cuda(), 2)
+      assert.same({2, 1}, {plain.weight:getDevice(), inner.weight:getDevice()})
+   end)
+
    it('takes tables, and returns gradients to where the inputs are', function()
       local module = nn.GPU(nn.CAddTable():cuda(), 2, 3)
       local x = {torch.ones(2, 2):cuda(),

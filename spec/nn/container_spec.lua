@@ -136,6 +136,13 @@ describe('The containers (nn.Container):', function()
          check.module(function() return nn[name](unpack(case[1])) end, randomTable(case[2]))
       end)
    end
+   it('nn.CosineDistance says what it wants', function()
+      for _, b in ipairs{torch.rand(2, 2, 2), torch.rand(3, 2), torch.rand(3)} do
+         assert.error_matches(function() nn.CosineDistance():forward{torch.rand(2, 2), b} end,
+            'nn.CosineDistance: wants vectors or matrices of one size, got a torch.DoubleTensor of'
+            .. ' size 2x2 and a')
+      end
+   end)
    it('nn.MM has its gradients for turned matrices', function()
       check.module(function() return nn.MM(true, true) end, randomTable{{2, 3, 4}, {2, 5, 3}})
    end)

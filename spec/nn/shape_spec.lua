@@ -67,7 +67,13 @@ describe('Layers that change sizes:', function()
       local m = nn.MaskedSelect()
       local x = torch.Tensor{{1, -1}, {-2, 2}}
       assert.are.same({1, 2}, m:forward{x, x:gt(0)}:totable())
-      assert.are.same({{5, 0}, {0, 6}}, m:backward({x, x:gt(0)}, torch.Tensor{5, 6})[1]:totable())
+      for _, typename in ipairs{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.CudaTensor'} do
+         x = x:type(typename)
+         local gradient = m:type(typename):backward({x, x:gt(0)}, x.new{5, 6})
+         assert.are.same({{5, 0}, {0, 6}}, gradient[1]:totable())
+         assert.are.same({{0, 0}, {0, 0}}, gradient[2]:totable())
+         assert.are.equal(x:gt(0):type(), gradient[2]:type())
+      end
    end)
 
    it('all raise one error message for sizes that do not fit', function()

@@ -115,6 +115,9 @@ describe('For scripts of Torch7', function()
       local copy = table:makeInputContiguous(input:t())
       assert.same({{1, 3}, {2, 4}}, copy:totable())
       assert.is_true(copy:isContiguous() and rawequal(copy, table._input))
+      assert.equal('torch.LongTensor', table:makeInputContiguous(torch.Tensor{1, 2}):type())
+      assert.equal('torch.CudaLongTensor',
+         table:cuda():makeInputContiguous(torch.CudaTensor{1, 2}):type())
    end)
 
    it('views are the same tensor objects at every call', function()

@@ -9,6 +9,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local fail = require('dpt.ffi').fail
+local describeSize = require('dpt.tensor.core').describeSize
 
 local CosineDistance, parent = torch.class('nn.CosineDistance', 'nn.Module')
 
@@ -22,6 +24,16 @@ local function rows(t)
    return t
 end
 
+-- The pair as matrices of one size.
+local function pair(input)
+   local a, b = rows(input[1]), rows(input[2])
+   if a:dim() ~= 2 or not a:isSameSizeAs(b) then
+      fail('nn.CosineDistance: wants vectors or matrices of one size, got a %s and a %s',
+         describeSize(input[1]), describeSize(input[2]))
+   end
+   return a, b
+end
+
 -- Products a b, and a a and b b with the small number added, one a row (N x 1).
 local function products(a, b)
    return torch.cmul(a, b):sum(2), torch.cmul(a, a):sum(2):add(1e-12),
@@ -29,7 +41,7 @@ local function products(a, b)
 end
 
 function CosineDistance:updateOutput(input)
-   local a, b = rows(input[1]), rows(input[2])
+   local a, b = pair(input)
    local ab, aa, bb = products(a, b)
    local cosines = ab:cdiv(aa:cmul(bb):sqrt())
    self.output:resize(a:size(1)):copy(cosines)
@@ -39,13 +51,13 @@ end
 -- d/da = b / (|a| |b|) - (ab / (|a| |b|)) a / |a|^2
 function CosineDistance:updateGradInput(input, gradOutput)
    self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
-   local a, b = rows(input[1]), rows(input[2])
+   local a, b = pair(input)
    local ab, aa, bb = products(a, b)
    local inverse = torch.cmul(aa, bb):sqrt():pow(-1)
    local cosines = ab:cmul(inverse)
    local g = gradOutput:contiguous():view(-1, 1):expandAs(a)
-   for i, pair in ipairs{{a, b, aa}, {b, a, bb}} do
-      local own, other, square = pair[1], pair[2], pair[3]
+   for i, both in ipairs{{a, b, aa}, {b, a, bb}} do
+      local own, other, square = both[1], both[2], both[3]
       local along = torch.cdiv(cosines, square):expandAs(own)
       self.gradInput[i]:resizeAs(own):copy(other):cmul(inverse:expandAs(own))
          :addcmul(-1, along, own):cmul(g)

@@ -91,7 +91,8 @@ function LookupTable:reset(stdv)
    return self
 end
 
---- The input or, if it is not contiguous, a copy in the field _input; for derived classes.
+--- The input or, if it is no contiguous LongTensor, a copy in the field _input that is one; for
+-- derived classes.
 -- @function nn.LookupTable:makeInputContiguous
 -- @as author
 -- @param input tensor: of indices
@@ -99,9 +100,10 @@ end
 -- @usage nn.LookupTable(5, 2):makeInputContiguous(torch.LongTensor{{1, 2}, {3, 4}}:t())
 --    --> [1 3 2 4]
 function LookupTable:makeInputContiguous(input)
-   self.copiedInput = not input:isContiguous()
+   local long = self.weight:type():find 'Cuda' and 'torch.CudaLongTensor' or 'torch.LongTensor'
+   self.copiedInput = not input:isContiguous() or input:type() ~= long
    if not self.copiedInput then return input end
-   self._input = torch.type(self._input) == torch.type(input) and self._input or input.new()
+   if torch.type(self._input) ~= long then self._input = torch.getmetatable(long).new() end
    return self._input:resize(input:size()):copy(input)
 end
 

@@ -1,5 +1,6 @@
 --- nn.MaskedSelect(): input is {tensor, mask}; the elements where the mask is 1, as a vector.
--- Invariant: the output's length depends on values, so forward waits for a device.
+-- Invariant: the output's length depends on values, so forward waits for a device. The mask's
+-- gradient is 0, in the mask's type.
 -- @function nn.MaskedSelect
 -- @within nn simple
 -- @as layer
@@ -22,10 +23,13 @@ function MaskedSelect:updateOutput(input)
 end
 
 function MaskedSelect:updateGradInput(input, gradOutput)
-   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
-   self.gradInput[1]:resizeAs(input[1]):zero():maskedCopy(input[2], gradOutput)
-   self.gradInput[2]:resize(input[2]:size()):zero()
-   return self.gradInput
+   local x, mask = input[1], input[2]
+   local gradient = nn.utils.tensorsLike(self.gradInput, input)
+   if gradient[2]:type() ~= mask:type() then gradient[2] = mask.new() end
+   gradient[1]:resizeAs(x):zero():maskedCopy(mask, gradOutput)
+   gradient[2]:resizeAs(mask):zero()
+   self.gradInput = gradient
+   return gradient
 end
 
 return MaskedSelect

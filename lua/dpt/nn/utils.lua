@@ -94,9 +94,10 @@ function utils.convertFields(object, typename, cache)
    end
 end
 
--- Lets a copy on the current device stand for every device tensor in a table that is elsewhere.
+-- Lets a copy on the current device stand for every device tensor in a table that is elsewhere, but
+-- not in tables with a field __noGPU__.
 local function moveInto(value, device, cache)
-   if cache[value] or value.ownDevices then return end
+   if cache[value] or value.ownDevices or value.__noGPU__ then return end
    cache[value] = true
    for k, v in pairs(value) do
       if torch.isTensor(v) then
