@@ -30,7 +30,7 @@ describe('torch.DiskFile', function()
       f:seek(2):writeString 'x'
       f:close()
       assert.equal('axc', torch.DiskFile(path):readString '*a')
-      assert.equal(("torch.DiskFile on '%s' [status: closed -- mode rw]"):format(path),
+      assert.equal(('torch.DiskFile on <%s> [status: closed -- mode rw]'):format(path),
          tostring(f))
       torch.DiskFile(path, 'w'):close()
       assert.error_matches(function() torch.DiskFile(path):readString '*a' end, 'end')

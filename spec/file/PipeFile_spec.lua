@@ -20,8 +20,12 @@ describe('torch.PipeFile', function()
       f = torch.PipeFile('cat ' .. path)
       assert.equal(3, f:readObject()[2]:sum())
       f:close()
-      f = torch.PipeFile('exit 3')
-      f:close()
+      for _, mode in ipairs{'r', 'w'} do -- how the command ends is its own affair
+         f = torch.PipeFile('exit 3', mode)
+         assert.equal(f, f:close())
+         assert.equal('torch.PipeFile on <exit 3> [status: closed -- mode '
+            .. (mode == 'r' and 'r ' or ' w') .. ']', tostring(f))
+      end
       assert.error_matches(function() torch.PipeFile('cat', 'rw') end, "'r' or 'w'")
    end)
 

@@ -105,8 +105,9 @@ function DiskFile:_close()
 end
 
 function DiskFile:__tostring__()
-   return ('torch.DiskFile on %s [status: %s -- mode %s%s]'):format(core.quote(self.name_),
-      self.open_ and 'open' or 'closed', self.readable_ and 'r' or '', self.writable_ and 'w' or '')
+   return ('%s on <%s> [status: %s -- mode %s%s]'):format(self.__typename, self.name_,
+      self.open_ and 'open' or 'closed', self.readable_ and 'r' or ' ',
+      self.writable_ and 'w' or ' ')
 end
 
 return DiskFile

@@ -237,15 +237,14 @@ end
 --- Ends the work with the file; what was written is in the system's hands then.
 -- @function torch.File:close
 -- @as file
--- @return nothing
--- @usage local f = torch.MemoryFile()
---    f:close()
---    return f:isOpened() --> false
+-- @return the file
+-- @usage torch.MemoryFile():close():isOpened() --> false
 function File:close()
    self:_usable()
    self.open_ = false
    self:_reset()
    self:_close()
+   return self
 end
 
 -- strings ----------------------------------------------------------------------------------------

@@ -30,6 +30,8 @@ function construct(command, mode, quiet)
    return self
 end
 
+-- How the command ends is its own affair.
+function PipeFile:_close() self.handle_:close() end
 function PipeFile:_seek() self:_fail 'a pipe cannot seek' end
 function PipeFile:_length() return 0 end
 function PipeFile:_left() return nil end
