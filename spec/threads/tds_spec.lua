@@ -75,8 +75,11 @@ describe('tds.Hash', function()
    it('prints its entries, at most 20', function()
       local pair = tds.Hash{a = 1}
       pair.b = tds.Vec(1, 2, 3)
-      assert.equal('tds.Hash[2]{\na : 1\nb : tds.Vec[3]\n}',
-         tostring(pair))
+      assert.equal('tds.Hash[2]{\na : 1\nb : tds.Vec[3]{\n        1 : 1\n        2 : 2\n'
+         .. '        3 : 3\n    }\n}', tostring(pair))
+      local long = ('x'):rep(200)
+      assert.matches('\na' .. (' '):rep(199) .. ' : 2\n', tostring(tds.Hash{[long] = 1, a = 2}), 1,
+         true)
       local many = tds.Hash()
       for i = 1, 30 do many[i] = i end
       assert.matches('\n20 : 20\n%.%.%.\n}$', tostring(many))
@@ -97,7 +100,7 @@ describe('tds.Vec', function()
       for i, value in ipairs(tds.Vec(4, 5, 6)) do seen = seen + i * value end
       for i, value in pairs(tds.Vec(4, 5, 6)) do seen = seen + i * value end
       assert.equal(2 * (4 + 10 + 18), seen)
-      assert.equal('tds.Vec[2]{\n1 : a\n2 : b\n}', tostring(tds.Vec('a', 'b')))
+      assert.equal('tds.Vec[2]{\n    1 : a\n    2 : b\n}', tostring(tds.Vec('a', 'b')))
    end)
 
    it('inserts, removes, resizes, concatenates and sorts', function()

@@ -219,19 +219,24 @@ end
 
 -- what all have ----------------------------------------------------------------------------------
 
---- Each entry in a line, up to 20.
-local function describe(object, name, iterate)
-   local lines = {('%s[%d]{'):format(name, length(object))}
+--- The entries, up to 20, each with its own lines; keys `width` wide, on the right, or as wide as
+-- the widest, on the left.
+local function describe(object, name, iterate, width)
+   local keys, values, widest = {}, {}, 0
    for key, value in iterate(object) do
-      if #lines > 20 then
-         lines[#lines + 1] = '...'
-         break
-      end
-      local inner = torch.typename(value)
-      local text = inner and inner:find '^tds' and ('%s[%d]'):format(inner, #value)
-         or tostring(value)
-      lines[#lines + 1] = ('%s : %s'):format(tostring(key), (text:gsub('\n', '\n   ')))
+      local plain = type(key) == 'string' or type(key) == 'number' or type(key) == 'boolean'
+      keys[#keys + 1] = plain and tostring(key) or torch.type(key)
+      values[#keys] = tostring(value)
+      widest = math.max(widest, #keys[#keys])
+      if #keys == 20 then break end
    end
+   local lines = {('%s[%d]{'):format(name, length(object))}
+   for i, key in ipairs(keys) do
+      local spaces = (' '):rep((width or widest) - #key)
+      local head = (width and spaces .. key or key .. spaces) .. ' : '
+      lines[#lines + 1] = head .. values[i]:gsub('\n([^\n])', '\n' .. (' '):rep(#head) .. '%1')
+   end
+   if #keys == 20 then lines[#lines + 1] = '...' end
    return table.concat(lines, '\n') .. '\n}'
 end
 
@@ -266,7 +271,7 @@ ffi.metatype(vecType, {__gc = release, __eq = same, __len = length, __pairs = ea
       return vec[key] or fail('tds.Vec: got the key %s, wanted an index or the name of a method',
          tostring(key))
    end,
-   __tostring = function(object) return describe(object, 'tds.Vec', each) end})
+   __tostring = function(object) return describe(object, 'tds.Vec', each, 5) end})
 
 ffi.metatype(tallyType, {__gc = release, __eq = same, __index = tally,
    __tostring = function(object) return 'tds.AtomicCounter=' .. object:get() end})
