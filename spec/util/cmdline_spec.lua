@@ -26,6 +26,21 @@ describe('torch.CmdLine', function()
          "unknown option or argument '-none'")
    end)
 
+   it('logs words between spaces, into a path or an open file', function()
+      local path, before = os.tmpname(), print
+      cmd:silent()
+      for _, file in ipairs{path, io.open(path, 'w')} do
+         cmd:log(file, {size = 3})
+         print('loss', 0.5)
+         torch.CmdLine.setPrint(before)
+         local log = io.open(path)
+         local text = log:read '*a'
+         log:close()
+         assert.matches('\nsize 3 \n[----------------------] \nloss 0.5 \n', text, 1, true)
+      end
+      os.remove(path)
+   end)
+
    it('says what is wrong with an option', function()
       assert.has_error(function() cmd:option('-x', nil, 'help') end,
          "CmdLine:option: option '-x' has no default value")

@@ -33,6 +33,15 @@ describe('torch.Tester', function()
          text, 1, true)
    end)
 
+   it('prints a line of 80 columns for each test, and counts tests that fail', function()
+      local tester = torch.Tester()
+      tester:add(function() tester:eq(1, 2) tester:eq(1, 3) end, 'one')
+      for i = 1, 9 do tester:add(function() tester:eq(1, 1) end, 'test' .. i) end
+      local _, _, text = run(tester)
+      assert.matches(' 2/10 test1 ' .. ('.'):rep(61) .. ' [PASS]\n', text, 1, true)
+      assert.matches('in 10 tests with 1 failure and 0 errors\n' .. ('-'):rep(80), text, 1, true)
+   end)
+
    it('compares tensors and tables with a tolerance', function()
       local tester = torch.Tester()
       tester:add(function()

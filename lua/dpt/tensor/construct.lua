@@ -81,7 +81,7 @@ function core.newTensor(kind, a, b, ...)
       if b ~= nil then core.usage(core.tensorNames[kind], 'sizes, data or a storage', a, b, ...) end
       return core.tensor(kind)
    end
-   if type(a) == 'number' then
+   if type(a) == 'number' or type(a) == 'string' and tonumber(a) then
       local t = core.fresh(kind)
       lib.resize(t, sizes.read(core.tensorNames[kind], a, b, ...), sizes.size)
       return t

@@ -238,7 +238,7 @@ CmdLine.setPrint = nil
 --- Whatever is printed from now on is also written to a file, the parameters first.
 -- @function torch.CmdLine:log
 -- @as cmdline
--- @param file string: its path
+-- @param file string: its path, or an open file
 -- @param params? table: what parse returned, which is written first
 -- @return nothing
 -- @usage local before, p, c = print, os.tmpname(), torch.CmdLine()
@@ -250,7 +250,8 @@ CmdLine.setPrint = nil
 --    os.remove(p)
 --    return text:find 'a line' ~= nil --> true
 function CmdLine:log(file, params)
-   local output, why = io.open(file, 'w')
+   local output, why = file, nil
+   if io.type(file) ~= 'file' then output, why = io.open(file, 'w') end
    if not output then dptffi.fail("CmdLine:log: cannot write the log: %s", why) end
    local before = print
    CmdLine.setPrint(function(...)
@@ -258,7 +259,8 @@ function CmdLine:log(file, params)
       local parts = {}
       if self.dateformat then parts[1] = os.date(self.dateformat) end
       for i = 1, select('#', ...) do parts[#parts + 1] = tostring((select(i, ...))) end
-      output:write(table.concat(parts, ' '), '\n')
+      parts[#parts + 1] = '\n'
+      output:write(table.concat(parts, ' ')) -- the end of a line is one more word
       output:flush()
    end)
    print('[program started on ' .. os.date() .. ']')

@@ -97,15 +97,12 @@ end
 -- @as paths
 -- @param path string: of a file or a folder
 -- @param suffix? string: is taken off with its dot, if the name ends with it
--- @return a string
+-- @return a string; '' if the path has only slashes
 -- @usage paths.basename('/a/b.lua', 'lua') --> b
 function paths.basename(path, suffix)
-   local name = want('basename', path):gsub('(.)/+$', '%1'):match('([^/]+)/*$') or '/'
-   if suffix then
-      suffix = want('basename', suffix, 'suffix'):gsub('^%.', '')
-      local stem = name:sub(1, -#suffix - 2)
-      if stem ~= '' and name:sub(-#suffix - 1) == '.' .. suffix then return stem end
-   end
+   local name = want('basename', path):match('([^/]*)/*$')
+   suffix = suffix and want('basename', suffix, 'suffix'):gsub('^%.?', '.') or '.'
+   if suffix ~= '.' and name:sub(-#suffix) == suffix then return name:sub(1, -#suffix - 1) end
    return name
 end
 
@@ -129,7 +126,7 @@ end
 -- @param path string: of a file
 -- @return a string or nil
 -- @usage paths.extname 'b.tar.gz' --> gz
-function paths.extname(path) return paths.basename(path):match('^.+%.([^.]*)$') end
+function paths.extname(path) return paths.basename(path):match '%.([^.]*)$' end
 
 --- The names in a folder, `.` and `..` among them, sorted; nil if it cannot be read.
 -- @function paths.dir
@@ -353,12 +350,14 @@ function paths.execute(command)
    return text
 end
 
---- The name of the operating system.
+--- The names of the operating system, of the computer and of its kind of processor.
 -- @function paths.uname
 -- @as paths
--- @return a string
--- @usage paths.uname() == jit.os --> true
-function paths.uname() return jit.os end
+-- @return three strings, as 'Linux', 'host', 'x86_64'
+-- @usage (paths.uname()) == jit.os --> true
+function paths.uname()
+   return paths.execute 'uname -s; uname -n; uname -m':match '(.*)\n(.*)\n(.*)\n'
+end
 
 --- Whether this is Windows.
 -- @function paths.is_win

@@ -209,13 +209,15 @@ local function runOne(self, name)
    return self.assertionFail[name] == failures and 'PASS' or 'FAIL'
 end
 
+local COLUMNS = 80
+
 local function plural(n, word) return n .. ' ' .. word .. (n == 1 and '' or 's') end
 
 local function report(self, names)
    local failures, errors, disabled = 0, 0, 0
    for _, name in ipairs(names) do
       if self.disabledTests[name] then disabled = disabled + 1 end
-      failures = failures + self.assertionFail[name]
+      if self.assertionFail[name] > 0 then failures = failures + 1 end
       errors = errors + self.testError[name]
    end
    io.write(('Completed %s in %s with %s and %s'):format(plural(self.countasserts, 'assert'),
@@ -223,9 +225,11 @@ local function report(self, names)
    if #self.warnings > 0 then io.write(' and ', plural(#self.warnings, 'warning')) end
    if disabled > 0 then io.write((' and %d disabled'):format(disabled)) end
    io.write('\n')
-   if not self.summaryOnly then
-      for _, list in ipairs{self.warnings, self.errors} do
-         for _, text in ipairs(list) do io.write(('-'):rep(80) .. '\n' .. text .. '\n') end
+   if not self.summaryOnly and #self.errors + #self.warnings > 0 then
+      local dashes = ('-'):rep(COLUMNS) .. '\n'
+      io.write(dashes)
+      for _, list in ipairs{self.errors, self.warnings} do
+         for _, text in ipairs(list) do io.write(text, '\n', dashes) end
       end
    end
    return failures + errors
@@ -249,9 +253,11 @@ function Tester:run(names)
       self.assertionPass[name], self.assertionFail[name], self.testError[name] = 0, 0, 0
    end
    io.write('Running ', plural(#names, 'test'), '\n')
+   local digits = #tostring(#names)
    for i, name in ipairs(names) do
       local result = runOne(self, name)
-      io.write(('%d/%d %s [%s]\n'):format(i, #names, name, result))
+      local title = ('%' .. digits .. 'd/%d %s '):format(i, #names, name)
+      io.write(title, ('.'):rep(COLUMNS - 7 - #title), (' [%s]\n'):format(result))
       io.flush()
       if self.earlyAbort and (result == 'FAIL' or result == 'ERROR') then break end
    end
