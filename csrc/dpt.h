@@ -151,6 +151,9 @@ int dpt_is_same_size(const dpt_tensor *a, const dpt_tensor *b);
 int dpt_is_set_to(const dpt_tensor *a, const dpt_tensor *b); /* the same view of one storage */
 /* The same of n tensors and as many structs that were copied of them; a NULL counts as the same. */
 int dpt_are_set_to(int n, const dpt_tensor *const *a, const dpt_tensor *b);
+/* The first of the dimensions along which places of t may be one element (expanded, windows that
+ * overlap), from 0; -1: there are none. */
+int dpt_shared_dimension(const dpt_tensor *t);
 int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no storage */
 /* The first element in host memory; NULL: a device tensor or no storage. */
 void *dpt_tensor_data(const dpt_tensor *t);

@@ -93,11 +93,19 @@ static int map_launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
 
 static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q);
 
-/* The dimension of an expanded r, whose places are one, if it is an operand too; -1: none. */
+/* The dimension along which places of r are one element, if it is an operand too; -1: none. On
+ * devices only what is expanded counts. */
 static int map_repeats(int n, const dpt_tensor *r, const dpt_tensor *const *in) {
   int own = 0;
   for (int k = 0; k < n; k++) own |= in[k] == r;
-  for (int d = 0; own && d < r->ndim_; d++)
+  if (!own) return -1;
+  int64_t reach = 0;
+  int d = r->ndim_ - 1; /* steps in row-major order, as most are, meet no smaller ones */
+  for (; d >= 0 && (r->stride_[d] > reach || r->size_[d] < 2); d--)
+    reach += (r->size_[d] - 1) * r->stride_[d];
+  if (d < 0) return -1;
+  if (!dpt__is_device(r->kind_)) return dpt_shared_dimension(r);
+  for (d = 0; d < r->ndim_; d++)
     if (r->stride_[d] == 0 && r->size_[d] > 1) return d;
   return -1;
 }
@@ -127,6 +135,7 @@ static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *con
   }
   for (int64_t i = first; i < r->size_[d] && !status; i++) {
     status = map_run(op, n, &slice, at, p, q);
+    slice.offset_ += slice.stride_[d];
     for (int k = 0; k < n; k++) parts[k].offset_ += parts[k].stride_[d];
   }
   for (int k = 0; k < n; k++) dpt_tensor_free(&copies[k]);

@@ -197,6 +197,21 @@ static int walk_meets(const runs *run, int n, int64_t distance) {
   return 0;
 }
 
+/* A step is beyond the reach of all smaller ones, or meets their places. */
+int dpt_shared_dimension(const dpt_tensor *t) {
+  int first = -1;
+  for (int d = 0; d < t->ndim_; d++) {
+    int64_t reach = 0, stride = t->stride_[d], least = d;
+    for (int k = t->ndim_ - 1; k >= 0; k--) {
+      if (k == d || t->size_[k] < 2 || t->stride_[k] + (k < d) > stride) continue;
+      reach += (t->size_[k] - 1) * t->stride_[k];
+      if (k < least) least = k;
+    }
+    if (t->size_[d] > 1 && stride <= reach && (first < 0 || least < first)) first = (int)least;
+  }
+  return first;
+}
+
 int dpt__overlap(const dpt_tensor *r, const dpt_tensor *a) {
   runs x, y;
   if (!r->storage_ || r->storage_ != a->storage_ || dpt__count(r) == 0 || dpt__count(a) == 0)

@@ -1,5 +1,6 @@
--- Results whose places are one element (expand, stride 0), against loops: on the host each place
--- changes it, one after the other, as Torch7's loops did, on devices the last alone, as cutorch's.
+-- Results whose places are one element (expand, stride 0; on the host also windows that overlap),
+-- against loops: on the host each place changes it, one after the other, as Torch7's loops did, on
+-- devices the last alone, as cutorch's.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
@@ -41,6 +42,45 @@ describe('Expanded results:', function()
          end)
       end
    end
+
+   for _, kind in ipairs{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.LongTensor'} do
+      it('windows of a ' .. kind .. ' that overlap change an element for each place', function()
+         local all = {
+            apply = {function(t) t:apply(function(v) return v + 1 end) end,
+               function(v) return v + 1 end},
+            map = {function(t, x) t:map(x, function(v, e) return v + e end) end,
+               function(v, x) return v + x end},
+            map2 = {function(t, x, y) t:map2(x, y, function(v, e, f) return v + e * f end) end,
+               function(v, x, y) return v + x * y end},
+         }
+         for name, operation in pairs(operations) do all[name] = operation end
+         for name, operation in pairs(all) do
+            local f, one = unpack(operation)
+            for _, window in ipairs{{8, 3, 1, 6}, {9, 4, 2, 3}, {10, 2, 3, 3}} do
+               local n, size, step, rows = unpack(window)
+               for _, turned in ipairs{false, true} do
+                  local base = torch.range(1, n):type(kind)
+                  local wanted = base:double()
+                  local places, each = base:unfold(1, size, step), wanted:unfold(1, size, step)
+                  if turned then places, each = places:t(), each:t() end
+                  local x = torch.range(1, rows * size):remainder(5):resizeAs(each):type(kind)
+                  local y = x:clone():add(1)
+                  for i = 1, each:size(1) do
+                     for j = 1, each:size(2) do each[i][j] = one(each[i][j], x[i][j], y[i][j]) end
+                  end
+                  f(places, x, y)
+                  assert.same(wanted:totable(), base:double():totable(), name)
+               end
+            end
+         end
+      end)
+   end
+
+   it('patches are summed up by windows', function()
+      local image = torch.zeros(4, 4)
+      image:unfold(1, 3, 1):unfold(2, 3, 1):add(torch.ones(2, 2, 3, 3))
+      assert.same({{1, 2, 2, 1}, {2, 4, 4, 2}, {2, 4, 4, 2}, {1, 2, 2, 1}}, image:totable())
+   end)
 
    it('an operand of another form counts by its elements', function()
       local sum = torch.zeros(1, 3)

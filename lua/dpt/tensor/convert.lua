@@ -149,10 +149,20 @@ core.both('totable', function(t)
    return list
 end)
 
+local mapped
+
+--- The same of places that may be one element, each of which then sees what those before it left.
+local function mappedSlices(fn, t, f, a, b)
+   for i = 1, t:size(1) do
+      mapped(fn, t:narrow(1, i, 1), f, a and a:narrow(1, i, 1), b and b:narrow(1, i, 1))
+   end
+   return t
+end
+
 --- apply(f), map(a, f), map2(a, b, f): each element becomes f(element, of a, of b) in row-major
 -- order, and stays if f returns nil. Works on a copy (of doubles, or of Long integers, which
 -- doubles do not hold), written back at once at the end; an error in f leaves the tensor as it was.
-local function mapped(fn, t, f, a, b)
+function mapped(fn, t, f, a, b)
    check(fn, 'self', t)
    if type(f) ~= 'function' then core.usage(fn, 'a function', f) end
    local n = tonumber(C.dpt_count(t))
@@ -164,6 +174,9 @@ local function mapped(fn, t, f, a, b)
       end
    end
    if n == 0 then return t end
+   if t.kind_ < core.ON_DEVICE and C.dpt_shared_dimension(t) >= 0 then
+      return mappedSlices(fn, t, f, a and a:reshape(t:size()), b and b:reshape(t:size()))
+   end
    local x = t.kind_ % core.ON_DEVICE == core.LONG and convert(t, core.LONG) or doubles(t)
    if C.dpt_is_contiguous(x) == 0 or x.storage_ == t.storage_ then x = copyOf(x) end
    local px = ffi.cast(core.pointers[x.kind_], C.dpt_tensor_data(x))
