@@ -8,6 +8,15 @@
 #include "host/tile.h"
 #include <string.h>
 
+/* The operation that has a number for its second operand, which p is a factor of if it scales. */
+static const struct by_number {
+  uint8_t known, op, scales;
+} map_by_number[DPT__NMAP] = {
+    [DPT__MAP_cadd] = {1, DPT__MAP_add, 1},       [DPT__MAP_csub] = {1, DPT__MAP_sub, 1},
+    [DPT__MAP_cmul] = {1, DPT__MAP_mul, 0},       [DPT__MAP_cdiv] = {1, DPT__MAP_div, 0},
+    [DPT__MAP_cmax] = {1, DPT__MAP_cmaxvalue, 0}, [DPT__MAP_cmin] = {1, DPT__MAP_cminvalue, 0},
+};
+
 /* Whether operand k has an element 0. */
 static int map_has_zero(const dpt__walk *walk, int k) {
   static const char zero[8];
@@ -31,10 +40,13 @@ int dpt__host_map(dpt__context *context, const void *args) {
     row = rows->compare[a->op][dtype];
     result = DPT_U8;
   }
-  dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, calls, NULL, NULL};
+  dpt__task task = {row, a->p, a->q, {result, dtype, dtype, dtype}, calls, NULL, NULL, NULL, 0};
   if (row == rows->map[a->op][dtype]) {
     task.past = rows->past[a->op][dtype];
     task.strided = dpt__rows_strided[a->op][dtype];
+    const struct by_number *by = &map_by_number[a->op];
+    if (by->known && dpt__is_real(dtype)) task.number = rows->map[by->op][dtype];
+    task.scales = by->scales;
   }
   if (divisor && map_has_zero(&a->walk, divisor))
     return dpt__fail("a divisor is 0, which %s elements can't be divided by",
@@ -52,7 +64,7 @@ int dpt__host_fill(dpt__context *context, const void *args) {
     value = (int16_t)dpt__half_from_double(value);
     walk.dtype[0] = dtype = DPT_I16;
   }
-  dpt__task task = {dpt__rows_pick()->fill[dtype], value, 0, {dtype}, 0, NULL, NULL};
+  dpt__task task = {dpt__rows_pick()->fill[dtype], value, 0, {dtype}, 0, NULL, NULL, NULL, 0};
   dpt__tiles(context, &walk, &task);
   return 0;
 }
@@ -60,7 +72,7 @@ int dpt__host_fill(dpt__context *context, const void *args) {
 int dpt__host_convert(dpt__context *context, const void *args) {
   const struct dpt__convert_args *a = args;
   int to = a->walk.dtype[0], from = a->walk.dtype[1];
-  dpt__task task = {dpt__rows_pick()->convert[to][from], 0, 0, {to, from}, 0, NULL, NULL};
+  dpt__task task = {dpt__rows_pick()->convert[to][from], 0, 0, {to, from}, 0, NULL, NULL, NULL, 0};
   dpt__tiles(context, &a->walk, &task);
   return 0;
 }

@@ -2,9 +2,10 @@
  *
  * Invariant: a tile is nj rows of ni elements. An operand whose rows are dense is used in place;
  * which thread computes a tile, and in how many calls, changes no bit of it. Tiles of transposed
- * operands are visited in groups of rows, so that their pages stay translated. Large dense results
- * that no other operand shares are written past the cache, in whole lines (but numbers that are
- * filled in: where nothing is read the cache helps).
+ * operands are visited in groups of rows, so that their pages stay translated. An operand that is
+ * one element along each row becomes a number of the row function, or is spread in a buffer. Large
+ * dense results that no other operand shares are written past the cache, in whole lines (but
+ * numbers that are filled in: where nothing is read the cache helps).
  */
 #include "host/tile.h"
 #include "base/element.h"
@@ -39,6 +40,7 @@ typedef struct layout {
   int past_cache;
   int64_t piece; /* elements of strided rows at once, 0: a tile is not of that kind */
   int apart;     /* these go through no buffer */
+  int number;    /* the second operand is one number for each row */
 } layout;
 
 typedef uint32_t words __attribute__((vector_size(16), aligned(4), may_alias));
@@ -250,6 +252,19 @@ static void tile_compute(const layout *plan, const tile *at) {
                t.stride_i[0]);
 }
 
+/* Rows whose second operand is one number. */
+static void tile_by_number(const layout *plan, const tile *t) {
+  const dpt__task *task = plan->task;
+  int dtype = task->dtype[0];
+  int64_t size = (int64_t)dpt__dtype_size(dtype);
+  for (int64_t j = 0; j < t->nj; j++) {
+    double number = dpt__get_real(dtype, t->data[2] + j * t->stride_j[2] * size);
+    if (task->scales) number = dtype == DPT_F64 ? task->p * number : (float)task->p * (float)number;
+    task->number(t->ni, t->data[0] + j * t->stride_j[0] * size,
+                 t->data[1] + j * t->stride_j[1] * size, NULL, NULL, number, 0);
+  }
+}
+
 /* A row of elements that stand apart, as they are. */
 static void tile_apart(const layout *plan, const tile *t) {
   const dpt__task *task = plan->task;
@@ -272,6 +287,10 @@ static void one_tile(const layout *plan, int64_t number) {
     tile_apart(plan, &t);
     return;
   }
+  if (plan->number) {
+    tile_by_number(plan, &t);
+    return;
+  }
   if (tile_copy_directly(plan, &t)) return;
   int64_t piece = plan->piece && t.nj == 1 ? plan->piece : t.ni;
   for (int64_t left = t.ni; left; left -= t.ni) {
@@ -285,7 +304,7 @@ static void one_tile(const layout *plan, int64_t number) {
 /* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
  * as high as a cache line of it; several short rows at a time otherwise. */
 static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
-  int dense = 1, native = 1;
+  int dense = 1, native = 1, spread = 0;
   int64_t high = 0;
   plan->di = walk->ndim - 1;
   plan->dj = walk->ndim - 2;
@@ -295,19 +314,22 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
     int64_t stride_i = walk->stride[k][plan->di];
     int64_t stride_j = plan->dj >= 0 ? walk->stride[k][plan->dj] : 0;
     int64_t line = LINE / (int64_t)dpt__dtype_size(walk->dtype[k]);
-    dense = dense && stride_i == 1;
+    dense = dense && (stride_i == 1 || (stride_i == 0 && k > 0));
+    spread = spread || (stride_i == 0 && k > 0);
     if (plan->dj >= 0 && stride_j == 1 && stride_i > 1 && line > high) high = line;
     native = native && walk->dtype[k] == task->dtype[k];
   }
   plan->group = 1;
   if (dense && (plan->dj < 0 || plan->si >= SHORT)) {
     int64_t size = (int64_t)dpt__dtype_size(walk->dtype[0]);
-    plan->bi = dpt__min(plan->si, native ? CHUNK : TILE);
-    plan->bj = 1;
-    plan->past_cache =
-        native && walk->noperand > 1 && plan->si >= LONG && dpt__walk_count(walk) * size >= FAR;
+    plan->number = native && task->number && walk->stride[1][plan->di] == 1 && spread;
+    int64_t most = native && (!spread || plan->number) ? CHUNK : TILE;
+    plan->bi = dpt__min(plan->si, most);
+    plan->past_cache = native && !spread && walk->noperand > 1 && plan->si >= LONG &&
+                       dpt__walk_count(walk) * size >= FAR;
     for (int k = 1; k < walk->noperand; k++)
       if (walk->data[k] == walk->data[0]) plan->past_cache = 0;
+    plan->bj = plan->past_cache || walk->serial ? 1 : dpt__min(plan->sj, most / plan->bi);
   } else if (high) {
     plan->bj = dpt__min(plan->sj, high);
     plan->bi = dpt__min(plan->si, BUFFER / plan->bj);

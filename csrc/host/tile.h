@@ -18,6 +18,8 @@ typedef struct dpt__task {
   int costly;                   /* worth several threads sooner */
   dpt__row_fn *past;            /* row, written past the cache (host/rows.h), or NULL */
   dpt__strided_fn *strided;     /* row for elements that stand apart, or NULL */
+  dpt__row_fn *number;          /* row with p for its second operand, or NULL: of reals */
+  int scales;                   /* p is a factor of that */
 } dpt__task;
 
 void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__task *task);

@@ -22,6 +22,11 @@ static void FN(gather)(T *to, int64_t pitch, const T *from, int64_t nj, int64_t 
                        int64_t si) {
   if (si == 1) {
     for (int64_t j = 0; j < nj; j++) memcpy(to + j * pitch, from + j * sj, (size_t)ni * sizeof(T));
+  } else if (si == 0) {
+    for (int64_t j = 0; j < nj; j++) {
+      const T one = from[j * sj];
+      for (int64_t i = 0; i < ni; i++) to[j * pitch + i] = one;
+    }
   } else if (sj == 1 && nj > 1) {
     FN(transpose)(to, pitch, from, si, nj, ni);
   } else if (si == 2) {

@@ -82,6 +82,32 @@ describe('Expanded results:', function()
       assert.same({{1, 2, 2, 1}, {2, 4, 4, 2}, {2, 4, 4, 2}, {1, 2, 2, 1}}, image:totable())
    end)
 
+   it('operands that are one number for each row, or for all, count as whole ones', function()
+      for _, kind in ipairs{'Double', 'Float', 'Half', 'Int', 'Cuda'} do
+         local function make(...)
+            return torch.rand(...):mul(20):add(1):type(('torch.%sTensor'):format(kind))
+         end
+         -- rows that are computed as they are, several together, and such as go through a buffer
+         for _, sizes in ipairs{{3, 5, 7, 8}, {2, 3, 50, 50}, {4, 6, 2, 2}} do
+            local x, planes, one = make(unpack(sizes)), make(1, sizes[2], 1, 1), make(1, 1, 1, 1)
+            for _, by in ipairs{planes:expandAs(x), one:expandAs(x)} do
+               local whole = by:contiguous()
+               for _, f in ipairs{'add', 'csub', 'cmul', 'cdiv', 'cmax', 'cmin'} do
+                  local got, want = x:clone(), x:clone()
+                  got[f](got, x, by)
+                  want[f](want, x, whole)
+                  assert.equal(0, (got:double() - want:double()):abs():max(), kind .. f)
+                  got[f](got, by, x)
+                  want[f](want, whole, x)
+                  assert.equal(0, (got:double() - want:double()):abs():max(), kind .. f)
+               end
+               assert.equal(0, (x:clone():add(3, by):double() - x:clone():add(3, whole):double())
+                  :abs():max())
+            end
+         end
+      end
+   end)
+
    it('an operand of another form counts by its elements', function()
       local sum = torch.zeros(1, 3)
       sum:expand(2, 3):add(1, torch.range(1, 6))
