@@ -1,8 +1,8 @@
 /* reduce.c: reductions over a dimension and over everything, in host memory.
  *
  * Invariant: work is cut into blocks by sizes and strides alone, blocks are joined in their order,
- * so that no result depends on the number of threads. A slice whose elements lie closer together
- * than its neighbours' is summed as a run, otherwise up to TILE slices side by side.
+ * so that no result depends on the number of threads. A slice of more than FEW elements, which lie
+ * closer together than its neighbours', is summed as a run; other slices up to TILE side by side.
  */
 #include "ops/reduce.h"
 #include "base/cpu.h"
@@ -15,6 +15,7 @@
 /* BEST: as many at once for max and min, where gcc 12 finds vectors only from 32 on. */
 enum {
   SPREAD = DPT__REDUCE_SPREAD,
+  FEW = DPT__REDUCE_FEW,
   BEST = 32,
   TILE = DPT__REDUCE_TILE,
   SIDE = DPT__REDUCE_SIDE,
@@ -217,8 +218,8 @@ int dpt__host_reduce(dpt__context *context, const void *args) {
   const dpt__reduce_args *g = args;
   int64_t stride = g->stride < 0 ? -g->stride : g->stride;
   int last = g->slices.ndim - 1;
-  int columns =
-      last >= 0 && g->n > 1 && g->slices.size[last] > 1 && g->slices.stride[0][last] < stride;
+  int columns = last >= 0 && g->n > 1 && g->slices.size[last] > 1 &&
+                (g->n <= FEW || g->slices.stride[0][last] < stride);
   int64_t blocks = columns ? reduce_strips_of(g).blocks : (g->n + BLOCK - 1) / BLOCK;
   part *parts = NULL;
   if (blocks > 1) parts = dpt__scratch(context, (size_t)(g->slices.count * blocks) * sizeof *parts);

@@ -4,11 +4,12 @@
 #include "base/element.h"
 #include "host/kernels.h"
 
-/* SPREAD: sums of a run side by side; TILE: of columns at most; SIDE: runs that are read at once.
- */
+/* SPREAD: sums of a run side by side, but runs of FEW or less are summed in their order; TILE: sums
+ * of columns at most; SIDE: runs that are read at once. */
 enum {
   DPT__REDUCE_BLOCK = 16384,
   DPT__REDUCE_SPREAD = 32,
+  DPT__REDUCE_FEW = 32,
   DPT__REDUCE_TILE = 1024,
   DPT__REDUCE_SIDE = 4
 };

@@ -23,6 +23,10 @@
 static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, double p) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
+  if (n <= FEW) {
+    for (; i < n; i++) s[0] += TERM(kind, LOAD(x[i * stride]), p);
+    return (ACC)s[0];
+  }
   for (; i + SPREAD <= n; i += SPREAD)
     for (int64_t j = 0; j < SPREAD; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]), p);
   for (int64_t j = 0; i + j < n; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]), p);
@@ -35,14 +39,14 @@ static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, d
 static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t stride, ACC mean) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
-  for (; i + SPREAD <= n; i += SPREAD)
+  for (; i + SPREAD <= n && n > FEW; i += SPREAD)
     for (int64_t j = 0; j < SPREAD; j++) {
       WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - mean);
       s[j] += d * d;
     }
   for (int64_t j = 0; i + j < n; j++) {
     WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - mean);
-    s[j] += d * d;
+    s[n > FEW ? j : 0] += d * d;
   }
   for (int h = SPREAD / 2; h; h /= 2)
     for (int j = 0; j < h; j++) s[j] += s[j + h];
@@ -97,9 +101,14 @@ static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, d
     SUMS(X)
 #undef X
   case DPT__PRODUCT: {
-    WRAP s = 1;
-    for (int64_t i = 0; i < n; i++) s *= (WRAP)LOAD(x[i * stride]);
-    V(out) = (ACC)s;
+    WRAP s[SPREAD];
+    int64_t i = 0, whole = n <= FEW ? 0 : n - n % SPREAD;
+    for (int j = 0; j < SPREAD; j++) s[j] = 1;
+    for (; i < whole; i += SPREAD)
+      for (int64_t j = 0; j < SPREAD; j++) s[j] *= (WRAP)LOAD(x[(i + j) * stride]);
+    for (; i < n; i++) s[0] *= (WRAP)LOAD(x[i * stride]);
+    for (int j = 1; j < SPREAD && whole; j++) s[0] *= s[j];
+    V(out) = (ACC)s[0];
     break;
   }
 #if REAL

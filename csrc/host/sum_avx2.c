@@ -33,6 +33,11 @@ FMA static INLINE double sum_fold(double *s) {
 
 FMA void dpt__sum_run(const float *x, int64_t n, part *out) {
   double s[DPT__REDUCE_SPREAD] = {0};
+  if (n <= DPT__REDUCE_FEW) {
+    for (int64_t i = 0; i < n; i++) s[0] += x[i];
+    out->real = s[0];
+    return;
+  }
   sum_add(s, x, n);
   out->real = sum_fold(s);
 }
@@ -40,6 +45,10 @@ FMA void dpt__sum_run(const float *x, int64_t n, part *out) {
 /* PIECE elements of each in turn: memory brings several streams faster than one. */
 FMA void dpt__sum_runs(const float *const x[DPT__REDUCE_SIDE], int64_t n, part *out) {
   double s[DPT__REDUCE_SIDE][DPT__REDUCE_SPREAD] = {{0}};
+  if (n <= DPT__REDUCE_FEW) {
+    for (int k = 0; k < DPT__REDUCE_SIDE; k++) dpt__sum_run(x[k], n, out + k);
+    return;
+  }
   for (int64_t i = 0; i < n; i += PIECE)
     for (int k = 0; k < DPT__REDUCE_SIDE; k++) sum_add(s[k], x[k] + i, dpt__min(PIECE, n - i));
   for (int k = 0; k < DPT__REDUCE_SIDE; k++) out[k].real = sum_fold(s[k]);
