@@ -2,6 +2,7 @@
  *
  * Invariant: sums are wide; the order of terms depends on sizes alone.
  */
+#include "base/element.h"
 #include "host/kernels.h"
 #include "ops/create.h"
 

@@ -1,18 +1,27 @@
 /* along.inc.c: running sums, cross products, ramps and planes for one element type. */
 
-/* `cols` slices side by side: r[i] = a[0] + ... + a[i], or the product. */
-static void FN(scan)(const dpt__scan_args *g, const void *from, void *to, int64_t cols,
-                     int64_t a_col, int64_t r_col) {
-  const T *a = from;
-  T *r = to;
+static DPT__INLINE void FN(scan_by)(int product, const dpt__scan_args *g, const T *a, T *r,
+                                    int64_t cols, int64_t a_col, int64_t r_col) {
   WRAP sum[TILE];
-  for (int64_t j = 0; j < cols; j++) sum[j] = g->product;
+  for (int64_t j = 0; j < cols; j++) sum[j] = product;
   for (int64_t i = 0; i < g->n; i++, a += g->a_stride, r += g->r_stride)
     for (int64_t j = 0; j < cols; j++) {
       WRAP x = (WRAP)LOAD(a[j * a_col]);
-      sum[j] = g->product ? sum[j] * x : sum[j] + x;
+      sum[j] = product ? sum[j] * x : sum[j] + x;
       r[j * r_col] = STORE(sum[j]);
     }
+}
+
+/* `cols` slices side by side: r[i] = a[0] + ... + a[i], or the product. What is a constant here
+ * makes a loop of its own: the sum of a single slice stays in a register. */
+static void FN(scan)(const dpt__scan_args *g, const void *from, void *to, int64_t cols,
+                     int64_t a_col, int64_t r_col) {
+  if (cols == 1 && g->product)
+    FN(scan_by)(1, g, from, to, 1, 0, 0);
+  else if (cols == 1)
+    FN(scan_by)(0, g, from, to, 1, 0, 0);
+  else
+    FN(scan_by)(g->product, g, from, to, cols, a_col, r_col);
 }
 
 static void FN(cross)(const dpt__cross_args *g, int64_t a_at, int64_t b_at, int64_t r_at) {
