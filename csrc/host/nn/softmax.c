@@ -6,7 +6,10 @@
 #include "host/nn/real.h"
 #include "host/rows.h"
 
-enum { BLOCK = 64 }; /* positions of an image that are computed together */
+enum {
+  BLOCK = 64,    /* positions of an image that are computed together */
+  TOGETHER = 256 /* exponentials of rows of few classes that are */
+};
 
 #define DPT_ROWS "host/nn/softmax.inc.c"
 #include "host/each_real.h"

@@ -8,21 +8,28 @@ static DPT__INLINE T FN(largest)(const T *in, int64_t n) {
   return max;
 }
 
-/* One row of C classes; in may be out. */
+/* Rows of C classes, one or at most TOGETHER elements; in may be out. */
 DPT__CLONES
-static void FN(row)(int log_, const T *in, T *out, int64_t C, T *restrict exps, dpt__row_fn *exp_) {
-  T max = FN(largest)(in, C);
-  for (int64_t c = 0; c < C; c++) exps[c] = in[c] - max;
-  exp_(C, exps, exps, NULL, NULL, 0, 0);
-  double sum = FN(total)(exps, NULL, C);
-  T shift = (T)(max + log(sum)), factor = (T)(1 / sum);
-  if (log_)
-    for (int64_t c = 0; c < C; c++) out[c] = in[c] - shift;
-  else
-    for (int64_t c = 0; c < C; c++) out[c] = exps[c] * factor;
+static void FN(some_rows)(int log_, const T *in, T *out, int64_t rows, int64_t C, T *restrict exps,
+                          dpt__row_fn *exp_) {
+  T max[TOGETHER];
+  for (int64_t r = 0; r < rows; r++) {
+    max[r] = FN(largest)(in + r * C, C);
+    for (int64_t c = 0; c < C; c++) exps[r * C + c] = in[r * C + c] - max[r];
+  }
+  exp_(rows * C, exps, exps, NULL, NULL, 0, 0);
+  for (int64_t r = 0; r < rows; r++, in += C, out += C, exps += C) {
+    double sum = FN(total)(exps, NULL, C);
+    T by = (T)(log_ ? max[r] + log(sum) : 1 / sum);
+    if (log_)
+      for (int64_t c = 0; c < C; c++) out[c] = in[c] - by;
+    else
+      for (int64_t c = 0; c < C; c++) out[c] = exps[c] * by;
+  }
 }
 
 /* n neighbouring positions (at most BLOCK) of an image whose classes lie S apart. */
+DPT__CLONES
 static void FN(positions)(int log_, const T *in, T *out, int64_t C, int64_t S, int64_t n, T *exps,
                           dpt__row_fn *exp_) {
   T max[BLOCK], shift[BLOCK];
@@ -43,18 +50,19 @@ static void FN(positions)(int log_, const T *in, T *out, int64_t C, int64_t S, i
 }
 
 DPT__CLONES
-static void FN(row_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C,
-                             T *restrict exps, dpt__row_fn *exp_) {
-  if (log_) {
-    T sum = (T)FN(total)(gout, NULL, C);
-    exp_(C, exps, out, NULL, NULL, 0, 0);
-    for (int64_t c = 0; c < C; c++) gin[c] = gout[c] - exps[c] * sum;
-  } else {
-    T sum = (T)FN(total)(gout, out, C);
-    for (int64_t c = 0; c < C; c++) gin[c] = out[c] * (gout[c] - sum);
+static void FN(some_rows_backward)(int log_, const T *gout, const T *out, T *gin, int64_t rows,
+                                   int64_t C, T *restrict exps, dpt__row_fn *exp_) {
+  if (log_) exp_(rows * C, exps, out, NULL, NULL, 0, 0);
+  for (int64_t r = 0; r < rows; r++, gout += C, out += C, gin += C, exps += C) {
+    T sum = (T)FN(total)(gout, log_ ? NULL : out, C);
+    if (log_)
+      for (int64_t c = 0; c < C; c++) gin[c] = gout[c] - exps[c] * sum;
+    else
+      for (int64_t c = 0; c < C; c++) gin[c] = out[c] * (gout[c] - sum);
   }
 }
 
+DPT__CLONES
 static void FN(positions_backward)(int log_, const T *gout, const T *out, T *gin, int64_t C,
                                    int64_t S, int64_t n, dpt__row_fn *exp_) {
   double sum[BLOCK] = {0};
@@ -73,23 +81,26 @@ static void FN(positions_backward)(int log_, const T *gout, const T *out, T *gin
 
 static int FN(softmax)(dpt__context *context, const struct dpt__softmax_args *a) {
   int threads = dpt__threads(context, a->N * a->C * a->S * 4), rows = a->S == 1;
-  int64_t each = rows ? a->C : a->gin ? 0 : a->C * BLOCK; /* exponentials of a thread */
+  int64_t some = rows && a->C && a->C < TOGETHER ? TOGETHER / a->C : 1;
+  int64_t each = rows ? some * a->C : a->gin ? 0 : a->C * BLOCK; /* exponentials of a thread */
   T *exps = dpt__scratch(context, (size_t)(each * threads + 1) * sizeof *exps);
   if (context->measures) return 0;
   dpt__row_fn *exp_ = dpt__rows_pick()->map[DPT__MAP_exp][a->type];
   int64_t blocks = rows ? 1 : (a->S + BLOCK - 1) / BLOCK;
+  int64_t tasks = rows ? (a->N + some - 1) / some : a->N * blocks;
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < a->N * blocks; i++) {
+  for (int64_t i = 0; i < tasks; i++) {
     int64_t first = i % blocks * BLOCK, n = BLOCK < a->S - first ? BLOCK : a->S - first;
-    int64_t position = i / blocks * a->C * a->S + first;
+    int64_t many = some < a->N - i * some ? some : a->N - i * some; /* rows */
+    int64_t position = rows ? i * some * a->C : i / blocks * a->C * a->S + first;
     const T *from = (const T *)(a->gin ? a->gout : a->in) + position;
     T *out = (T *)a->out + position, *mine = exps + each * dpt__thread_number();
     if (a->gin && rows)
-      FN(row_backward)(a->log, from, out, (T *)a->gin + position, a->C, mine, exp_);
+      FN(some_rows_backward)(a->log, from, out, (T *)a->gin + position, many, a->C, mine, exp_);
     else if (a->gin)
       FN(positions_backward)(a->log, from, out, (T *)a->gin + position, a->C, a->S, n, exp_);
     else if (rows)
-      FN(row)(a->log, from, out, a->C, mine, exp_);
+      FN(some_rows)(a->log, from, out, many, a->C, mine, exp_);
     else
       FN(positions)(a->log, from, out, a->C, a->S, n, mine, exp_);
   }

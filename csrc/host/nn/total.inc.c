@@ -1,5 +1,5 @@
-/* total.inc.c: sums in double, in one order for all instruction sets, side by side as registers
- * are.
+/* total.inc.c: sums in double, in one order for all instruction sets: of few numbers one after the
+ * other, otherwise side by side as registers are.
  */
 enum { FN(SPREAD) = 16 };
 
@@ -7,6 +7,11 @@ enum { FN(SPREAD) = 16 };
 static DPT__INLINE double FN(total)(const T *in, const T *by, int64_t n) {
   double sum[FN(SPREAD)] = {0};
   int64_t i = 0;
+  if (n < FN(SPREAD)) {
+    double few = 0;
+    for (; i < n; i++) few += by ? (double)in[i] * by[i] : in[i];
+    return few;
+  }
   for (; i + FN(SPREAD) <= n; i += FN(SPREAD))
     for (int j = 0; j < FN(SPREAD); j++) sum[j] += by ? (double)in[i + j] * by[i + j] : in[i + j];
   for (int j = 0; i + j < n; j++) sum[j] += by ? (double)in[i + j] * by[i + j] : in[i + j];
