@@ -4,7 +4,11 @@
  */
 #include "host/nn/real.h"
 
-enum { BLOCK = 64 }; /* positions that LRN works on together */
+enum {
+  BLOCK = 64,   /* positions that LRN works on together */
+  PIECE = 4096, /* elements of a task of PReLU */
+  SPREAD = 16   /* sums side by side */
+};
 
 #define DPT_ROWS "host/nn/planes.inc.c"
 #include "host/each_real.h"

@@ -1,36 +1,62 @@
 /* planes.inc.c: rows of planes.c. */
 
 /* out = g where in is positive, else slope * g. */
+DPT__CLONES
+static void FN(scale_row)(const T *in, const T *g, T *out, T slope, int64_t n) {
+  for (int64_t s = 0; s < n; s++) {
+    T scaled = slope * g[s];
+    out[s] = in[s] > 0 ? g[s] : scaled;
+  }
+}
+
+/* Where one slope is for all planes, a row is a piece of the whole. */
 static int FN(scale_negative)(dpt__context *context, const struct dpt__prelu_args *a,
                               const T *gradients, T *outs) {
   if (context->measures) return 0;
   const T *weight = a->weight;
-#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
-  for (int64_t i = 0; i < a->N * a->C; i++) {
-    const T *in = (const T *)a->in + i * a->S, *g = gradients + i * a->S;
-    T *out = outs + i * a->S, slope = weight[a->shared ? 0 : i % a->C];
-    for (int64_t s = 0; s < a->S; s++) out[s] = in[s] > 0 ? g[s] : slope * g[s];
+  int64_t count = a->N * a->C * a->S, size = a->shared ? PIECE : a->S;
+#pragma omp parallel for num_threads(dpt__threads(context, count)) schedule(static)
+  for (int64_t first = 0; first < count; first += size) {
+    T slope = weight[a->shared ? 0 : first / size % a->C];
+    int64_t n = size < count - first ? size : count - first;
+    FN(scale_row)((const T *)a->in + first, gradients + first, outs + first, slope, n);
   }
   return 0;
 }
 
-/* A sum for each plane, over images in their order. */
+/* The sum of in times gout where in is not positive. */
+DPT__CLONES
+static double FN(negative_sum)(const T *in, const T *gout, int64_t n) {
+  double sum[SPREAD] = {0};
+  for (int64_t i = 0; i < n; i += SPREAD) {
+    int m = SPREAD < n - i ? SPREAD : (int)(n - i);
+    for (int j = 0; j < (m == SPREAD ? SPREAD : m); j++) {
+      double term = (double)in[i + j] * gout[i + j];
+      sum[j] += in[i + j] > 0 ? 0 : term;
+    }
+  }
+  for (int j = 1; j < SPREAD; j++) sum[0] += sum[j];
+  return sum[0];
+}
+
+/* A sum for each plane, over images in their order, or for each piece of the whole. */
 static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_args *a) {
-  double *sum = dpt__scratch(context, (size_t)a->C * sizeof *sum);
+  int64_t count = a->N * a->C * a->S, sums = a->shared ? (count + PIECE - 1) / PIECE : a->C;
+  double *sum = dpt__scratch(context, (size_t)(sums + 1) * sizeof *sum);
   if (context->measures) return 0;
-#pragma omp parallel for num_threads(dpt__threads(context, a->N * a->C * a->S)) schedule(static)
-  for (int64_t c = 0; c < a->C; c++) {
+#pragma omp parallel for num_threads(dpt__threads(context, count)) schedule(static)
+  for (int64_t c = 0; c < sums; c++) {
     sum[c] = 0;
-    for (int64_t n = 0; n < a->N; n++) {
-      int64_t position = (n * a->C + c) * a->S;
-      const T *in = (const T *)a->in + position, *gout = (const T *)a->gout + position;
-      for (int64_t s = 0; s < a->S; s++) sum[c] += in[s] > 0 ? 0 : (double)in[s] * gout[s];
+    for (int64_t n = 0; n < (a->shared ? 1 : a->N); n++) {
+      int64_t first = a->shared ? c * PIECE : (n * a->C + c) * a->S;
+      int64_t size = !a->shared ? a->S : PIECE < count - first ? PIECE : count - first;
+      sum[c] += FN(negative_sum)((const T *)a->in + first, (const T *)a->gout + first, size);
     }
   }
   T *gw = a->gw;
-  if (a->shared)
-    for (int64_t c = 1; c < a->C; c++) sum[0] += sum[c];
-  for (int64_t c = 0; c < (a->shared ? 1 : a->C); c++) gw[c] = (T)(gw[c] + a->scale * sum[c]);
+  for (int64_t c = 1; c < sums && a->shared; c++) sum[0] += sum[c];
+  for (int64_t c = 0; c < (a->shared ? 1 : a->C) && sums; c++)
+    gw[c] = (T)(gw[c] + a->scale * sum[c]);
   return 0;
 }
 
