@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { LANES = 8 }; /* outputs of a row at once */
+enum { LANES = 8, FEW = 4, OUTPUTS = 64 }; /* outputs of a row at once: largest ones, means */
 
 #define Index int64_t
 #include "nn/reads.inc.h"

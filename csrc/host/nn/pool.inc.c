@@ -173,6 +173,41 @@ static void FN(window_add)(T *in, const struct dpt__slide *s, struct range t, st
     }
 }
 
+/* One row of n windows `stride` apart, or their gradients; an element gets these in their order. */
+static DPT__INLINE void FN(avg_line)(T *row, int64_t stride, int64_t width, int64_t n, double *sum,
+                                     const T *gradient) {
+  for (int64_t w = 0; w < width && sum; w++)
+    for (int64_t k = 0; k < n; k++) sum[k] += row[k * stride + w];
+  for (int64_t w = width - 1; w >= 0 && !sum; w--)
+    for (int64_t k = 0; k < n; k++) row[k * stride + w] += gradient[k];
+}
+
+/* n <= OUTPUTS windows side by side that reach nowhere outside: out becomes their means, or in gets
+ * their gradients. */
+DPT__CLONES
+static void FN(avg_windows)(const struct dpt__slide *s, int backward, struct range t,
+                            struct range y, struct range x, int64_t n, T *in, T *out) {
+  double sums[OUTPUTS], *sum = backward ? NULL : sums;
+  double count = (double)(t.count * y.count * x.count);
+  T gradient[OUTPUTS];
+  for (int64_t k = 0; k < n; k++)
+    if (backward)
+      gradient[k] = (T)(out[k] / count);
+    else
+      sums[k] = 0;
+  for (int64_t i = t.first; i < t.end; i++)
+    for (int64_t j = y.first; j < y.end; j++) {
+      T *row = in + (i * s->in[1] + j) * s->in[2] + x.first;
+      if (s->stride[2] == 1)
+        FN(avg_line)(row, 1, s->kernel[2], n, sum, gradient);
+      else if (s->stride[2] == 2)
+        FN(avg_line)(row, 2, s->kernel[2], n, sum, gradient);
+      else
+        FN(avg_line)(row, s->stride[2], s->kernel[2], n, sum, gradient);
+    }
+  for (int64_t k = 0; k < n && !backward; k++) out[k] = (T)(sums[k] / count);
+}
+
 static int FN(avgpool)(dpt__context *context, const struct dpt__avgpool_args *a) {
   const struct dpt__slide *s = &a->slide;
   struct range *t = pool_ranges_of(context, s, 1);
@@ -180,18 +215,27 @@ static int FN(avgpool)(dpt__context *context, const struct dpt__avgpool_args *a)
   pool_lay(s, a->adaptive, a->count_pad, t);
   const struct range *y = t + s->out[0], *x = y + s->out[1];
   int64_t small = dpt__volume(s->out), large = dpt__volume(s->in);
+  int64_t first = 0, last; /* windows first .. last-1 of a row are whole, if not few */
+  while (first < s->out[2] && (a->adaptive || x[first].end - x[first].first < s->kernel[2]))
+    first++;
+  for (last = first; last < s->out[2]; last++)
+    if (x[last].end - x[last].first < s->kernel[2]) break;
+  if (last - first < FEW) last = first;
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
   for (int64_t p = 0; p < a->planes; p++) {
     T *in = (T *)a->in + p * large, *out = (T *)a->out + p * small;
     if (a->backward) memset(in, 0, (size_t)large * sizeof *in);
     for (int64_t i = 0; i < s->out[0]; i++)
-      for (int64_t j = 0; j < s->out[1]; j++)
-        for (int64_t k = 0; k < s->out[2]; k++, out++) {
+      for (int64_t j = 0; j < s->out[1]; j++, out += s->out[2])
+        for (int64_t k = 0, n; k < s->out[2]; k += n) {
+          n = k < first || k >= last ? 1 : dpt__min(OUTPUTS, last - k);
           double count = (double)(t[i].count * y[j].count * x[k].count);
-          if (a->backward)
-            FN(window_add)(in, s, t[i], y[j], x[k], (T)(*out / count));
+          if (k >= first && k < last)
+            FN(avg_windows)(s, a->backward, t[i], y[j], x[k], n, in, out + k);
+          else if (a->backward)
+            FN(window_add)(in, s, t[i], y[j], x[k], (T)(out[k] / count));
           else
-            *out = (T)(FN(window_sum)(in, s, t[i], y[j], x[k]) / count);
+            out[k] = (T)(FN(window_sum)(in, s, t[i], y[j], x[k]) / count);
         }
   }
   return 0;
