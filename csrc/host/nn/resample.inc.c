@@ -1,28 +1,55 @@
 /* resample.inc.c: rows of resample.c. */
 
-/* out gets a weighted sum of up to two elements of each dimension of in, or, backward, passes its
- * gradient to them. */
+/* A row of in that a row of out meets. */
+struct FN(line) {
+  T *row;
+  double weight;
+};
+
+/* One row of out: a weighted sum of up to two elements of each of its lines, or, backward, it
+ * passes its gradient to them. */
+static DPT__INLINE void FN(upsample_row)(int linear, int backward, const struct FN(line) * line,
+                                         int lines, const struct tap *x, int64_t n, T *out) {
+  for (int64_t k = 0; k < n; k++) {
+    double sum = 0;
+    for (int l = 0; l < lines; l++)
+      for (int c = 0; c <= linear; c++) {
+        double w = linear ? line[l].weight * x[k].weight[c] : 1;
+        T *at = line[l].row + x[k].at[c];
+        if (w == 0) continue;
+        if (backward)
+          *at += (T)w * out[k];
+        else
+          sum += w * *at;
+      }
+    if (!backward) out[k] = (T)sum;
+  }
+}
+
 static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct tap *t, T *in,
                                T *out) {
   const struct tap *y = t + a->outsize[0], *x = y + a->outsize[1];
+  int64_t n = a->outsize[2];
   if (a->backward) memset(in, 0, (size_t)dpt__volume(a->insize) * sizeof *in);
   for (int64_t i = 0; i < a->outsize[0]; i++)
-    for (int64_t j = 0; j < a->outsize[1]; j++)
-      for (int64_t k = 0; k < a->outsize[2]; k++, out++) {
-        double sum = 0;
-        for (int corner = 0; corner < 8; corner++) {
-          int c0 = corner >> 2, c1 = corner >> 1 & 1, c2 = corner & 1;
-          double w = t[i].weight[c0] * y[j].weight[c1] * x[k].weight[c2];
-          if (w == 0) continue;
-          int64_t position =
-              (t[i].at[c0] * a->insize[1] + y[j].at[c1]) * a->insize[2] + x[k].at[c2];
-          if (a->backward)
-            in[position] += (T)w * *out;
-          else
-            sum += w * in[position];
-        }
-        if (!a->backward) *out = (T)sum;
+    for (int64_t j = 0; j < a->outsize[1]; j++, out += n) {
+      struct FN(line) line[4];
+      int lines = 0;
+      for (int corner = 0; corner < 4; corner++) {
+        int c0 = corner >> 1, c1 = corner & 1;
+        double w = t[i].weight[c0] * y[j].weight[c1];
+        T *row = in + (t[i].at[c0] * a->insize[1] + y[j].at[c1]) * a->insize[2];
+        if (w != 0) line[lines++] = (struct FN(line)){row, w};
       }
+      if (a->linear && a->backward)
+        FN(upsample_row)(1, 1, line, lines, x, n, out);
+      else if (a->linear)
+        FN(upsample_row)(1, 0, line, lines, x, n, out);
+      else if (a->backward)
+        FN(upsample_row)(0, 1, line, 1, x, n, out);
+      else
+        FN(upsample_row)(0, 0, line, 1, x, n, out);
+    }
 }
 
 /* from[d] + o: the element of in that out's element comes from, -1 for a zero. */
