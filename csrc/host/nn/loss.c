@@ -5,7 +5,7 @@
  */
 #include "host/nn/real.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 4096, SPREAD = 16 }; /* elements of a block; sums of it side by side */
 
 /* The loss is a constant in every call: what remains is its formula. */
 static inline __attribute__((always_inline)) double formula(int loss, int slope, double x, double t,

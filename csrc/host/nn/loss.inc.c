@@ -1,25 +1,34 @@
 /* loss.inc.c: rows of loss.c: a loss's sum over n elements, and its gradient times factor. */
 
-static inline __attribute__((always_inline)) double
-FN(sum_of)(int loss, int64_t n, const T *in, const T *target, const T *weight, double p) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double v = formula(loss, 0, in[i], target ? target[i] : 0, p);
-    sum += weight ? v * weight[i] : v;
+static DPT__INLINE double FN(sum_of)(int loss, int has_target, int64_t n, const T *in,
+                                     const T *target, const T *weight, double p) {
+  double sum[SPREAD] = {0};
+  int64_t whole = n - n % SPREAD;
+  for (int64_t i = 0; i < whole; i += SPREAD)
+    for (int j = 0; j < SPREAD; j++) {
+      double v = formula(loss, 0, in[i + j], has_target ? target[i + j] : 0, p);
+      sum[j] += weight ? v * weight[i + j] : v;
+    }
+  for (int64_t i = whole; i < n; i++) {
+    double v = formula(loss, 0, in[i], has_target ? target[i] : 0, p);
+    sum[i - whole] += weight ? v * weight[i] : v;
   }
-  return sum;
+  for (int j = 1; j < SPREAD; j++) sum[0] += sum[j];
+  return sum[0];
 }
 
-static inline __attribute__((always_inline)) void FN(gradient)(int loss, int64_t n, const T *in,
-                                                               const T *target, const T *weight,
-                                                               double p, double factor, T *gin) {
+static DPT__INLINE void FN(gradient)(int loss, int has_target, int64_t n, const T *in,
+                                     const T *target, const T *weight, double p, double factor,
+                                     T *gin) {
   for (int64_t i = 0; i < n; i++) {
-    double g = formula(loss, 1, in[i], target ? target[i] : 0, p) * factor;
+    double g = formula(loss, 1, in[i], has_target ? target[i] : 0, p) * factor;
     gin[i] = (T)(weight ? g * weight[i] : g);
   }
 }
 
-/* The loss is a constant in every line, so that each has a loop of its own. */
+/* The loss is a constant in every line, so that each has a loop of its own, and whether there are
+ * weights and targets. */
+DPT__CLONES
 static double FN(block_sum)(const struct dpt__loss_args *a, int64_t first, int64_t n) {
   const T *in = (const T *)a->in + first, *target = a->target, *weight = a->weight;
   if (target) target += first;
@@ -27,7 +36,8 @@ static double FN(block_sum)(const struct dpt__loss_args *a, int64_t first, int64
   switch (a->loss) {
 #define DPT_LOSS(name, has_target, value, gradient)                                                \
   case DPT__LOSS_##name:                                                                           \
-    return FN(sum_of)(DPT__LOSS_##name, n, in, target, weight, a->p);
+    return weight ? FN(sum_of)(DPT__LOSS_##name, has_target, n, in, target, weight, a->p)          \
+                  : FN(sum_of)(DPT__LOSS_##name, has_target, n, in, target, NULL, a->p);
 #include "nn/loss.def"
 #undef DPT_LOSS
   default:
@@ -35,6 +45,7 @@ static double FN(block_sum)(const struct dpt__loss_args *a, int64_t first, int64
   }
 }
 
+DPT__CLONES
 static void FN(block_gradient)(const struct dpt__loss_args *a, double factor, int64_t first,
                                int64_t n) {
   const T *in = (const T *)a->in + first, *target = a->target, *weight = a->weight;
@@ -44,7 +55,10 @@ static void FN(block_gradient)(const struct dpt__loss_args *a, double factor, in
   switch (a->loss) {
 #define DPT_LOSS(name, has_target, value, slope)                                                   \
   case DPT__LOSS_##name:                                                                           \
-    FN(gradient)(DPT__LOSS_##name, n, in, target, weight, a->p, factor, gin);                      \
+    if (weight)                                                                                    \
+      FN(gradient)(DPT__LOSS_##name, has_target, n, in, target, weight, a->p, factor, gin);        \
+    else                                                                                           \
+      FN(gradient)(DPT__LOSS_##name, has_target, n, in, target, NULL, a->p, factor, gin);          \
     break;
 #include "nn/loss.def"
 #undef DPT_LOSS
