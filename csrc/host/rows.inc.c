@@ -49,6 +49,21 @@
 #define STREAM(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
 #endif
 
+/* x rounded by one instruction: 1 down, 2 up, 3 towards 0. */
+#if !defined __x86_64__ || BYTES == 16
+#define ROUND(x, how, name) CALL(name, )(x)
+#elif BYTES == 64
+#define ROUND(x, how, name)                                                                        \
+  _Generic((x)[0], float                                                                           \
+           : (V)_mm512_roundscale_ps((__m512)(x), how), default                                    \
+           : (V)_mm512_roundscale_pd((__m512d)(x), how))
+#else
+#define ROUND(x, how, name)                                                                        \
+  _Generic((x)[0], float                                                                           \
+           : (V)_mm256_round_ps((__m256)(x), how), default                                         \
+           : (V)_mm256_round_pd((__m256d)(x), how))
+#endif
+
 typedef int64_t bytes __attribute__((vector_size(BYTES), aligned(1), may_alias));
 
 static void copy_past(void *to, const void *from, size_t n) {
@@ -126,6 +141,30 @@ static inline int64_t long_whole(int64_t x) { return x; }
   _Generic((x), float : dpt__narrow_number, double : dpt__narrow_number, default : narrow_whole)(x)
 #define LONG(x)                                                                                    \
   _Generic((x), float : dpt__long_number, double : dpt__long_number, default : long_whole)(x)
+#endif
+
+/* Floats and halves by the instructions for that, in eights: how many were converted. */
+static inline int64_t halves_none(void *to, const void *from, int64_t n) {
+  (void)to, (void)from, (void)n;
+  return 0;
+}
+#if defined __x86_64__ && BYTES > 16
+static int64_t halves_widen(float *to, const dpt__half *from, int64_t n) {
+  for (int64_t i = 0; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + i))));
+  return n - n % 8;
+}
+static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
+  for (int64_t i = 0; i + 8 <= n; i += 8)
+    _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
+  return n - n % 8;
+}
+#define FROM_FLOAT(x) _Generic((x), const float * : halves_narrow, default : halves_none)
+#define FROM_HALF(x) _Generic((x), const dpt__half * : halves_widen, default : halves_none)
+#define HALVES(to, x)                                                                              \
+  _Generic((to), dpt__half * : FROM_FLOAT(x), float * : FROM_HALF(x), default : halves_none)
+#else
+#define HALVES(to, x) halves_none
 #endif
 
 #define STORE(x) ((TO)NARROW(x))

@@ -9,7 +9,8 @@
   ROW(from_##suffix) {                                                                             \
     const from *x = a;                                                                             \
     TO *to = r;                                                                                    \
-    SIMD for (int64_t i = 0; i < n; i++) to[i] = STORE(load(x[i]));                                \
+    int64_t done = HALVES(to, x)(to, x, n);                                                        \
+    SIMD for (int64_t i = done; i < n; i++) to[i] = STORE(load(x[i]));                             \
   }
 #define X(id, from, acc, suffix, torch) CONVERT(from, suffix, )
 DPT_INTEGER_DTYPES(X)

@@ -82,9 +82,9 @@ INLINE V FN(fmod)(V x, V y) {
 }
 #define ABS(x) FN(abs)(x)
 #define SQRT(x) CALL(sqrt, )(x)
-#define FLOOR(x) CALL(floor, )(x)
-#define CEIL(x) CALL(ceil, )(x)
-#define TRUNC(x) CALL(trunc, )(x)
+#define FLOOR(x) ROUND(x, 1, floor)
+#define CEIL(x) ROUND(x, 2, ceil)
+#define TRUNC(x) ROUND(x, 3, trunc)
 #define EXPM1(x) CALL(expm1, u10)(x)
 #define LOG(x) CALL(log, u10)(x)
 #define LOG1P(x) FN(log1p)(x)
