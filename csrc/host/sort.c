@@ -3,9 +3,11 @@
  * Invariant: a slice becomes (key, position) items whose keys are unsigned numbers of the elements'
  * order; they are sorted by key, stably: short slices by insertion, long ones by bytes of the key
  * from the lowest (bytes in which all keys agree are skipped). The first few of many are found with
- * a heap of that size. One slice is one task.
+ * a heap of that size, which sees the elements in their order. One slice is one task.
  */
 #include "ops/sort.h"
+#include "base/isa.h"
+#include "base/number.h"
 #include "host/kernels.h"
 
 #include <string.h>
@@ -15,13 +17,20 @@ typedef struct item {
   int64_t at;
 } item;
 
-enum { SHORT = 40, PARALLEL = 8192 };
+enum {
+  SHORT = 40,  /* slices that are sorted by insertion */
+  FEW = 256,   /* items of a heap at most, which ... */
+  RARE = 8,    /* ... is worth it where one of so many elements gets there */
+  PIECE = 256, /* elements that a heap looks at together */
+  PARALLEL = 8192
+};
 
 #define SIGN ((uint64_t)1 << 63)
 #define BODY "host/sort_keys.inc.c"
 #include "host/all_types.inc.c"
 
-typedef void keys_fn(const void *data, int64_t n, int64_t stride, uint64_t flip, item *out);
+typedef void keys_fn(const void *data, int64_t n, int64_t stride, int64_t at, uint64_t flip,
+                     item *out);
 static keys_fn *const keys[DPT_NDTYPE] = {DPT__BY_DTYPE(keys)};
 
 static inline int sort_before(item a, item b) {
@@ -39,20 +48,23 @@ static void sort_insertion(item *x, int64_t n) {
 
 /* Sorts x; spare holds as many. */
 static void sort_by_bytes(item *x, item *spare, int64_t n) {
-  static const int bytes = 8;
   int64_t count[8][256] = {{0}};
+  int shift[8], bytes = 0;
   item *from = x, *to = spare;
+  uint64_t differ = 0;
+  for (int64_t i = 0; i < n; i++) differ |= x[i].key ^ x[0].key;
+  for (int b = 0; b < 64; b += 8)
+    if (differ >> b & 255) shift[bytes++] = b;
   for (int64_t i = 0; i < n; i++)
-    for (int b = 0; b < bytes; b++) count[b][x[i].key >> 8 * b & 255]++;
+    for (int b = 0; b < bytes; b++) count[b][x[i].key >> shift[b] & 255]++;
   for (int b = 0; b < bytes; b++) {
     int64_t *c = count[b], sum = 0;
-    if (c[x[0].key >> 8 * b & 255] == n) continue;
     for (int j = 0; j < 256; j++) {
       int64_t here = c[j];
       c[j] = sum;
       sum += here;
     }
-    for (int64_t i = 0; i < n; i++) to[c[from[i].key >> 8 * b & 255]++] = from[i];
+    for (int64_t i = 0; i < n; i++) to[c[from[i].key >> shift[b] & 255]++] = from[i];
     item *swap = from;
     from = to;
     to = swap;
@@ -74,18 +86,24 @@ static void sort_sink(item *heap, int64_t k) {
 }
 
 /* Leaves the first k of the order in x[0 .. k), sorted. */
-static void sort_first_few(item *x, int64_t n, int64_t k) {
+static void sort_first_few(const dpt__sort_args *g, const char *a, uint64_t flip, item *x) {
+  int64_t n = g->n, k = g->k, step = g->a_stride * (int64_t)dpt__dtype_size(g->dtype);
   /* The first k as a heap: sorted backwards. */
+  keys[g->dtype](a, k, g->a_stride, 0, flip, x);
   sort_insertion(x, k);
   for (int64_t i = 0; i < k / 2; i++) {
     item v = x[i];
     x[i] = x[k - 1 - i];
     x[k - 1 - i] = v;
   }
-  for (int64_t i = k; i < n; i++) {
-    if (!sort_before(x[i], x[0])) continue;
-    x[0] = x[i];
-    sort_sink(x, k);
+  for (int64_t i = k, m; i < n; i += m) {
+    m = dpt__min(PIECE, n - i);
+    keys[g->dtype](a + i * step, m, g->a_stride, i, flip, x + k);
+    for (item *p = x + k; p < x + k + m; p++) {
+      if (p->key >= x[0].key) continue; /* of equal ones the first stays */
+      x[0] = *p;
+      sort_sink(x, k);
+    }
   }
   for (int64_t left = k; left > 1; left--) {
     item last = x[0];
@@ -113,13 +131,17 @@ static void sort_slice(const dpt__sort_args *g, int64_t i, item *x) {
   const char *a = (const char *)g->a + (size_t)at[0] * width;
   char *r = (char *)g->r + (size_t)at[1] * width;
   int64_t *idx = g->idx + at[2], first = 0, many = 1;
-  keys[g->dtype](a, n, g->a_stride, g->descending ? UINT64_MAX : 0, x);
-  if (g->mode == DPT__SORT_some && g->k <= SHORT && g->k < n)
-    sort_first_few(x, n, g->k);
-  else if (n <= SHORT)
-    sort_insertion(x, n);
-  else
-    sort_by_bytes(x, x + n, n);
+  uint64_t flip = g->descending ? UINT64_MAX : 0;
+  int64_t limit = n / RARE < FEW ? n / RARE : FEW;
+  if (g->mode == DPT__SORT_some && g->k < n && (g->k <= SHORT || g->k <= limit)) {
+    sort_first_few(g, a, flip, x);
+  } else {
+    keys[g->dtype](a, n, g->a_stride, 0, flip, x);
+    if (n <= SHORT)
+      sort_insertion(x, n);
+    else
+      sort_by_bytes(x, x + n, n);
+  }
   if (g->mode == DPT__SORT_all) many = n;
   if (g->mode == DPT__SORT_some) many = g->k;
   if (g->mode == DPT__SORT_kth) first = g->k - 1;

@@ -1,17 +1,29 @@
-/* sort_keys.inc.c: the elements of a slice as unsigned numbers of the same order, for one type. */
-static void FN(keys)(const void *data, int64_t n, int64_t stride, uint64_t flip, item *out) {
+/* sort_keys.inc.c: elements of a slice as unsigned numbers of the same order, for one type.
+ *
+ * Invariant: `at` is where the first of them stands in its slice.
+ */
+DPT__CLONES
+static void FN(keys)(const void *data, int64_t n, int64_t stride, int64_t at, uint64_t flip,
+                     item *out) {
   const T *x = data;
   for (int64_t i = 0; i < n; i++) {
-#if REAL
-    double v = LOAD(x[i * stride]);
-    uint64_t key;
-    if (v == 0) v = 0; /* -0 */
-    memcpy(&key, &v, sizeof key);
-    key = v != v ? UINT64_MAX : key >> 63 ? ~key : key | SIGN;
+#if HALF
+    float v = dpt__half_to_float(x[i * stride]);
 #else
-    uint64_t key = (uint64_t)LOAD(x[i * stride]) ^ SIGN;
+    T v = x[i * stride];
+#endif
+#if REAL
+    /* bits as wide as v: bytes that nobody sets need no pass of a sort */
+    __typeof__(_Generic(v, double : (uint64_t)0, default : (uint32_t)0)) key, sign = 1;
+    sign <<= 8 * sizeof key - 1;
+    memcpy(&key, &v, sizeof key);
+    key = v == 0 ? 0 : key; /* -0 */
+    key = key & sign ? ~key : key | sign;
+    key = v != v ? 0 - (sign >> (8 * sizeof key - 1)) : key;
+#else
+    uint64_t key = (uint64_t)LOAD(v) ^ SIGN;
 #endif
     out[i].key = key ^ flip;
-    out[i].at = i;
+    out[i].at = at + i;
   }
 }

@@ -100,6 +100,18 @@ describe('On a device as on the host, sort orders', function()
       end
    end)
 
+   it('the first few are those of all in order, of few and of many', function()
+      for _, k in ipairs{1, 39, 41, 256, 257, 600} do
+         both.agree({'Float', 'Double', 'Half', 'Long'}, function(make)
+            local x = make(torch.range(1, 3000):mul(7919):remainder(2003):resize(2, 1500))
+            local all = x:sort(2, true)
+            local first, places = x:topk(k, 2, true, true)
+            assert.equal(0, (first:double() - all:narrow(2, 1, k):double()):abs():max())
+            return first, places, (x:topk(k, 2, false, true))
+         end)
+      end
+   end)
+
    it('whole numbers that no float can hold', function()
       local x = torch.LongTensor(4000):range(1, 4000):mul(4611686018427):add(1)
       x[17], x[18] = x[3999], -x[3999]
