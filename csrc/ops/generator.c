@@ -1,5 +1,6 @@
 /* generator.c: MT19937 (Matsumoto and Nishimura, 1998) and its state (generator.h). */
 #include "ops/generator.h"
+#include "base/isa.h"
 #include "device/draws.h"
 #include "tensor/tensor.h"
 
@@ -90,6 +91,84 @@ double dpt__draw_normal(dpt__drawer from) {
   g->angle = dpt__draw_uniform(from);
   g->radius = sqrt(-2 * log(1 - dpt__draw_uniform(from)));
   return g->radius * cos(2 * M_PI * g->angle);
+}
+
+/* log(x) for 2^-32 <= x <= 1: x = m 2^e, m near 1; log m = 2 atanh s with s = (m - 1)/(m + 1). */
+static inline double normal_log(double x) {
+  const uint64_t root = 0x3fe6a09e667f3bcd, bias = 64; /* of 1/2; so that exponents are positive */
+  uint64_t bits, high, whole;
+  memcpy(&bits, &x, 8);
+  high = (bits - root + (bias << 52)) >> 52;
+  bits -= (high - bias) << 52;
+  whole = high | 0x4330000000000000; /* 2^52 + high as a double */
+  double m, e;
+  memcpy(&m, &bits, 8);
+  memcpy(&e, &whole, 8);
+  double s = (m - 1) / (m + 1), z = s * s, p = 1.0 / 21;
+  p = p * z + 1.0 / 19;
+  p = p * z + 1.0 / 17;
+  p = p * z + 1.0 / 15;
+  p = p * z + 1.0 / 13;
+  p = p * z + 1.0 / 11;
+  p = p * z + 1.0 / 9;
+  p = p * z + 1.0 / 7;
+  p = p * z + 1.0 / 5;
+  p = p * z + 1.0 / 3;
+  return (e - (0x1p52 + (double)bias)) * M_LN2 + 2 * (s + s * (z * p));
+}
+
+/* radius times cosine and sine of `turn` turns, by Taylor's series on an eighth of one. */
+static inline void normal_turn(double radius, double turn, double *to) {
+  double quarter = turn * 4 + 0.5 + 0x1p52 - 0x1p52; /* rounded; the half makes it up or down */
+  quarter -= quarter > turn * 4 + 0.5;               /* floor(4 turn + 1/2) */
+  double x = (turn - quarter * 0.25) * (2 * M_PI), z = x * x;
+  double s = 1.0 / 355687428096000, c = 1.0 / 20922789888000;
+  s = s * z - 1.0 / 1307674368000;
+  s = s * z + 1.0 / 6227020800;
+  s = s * z - 1.0 / 39916800;
+  s = s * z + 1.0 / 362880;
+  s = s * z - 1.0 / 5040;
+  s = s * z + 1.0 / 120;
+  s = s * z - 1.0 / 6;
+  s = x + x * (z * s);
+  c = c * z - 1.0 / 87178291200;
+  c = c * z + 1.0 / 479001600;
+  c = c * z - 1.0 / 3628800;
+  c = c * z + 1.0 / 40320;
+  c = c * z - 1.0 / 720;
+  c = c * z + 1.0 / 24;
+  c = c * z - 1.0 / 2;
+  c = 1 + z * c;
+  quarter = quarter < 4 ? quarter : 0;
+  double odd = quarter < 2 ? quarter : quarter - 2, sign = quarter < 2 ? radius : -radius;
+  to[0] = sign * (odd > 0 ? -s : c);
+  to[1] = sign * (odd > 0 ? c : s);
+}
+
+/* word / 2^32. */
+static inline double normal_uniform(uint32_t word) {
+  uint64_t bits = word | 0x4330000000000000; /* 2^52 + word as a double */
+  double x;
+  memcpy(&x, &bits, 8);
+  return (x - 0x1p52) * (1.0 / 4294967296.0);
+}
+
+/* The numbers of n pairs of words. */
+DPT__CLONES
+static void normal_pairs(const uint32_t *words, double *numbers, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    double turn = normal_uniform(words[2 * i]), u = normal_uniform(words[2 * i + 1]);
+    normal_turn(sqrt(-2 * normal_log(1 - u)), turn, numbers + 2 * i);
+  }
+}
+
+void dpt__draw_normals(dpt__drawer from, double *numbers, int64_t n) {
+  uint32_t words[DPT__MT_NORMALS];
+  if (n > 0 && from.g->kept) *numbers++ = dpt__draw_normal(from), n--;
+  int64_t pairs = n > 2 ? (n - 1) / 2 : 0; /* the last numbers leave their state */
+  dpt__draw_words(from, words, 2 * pairs);
+  normal_pairs(words, numbers, pairs);
+  for (int64_t i = 2 * pairs; i < n; i++) numbers[i] = dpt__draw_normal(from);
 }
 
 /* The state as Torch7 keeps it in memory and in files on 64-bit machines. */

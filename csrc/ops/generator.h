@@ -32,4 +32,9 @@ void dpt__draw_words(dpt__drawer from, uint32_t *words, int64_t n); /* the next 
 double dpt__draw_uniform(dpt__drawer from);                         /* [0, 1) */
 double dpt__draw_normal(dpt__drawer from);
 
+/* The next n <= DPT__MT_NORMALS normal numbers to within some 2^-50 of dpt__draw_normal's, many
+ * times as fast, for elements of fewer digits. The state afterwards is the same to the bit. */
+enum { DPT__MT_NORMALS = 512 };
+void dpt__draw_normals(dpt__drawer from, double *numbers, int64_t n);
+
 #endif

@@ -150,11 +150,18 @@ static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) 
   *after = each * (random_rows.total - random_rows.first - rows);
 }
 
-enum { PIECE = 512 };
+enum { PIECE = DPT__MT_NORMALS };
 
-/* The next n <= PIECE numbers: all but normals take one word each. */
-static void random_draw_piece(const source *s, dpt__drawer from, double *numbers, int64_t n) {
+/* The next n <= PIECE numbers; floats: as good as floats are. All but normals take one word each.
+ */
+static void random_draw_piece(const source *s, dpt__drawer from, int floats, double *numbers,
+                              int64_t n) {
   uint32_t words[PIECE];
+  if (s->distribution == DPT__RANDOM_normal && floats) {
+    dpt__draw_normals(from, numbers, n);
+    for (int64_t i = 0; i < n; i++) numbers[i] = numbers[i] * s->b + s->a;
+    return;
+  }
   if (s->distribution == DPT__RANDOM_normal || s->distribution == DPT__RANDOM_logNormal) {
     for (int64_t i = 0; i < n; i++) numbers[i] = random_draw(s, from);
     return;
@@ -178,7 +185,7 @@ static void random_draw_piece(const source *s, dpt__drawer from, double *numbers
 static void random_skip(const source *s, dpt__drawer from, int64_t count) {
   double numbers[PIECE];
   for (; count > 0; count -= PIECE)
-    random_draw_piece(s, from, numbers, count < PIECE ? count : PIECE);
+    random_draw_piece(s, from, 0, numbers, count < PIECE ? count : PIECE);
 }
 
 /* A row of n elements; stride in bytes. */
@@ -187,7 +194,7 @@ static void random_fill_row(const source *s, dpt__drawer from, int dtype, char *
   double numbers[PIECE];
   for (int64_t m; n > 0; n -= m, to += m * stride) {
     m = n < PIECE ? n : PIECE;
-    random_draw_piece(s, from, numbers, m);
+    random_draw_piece(s, from, dtype == DPT_F32, numbers, m);
     if (dtype == DPT_F32)
       for (int64_t i = 0; i < m; i++) *(float *)(to + i * stride) = (float)numbers[i];
     else

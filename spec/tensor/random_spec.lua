@@ -54,6 +54,23 @@ describe('Draws', function()
          'multinomialAliasSetup: the probabilities sum up to 0')
    end)
 
+   it('normal ones are the same for floats and doubles, and what is drawn next', function()
+      for _, n in ipairs{1, 2, 3, 511, 512, 513, 20001} do
+         local state = {}
+         local function draw(kind)
+            torch.manualSeed(n)
+            local x = torch[kind](n):normal(2, 3)
+            state[#state + 1] = torch.getRNGState()
+            return x:float(), torch.normal()
+         end
+         local floats, next = draw 'FloatTensor'
+         local doubles, same = draw 'DoubleTensor'
+         assert.equal(same, next)
+         assert.is_true(state[1]:equal(state[2]))
+         assert.is_true((floats - doubles):abs():max() < 1e-6) -- one in many millions may differ
+      end
+   end)
+
    it('of trials have the mean of Torch7 on the host and of cutorch on devices', function()
       for kind, p in pairs{DoubleTensor = 0.2, CudaTensor = 0.8, CudaHalfTensor = 0.8} do
          torch.manualSeed(4)
