@@ -256,7 +256,8 @@ local function repeatTensor(out, t, ...)
    if t.storage_ == out.storage_ then t = t:clone() end -- which the resize would move
    lib.resize(out, n, size)
    if C.dpt_count(out) == 0 then return out end
-   -- the first copy; then, from the last dimension, what is there already is copied along it
+   -- the first copy; then, from the last dimension, what is there already is copied along it: one,
+   -- then two, four ...
    local block, target = tensor(t.kind_), tensor(t.kind_)
    lib.tensor_set(block, out)
    for d = 1, n do lib.narrow(block, block, d - 1, 0, base[d]) end
@@ -264,11 +265,13 @@ local function repeatTensor(out, t, ...)
    for d = n, 1, -1 do
       lib.tensor_set(target, out)
       for e = 1, d - 1 do lib.narrow(target, target, e - 1, 0, base[e]) end
-      lib.narrow(block, target, d - 1, 0, base[d])
-      for i = 1, times[d] - 1 do
-         local part = tensor(t.kind_)
-         lib.narrow(part, target, d - 1, i * base[d], base[d])
+      local there = 1
+      while there < times[d] do
+         local more, part = math.min(there, times[d] - there), tensor(t.kind_)
+         lib.narrow(block, target, d - 1, 0, more * base[d])
+         lib.narrow(part, target, d - 1, there * base[d], more * base[d])
          lib.copy(part, block)
+         there = there + more
       end
    end
    return out
