@@ -1,28 +1,15 @@
-/* floats_avx512.h: exp and tanh of 16 floats, which SLEEF computes in twice to four times the time.
+/* floats_avx512.h: exp and tanh of 16 floats; SLEEF takes four times as long for tanh.
  *
- * Invariant: the error is below 0.9 (exp) and 1.5 (tanh) units in the last place for every float
- * (rows_spec tries them); NaN stays NaN, tanh keeps the sign of 0.
+ * Invariant: the error of tanh is below 1.5 units in the last place for every float (rows_spec
+ * tries them); NaN stays NaN, tanh keeps the sign of 0.
  */
 #ifndef DPT_HOST_FLOATS_AVX512_H
 #define DPT_HOST_FLOATS_AVX512_H
-#include <immintrin.h>
-
-/* e^x = 2^n e^r, |r| <= log(2) / 2: a polynomial of minimal relative error. Outside of the bounds
- * the result is 0 or infinite; min and max return their second operand if one is NaN. */
-static inline __attribute__((always_inline)) __m512 dpt__exp16(__m512 x) {
-  const __m512 rounder = _mm512_set1_ps(0x1.8p23f), one = _mm512_set1_ps(1);
-  x = _mm512_max_ps(_mm512_set1_ps(-105), _mm512_min_ps(_mm512_set1_ps(89), x));
-  __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504f), rounder), rounder);
-  __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0x1.62e4p-1f), x);
-  r = _mm512_fnmadd_ps(n, _mm512_set1_ps(1.42860677e-6f), r); /* log(2) in two parts */
-  __m512 p = _mm512_set1_ps(0.00137507188f);
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.00836910599f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.041669563f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.166665169f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.499999884f));
-  p = _mm512_fmadd_ps(p, r, one);
-  return _mm512_scalef_ps(_mm512_fmadd_ps(p, r, one), n);
-}
+#define FLOATS __m512
+#define MM(op) _mm512_##op
+#define EXP_SCALE(v, n) _mm512_scalef_ps(v, n)
+#define EXP_NAME dpt__exp16
+#include "host/float_exp.inc.h"
 
 /* [0, 1/8), then four intervals to each power of two up to 10, by the exponent's last bits and the
  * two bits behind it: the middle (of the first its lower end), and the coefficients of a polynomial

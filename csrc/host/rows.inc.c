@@ -107,9 +107,12 @@ static void copy_past(void *to, const void *from, size_t n) {
 #define CALL(function, accuracy) SLEEF(function, f, F32_LANES, accuracy)
 #ifdef FLOAT_EXP
 #define EXP(x) FLOAT_EXP(x)
-#define TANH(x) FLOAT_TANH(x)
 #else
 #define EXP(x) CALL(exp, u10)(x)
+#endif
+#ifdef FLOAT_TANH
+#define TANH(x) FLOAT_TANH(x)
+#else
 #define TANH(x) FN(tanh)(x)
 #endif
 #define TRIG_LIMIT 100
