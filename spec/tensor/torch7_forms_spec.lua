@@ -15,7 +15,6 @@ local function forms()
       return {list(f(torch.Tensor(), g)), first}
    end
    return {
-      ['sizes as strings'] = {list(torch.FloatTensor('1', 2):zero()), {{0, 0}}},
       ['a type as last argument of zeros'] = {torch.zeros(2, 'torch.FloatTensor'):type(),
          'torch.FloatTensor'},
       ['... of ones'] = {torch.ones(2, 3, 'torch.IntTensor'):type(), 'torch.IntTensor'},

@@ -81,13 +81,14 @@ function core.newTensor(kind, a, b, ...)
       if b ~= nil then core.usage(core.tensorNames[kind], 'sizes, data or a storage', a, b, ...) end
       return core.tensor(kind)
    end
-   if type(a) == 'number' or type(a) == 'string' and tonumber(a) then
+   if type(a) == 'number' then
       local t = core.fresh(kind)
       lib.resize(t, sizes.read(core.tensorNames[kind], a, b, ...), sizes.size)
       return t
    end
    local name = core.tensorNames[kind]
    if type(a) == 'table' then return fromTable(kind, a) end
+   if type(a) == 'string' then core.usage(name, 'sizes, data or a storage', a, b, ...) end
    if istype(tensorType, a) then
       if a.kind_ ~= kind then core.usage(name, 'one tensor, of that type', a, b, ...) end
       local t = core.tensor(kind)
