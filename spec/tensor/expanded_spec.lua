@@ -108,6 +108,44 @@ describe('Expanded results:', function()
       end
    end)
 
+   it('functions of elements see what expanded places before left, along any dimensions', function()
+      for _, sizes in ipairs{{1, 3, 1, 1}, {1, 1, 1, 1}, {2, 1, 1, 2}, {1, 2, 1, 1}} do
+         local x = torch.range(1, 24):view(2, 3, 2, 2)
+         local base = torch.zeros(unpack(sizes))
+         local wanted = base:clone()
+         local expanded = {sizes[1] == 1 and 2 or sizes[1], sizes[2] == 1 and 3 or sizes[2], 2, 2}
+         x = x:narrow(2, 1, expanded[2])
+         for i = 1, expanded[1] do
+            for j = 1, expanded[2] do
+               for k = 1, 2 do
+                  for l = 1, 2 do
+                     local at = {math.min(i, sizes[1]), math.min(j, sizes[2]),
+                        math.min(k, sizes[3]), math.min(l, sizes[4])}
+                     wanted[at] = 2 * wanted[at] + x[i][j][k][l]
+                  end
+               end
+            end
+         end
+         base:expand(unpack(expanded)):map(x, function(v, e) return 2 * v + e end)
+         assert.same(wanted:totable(), base:totable())
+      end
+      local rows = torch.zeros(2, 1)
+      rows:expand(2, 4):apply(function(v) return v + 1 end)
+      assert.same({{4}, {4}}, rows:totable())
+   end)
+
+   it('a function of elements that raises leaves places that are one element alone', function()
+      local base = torch.zeros(4)
+      local calls = 0
+      assert.has_error(function()
+         base:unfold(1, 2, 1):apply(function(v)
+            calls = calls + 1
+            return calls < 5 and v + 1 or error('no', 0)
+         end)
+      end, 'no')
+      assert.same({0, 0, 0, 0}, base:totable())
+   end)
+
    it('an operand of another form counts by its elements', function()
       local sum = torch.zeros(1, 3)
       sum:expand(2, 3):add(1, torch.range(1, 6))

@@ -151,12 +151,23 @@ end)
 
 local mapped
 
---- The same of places that may be one element, each of which then sees what those before it left.
+--- The same of places that may be one element, each of which then sees what those before it left:
+-- slice by slice of the first dimension that has several, in row-major order.
 local function mappedSlices(fn, t, f, a, b)
-   for i = 1, t:size(1) do
-      mapped(fn, t:narrow(1, i, 1), f, a and a:narrow(1, i, 1), b and b:narrow(1, i, 1))
+   if C.dpt_shared_dimension(t) < 0 then return mapped(fn, t, f, a, b) end
+   local d = 1
+   while t:size(d) == 1 do d = d + 1 end
+   for i = 1, t:size(d) do
+      mappedSlices(fn, t:narrow(d, i, 1), f, a and a:narrow(d, i, 1), b and b:narrow(d, i, 1))
    end
-   return t
+end
+
+--- A copy of t with t's strides: places that are one element are one there, too.
+local function strided(t)
+   local span = 1
+   for d = 1, t:dim() do span = span + (t:size(d) - 1) * t:stride(d) end
+   local all = t.new(t:storage(), t:storageOffset(), torch.LongStorage{span}):clone()
+   return t.new(all:storage(), 1, t:size(), t:stride())
 end
 
 --- apply(f), map(a, f), map2(a, b, f): each element becomes f(element, of a, of b) in row-major
@@ -175,7 +186,10 @@ function mapped(fn, t, f, a, b)
    end
    if n == 0 then return t end
    if t.kind_ < core.ON_DEVICE and C.dpt_shared_dimension(t) >= 0 then
-      return mappedSlices(fn, t, f, a and a:reshape(t:size()), b and b:reshape(t:size()))
+      local places = strided(t)
+      mappedSlices(fn, places, f, a and a:reshape(t:size()), b and b:reshape(t:size()))
+      lib.copy(t, places)
+      return t
    end
    local x = t.kind_ % core.ON_DEVICE == core.LONG and convert(t, core.LONG) or doubles(t)
    if C.dpt_is_contiguous(x) == 0 or x.storage_ == t.storage_ then x = copyOf(x) end
