@@ -302,7 +302,8 @@ static void one_tile(const layout *plan, int64_t number) {
 }
 
 /* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
- * as high as a cache line of it; several short rows at a time otherwise. */
+ * as high as a cache line of it; several short rows at a time otherwise. Where places of the result
+ * are one element the rows go one by one, in their order. */
 static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   int dense = 1, native = 1, spread = 0;
   int64_t high = 0;
@@ -316,7 +317,7 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
     int64_t line = LINE / (int64_t)dpt__dtype_size(walk->dtype[k]);
     dense = dense && (stride_i == 1 || (stride_i == 0 && k > 0));
     spread = spread || (stride_i == 0 && k > 0);
-    if (plan->dj >= 0 && stride_j == 1 && stride_i > 1 && line > high) high = line;
+    if (plan->dj >= 0 && stride_j == 1 && stride_i > 1 && line > high && !walk->serial) high = line;
     native = native && walk->dtype[k] == task->dtype[k];
   }
   plan->group = 1;
@@ -337,7 +338,7 @@ static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task)
   } else {
     plan->apart = native && plan->si >= SHORT && (task->strided || tile_copies(plan));
     plan->bi = dpt__min(plan->si, TILE);
-    plan->bj = plan->apart ? 1 : dpt__min(plan->sj, TILE / plan->bi);
+    plan->bj = plan->apart || walk->serial ? 1 : dpt__min(plan->sj, TILE / plan->bi);
     plan->piece = PIECE;
   }
   plan->ni = (plan->si + plan->bi - 1) / plan->bi;

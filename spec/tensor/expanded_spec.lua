@@ -146,6 +146,28 @@ describe('Expanded results:', function()
       assert.same({0, 0, 0, 0}, base:totable())
    end)
 
+   it('of places that are one element the last in row-major order decides', function()
+      for _, kind in ipairs{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.LongTensor'} do
+         for _, sizes in ipairs{{4, 4}, {5, 3}, {67, 33}, {3, 60}} do
+            local n, m = unpack(sizes)
+            local x = torch.range(1, n * m):view(n, m):type(kind)
+            local wanted = torch.zeros(n + 2 * m):type(kind)
+            for i = 1, n do
+               for j = 1, m do wanted[i + 2 * (j - 1)] = x[i][j] end
+            end
+            for _, operand in ipairs{x, x:t():clone():t()} do
+               local base = wanted:clone():zero()
+               local places = base.new(base:storage(), 1, n, 1, m, 2)
+               places:copy(operand)
+               assert.same(wanted:totable(), base:totable())
+               base:zero()
+               torch.add(places, operand, 2, operand:clone():zero())
+               assert.same(wanted:totable(), base:totable())
+            end
+         end
+      end
+   end)
+
    it('an operand of another form counts by its elements', function()
       local sum = torch.zeros(1, 3)
       sum:expand(2, 3):add(1, torch.range(1, 6))
