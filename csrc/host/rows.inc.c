@@ -158,8 +158,14 @@ static int64_t halves_widen(float *to, const dpt__half *from, int64_t n) {
   return n - n % 8;
 }
 static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
-  for (int64_t i = 0; i + 8 <= n; i += 8)
-    _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
+  const __m256 sign = _mm256_set1_ps(-0.f), nan = _mm256_set1_ps(NAN);
+  for (int64_t i = 0; i + 8 <= n; i += 8) {
+    __m256 x = _mm256_loadu_ps(from + i);
+    /* of NaN the sign alone stays, as by dpt__half_from_float */
+    x = _mm256_blendv_ps(x, _mm256_or_ps(_mm256_and_ps(x, sign), nan),
+                         _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(x, 0));
+  }
   return n - n % 8;
 }
 #define FROM_FLOAT(x) _Generic((x), const float * : halves_narrow, default : halves_none)

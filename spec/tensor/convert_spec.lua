@@ -1,5 +1,6 @@
 -- Copies: between types, views and devices, at once or from page-locked memory.
 local dpt = require 'dpt'
+local ffi = require 'ffi'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local KINDS = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
 
@@ -58,6 +59,15 @@ describe('A copy', function()
             assert.same({1, 1}, {b:min(), b:max()})
          end)
       end
+   end)
+
+   it('of NaNs to halves keeps their signs alone, wherever they stand', function()
+      local x = torch.FloatTensor(17)
+      local bits = ffi.cast('uint32_t *', x:data())
+      for i = 0, 16 do bits[i] = i % 2 == 0 and 0x7fc12345 or 0xff812345 end
+      local halves = x:half()
+      bits = ffi.cast('uint16_t *', halves:data())
+      for i = 0, 16 do assert.equal(i % 2 == 0 and 0x7e00 or 0xfe00, bits[i]) end
    end)
 
    it('of a large view whose elements lie on each other is whole', function()
