@@ -43,9 +43,10 @@ local function start(colours)
    stop()
    sessions = sessions + 1
    server = ('tmux -L %s-%d '):format(paths.basename(folder), sessions)
-   output(("%snew-session -d -x 100 -y 50 -e DPT_HISTORY=%s/history -e DPT_DEVICES=host:2 -e"
-      .. " %s '%s/scripts/dpt; echo ended with $?; exec sleep 600'"):format(server, folder,
-      colours or 'NO_COLOR=1', root))
+   -- a Ctrl-C that comes when dpt has ended shall not end the shell, or what keeps the screen
+   output(([[%snew-session -d -x 100 -y 50 -e DPT_HISTORY=%s/history -e DPT_DEVICES=host:2 -e %s \
+      'trap : INT; %s/scripts/dpt; echo ended with $?; trap "" INT; exec sleep 600']]):format(
+      server, folder, colours or 'NO_COLOR=1', root))
    shows 'Ctrl%-D leaves\ndpt>$'
 end
 
@@ -113,7 +114,7 @@ describe('The prompt in a terminal', function()
    it('ends the process at a second Ctrl-C within two seconds', function()
       endless()
       keys('C-c', 'C-c') -- at once: a busy machine may take two seconds to show what the first did
-      shows 'ended with 130$'
+      shows 'ended with 130'
    end)
 
    it('colours prompts and errors, and prints how long a line took', function()
