@@ -109,7 +109,7 @@ static void FN(run)(void *c_, int64_t c_row, const void *a_, int64_t a_row, cons
   int64_t col = 0;
   for (; col + FN(COLS) <= n; col += FN(COLS))
     FN(panel)((T *)c_ + col, c_row, a, a_row, (const T *)packed + col * k, rows, k, add);
-  for (int64_t i = 0; i < rows && col < n; i += ROWS) { /* what is left has no room for a panel */
+  for (int64_t i = 0; i < rows && col < n; i += ROWS) { /* columns that fill no panel */
     T edge[ROWS][FN(COLS)], *c = (T *)c_ + i * c_row + col;
     const int64_t few = ROWS < rows - i ? ROWS : rows - i;
     FN(panel)(edge[0], FN(COLS), a + i * a_row, a_row, (const T *)packed + col * k, few, k, 0);
