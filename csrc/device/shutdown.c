@@ -15,8 +15,7 @@ extern void *__dso_handle;
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static dpt__runner *list DPT__GUARDED_BY(lock);
 static pid_t owner; /* the process that has the threads: not its children; set once */
-static atomic_int ending;
-static pthread_t ending_thread;
+static _Atomic(pid_t) ending_thread; /* the one that called exit(); 0: none has */
 
 static int shutdown_all_idle(void) {
   int rest = 1;
@@ -36,8 +35,7 @@ static void shutdown_wait(int status, void *none) {
   if (getpid() != owner) return;
   dpt__shutdown_fn *before = atomic_exchange(&first, NULL);
   if (before) before(status);
-  ending_thread = pthread_self();
-  atomic_store(&ending, 1);
+  atomic_store(&ending_thread, gettid());
   for (int patience = 10000; patience > 0 && !shutdown_all_idle(); patience--) usleep(100);
 }
 
@@ -90,7 +88,8 @@ void dpt__runner_own(void) {
 
 void dpt__runner_enter(dpt__runner *runner) {
   atomic_store(&runner->busy, 1);
-  if (!atomic_load(&ending) || pthread_equal(ending_thread, pthread_self())) return;
+  pid_t ending = atomic_load(&ending_thread);
+  if (!ending || ending == gettid()) return;
   atomic_store(&runner->busy, 0);
   for (;;) pause();
 }

@@ -14,7 +14,9 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 const char *__tsan_default_options(void);
-const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void) {
+  return "allocator_may_return_null=1:atexit_sleep_ms=100"; /* a second by default */
+}
 #pragma GCC visibility pop
 
 static int check_failures;
