@@ -1,8 +1,9 @@
 /* reduce_rows.inc.c: one run of elements, or some columns side by side, for one element type.
  *
  * Invariant: SPREAD accumulators are summed in one fixed way, whatever the instruction set; a part
- * gets what the block contributes: value, and at (max, min) or m2 (var, std). `kind` is a constant
- * in every call of an INLINE function, so that each call compiles to its own loop.
+ * gets what the block contributes: value, and at (max, min) or m2 (var, std). A mean is the first
+ * element plus the mean of what all are more: equal elements have no variance. `kind` is a
+ * constant in every call of an INLINE function, so that each call compiles to its own loop.
  */
 #if REAL
 #define V(part) ((part)->real)
@@ -36,21 +37,33 @@ static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, d
 }
 
 #if REAL
-static INLINE ACC FN(square_run)(const T *x, int64_t n, int64_t stride, ACC mean) {
+/* The sum of what elements are more than `from`, or of its squares. */
+static INLINE ACC FN(deviation_run)(int square, const T *x, int64_t n, int64_t stride, ACC from) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
   for (; i + SPREAD <= n && n > FEW; i += SPREAD)
     for (int64_t j = 0; j < SPREAD; j++) {
-      WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - mean);
-      s[j] += d * d;
+      WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - from);
+      s[j] += square ? d * d : d;
     }
   for (int64_t j = 0; i + j < n; j++) {
-    WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - mean);
-    s[n > FEW ? j : 0] += d * d;
+    WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - from);
+    s[n > FEW ? j : 0] += square ? d * d : d;
   }
   for (int h = SPREAD / 2; h; h /= 2)
     for (int j = 0; j < h; j++) s[j] += s[j + h];
   return (ACC)s[0];
+}
+
+/* The same of columns: from V(out + j). */
+static INLINE void FN(deviation_cols)(int square, const T *x, int64_t rows, int64_t row_stride,
+                                      int64_t cols, int64_t stride, const part *out, WRAP *s) {
+  for (int64_t j = 0; j < cols; j++) s[j] = 0;
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++) {
+      WRAP d = (WRAP)(LOAD(x[i * row_stride + j * stride]) - V(out + j));
+      s[j] += square ? d * d : d;
+    }
 }
 
 #endif
@@ -113,9 +126,9 @@ static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, d
   }
 #if REAL
   case DPT__VARIANCE: {
-    ACC mean = FN(add_run)(DPT__SUM, x, n, stride, p) / (ACC)n;
+    ACC first = LOAD(x[0]), mean = first + FN(deviation_run)(0, x, n, stride, first) / (ACC)n;
     V(out) = mean;
-    out->m2 = (double)FN(square_run)(x, n, stride, mean);
+    out->m2 = (double)FN(deviation_run)(1, x, n, stride, mean);
     break;
   }
 #endif
@@ -202,15 +215,12 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
   }
 #if REAL
   case DPT__VARIANCE: {
-    WRAP m2[TILE] = {0};
-    FN(add_cols)(DPT__SUM, x, rows, row_stride, cols, stride, p, out);
-    for (int64_t j = 0; j < cols; j++) V(out + j) /= (ACC)rows;
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < cols; j++) {
-        WRAP d = (WRAP)(LOAD(x[i * row_stride + j * stride]) - V(out + j));
-        m2[j] += d * d;
-      }
-    for (int64_t j = 0; j < cols; j++) out[j].m2 = (double)m2[j];
+    WRAP s[TILE];
+    for (int64_t j = 0; j < cols; j++) V(out + j) = LOAD(x[j * stride]);
+    FN(deviation_cols)(0, x, rows, row_stride, cols, stride, out, s);
+    for (int64_t j = 0; j < cols; j++) V(out + j) += (ACC)s[j] / (ACC)rows;
+    FN(deviation_cols)(1, x, rows, row_stride, cols, stride, out, s);
+    for (int64_t j = 0; j < cols; j++) out[j].m2 = (double)s[j];
     break;
   }
 #endif

@@ -85,4 +85,18 @@ describe('On a device as on the host, reductions', function()
          end)
       end
    end)
+
+   it('of equal elements have no variance: x:std(1):eq(0) finds constant columns', function()
+      for _, n in ipairs{2, 3, 10, 33, 1000, 12345} do
+         both.agree(both.reals, function(make)
+            local x = make(torch.DoubleTensor{0.1, 1 / 3, -7.7}:view(1, 3):expand(n, 3):clone())
+            local rows = x:t():contiguous()
+            for _, t in ipairs{x:var(1), x:std(1), rows:var(2), rows:std(2), rows:t():var(1)} do
+               assert.equal(0, t:double():abs():max())
+            end
+            assert.equal(0, x:select(2, 1):var())
+            return x:var(1)
+         end)
+      end
+   end)
 end)
