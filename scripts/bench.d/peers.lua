@@ -18,9 +18,15 @@ local dpt, dptffi = require 'dpt', require 'dpt.ffi'
 
 local ROUNDS, SECONDS = 7, 0.03
 local root = here .. '../../'
-local options, names = {}, {}
+local options, names = {['--setup'] = false, ['--avx2'] = false, ['--eager'] = false}, {}
 for _, word in ipairs(arg) do
-   if word:find '^%-' then options[word] = true else names[#names + 1] = word end
+   if not word:find '^%-' then
+      names[#names + 1] = word
+   elseif options[word] == nil then
+      error(('peers: there is no option %s, only --setup, --avx2, --eager'):format(word), 0)
+   else
+      options[word] = true
+   end
 end
 
 local environment = ''
@@ -47,11 +53,20 @@ end
 dpt.setDevices 'host:2'
 torch.setdefaulttensortype 'torch.FloatTensor'
 
-local function wanted(name)
-   for _, part in ipairs(names) do
-      if name:find(part, 1, true) then return true end
+local all, chosen = {}, {}
+for _, group in ipairs{'tensors', 'networks'} do
+   for _, row in ipairs(require('peers.' .. group)) do all[#all + 1] = row end
+end
+for _, part in ipairs(#names > 0 and names or {''}) do
+   local found
+   for _, row in ipairs(all) do
+      if row.name:find(part, 1, true) then found, chosen[row] = true, true end
    end
-   return #names == 0
+   if not found then
+      local list = {}
+      for i, row in ipairs(all) do list[i] = row.name end
+      error(('peers: no row has %q in its name, only %s'):format(part, table.concat(list, ', ')), 0)
+   end
 end
 
 local function spread(list)
@@ -113,21 +128,19 @@ end
 local head = {'row', 'threads', 'PyTorch', 'compiled', 'dpt', 'ratio', 'wanted', 'bound', 'spread'}
 local limits = bound.words()
 local rows, short = {head}, 0
-for _, group in ipairs{'tensors', 'networks'} do
-   for _, row in ipairs(require('peers.' .. group)) do
-      for _, threads in ipairs(wanted(row.name) and row.threads or {}) do
-         local ours, theirs, compiled = unpack(measure(row, threads))
-         local ratio, least = theirs[1] / ours[1], bound.seconds(row, threads)
-         local reached = least and least / ours[1] or 0
-         if ratio < row.asked and reached < 0.9 then short = short + 1 end
-         rows[#rows + 1] = {row.title, row.name:find '_2w' and '2 workers' or threads,
-            duration(theirs[1]), compiled and duration(compiled[1]) or '', duration(ours[1]),
-            ('%.2f'):format(ratio), ('%.1f'):format(row.asked),
-            least and ('%s, %.0f %%'):format(duration(least), 100 * reached) or '',
-            ('%.2f, %.2f'):format(theirs[2], ours[2])}
-         io.stderr:write(table.concat(rows[#rows], '  '), '\n')
-         collectgarbage()
-      end
+for _, row in ipairs(all) do
+   for _, threads in ipairs(chosen[row] and row.threads or {}) do
+      local ours, theirs, compiled = unpack(measure(row, threads))
+      local ratio, least = theirs[1] / ours[1], bound.seconds(row, threads)
+      local reached = least and least / ours[1] or 0
+      if ratio < row.asked and reached < 0.9 then short = short + 1 end
+      rows[#rows + 1] = {row.title, row.name:find '_2w' and '2 workers' or threads,
+         duration(theirs[1]), compiled and duration(compiled[1]) or '', duration(ours[1]),
+         ('%.2f'):format(ratio), ('%.1f'):format(row.asked),
+         least and ('%s, %.0f %%'):format(duration(least), 100 * reached) or '',
+         ('%.2f, %.2f'):format(theirs[2], ours[2])}
+      io.stderr:write(table.concat(rows[#rows], '  '), '\n')
+      collectgarbage()
    end
 end
 
