@@ -21,52 +21,22 @@
 #define KIND(kind) (kind)
 #endif
 
-static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, double p) {
+/* The sum of terms: of what elements are more than `from`. */
+static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, ACC from, double p) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
   if (n <= FEW) {
-    for (; i < n; i++) s[0] += TERM(kind, LOAD(x[i * stride]), p);
+    for (; i < n; i++) s[0] += TERM(kind, LOAD(x[i * stride]) - from, p);
     return (ACC)s[0];
   }
   for (; i + SPREAD <= n; i += SPREAD)
-    for (int64_t j = 0; j < SPREAD; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]), p);
-  for (int64_t j = 0; i + j < n; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]), p);
+    for (int64_t j = 0; j < SPREAD; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]) - from, p);
+  for (int64_t j = 0; i + j < n; j++) s[j] += TERM(kind, LOAD(x[(i + j) * stride]) - from, p);
   for (int h = SPREAD / 2; h; h /= 2)
     for (int j = 0; j < h; j++) s[j] += s[j + h];
   return (ACC)s[0];
 }
 
-#if REAL
-/* The sum of what elements are more than `from`, or of its squares. */
-static INLINE ACC FN(deviation_run)(int square, const T *x, int64_t n, int64_t stride, ACC from) {
-  WRAP s[SPREAD] = {0};
-  int64_t i = 0;
-  for (; i + SPREAD <= n && n > FEW; i += SPREAD)
-    for (int64_t j = 0; j < SPREAD; j++) {
-      WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - from);
-      s[j] += square ? d * d : d;
-    }
-  for (int64_t j = 0; i + j < n; j++) {
-    WRAP d = (WRAP)(LOAD(x[(i + j) * stride]) - from);
-    s[n > FEW ? j : 0] += square ? d * d : d;
-  }
-  for (int h = SPREAD / 2; h; h /= 2)
-    for (int j = 0; j < h; j++) s[j] += s[j + h];
-  return (ACC)s[0];
-}
-
-/* The same of columns: from V(out + j). */
-static INLINE void FN(deviation_cols)(int square, const T *x, int64_t rows, int64_t row_stride,
-                                      int64_t cols, int64_t stride, const part *out, WRAP *s) {
-  for (int64_t j = 0; j < cols; j++) s[j] = 0;
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < cols; j++) {
-      WRAP d = (WRAP)(LOAD(x[i * row_stride + j * stride]) - V(out + j));
-      s[j] += square ? d * d : d;
-    }
-}
-
-#endif
 /* What max and min compare: the elements themselves, halves as float. */
 #if HALF
 #define B float
@@ -109,7 +79,7 @@ static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, d
   switch (KIND(kind)) {
 #define X(sum)                                                                                     \
   case sum:                                                                                        \
-    V(out) = FN(add_run)(sum, x, n, stride, p);                                                    \
+    V(out) = FN(add_run)(sum, x, n, stride, 0, p);                                                 \
     break;
     SUMS(X)
 #undef X
@@ -126,9 +96,9 @@ static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, d
   }
 #if REAL
   case DPT__VARIANCE: {
-    ACC first = LOAD(x[0]), mean = first + FN(deviation_run)(0, x, n, stride, first) / (ACC)n;
-    V(out) = mean;
-    out->m2 = (double)FN(deviation_run)(1, x, n, stride, mean);
+    ACC first = LOAD(x[0]);
+    V(out) = first + FN(add_run)(DPT__SUM, x, n, stride, first, p) / (ACC)n;
+    out->m2 = FN(add_run)(DPT__SQUARE, x, n, stride, V(out), p);
     break;
   }
 #endif
@@ -162,20 +132,22 @@ static int64_t FN(find)(const void *data, int64_t n, int64_t stride, const part 
   return 0;
 }
 
+/* The same of columns, in s: of what they are more than from[j], or than 0 if `from` is NULL. */
 static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_stride,
-                                int64_t cols, int64_t stride, double p, part *out) {
-  WRAP s[TILE] = {0};
+                                int64_t cols, int64_t stride, const ACC *from, double p, WRAP *s) {
+#define MORE(at, j) TERM(kind, LOAD(at) - (from ? from[j] : 0), p)
   int64_t i = 0;
+  for (int64_t j = 0; j < cols; j++) s[j] = 0;
   for (; i + TOGETHER <= rows; i += TOGETHER) /* in the order of rows, the sum in a register */
     for (int64_t j = 0; j < cols; j++) {
       const T *at = x + i * row_stride + j * stride;
       WRAP sum = s[j];
-      for (int64_t k = 0; k < TOGETHER; k++) sum += TERM(kind, LOAD(at[k * row_stride]), p);
+      for (int64_t k = 0; k < TOGETHER; k++) sum += MORE(at[k * row_stride], j);
       s[j] = sum;
     }
   for (; i < rows; i++)
-    for (int64_t j = 0; j < cols; j++) s[j] += TERM(kind, LOAD(x[i * row_stride + j * stride]), p);
-  for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
+    for (int64_t j = 0; j < cols; j++) s[j] += MORE(x[i * row_stride + j * stride], j);
+#undef MORE
 }
 
 static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row_stride,
@@ -198,28 +170,28 @@ static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row
 
 static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_stride, int64_t cols,
                                int64_t stride, double p, part *out) {
+  WRAP s[TILE];
   switch (KIND(kind)) {
 #define X(sum)                                                                                     \
   case sum:                                                                                        \
-    FN(add_cols)(sum, x, rows, row_stride, cols, stride, p, out);                                  \
+    FN(add_cols)(sum, x, rows, row_stride, cols, stride, NULL, p, s);                              \
+    for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];                                     \
     break;
     SUMS(X)
 #undef X
-  case DPT__PRODUCT: {
-    WRAP s[TILE];
+  case DPT__PRODUCT:
     for (int64_t j = 0; j < cols; j++) s[j] = 1;
     for (int64_t i = 0; i < rows; i++)
       for (int64_t j = 0; j < cols; j++) s[j] *= (WRAP)LOAD(x[i * row_stride + j * stride]);
     for (int64_t j = 0; j < cols; j++) V(out + j) = (ACC)s[j];
     break;
-  }
 #if REAL
   case DPT__VARIANCE: {
-    WRAP s[TILE];
-    for (int64_t j = 0; j < cols; j++) V(out + j) = LOAD(x[j * stride]);
-    FN(deviation_cols)(0, x, rows, row_stride, cols, stride, out, s);
-    for (int64_t j = 0; j < cols; j++) V(out + j) += (ACC)s[j] / (ACC)rows;
-    FN(deviation_cols)(1, x, rows, row_stride, cols, stride, out, s);
+    ACC mean[TILE];
+    for (int64_t j = 0; j < cols; j++) mean[j] = LOAD(x[j * stride]);
+    FN(add_cols)(DPT__SUM, x, rows, row_stride, cols, stride, mean, p, s);
+    for (int64_t j = 0; j < cols; j++) V(out + j) = mean[j] += (ACC)s[j] / (ACC)rows;
+    FN(add_cols)(DPT__SQUARE, x, rows, row_stride, cols, stride, mean, p, s);
     for (int64_t j = 0; j < cols; j++) out[j].m2 = (double)s[j];
     break;
   }
