@@ -41,7 +41,7 @@ local function readCases()
    return cases
 end
 
-describe('Recurrent networks equal PyTorch', function()
+describe('Recurrent networks equal PyTorch #recorded', function()
    local cases = readCases()
    it('in every recorded case', function() assert.equal(11, #cases) end)
 

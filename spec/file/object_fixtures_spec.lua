@@ -33,7 +33,7 @@ local function alike(a, b, seen)
    return n == 0
 end
 
-describe('Files of Torch7', function()
+describe('Files of Torch7 #recorded', function()
    local path
    before_each(function() path = os.tmpname() end)
    after_each(function() os.remove(path) end)

@@ -17,7 +17,7 @@ end
 local environment = {image = image, torch = torch, input = formula(2, 5, 7),
    colours = formula(3, 2, 6), large = formula(3, 6, 8), field = formula(2, 4, 5):mul(6):add(-3)}
 
-describe('pictures', function()
+describe('pictures #recorded', function()
    for _, case in ipairs(recorded) do
       local _, sizes, call, text = unpack(case)
       it('are what Torch7 recorded: ' .. call:gsub('%s+', ' '), function()

@@ -11,7 +11,7 @@ local function close(wanted, t, sizes)
    end
 end
 
-describe('As recorded from Torch7,', function()
+describe('As recorded from Torch7 #recorded,', function()
    it('normalizations of neighbourhoods by a 1-D kernel weigh several planes', function()
       local x = torch.range(1, 24):resize(2, 4, 3)
       local divisive = nn.SpatialDivisiveNormalization(2, torch.Tensor{1, 2, 1})

@@ -37,7 +37,7 @@ local networks = {
 
 local function largest(a, b) return (a:float() - b:float()):abs():max() end
 
-describe('nn.safetensors', function()
+describe('nn.safetensors #recorded', function()
    for name, make in pairs(networks) do
       it(('computes what PyTorch does with its %s #devices1'):format(name), function()
          local tensors = recorded(name .. '.safetensors')

@@ -2,7 +2,9 @@
 --
 -- Invariant: a module of dpt, or of spec/support, is loaded once. busted forgets after a file what
 -- was loaded in it, but dpt keeps objects of its modules. A test that hangs ends the process after
--- ten minutes, beyond all that a busy machine may need (or DPT_SPEC_SECONDS).
+-- ten minutes, beyond all that a busy machine may need (or DPT_SPEC_SECONDS). DPT_SPEC_RECORD names
+-- a file, to which each spec file adds its path and a tab when it starts, and path, tab and title
+-- for each failure.
 local ffi = require 'ffi'
 local busted = require 'busted'
 ffi.cdef 'unsigned alarm(unsigned seconds);'
@@ -28,6 +30,31 @@ end)
 on({'file', 'start'}, function()
    for name, module in pairs(kept) do package.loaded[name] = module end
 end)
+
+local record = os.getenv 'DPT_SPEC_RECORD'
+if record then
+   local path = '?'
+   local function write(title)
+      local file = assert(io.open(record, 'a'))
+      file:write(path, '\t', title, '\n')
+      file:close()
+      return nil, true
+   end
+   busted.subscribe({'file', 'start'}, function(file)
+      path = file.name
+      return write ''
+   end)
+   for _, what in ipairs{'failure', 'error'} do
+      busted.subscribe({what}, function(element)
+         local title = {}
+         while element and element.descriptor ~= 'file' do
+            table.insert(title, 1, element.name or element.descriptor)
+            element = busted.parent(element)
+         end
+         return write((table.concat(title, ' '):gsub('%s+', ' ')))
+      end)
+   end
+end
 
 local claims = os.getenv 'DPT_SPEC_CLAIMS'
 if claims then require 'spec.support.claims'(claims) end

@@ -23,7 +23,7 @@ local drawn = {
    {'bernoulli', {0.4}, {0, 0, 0, 0, 0}, 27984},
 }
 
-describe('Random numbers of a device', function()
+describe('Random numbers of a device #recorded', function()
    it('are those that were recorded', function()
       for _, case in ipairs(drawn) do
          local name, arguments, want, sum = unpack(case)
