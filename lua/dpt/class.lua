@@ -310,7 +310,8 @@ end
 -- @param object any: what is asked about
 -- @param class string: a name, or a constructor
 -- @return boolean
--- @usage torch.isTypeOf(nn.ReLU(), 'nn.Module') --> true
+-- @usage torch.isTypeOf(nn.ReLU(), 'nn.Module'), torch.isTypeOf(nn.ReLU(), 'nn.Linear')
+--    --> true, false
 
 --- Makes a table an object of a class.
 -- @function torch.setmetatable
@@ -365,16 +366,19 @@ end
 -- @as plaintorch
 -- @param object any: tensor, storage, table, function
 -- @return number, the same as long as the object lives; of C data its address
--- @usage torch.pointer(nn) == torch.pointer(nn) --> true
+-- @usage local a, p = torch.ones(2), torch.pointer
+--    return p(a) == p(a), p(a) == p(a:clone()) --> true, false
 
 --- Chooses what torch.Tensor, torch.rand and modules are made of.
 -- @function torch.setdefaulttensortype
 -- @as plaintorch
 -- @param name string: the type
 -- @return nothing
--- @usage local t = torch.getdefaulttensortype()
---    torch.setdefaulttensortype(t)
---    return true --> true
+-- @usage local before = torch.getdefaulttensortype()
+--    torch.setdefaulttensortype 'torch.FloatTensor'
+--    local made = torch.rand(2):type()
+--    torch.setdefaulttensortype(before)
+--    return made --> torch.FloatTensor
 
 --- The type that torch.Tensor makes.
 -- @function torch.getdefaulttensortype
@@ -387,34 +391,38 @@ end
 -- @as plaintorch
 -- @param n number: at least 1
 -- @return nothing
--- @usage local n = torch.getnumthreads()
---    torch.setnumthreads(n)
---    return n >= 1 --> true
+-- @usage local before = torch.getnumthreads()
+--    torch.setnumthreads(1)
+--    local now = torch.getnumthreads()
+--    torch.setnumthreads(before)
+--    return now --> 1
 
 --- How many threads compute on host tensors now.
 -- @function torch.getnumthreads
 -- @as plaintorch
 -- @return number, 1 at least
--- @usage torch.getnumthreads() >= 1 --> true
+-- @usage torch.getnumthreads() -- 8, say
 
 --- How many cores this process may use.
 -- @function torch.getnumcores
 -- @as plaintorch
 -- @return number, 1 at least
--- @usage torch.getnumcores() >= 1 --> true
+-- @usage torch.getnumcores() -- 8, say
 
 --- A time from which torch.toc measures.
 -- @function torch.tic
 -- @as plaintorch
 -- @return number, in seconds
--- @usage torch.tic() > 0 --> true
+-- @usage local start = torch.tic()
+--    nn.Linear(10, 10):forward(torch.ones(10))
+--    return torch.toc(start) -- 0.0001, say
 
 --- Seconds since torch.tic.
 -- @function torch.toc
 -- @as plaintorch
 -- @param start number: of torch.tic
 -- @return number, in seconds
--- @usage torch.toc(torch.tic()) < 1000 --> true
+-- @usage math.floor(torch.toc(torch.tic())) --> 0
 
 --- dpt's version.
 -- @function torch.version

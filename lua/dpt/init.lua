@@ -37,8 +37,9 @@ dpt.optim = require 'dpt.optim'
 -- @usage local dpt, net, x = require 'dpt', nn.Linear(3, 2), torch.ones(4, 3)
 --    dpt.setDeterministic(true)
 --    local y = net:forward(x):clone()
+--    local alone = net:forward(x[1])
 --    dpt.setDeterministic(false)
---    return torch.equal(y[1], net:forward(x[1])) --> true
+--    return y[1] - alone --> [0 0]
 function dpt.setDeterministic(on) dptffi.C.dpt_deterministic_set(on and 1 or 0) end
 
 compat.install(dpt)
@@ -58,7 +59,8 @@ showDevices()
 -- @as dpt
 -- @param spec string: as for DPT_DEVICES
 -- @return nothing
--- @usage (pcall(require('dpt').setDevices, 5)) --> false
+-- @usage select(2, pcall(require('dpt').setDevices, 5)):match 'got.*'
+--    --> got number, wanted a string as in 'host:4'
 function dpt.setDevices(spec)
    if type(spec) ~= 'string' then
       dptffi.fail("setDevices: got %s, wanted a string as in 'host:4'", class.torch.type(spec))

@@ -107,7 +107,7 @@ end
 -- @also torch.File.isBigEndianCPU()
 -- @also torch.File:isBigEndianCPU()
 -- @return a boolean
--- @usage torch.File.isLittleEndianCPU() ~= torch.File.isBigEndianCPU() --> true
+-- @usage torch.File.isLittleEndianCPU(), torch.File.isBigEndianCPU() --> true, false
 function File.isLittleEndianCPU() return LITTLE end
 function File.isBigEndianCPU() return not LITTLE end
 
@@ -136,7 +136,8 @@ end
 --    f:writeObject{t, t}
 --    f:seek(1)
 --    local r = f:readObject()
---    return r[1] == r[2] --> false
+--    r[1][1] = 5
+--    return r --> {{5} {1}}
 function File:referenced(on)
    self.force_ = not on
    return self
@@ -146,7 +147,8 @@ end
 -- @function torch.File:isReferenced
 -- @as file
 -- @return a boolean
--- @usage torch.MemoryFile():isReferenced() --> true
+-- @usage local f = torch.MemoryFile()
+--    return f:isReferenced(), f:referenced(false):isReferenced() --> true, false
 function File:isReferenced() return not self.force_ end
 
 --- What readObject does with functions: true: loads them, 'skip': puts a function instead of them
@@ -155,9 +157,11 @@ function File:isReferenced() return not self.force_ end
 -- @as file
 -- @param how? boolean: true, false or 'skip'; nil: as the file was opened
 -- @return the file
--- @usage (function() local f = torch.MemoryFile() f:writeObject(function() return 5 end)
---       f:seek(1) return pcall(f.readObject, f:allowFunctions(false)) end)() ~= true
---    --> true
+-- @usage local f = torch.MemoryFile()
+--    f:writeObject(function() return 5 end)
+--    f:seek(1)
+--    return select(2, pcall(f.readObject, f:allowFunctions(false))):match 'holds a %w+ function'
+--    --> holds a Lua function
 function File:allowFunctions(how)
    if how ~= nil and type(how) ~= 'boolean' and how ~= 'skip' then
       fail("%s: functions are %s, wanted true, false or 'skip'", self.__typename, core.quote(how))
@@ -238,7 +242,8 @@ end
 -- @function torch.File:close
 -- @as file
 -- @return the file
--- @usage torch.MemoryFile():close():isOpened() --> false
+-- @usage local f = torch.MemoryFile()
+--    return f:isOpened(), f:close():isOpened() --> true, false
 function File:close()
    self:_usable()
    self.open_ = false
@@ -305,7 +310,11 @@ File.__write, File.__read = notAnObject, notAnObject
 -- @as file
 -- @also torch.File:noAutoSpacing()
 -- @return the file
--- @usage torch.MemoryFile():noAutoSpacing():isAutoSpacing() --> false
+-- @usage local f = torch.MemoryFile():noAutoSpacing()
+--    f:writeInt(torch.IntStorage{1, 2})
+--    f:autoSpacing():writeInt(torch.IntStorage{3, 4})
+--    f:seek(1)
+--    return f:readString '*l' --> 123 4
 
 --- What is wrong with the contents is only noted from now on, and hasError says so; pedantic: it
 -- raises, as at first.
@@ -314,8 +323,7 @@ File.__write, File.__read = notAnObject, notAnObject
 -- @also torch.File:pedantic()
 -- @return the file
 -- @usage local f = torch.MemoryFile():quiet()
---    f:readInt()
---    return f:hasError() --> true
+--    return f:readInt(), f:hasError() --> 0, true
 
 --- Forgets what hasError tells.
 -- @function torch.File:clearError
@@ -323,7 +331,7 @@ File.__write, File.__read = notAnObject, notAnObject
 -- @return the file
 -- @usage local f = torch.MemoryFile():quiet()
 --    f:readInt()
---    return f:clearError():hasError() --> false
+--    return f:hasError(), f:clearError():hasError() --> true, false
 
 --- The order of bytes of binary numbers from now on; at first it is the machine's.
 -- @function torch.File:bigEndianEncoding

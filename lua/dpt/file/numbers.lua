@@ -204,8 +204,9 @@ end
 -- @return a boolean
 -- @usage local f = torch.MemoryFile()
 --    f:writeBool(true)
+--    f:writeBool(false)
 --    f:seek(1)
---    return f:readBool() --> true
+--    return f:readBool(), f:readBool() --> true, false
 function File:readBool() return self:readInt() == 1 end
 
 --- Writes a boolean, as an int that is 1 or 0.

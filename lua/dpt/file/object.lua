@@ -100,7 +100,7 @@ end
 -- @field torch.File.plain
 -- @as file
 -- @return a table
--- @usage torch.File.plain[nn.Module.write] --> true
+-- @usage torch.File.plain[nn.Module.write], torch.File.plain[torch.Generator.write] --> true, nil
 File.plain = transient.plain
 
 --- Writes an object's fields as one table, but for transient ones; those that cannot be written are

@@ -96,7 +96,7 @@ end)
 -- @function Tensor:real
 -- @as tensormethod
 -- @return a tensor
--- @usage torch.IntTensor{3}:real():type() == torch.getdefaulttensortype() --> true
+-- @usage torch.IntTensor{3}:real() / 2 --> [1.5]
 method('real', function(t)
    check('real', 'self', t)
    return convert(t, core.default)

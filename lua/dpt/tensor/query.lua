@@ -213,7 +213,7 @@ end
 -- @as viewof
 -- @also Tensor:cdata()
 -- @return C data: dpt_tensor
--- @usage torch.cdata(torch.ones(1)) ~= nil --> true
+-- @usage tonumber(torch.cdata(torch.ones(2, 3)).ndim_) --> 2
 
 --- Bytes of an element.
 -- @function torch.elementSize
@@ -227,7 +227,8 @@ end
 -- @as viewof
 -- @also Tensor:isContiguous()
 -- @return boolean
--- @usage torch.ones(2, 3):t():isContiguous() --> false
+-- @usage local x = torch.ones(2, 3)
+--    return x:isContiguous(), x:t():isContiguous() --> true, false
 
 --- Whether two tensors have the same sizes.
 -- @function torch.isSameSizeAs
@@ -235,7 +236,8 @@ end
 -- @also Tensor:isSameSizeAs()
 -- @param y tensor: of any size
 -- @return boolean
--- @usage torch.ones(2, 3):isSameSizeAs(torch.ones(3, 2)) --> false
+-- @usage local x = torch.ones(2, 3)
+--    return x:isSameSizeAs(torch.zeros(2, 3)), x:isSameSizeAs(x:t()) --> true, false
 
 --- Whether the sizes are these.
 -- @function torch.isSize
@@ -243,7 +245,8 @@ end
 -- @also Tensor:isSize()
 -- @param sizes storage: a LongStorage
 -- @return boolean
--- @usage torch.ones(2, 3):isSize(torch.LongStorage{2, 3}) --> true
+-- @usage local x = torch.ones(2, 3)
+--    return x:isSize(torch.LongStorage{2, 3}), x:isSize(torch.LongStorage{6}) --> true, false
 
 --- Whether two tensors have the same memory, sizes and strides.
 -- @function torch.isSetTo
@@ -251,7 +254,8 @@ end
 -- @also Tensor:isSetTo()
 -- @param y tensor: of any size
 -- @return boolean
--- @usage local a = torch.ones(2) return a:isSetTo(a:view(2)) --> true
+-- @usage local x = torch.ones(2)
+--    return x:isSetTo(x:view(2)), x:isSetTo(x:clone()) --> true, false
 
 --- Whether a value is a tensor.
 -- @function torch.isTensor
@@ -259,14 +263,14 @@ end
 -- @also Tensor:isTensor()
 -- @param value any: what is asked about
 -- @return boolean
--- @usage torch.isTensor(torch.ones(1)) --> true
+-- @usage torch.isTensor(torch.ones(1)), torch.isTensor(1) --> true, false
 
 --- Whether a value is a storage.
 -- @function torch.isStorage
 -- @as plaintensor
 -- @param value any: what is asked about
 -- @return boolean
--- @usage torch.isStorage(torch.ones(1)) --> false
+-- @usage torch.isStorage(torch.ones(1):storage()), torch.isStorage(torch.ones(1)) --> true, false
 
 --- The device of a tensor; 0: host memory.
 -- @function torch.getDevice

@@ -66,7 +66,7 @@ end
 -- @usage local g = torch.Generator()
 --    torch.manualSeed(g, 3)
 --    local h = g:clone()
---    return torch.random(g, 9) == torch.random(h, 9) --> true
+--    return torch.random(g, 100), torch.random(h, 100) --> 87, 87
 generatorMethods.clone = function(g)
    local copy = newGenerator()
    C.dpt_generator_copy(copy.ptr_, g.ptr_)
@@ -306,9 +306,9 @@ core.generator = function() return default.ptr_ end
 -- @param seed number: any whole number
 -- @return nothing
 -- @usage torch.manualSeed(3)
---    local a = torch.uniform()
+--    local a = torch.random(100)
 --    torch.manualSeed(3)
---    return a == torch.uniform() --> true
+--    return a, torch.random(100) --> 87, 87
 
 --- Takes a new seed from the system, and returns it.
 -- @function torch.seed
@@ -334,9 +334,9 @@ core.generator = function() return default.ptr_ end
 -- @param state tensor: of torch.getRNGState
 -- @return nothing
 -- @usage local s = torch.getRNGState()
---    local a = torch.uniform()
+--    local a = torch.random(100)
 --    torch.setRNGState(s)
---    return a == torch.uniform() --> true
+--    return a, torch.random(100) --> 46, 46
 
 --- Numbers that are equally likely between a and b.
 -- @function torch.uniform
@@ -458,7 +458,7 @@ core.generator = function() return default.ptr_ end
 --    local a = torch.random(g, 1000)
 --    f:seek(1)
 --    g:read(f)
---    return a == torch.random(g, 1000) --> true
+--    return a, torch.random(g, 1000) --> 412, 412
 
 --- Becomes the generator that write has put into a file.
 -- @function torch.Generator:read
@@ -466,9 +466,9 @@ core.generator = function() return default.ptr_ end
 -- @within random
 -- @param file torch.File: open to read
 -- @return nothing
--- @usage local f, h = torch.MemoryFile(), torch.Generator()
---    h:write(f)
+-- @usage local f, g, h = torch.MemoryFile(), torch.Generator(), torch.Generator()
+--    torch.manualSeed(g, 7)
+--    g:write(f)
 --    f:seek(1)
---    local g = torch.Generator()
---    g:read(f)
---    return torch.random(g, 99) == torch.random(h, 99) --> true
+--    h:read(f)
+--    return torch.random(g, 99), torch.random(h, 99) --> 37, 37

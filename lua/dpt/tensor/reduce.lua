@@ -387,7 +387,7 @@ end
 -- @also Tensor:all()
 -- @param x tensor: ByteTensor
 -- @return boolean; along a dimension: ByteTensor whose size there is 1
--- @usage torch.all(torch.ByteTensor{1, 1, 0}) --> false
+-- @usage torch.all(torch.ByteTensor{1, 1, 0}), torch.all(torch.ByteTensor{1, 1}) --> false, true
 
 --- Whether an element is not 0.
 -- @function torch.any
@@ -395,7 +395,7 @@ end
 -- @also Tensor:any()
 -- @param x tensor: ByteTensor
 -- @return boolean; along a dimension: ByteTensor whose size there is 1
--- @usage torch.any(torch.ByteTensor{1, 1, 0}) --> true
+-- @usage torch.any(torch.ByteTensor{1, 1, 0}), torch.any(torch.ByteTensor{0, 0}) --> true, false
 
 --- Sums up to each element along a dimension.
 -- @function torch.cumsum
@@ -476,4 +476,5 @@ end
 -- @param x tensor: of any size
 -- @param y tensor: of any size
 -- @return boolean
--- @usage torch.equal(torch.ones(2), torch.ones(2)) --> true
+-- @usage torch.equal(torch.ones(2), torch.ones(2)), torch.equal(torch.ones(2), torch.ones(3))
+--    --> true, false

@@ -305,7 +305,7 @@ end)
 -- @function Storage:cdata
 -- @as storage
 -- @return C data: a pointer to a dpt_storage
--- @usage torch.IntStorage(1):cdata() ~= nil --> true
+-- @usage type(torch.IntStorage(1):cdata()) --> cdata
 storageMethod('cdata', function(s)
    check('cdata', s)
    return s.ptr_

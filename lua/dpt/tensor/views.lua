@@ -437,7 +437,8 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @as viewof
 -- @also Tensor:contiguous()
 -- @return a tensor of x's sizes
--- @usage torch.ones(2, 3):t():contiguous():isContiguous() --> true
+-- @usage local x = torch.ones(2, 3):t()
+--    return x:stride(), x:contiguous():stride() --> 1x3, 2x1
 
 --- A copy with memory of its own.
 -- @function torch.clone
