@@ -30,7 +30,9 @@ end
 -- @also cudnn.RNN:resetHiddenDescriptors()
 -- @also cudnn.RNN:resetCellDescriptors()
 -- @return nothing
--- @usage cudnn.RNN(2, 2, 1):clearDesc() == nil --> true
+-- @usage local m = cudnn.RNN(2, 3, 1)
+--    m:clearDesc()
+--    return m:forward(torch.CudaTensor(5, 1, 2):fill(1)):size() --> 5x1x3
 for _, name in ipairs{'resetDropoutDescriptor', 'resetRNNDescriptor', 'resetWeightDescriptor',
    'resetInputDescriptor', 'resetOutputDescriptor', 'resetHiddenDescriptors',
    'resetCellDescriptors', 'clearDesc'} do

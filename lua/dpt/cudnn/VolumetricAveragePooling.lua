@@ -19,7 +19,9 @@ end
 -- @as cudnn
 -- @also cudnn.VolumetricAveragePooling:floor()
 -- @return the module
--- @usage cudnn.VolumetricAveragePooling(2, 2, 2):ceil().ceil_mode --> true
+-- @usage local m = cudnn.VolumetricAveragePooling(2, 2, 2):cuda()
+--    local x = torch.CudaTensor(1, 3, 3, 3):fill(1)
+--    return m:forward(x):size(), m:ceil():forward(x):size() --> 1x1x1x1, 1x2x2x2
 VolumetricAveragePooling.ceil = nn.SpatialAveragePooling.ceil
 VolumetricAveragePooling.floor = nn.SpatialAveragePooling.floor
 

@@ -15,7 +15,8 @@ function M.add(class)
    -- @also cudnn.TemporalConvolution:fastest()
    -- @param mode? boolean: whether it does (true)
    -- @return the module
-   -- @usage cudnn.SpatialConvolution(1, 1, 1, 1):fastest().fastest_mode --> true
+   -- @usage local m = cudnn.SpatialConvolution(1, 1, 1, 1)
+   --    return m:fastest().fastest_mode, m:fastest(false).fastest_mode --> true, false
    function class:fastest(mode)
       self.fastest_mode = mode == nil and true or mode
       return self
@@ -48,7 +49,8 @@ function M.add(class)
    -- @also cudnn.VolumetricFullConvolution:resetMode()
    -- @also cudnn.TemporalConvolution:resetMode()
    -- @return the module
-   -- @usage cudnn.SpatialConvolution(1, 1, 1, 1):setMode('a'):resetMode().fmode --> nil
+   -- @usage local m = cudnn.SpatialConvolution(1, 1, 1, 1):setMode('a')
+   --    return m.fmode, m:resetMode().fmode --> a, nil
    function class:resetMode()
       self.fmode, self.bdmode, self.bwmode = nil, nil, nil
       return self

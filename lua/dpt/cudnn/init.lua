@@ -41,7 +41,7 @@ local function nothing() end
 -- @also cudnn.configureMath()
 -- @param bytes? number: is not looked at
 -- @return nothing
--- @usage cudnn.reset() == nil --> true
+-- @usage cudnn.reset()
 cudnn.reset, cudnn.find.reset, cudnn.find.resetAlgorithmCache = nothing, nothing, nothing
 cudnn.setSharedWorkspaceSize, cudnn.adjustSharedWorkspaceSize = nothing, nothing
 cudnn.setNextWorkspaceSize, cudnn.configureMath = nothing, nothing
@@ -204,7 +204,7 @@ end
 -- @field cudnn.version
 -- @as cudnnswitch
 -- @return 9000
--- @usage cudnn.version >= 5000 --> true
+-- @usage cudnn.version --> 9000
 
 --- What cudnn.torch keeps of workspaces: useFindEx, bytes, a share of memory; libraries here see to
 -- that themselves.

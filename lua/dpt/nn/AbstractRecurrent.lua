@@ -101,7 +101,7 @@ end
 -- @as author
 -- @param step number: from 1 on
 -- @return a module
--- @usage torch.isTypeOf(nn.GRU(2, 3):getStepModule(1), 'nn.Module') --> true
+-- @usage nn.GRU(2, 3):getStepModule(1) --> nn.RNN
 function AbstractRecurrent:getStepModule(step)
    local slot = self:_slot(step)
    self.cells_[slot] = self.cells_[slot] or self.modules[1]:stepClone()

@@ -42,8 +42,9 @@ end
 -- @as author
 -- @param input table: two matrices
 -- @return nothing
--- @usage (pcall(nn.Bilinear(2, 3, 1).check, nn.Bilinear(2, 3, 1), {torch.ones(1, 9)}))
---    --> false
+-- @usage local m = nn.Bilinear(2, 3, 1)
+--    return select(2, pcall(m.check, m, {torch.ones(1, 9)})):match 'wants.*'
+--    --> wants a table of matrices Nx2 and Nx3
 function Bilinear:check(input)
    local a, b = input[1], input[2]
    if not a or not b or a:dim() ~= 2 or b:dim() ~= 2 or a:size(1) ~= b:size(1)

@@ -159,7 +159,7 @@ end
 -- @function nn.Container:branchesToString
 -- @as author
 -- @return a string
--- @usage nn.ConcatTable():add(nn.Tanh()):branchesToString():find 'nn.Tanh' ~= nil --> true
+-- @usage nn.ConcatTable():add(nn.Tanh()):branchesToString():match '%(1%): %S+' --> (1): nn.Tanh
 function Container:branchesToString()
    local lines = {torch.type(self) .. ' {', '  input'}
    for i, module in ipairs(self.modules) do

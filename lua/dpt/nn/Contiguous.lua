@@ -4,7 +4,8 @@
 -- @within nn simple
 -- @as layer
 -- @return a module; forward: a tensor with any strides -> one without gaps
--- @usage nn.Contiguous():forward(torch.ones(2, 3):t()):isContiguous() --> true
+-- @usage local x = torch.ones(2, 3):t()
+--    return x:stride(), nn.Contiguous():forward(x):stride() --> 1x3, 2x1
 
 local torch = require 'dpt.tensor'
 

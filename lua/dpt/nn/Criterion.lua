@@ -337,7 +337,10 @@ end
 -- @as method
 -- @within nn criterions
 -- @return a criterion
--- @usage local c = nn.MSECriterion() return c:clone() ~= c --> true
+-- @usage local c = nn.MSECriterion()
+--    local copy, x, y = c:clone(), torch.ones(2), torch.zeros(2)
+--    copy.sizeAverage = false
+--    return c:forward(x, y), copy:forward(x, y) --> 1, 2
 function Criterion:clone()
    return deepcopy(self)
 end

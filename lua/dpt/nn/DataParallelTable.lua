@@ -48,7 +48,7 @@ DataParallelTable.ownDevices = true -- moving a network leaves it where it is
 -- @as author
 -- @also nn.DistributedDataParallel.standsForInner
 -- @return true
--- @usage nn.DataParallelTable.standsForInner --> true
+-- @usage nn.DataParallelTable.standsForInner, nn.Linear.standsForInner --> true, nil
 DataParallelTable.standsForInner = true -- dpt.device.scope
 -- If no option says else; overlap: whether gradients are reduced while others are computed.
 --- Options that say nothing else: gather (outputs come to device 1), buffers (whose running

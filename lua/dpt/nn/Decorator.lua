@@ -48,9 +48,9 @@ end
 -- @also nn.Decorator:decorate()
 -- @param class table: the method table of a class
 -- @return nothing
--- @usage local c = {}
+-- @usage local c = {modules = {nn.Identity()}}
 --    nn.Decorator.decorate(c)
---    return c.updateOutput == nn.Decorator.updateOutput --> true
+--    return c:updateOutput(torch.ones(2)) --> [1 1]
 function Decorator.decorate(class)
    for _, name in ipairs{'updateOutput', 'updateGradInput', 'accGradParameters',
       'accUpdateGradParameters', 'sharedAccUpdateGradParameters', '__tostring__'} do

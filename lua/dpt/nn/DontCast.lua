@@ -53,8 +53,8 @@ end
 -- @as author
 -- @param value tensor: or table
 -- @return a tensor or table
--- @usage nn.DontCast(nn.Linear(2, 3), true)
---       :outward(torch.FloatTensor(2)) :type() == torch.getdefaulttensortype() --> true
+-- @usage local m = nn.DontCast(nn.Linear(2, 3):float(), true):double()
+--    return m:outward(torch.FloatTensor(2)):type() --> torch.DoubleTensor
 function DontCast:outward(value)
    return self.castout and value and cast(value, self._type) or value
 end

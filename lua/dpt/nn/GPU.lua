@@ -27,7 +27,7 @@ local GPU, parent = torch.class('nn.GPU', 'nn.Container')
 -- @as author
 -- @also nn.DataParallelTable.ownDevices
 -- @return true
--- @usage nn.GPU.ownDevices --> true
+-- @usage nn.GPU.ownDevices, nn.Linear.ownDevices --> true, nil
 GPU.ownDevices = true -- moving a network leaves it where it is
 --- The input and copies on other devices; output and gradInput may be among these.
 GPU.transient = {'_input', '_gradOutput', 'kept', 'output', 'gradInput'}

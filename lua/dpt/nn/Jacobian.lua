@@ -139,7 +139,7 @@ end
 -- @param maxval? number: the largest (2)
 -- @param perturbation? number: half the distance of the two points (1e-6)
 -- @return a number
--- @usage nn.Jacobian.testJacobian(nn.Linear(3, 2), torch.Tensor(3)) < 1e-5 --> true
+-- @usage ('%.4f'):format(nn.Jacobian.testJacobian(nn.Linear(3, 2), torch.Tensor(3))) --> 0.0000
 function shared.testJacobian(values, module, input, minval, maxval, perturbation)
    randomize(values(input), minval, maxval)
    return difference(shared.forward(values, module, input, nil, perturbation),
@@ -158,8 +158,8 @@ end
 -- @param perturbation? number: half the distance of the two points (1e-6)
 -- @return a number
 -- @usage local m = nn.Linear(3, 2)
---    return nn.Jacobian.testJacobianParameters(m, torch.Tensor(3), m.weight,
---       m.gradWeight) < 1e-5 --> true
+--    local far = nn.Jacobian.testJacobianParameters(m, torch.Tensor(3), m.weight, m.gradWeight)
+--    return ('%.4f'):format(far) --> 0.0000
 function shared.testJacobianParameters(values, module, input, param, dparam, minval, maxval,
    perturbation)
    randomize(values(input), minval, maxval)
@@ -179,8 +179,8 @@ end
 -- @param perturbation? number: half the distance of the two points (1e-6)
 -- @return a number
 -- @usage local m = nn.Linear(3, 2)
---    return nn.Jacobian.testJacobianUpdateParameters(m, torch.Tensor(3), m.bias) < 1e-5
---    --> true
+--    local far = nn.Jacobian.testJacobianUpdateParameters(m, torch.Tensor(3), m.bias)
+--    return ('%.4f'):format(far) --> 0.0000
 function shared.testJacobianUpdateParameters(values, module, input, param, minval, maxval,
    perturbation)
    randomize(values(input), minval, maxval)
@@ -226,8 +226,9 @@ end
 -- @param weight string: a field, as 'weight'
 -- @param gradWeight string: the field of its gradient
 -- @return a table name -> difference
--- @usage nn.Jacobian.testAllUpdate(nn.Linear(3, 2), torch.ones(3), 'weight',
---       'gradWeight').backwardUpdate < 1e-6 --> true
+-- @usage local m = nn.Linear(3, 2)
+--    local far = nn.Jacobian.testAllUpdate(m, torch.ones(3), 'weight', 'gradWeight')
+--    return ('%.4f'):format(far.backwardUpdate) --> 0.0000
 function shared.testAllUpdate(_, module, input, weight, gradWeight)
    local lr, errors = 0.5, {}
    module:forward(input)
@@ -271,7 +272,7 @@ end
 -- @field nn.Jacobian
 -- @as jacobian
 -- @return a table of functions
--- @usage nn.Jacobian.testJacobian(nn.Tanh(), torch.Tensor(3)) < 1e-5 --> true
+-- @usage nn.Jacobian.backward(nn.MulConstant(3), torch.ones(2)) --> [3 0 0 3]
 nn.Jacobian = over(elements)
 nn.SparseJacobian = over(function(t) return t:select(2, 2) end)
 
@@ -347,12 +348,13 @@ end
 -- @param minval? number: the least (-2)
 -- @param maxval? number: the largest (2)
 -- @return a number
--- @usage local pool, got = require('threads').Threads(1)
---    pool:addjob(function() nn.hessian.enable() return
---       nn.Jacobian.testDiagHessianInput(nn.Linear(2, 3), torch.Tensor(2)) < 1e-6 end,
---       function(v) got = v end)
+-- @usage local pool, far = require('threads').Threads(1)
+--    pool:addjob(function()
+--       nn.hessian.enable()
+--       return nn.Jacobian.testDiagHessianInput(nn.Linear(2, 3), torch.Tensor(2))
+--    end, function(number) far = number end)
 --    pool:terminate()
---    return got --> true
+--    return ('%.4f'):format(far) --> 0.0000
 function Jacobian.testDiagHessian(module, input, gradient, diagonal, minval, maxval)
    minval, maxval = minval or -2, maxval or 2
    input:copy(torch.rand(input:nElement()):mul(maxval - minval):add(minval))

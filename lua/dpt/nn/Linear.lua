@@ -42,7 +42,7 @@ end
 -- @as method
 -- @within nn linear
 -- @return the module
--- @usage nn.Linear(2, 3):noBias().bias --> nil
+-- @usage nn.Linear(2, 3):noBias():forward(torch.zeros(2)) --> [0 0 0]
 function Linear:noBias()
    self.bias = nil
    self.gradBias = nil

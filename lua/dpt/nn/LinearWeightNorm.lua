@@ -60,9 +60,9 @@ end
 -- @param linear nn.Linear: whose weight and bias are copied
 -- @return an nn.LinearWeightNorm
 -- @usage local l = nn.Linear(2, 3)
---    local m = nn.LinearWeightNorm.fromLinear(l)
---    return (m:forward(torch.ones(2)) - l:forward(torch.ones(2))):abs():max() < 1e-6
---    --> true
+--    l.weight:fill(2)
+--    l.bias:fill(1)
+--    return nn.LinearWeightNorm.fromLinear(l):forward(torch.ones(2)) --> [5 5 5]
 function LinearWeightNorm.fromLinear(linear)
    local outputSize, inputSize = linear.weight:size(1), linear.weight:size(2)
    local module = nn.LinearWeightNorm(inputSize, outputSize, linear.bias ~= nil)

@@ -33,7 +33,11 @@ end
 -- @as method
 -- @within nn linear
 -- @return the module
--- @usage nn.LookupTable(5, 2):scaleGradByFreq().shouldScaleGradByFreq --> true
+-- @usage local m, i = nn.LookupTable(3, 1):scaleGradByFreq(), torch.LongTensor{2, 2, 3}
+--    m:zeroGradParameters()
+--    m:forward(i)
+--    m:backward(i, torch.ones(3, 1))
+--    return m.gradWeight --> [0 1 1]
 function LookupTable:scaleGradByFreq()
    self.shouldScaleGradByFreq = true
    return self
@@ -80,7 +84,11 @@ end
 -- @as method
 -- @within nn linear
 -- @return the module
--- @usage nn.LookupTable(5, 2):accUpdateOnly().gradWeight --> nil
+-- @usage local m, i = nn.LookupTable(2, 1):accUpdateOnly(), torch.LongTensor{2}
+--    m.weight:zero()
+--    m:forward(i)
+--    m:accUpdateGradParameters(i, torch.ones(1, 1), 0.5)
+--    return m.weight, m.gradWeight --> [0 -0.5], nil
 function LookupTable:accUpdateOnly()
    self.gradWeight = nil
    return self

@@ -248,7 +248,8 @@ end
 -- @follows dpt's own, in the sense of PyTorch's in_dims
 -- @param input tensor: or table
 -- @return a split spec: a number, or a table of them for a table
--- @usage nn.Linear(2, 3):inputSplit(torch.ones(1, 2)) == nil --> true
+-- @usage local function split(m, ...) return (m:inputSplit(torch.ones(...))) end
+--    return split(nn.Linear(2, 3), 1, 2), split(nn.SeqGRU(2, 3), 4, 1, 2) --> nil, 2
 function Module:inputSplit(_)
 end
 
@@ -258,7 +259,7 @@ end
 -- @follows dpt's own, in the sense of PyTorch's out_dims
 -- @param split? number: how the input was cut: a split spec, as that of inputSplit
 -- @return a split spec; nothing: nn.DataParallelTable's own dimension
--- @usage nn.Linear(2, 3):outputSplit() == nil --> true
+-- @usage (nn.Linear(2, 3):outputSplit()), nn.SeqGRU(2, 3):outputSplit() --> nil, 2
 function Module:outputSplit(_)
 end
 
@@ -427,9 +428,9 @@ end
 -- @within nn containers
 -- @as method
 -- @return nothing
--- @usage local m = nn.Dropout()
+-- @usage local m = nn.Dropout(0.5)
 --    m:training()
---    return m.train --> true
+--    return m:forward(torch.ones(5)) --> [2 0 0 0 2]
 
 --- Puts a module and those inside into the mode for using a network: no dropping, fixed
 -- statistics.
@@ -437,9 +438,9 @@ end
 -- @within nn containers
 -- @as method
 -- @return nothing
--- @usage local m = nn.Dropout()
+-- @usage local m = nn.Dropout(0.5)
 --    m:evaluate()
---    return m.train --> false
+--    return m:forward(torch.ones(5)) --> [1 1 1 1 1]
 
 --- The next sequence begins with zeros, for recurrent modules inside.
 -- @function nn.Module:forget
@@ -485,10 +486,10 @@ end
 -- @as method
 -- @param stdv? number: where the class takes one, the standard deviation
 -- @return the module, or nothing
--- @usage local m = nn.Linear(2, 3)
+-- @usage local m = nn.Linear(2, 1)
 --    m.weight:fill(9)
---    m:reset()
---    return m.weight:max() < 9 --> true
+--    m:reset(0.5)
+--    return m.weight --> [0.7492 -0.8658]
 
 --- Frees what the last passes left, as before saving.
 -- @function nn.Module:clearState

@@ -5,7 +5,9 @@
 -- @as layer
 -- @param id a name for the error message
 -- @return a module; forward: what the module takes -> what it returns
--- @usage (pcall(nn.Module.forward, nn.NaN(nn.Log()), torch.Tensor{-1})) --> false
+-- @usage local m = nn.NaN(nn.Log(), 'fc1')
+--    return select(2, pcall(m.forward, m, torch.Tensor{-1})):match '[^\n]*$'
+--    --> nn.NaN(fc1) @ nn.Log
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -40,8 +42,9 @@ end
 -- @param what string: what it is, for the error message
 -- @param ...? any: from what it was computed, each with its name: a NaN in one is the cause
 -- @return nothing
--- @usage (pcall(nn.NaN(nn.Tanh()).check, nn.NaN(nn.Tanh()), torch.Tensor{0 / 0}, 'output'))
---    --> false
+-- @usage local m = nn.NaN(nn.Tanh(), 'fc1')
+--    return select(2, pcall(m.check, m, torch.Tensor{0 / 0}, 'output')):match 'NaN found in %w+'
+--    --> NaN found in output
 function NaN:check(value, what, ...)
    if not hasNaN(value) then return end
    for i = 1, select('#', ...), 2 do

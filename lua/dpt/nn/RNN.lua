@@ -146,8 +146,9 @@ end
 -- @param sync boolean: is only remembered
 -- @return nothing
 -- @usage local m = nn.SeqGRU(2, 2)
+--    local before = m.sync
 --    m:setSync(false)
---    return m.sync --> false
+--    return before, m.sync --> nil, false
 function RNN:setSync(sync)
    self.sync = sync
 end
@@ -172,8 +173,9 @@ end
 -- @return nothing
 -- @usage local m = nn.SeqGRU(2, 2)
 --    m:setStates(torch.ones(1, 1, 2))
+--    local before = m.hiddenInput
 --    m:resetStates()
---    return m.hiddenInput --> nil
+--    return before, m.hiddenInput --> [1 1], nil
 function RNN:resetStates()
    self.hiddenInput, self.cellInput = nil, nil
    self.gradHiddenOutput, self.gradCellOutput = nil, nil

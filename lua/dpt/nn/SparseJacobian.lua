@@ -16,7 +16,7 @@ local nn = require 'dpt.nn'
 -- @also nn.SparseJacobian.testIO()
 -- @also nn.SparseJacobian.testAllUpdate()
 -- @return a table of functions
--- @usage local m, test = nn.SparseLinear(3, 2), nn.SparseJacobian
---    return test.testJacobianParameters(m, torch.Tensor{{1, 1}, {3, 2}}, m.weight,
---       m.gradWeight) < 1e-5 --> true
+-- @usage local m, x = nn.SparseLinear(3, 2), torch.Tensor{{1, 1}, {3, 2}}
+--    local far = nn.SparseJacobian.testJacobianParameters(m, x, m.weight, m.gradWeight)
+--    return ('%.4f'):format(far) --> 0.0000
 return nn.Jacobian and nn.SparseJacobian

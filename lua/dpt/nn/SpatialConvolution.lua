@@ -54,7 +54,7 @@ end
 -- @also nn.TemporalRowConvolution:noBias()
 -- @also nn.VolumetricConvolution:noBias()
 -- @return the module
--- @usage nn.SpatialConvolution(1, 1, 1, 1):noBias().bias --> nil
+-- @usage nn.SpatialConvolution(1, 1, 1, 1):noBias():forward(torch.zeros(1, 2, 2)) --> [0 0 0 0]
 function SpatialConvolution:noBias()
    self.bias = nil
    self.gradBias = nil

@@ -52,7 +52,9 @@ end
 -- @within nn pooling
 -- @param val? boolean: false: draws anew (true)
 -- @return the module
--- @usage nn.SpatialFractionalMaxPooling(2, 2, 1, 1):fixPoolingRegions().newRandomPool --> true
+-- @usage local m, x = nn.SpatialFractionalMaxPooling(2, 2, 2, 2), torch.rand(1, 9, 9)
+--    local y = m:fixPoolingRegions():forward(x):clone()
+--    return m:forward(x) - y --> [0 0 0 0]
 function SpatialFractionalMaxPooling:fixPoolingRegions(val)
    self.newRandomPool = val == nil and true or val
    return self

@@ -31,7 +31,7 @@ local SyncBatchNormalization, parent =
 -- @field nn.SyncBatchNormalization.meetsReplicas
 -- @as author
 -- @return true
--- @usage nn.SyncBatchNormalization.meetsReplicas --> true
+-- @usage nn.SyncBatchNormalization.meetsReplicas, nn.BatchNormalization.meetsReplicas --> true, nil
 SyncBatchNormalization.meetsReplicas = true
 
 --- What the next forward makes anew.

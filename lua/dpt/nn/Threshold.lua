@@ -30,7 +30,10 @@ end
 -- @function nn.Threshold:validateParameters
 -- @as author
 -- @return nothing
--- @usage nn.Threshold(0, 0):validateParameters() == nil --> true
+-- @usage local m = nn.Threshold(0, 0, true)
+--    m.val = 5
+--    return select(2, pcall(m.validateParameters, m)):match 'wants.*'
+--    --> wants a value at most the threshold 0, got 5
 function Threshold:validateParameters()
    self.inplace = self.inplace or false
    if self.inplace and self.val > self.threshold then

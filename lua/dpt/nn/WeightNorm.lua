@@ -45,7 +45,7 @@ end
 -- @return nothing
 -- @usage local m = nn.WeightNorm(nn.Linear(2, 3))
 --    m:resetInit()
---    return (m.g - m.v:norm(2, 2)):abs():max() < 1e-9 --> true
+--    return torch.cdiv(m.g, m.v:norm(2, 2)) --> [1 1 1]
 function WeightNorm:resetInit()
    self.v:normal(0, math.sqrt(2 / self.v:size(2)))
    self.g = self.v:norm(2, 2)

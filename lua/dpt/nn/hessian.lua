@@ -177,11 +177,13 @@ local enabled = false
 -- @function nn.hessian.enable
 -- @as author
 -- @return nothing
--- @usage local pool, has = require('threads').Threads(1)
---    pool:addjob(function() nn.hessian.enable() return nn.Linear(2,
---       3).accDiagHessianParameters ~= nil end, function(v) has = v end)
+-- @usage local pool, kind = require('threads').Threads(1)
+--    pool:addjob(function()
+--       nn.hessian.enable()
+--       return type(nn.Linear(2, 3).accDiagHessianParameters)
+--    end, function(name) kind = name end)
 --    pool:terminate()
---    return has --> true
+--    return kind --> function
 function hessian.enable()
    if enabled then return end
    enabled = true

@@ -15,9 +15,10 @@ local arguments = require 'dpt.optim.arguments'
 -- @param params? table: L (0.1; the last one is left there), Lstep (1.5), maxiter (50), maxline
 --    (20), errthres (1e-4), doFistaUpdate (true)
 -- @return xinit; a list with {nline, L, F, Fply, Gply, Q} of each iteration
--- @usage local x = optim.FistaLS(function(x) return (x[1] - 3) ^ 2, torch.Tensor{2 * (x[1]
---       - 3)} end, function() return 0 end, function() end, torch.Tensor(1))
---    return math.abs(x[1] - 3) < 0.01 --> true
+-- @usage local x = optim.FistaLS(function(x)
+--       return (x[1] - 3) ^ 2, torch.Tensor{2 * (x[1] - 3)}
+--    end, function() return 0 end, function() end, torch.Tensor(1))
+--    return ('%.1f'):format(x[1]) --> 3.0
 return function(f, g, pl, xinit, params)
    arguments.callable('FistaLS', 'f', f)
    arguments.callable('FistaLS', 'g', g)

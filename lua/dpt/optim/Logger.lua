@@ -21,7 +21,7 @@ local Logger = torch.class('optim.Logger')
 --    optim.Logger(name):setNames{'loss'}:add{0.5}
 --    local text = paths.execute('cat ' .. name)
 --    os.remove(name)
---    return text:find '5.0000e%-01' ~= nil --> true
+--    return (text:gsub('%s+$', ''):gsub('%s+', ' ')) --> loss 5.0000e-01
 function Logger:__init(filename, timestamp)
    if filename then
       self.name = filename
@@ -141,9 +141,10 @@ end
 -- @return nothing
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name)
+--    local before = l.logscale
 --    l:setlogscale(true)
 --    os.remove(name)
---    return l.logscale --> true
+--    return before, l.logscale --> false, true
 function Logger:setlogscale(state)
    self.logscale = state
 end
@@ -155,9 +156,10 @@ end
 -- @return nothing
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name)
+--    local before = l.showPlot
 --    l:display(false)
 --    os.remove(name)
---    return l.showPlot --> false
+--    return before, l.showPlot --> true, false
 function Logger:display(state)
    self.showPlot = state
 end
@@ -207,8 +209,8 @@ end
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name):setNames{'a'}
 --    l:plot()
+--    l:plot 'a'
 --    os.remove(name)
---    return l:plot 'a' == nil --> true
 function Logger:plot(...)
    local list = curves(self, {...})
    if #list == 0 then return end

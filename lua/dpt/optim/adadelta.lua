@@ -6,7 +6,7 @@
 -- @param config? table: rho (0.9), eps (1e-6), weightDecay (0)
 -- @usage optim.adadelta(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {rho = 0.5})[1] > 1 --> true
+--    end, torch.Tensor{1}, {rho = 0.5}) --> [1.001], {4}
 
 local arguments = require 'dpt.optim.arguments'
 

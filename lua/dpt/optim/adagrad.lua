@@ -6,7 +6,7 @@
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0)
 -- @usage optim.adagrad(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
+--    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -7,7 +7,7 @@
 --    epsilon (1e-8), weightDecay (0)
 -- @usage optim.adam(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
+--    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}
 
 local arguments = require 'dpt.optim.arguments'
 local lib = require 'dpt.ffi'.lib

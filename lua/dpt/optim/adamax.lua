@@ -6,7 +6,7 @@
 --    weightDecay (0)
 -- @usage optim.adamax(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {learningRate = 0.5})[1] > 1 --> true
+--    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}
 
 local arguments = require 'dpt.optim.arguments'
 

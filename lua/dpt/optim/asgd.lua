@@ -6,7 +6,7 @@
 -- @param config? table: eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
 -- @usage optim.asgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {eta0 = 0.1})[1] > 1 --> true
+--    end, torch.Tensor{1}, {eta0 = 0.1}) --> [1.4], {4}, [1.4]
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -5,9 +5,9 @@
 -- @as descent
 -- @param config? table: maxIter (20), maxEval, sig (0.5), rho (0.01), int (0.1), ext (3), ratio
 --    (100), red (1)
--- @usage optim.cg(function(x)
+-- @usage (optim.cg(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {maxIter = 5})[1] > 1 --> true
+--    end, torch.Tensor{1}, {maxIter = 5})) --> [3]
 
 local arguments = require 'dpt.optim.arguments'
 

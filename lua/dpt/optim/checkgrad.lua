@@ -10,9 +10,9 @@ local arguments = require 'dpt.optim.arguments'
 -- @param x tensor: the point
 -- @param eps? number: half the distance of the two points of a difference (1e-7)
 -- @return |gradient - estimate| / |gradient + estimate|; the gradient; the estimate
--- @usage optim.checkgrad(function(x)
+-- @usage select(2, optim.checkgrad(function(x)
 --       return x[1] ^ 2, torch.Tensor{2 * x[1]}
---    end, torch.Tensor{3}) < 1e-6 --> true
+--    end, torch.Tensor{3})) --> [6], [6]
 return function(opfunc, x, eps)
    arguments.check('checkgrad', opfunc, x)
    eps = eps or 1e-7

@@ -19,7 +19,7 @@ local fail, type = dptffi.fail, dptffi.type
 -- @usage local x = optim.de(function(x)
 --       return (x[1] - 2) ^ 2
 --    end, torch.Tensor(1), {scaleFactor = 0.5, crossoverRate = 0.9, maxFEs = 400})
---    return math.abs(x[1] - 2) < 0.1 --> true
+--    return ('%.1f'):format(x[1]) --> 2.0
 return function(opfunc, x, config, state)
    config = arguments.check('de', opfunc, x, config, state)
    for _, name in ipairs{'scaleFactor', 'crossoverRate', 'maxFEs'} do

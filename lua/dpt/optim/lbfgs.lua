@@ -5,9 +5,9 @@
 -- @as descent
 -- @param config? table: maxIter (20), maxEval, tolFun (1e-5), tolX (1e-9), nCorrection (100),
 --    lineSearch, lineSearchOptions, learningRate (1), verbose (prints why it stops)
--- @usage optim.lbfgs(function(x)
+-- @usage (optim.lbfgs(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {maxIter = 5})[1] > 1 --> true
+--    end, torch.Tensor{1}, {maxIter = 5})) --> [3]
 
 local arguments = require 'dpt.optim.arguments'
 

@@ -41,11 +41,9 @@ end
 -- @param gtd number: the slope, g times d
 -- @param options? table: c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20)
 -- @return f, gradient, x and step at the point found; the number of evaluations
--- @usage local x = torch.Tensor{2}
---    optim.lswolfe(function(x)
+-- @usage optim.lswolfe(function(x)
 --       return x[1] ^ 2, torch.Tensor{2 * x[1]}
---    end, x, 0.5, torch.Tensor{-4}, 4, torch.Tensor{4}, -16)
---    return math.abs(x[1]) < 1 --> true
+--    end, torch.Tensor{2}, 0.5, torch.Tensor{-4}, 4, torch.Tensor{4}, -16) --> 0, [0], [0], 0.5, 1
 return function(opfunc, x, t, d, f, g, gtd, options)
    arguments.callable('lswolfe', 'opfunc', opfunc)
    arguments.tensor('lswolfe', 'x', x)

@@ -7,7 +7,7 @@
 --    (0), learningRates
 -- @usage optim.nag(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {learningRate = 0.1})[1] > 1 --> true
+--    end, torch.Tensor{1}, {learningRate = 0.1}) --> [1.4], {4}
 
 local arguments = require 'dpt.optim.arguments'
 local fail = require 'dpt.ffi'.fail

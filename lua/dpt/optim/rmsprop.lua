@@ -6,7 +6,7 @@
 --    initialMean (0)
 -- @usage optim.rmsprop(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {learningRate = 0.05})[1] > 1 --> true
+--    end, torch.Tensor{1}, {learningRate = 0.05}) --> [1.5], {4}
 
 local arguments = require 'dpt.optim.arguments'
 

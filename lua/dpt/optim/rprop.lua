@@ -7,7 +7,7 @@
 --    stepsizemin (1e-6), niter (1)
 -- @usage optim.rprop(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {stepsize = 0.2})[1] > 1 --> true
+--    end, torch.Tensor{1}, {stepsize = 0.2}) --> [1.2], {4}
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'

@@ -7,7 +7,7 @@
 --    (0), dampening (momentum), nesterov (false), learningRates, weightDecays
 -- @usage optim.sgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
---    end, torch.Tensor{1}, {learningRate = 0.25})[1] > 1 --> true
+--    end, torch.Tensor{1}, {learningRate = 0.25}) --> [2], {4}
 
 local arguments = require 'dpt.optim.arguments'
 local dptffi = require 'dpt.ffi'

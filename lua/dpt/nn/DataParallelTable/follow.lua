@@ -121,7 +121,7 @@ end
 --    net:forward(torch.CudaTensor(8, 2):normal())
 --    net:syncBuffers()
 --    local m = net:applyToReplicas(function(r) return r.running_mean end)
---    return torch.equal(m[1]:float(), m[2]:float()) --> true
+--    return m[1]:float() - m[2]:float() --> [0 0]
 function follow:syncBuffers()
    options.checkFields(self)
    if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
@@ -131,8 +131,9 @@ end
 -- @function nn.DataParallelTable:scriptBegins
 -- @as author
 -- @return nothing
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):scriptBegins() == nil
---    --> true
+-- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+--    net:scriptBegins()
+--    return net.impl:get(2) --> nn.Linear
 function follow:scriptBegins()
    self:_follow()
    self:_replicas()
@@ -142,9 +143,11 @@ end
 -- @function nn.DataParallelTable:scriptEnded
 -- @as author
 -- @return nothing
--- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
+-- @usage local net = nn.DataParallelTable(1):add(nn.Add(1):cuda(), {1, 2})
 --    net:scriptBegins()
---    return net:scriptEnded() == nil --> true
+--    for i = 1, 2 do net.impl:get(i).bias:fill(3) end
+--    net:scriptEnded()
+--    return net:forward(torch.CudaTensor(2, 1):zero()) --> [3 3]
 function follow:scriptEnded()
    self:_takeSnapshot()
    self.params:distrust()
@@ -207,9 +210,13 @@ end
 -- @function nn.DataParallelTable:syncGradients
 -- @as ofreplicas
 -- @return nothing
--- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
---    net:forward(torch.CudaTensor(4, 2):fill(1))
---    return net:syncGradients() == nil --> true
+-- @usage local x = torch.ones(4, 1):cuda()
+--    local net = nn.DataParallelTable(1):add(nn.Add(1):cuda(), {1, 2})
+--    net:zeroGradParameters()
+--    net:forward(x)
+--    net:noSync(function() net:backward(x, x) end)
+--    net:syncGradients()
+--    return net:get(1).gradBias --> [4]
 function follow:syncGradients()
    if self.params:checkPending() then self.params:reduce() end
 end

@@ -223,7 +223,8 @@ end
 -- @param ... any: as for the network
 -- @return nothing
 -- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
---    return (pcall(net.insert, net, nn.ReLU(), 1)) --> false
+--    return select(2, pcall(net.insert, net, nn.ReLU(), 1)):match 'do it to get%(1%)'
+--    --> do it to get(1)
 for _, name in ipairs{'insert', 'remove'} do
    methods[name] = function(self)
       fail(self, '%s would change what is around the network: do it to get(1), the network itself,'

@@ -151,7 +151,10 @@ end
 -- @function nn.DistributedDataParallel:syncParameters
 -- @as ofranks
 -- @return nothing
--- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):syncParameters() == nil --> true
+-- @usage local net = nn.DistributedDataParallel(nn.Add(2))
+--    net:get(1).bias:fill(3)
+--    net:syncParameters()
+--    return net:get(1).bias --> [3 3]
 function alike:syncParameters()
    if self.ranks == 1 then return end
    self:_layOut()
@@ -177,7 +180,10 @@ end
 -- @function nn.DistributedDataParallel:syncBuffers
 -- @as ofranks
 -- @return nothing
--- @usage nn.DistributedDataParallel(nn.BatchNormalization(2)):syncBuffers() == nil --> true
+-- @usage local net = nn.DistributedDataParallel(nn.BatchNormalization(2))
+--    net:forward(torch.ones(4, 2))
+--    net:syncBuffers()
+--    return net:get(1).running_mean --> [0.1 0.1]
 function alike:syncBuffers()
    if self.ranks == 1 or self.buffers == 'own' then return end
    local list = buffers.statistics(self.modules[1])

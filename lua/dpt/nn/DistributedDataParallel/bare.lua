@@ -61,7 +61,8 @@ bare.sharedAccUpdateGradParameters = bare.accUpdateGradParameters
 -- @param ... any: as for the network
 -- @return nothing
 -- @usage local net = nn.DistributedDataParallel(nn.Sequential():add(nn.Tanh()))
---    return (pcall(net.insert, net, nn.ReLU(), 1)) --> false
+--    return select(2, pcall(net.insert, net, nn.ReLU(), 1)):match 'do it to the network before.-,'
+--    --> do it to the network before it is wrapped,
 for _, name in ipairs{'add', 'insert', 'remove'} do
    bare[name] = function()
       dptffi.fail('nn.DistributedDataParallel: %s would change what is around the network: do it to'

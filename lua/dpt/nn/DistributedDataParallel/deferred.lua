@@ -186,7 +186,12 @@ end
 -- @function nn.DistributedDataParallel:syncGradients
 -- @as ofranks
 -- @return nothing
--- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):syncGradients() == nil --> true
+-- @usage local net, x = nn.DistributedDataParallel(nn.Add(2)), torch.ones(2)
+--    net:zeroGradParameters()
+--    net:forward(x)
+--    net:noSync(function() net:backward(x, x) end)
+--    net:syncGradients()
+--    return net:get(1).gradBias --> [1 1]
 function deferred:syncGradients()
    if self.ranks == 1 then
       if self.modules[1].syncGradients then self.modules[1]:syncGradients() end
@@ -211,7 +216,13 @@ end
 -- @as author
 -- @param x tensor: the parameters
 -- @return nothing
--- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):flush(torch.ones(1)) == nil --> true
+-- @usage local net, x = nn.DistributedDataParallel(nn.Add(2)), torch.ones(2)
+--    local params, gradients = net:getParameters()
+--    net:zeroGradParameters()
+--    net:forward(x)
+--    net:backward(x, x)
+--    net:flush(params)
+--    return gradients --> [1 1]
 function deferred:flush(x)
    if self.pending and flatten.meet(self.params.source, x) then self:syncGradients() end
 end

@@ -74,7 +74,9 @@ end
 -- @usage local net = nn.DistributedDataParallel(nn.Add(1))
 --    net:forward(torch.ones(1))
 --    net:zeroGradParameters()
---    return net:foundInf() --> false
+--    local before = net:foundInf()
+--    net:get(1).gradBias:fill(1 / 0)
+--    return before, net:foundInf() --> false, true
 function gradients:foundInf()
    for _, t in ipairs(segmentsOf(self)) do
       local device = comm.device(t)

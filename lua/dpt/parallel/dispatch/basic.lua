@@ -50,8 +50,9 @@ end
 -- @param i number: of the replica
 -- @param message string: what was raised
 -- @return a string
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:inReplica(2,
---       'oh'):find 'device 2' ~= nil --> true
+-- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
+--    return impl:inReplica(2, 'oh'):match '^[^\n]*'
+--    --> In replica 2 of 2 on device 2 of nn.DataParallelTable:
 function Basic:inReplica(i, message)
    return errors.inReplica(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
 end
@@ -112,7 +113,10 @@ end
 -- @as dispatcher
 -- @param i number: of the replica
 -- @return a module or nil
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:get(2) --> nil
+-- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
+--    local before = impl:get(2)
+--    impl:setup()
+--    return before, impl:get(2) --> nil, nn.Linear
 function Basic:get(i)
    return self.modules and self.modules[i]
 end
@@ -180,7 +184,10 @@ end
 -- @function nn.DataParallelTable.Basic:meets
 -- @as dispatcher
 -- @return a boolean
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:meets() --> false
+-- @usage local function meets(m)
+--       return nn.DataParallelTable(1):add(m:cuda(), {1, 2}).impl:meets()
+--    end
+--    return meets(nn.BatchNormalization(2)), meets(nn.SyncBatchNormalization(2)) --> false, true
 function Basic:meets()
    local made = self:setup()
    if self.asked ~= made then
@@ -226,8 +233,10 @@ end
 -- @function nn.DataParallelTable.Basic:collect
 -- @as dispatcher
 -- @return nothing
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:collect() == nil
---    --> true
+-- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
+--    impl:setup()
+--    impl:collect()
+--    return impl:get(2) --> nn.Linear
 function Basic:collect()
 end
 
@@ -235,10 +244,10 @@ end
 -- @function nn.DataParallelTable.Basic:applyChanges
 -- @as dispatcher
 -- @return nothing
--- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    impl:setup()
+-- @usage local impl = nn.DataParallelTable(1):add(nn.Add(1):cuda(), {1, 2}).impl
+--    impl:setup()[1].bias:fill(3)
 --    impl:applyChanges()
---    return impl:get(2) --> nil
+--    return impl:setup()[2].bias --> [3]
 function Basic:applyChanges()
    self.modules = nil
 end
@@ -247,8 +256,10 @@ end
 -- @function nn.DataParallelTable.Basic:close
 -- @as dispatcher
 -- @return nothing
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:close() == nil
---    --> true
+-- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
+--    local before = impl:setup()[2]
+--    impl:close()
+--    return before, impl:get(2) --> nn.Linear, nil
 function Basic:close()
    self.modules = nil
 end
