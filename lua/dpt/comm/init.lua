@@ -34,7 +34,12 @@ end
 -- @param name string: 'copy' or 'nccl'
 -- @param strict? boolean: true: raises if it is not there
 -- @return whether it is there
--- @usage require('dpt').comm.setTransport(require('dpt').comm.transport()) --> true
+-- @usage local comm = require('dpt').comm
+--    local before = comm.transport()
+--    comm.setTransport 'copy'
+--    local now = comm.transport()
+--    comm.setTransport(before)
+--    return now --> copy
 function comm.setTransport(name, strict)
    if type(name) ~= 'string' then
       fail('setTransport: got %s, wanted the name of a transport, copy or nccl', torch.type(name))
@@ -75,8 +80,8 @@ end
 -- @as comm
 -- @param tensor tensor: of any type
 -- @return a number
--- @usage local x, a = torch.Tensor(2), require('dpt').comm.address
---    return a(x) == a(x:narrow(1, 1, 1)) --> true
+-- @usage local x, address = torch.Tensor(2), require('dpt').comm.address
+--    return address(x:narrow(1, 2, 1)) - address(x), address(torch.Tensor()) --> 0, 0
 function comm.address(tensor)
    want('comm.address', 'tensor', tensor, 'tensor')
    return tonumber(ffi.cast('uintptr_t', tensor.storage_))
@@ -88,10 +93,10 @@ end
 -- @as comm
 -- @param tensors table: a list of tensors
 -- @return a number
--- @usage local x, v = torch.Tensor(2), require('dpt').comm.version
---    local before = v{x}
+-- @usage local x, version = torch.Tensor(2), require('dpt').comm.version
+--    local before = version{x}
 --    x:fill(1)
---    return v{x} > before --> true
+--    return version{x} - before --> 1
 function comm.version(tensors)
    want('comm.version', 'tensors', tensors, 'table')
    local sum = tonumber(C.dpt_failures())
@@ -106,7 +111,10 @@ end
 -- @function comm.copied
 -- @as comm
 -- @return a number
--- @usage require('dpt').comm.copied() >= 0 --> true
+-- @usage local x, copied = torch.CudaTensor(10):fill(1), require('dpt').comm.copied
+--    local before = copied()
+--    cutorch.withDevice(2, function() torch.CudaTensor(10):copy(x) end)
+--    return copied() - before --> 40
 function comm.copied() return tonumber(C.dpt_copied_bytes()) end
 
 --- Calls f(...) and adds the bytes that it let go between devices to counts[name].

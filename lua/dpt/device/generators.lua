@@ -29,7 +29,7 @@ return function(cutorch, optionalDevice)
    -- @usage cutorch.manualSeed(3)
    --    local a = torch.CudaTensor(2):uniform()
    --    cutorch.manualSeed(3)
-   --    return torch.equal(a, torch.CudaTensor(2):uniform()) --> true
+   --    return a - torch.CudaTensor(2):uniform() --> [0 0]
    function cutorch.manualSeed(seed, device)
       lib.device_manual_seed(optionalDevice('manualSeed', device), toSeed('manualSeed', seed))
    end
@@ -50,7 +50,7 @@ return function(cutorch, optionalDevice)
    -- @as cutorch
    -- @param device? number: from 1 on (the current one)
    -- @return the seed
-   -- @usage local s = cutorch.seed() return cutorch.initialSeed() == s --> true
+   -- @usage cutorch.seed() - cutorch.initialSeed() --> 0
    function cutorch.seed(device)
       lib.device_seed(optionalDevice('seed', device), seedSlot)
       return tonumber(seedSlot[0])
@@ -60,7 +60,8 @@ return function(cutorch, optionalDevice)
    -- @function cutorch.seedAll
    -- @as cutorch
    -- @return nothing
-   -- @usage cutorch.seedAll() return cutorch.initialSeed(1) ~= cutorch.initialSeed(2) --> true
+   -- @usage cutorch.seedAll()
+   --    return cutorch.initialSeed(1), cutorch.initialSeed(2) -- two numbers, not the same
    function cutorch.seedAll()
       for i = 1, cutorch.getDeviceCount() do lib.device_seed(i, seedSlot) end
    end
@@ -97,7 +98,7 @@ return function(cutorch, optionalDevice)
    -- @usage local s = cutorch.getRNGState()
    --    local a = torch.CudaTensor(2):normal()
    --    cutorch.setRNGState(s)
-   --    return torch.equal(a, torch.CudaTensor(2):normal()) --> true
+   --    return a - torch.CudaTensor(2):normal() --> [0 0]
    function cutorch.setRNGState(state, device)
       if not torch.isTensor(state) then
          fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState returned",
@@ -112,7 +113,7 @@ return function(cutorch, optionalDevice)
    -- @as cutorch
    -- @follows PyTorch's torch.cuda.get_rng_state_all
    -- @return a list of ByteTensors
-   -- @usage #cutorch.getRNGStateAll() == cutorch.getDeviceCount() --> true
+   -- @usage torch.type(cutorch.getRNGStateAll()[2]) --> torch.ByteTensor
    function cutorch.getRNGStateAll()
       local states = {}
       for i = 1, cutorch.getDeviceCount() do states[i] = cutorch.getRNGState(i) end
@@ -128,7 +129,7 @@ return function(cutorch, optionalDevice)
    -- @usage local s = cutorch.getRNGStateAll()
    --    local a = torch.CudaTensor(1):uniform()
    --    cutorch.setRNGStateAll(s)
-   --    return torch.equal(a, torch.CudaTensor(1):uniform()) --> true
+   --    return a - torch.CudaTensor(1):uniform() --> [0]
    function cutorch.setRNGStateAll(states)
       local count = cutorch.getDeviceCount()
       if type(states) ~= 'table' or #states ~= count then

@@ -15,7 +15,7 @@ local cutorch = {
    -- @field cutorch.hasHalf
    -- @as cutorch
    -- @return true
-   -- @usage cutorch.hasHalf --> true
+   -- @usage cutorch.hasHalf and torch.CudaHalfTensor{1, 2} --> [1 2]
    hasHalf = true,
 
    --- Whether there is MAGMA: there is not, LAPACK's functions are computed on the host.
@@ -121,7 +121,10 @@ end
 -- @param from number: the device that reads
 -- @param to number: the device that is read
 -- @return a boolean
--- @usage cutorch.getPeerToPeerAccess(1, 2) --> true
+-- @usage cutorch.setPeerToPeerAccess(1, 2, false)
+--    local to, from = cutorch.getPeerToPeerAccess(1, 2), cutorch.getPeerToPeerAccess(2, 1)
+--    cutorch.setPeerToPeerAccess(1, 2, true)
+--    return to, from --> false, true
 function cutorch.getPeerToPeerAccess(from, to)
    local fn = 'getPeerToPeerAccess'
    lib.peer_get(peer(fn, 'from', from), peer(fn, 'to', to), slot)
@@ -138,7 +141,7 @@ end
 -- @usage cutorch.setPeerToPeerAccess(1, 2, false)
 --    local may = cutorch.getPeerToPeerAccess(1, 2)
 --    cutorch.setPeerToPeerAccess(1, 2, true)
---    return may --> false
+--    return may, cutorch.getPeerToPeerAccess(1, 2) --> false, true
 function cutorch.setPeerToPeerAccess(from, to, on)
    local fn = 'setPeerToPeerAccess'
    lib.peer_set(peer(fn, 'from', from), peer(fn, 'to', to), on and 1 or 0)
@@ -175,7 +178,7 @@ end
 -- @function cutorch.getRuntimeVersion
 -- @as cutorch
 -- @return a number
--- @usage cutorch.getRuntimeVersion() == cutorch.runtimeVersion --> true
+-- @usage cutorch.getRuntimeVersion() -- 13000 for CUDA 13.0
 function cutorch.getRuntimeVersion() return (versions()) end
 
 --- The version of CUDA that the driver knows; 0 on host devices. The field cutorch.driverVersion
@@ -183,7 +186,7 @@ function cutorch.getRuntimeVersion() return (versions()) end
 -- @function cutorch.getDriverVersion
 -- @as cutorch
 -- @return a number
--- @usage cutorch.getDriverVersion() == cutorch.driverVersion --> true
+-- @usage cutorch.getDriverVersion() -- 13010 for a driver of CUDA 13.1
 function cutorch.getDriverVersion() return (select(2, versions())) end
 local fields = {runtimeVersion = 'getRuntimeVersion', driverVersion = 'getDriverVersion'}
 setmetatable(cutorch, {__index = function(_, name)
@@ -320,7 +323,7 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @function cutorch.getDeviceCount
 -- @as cutorch
 -- @return a number
--- @usage cutorch.getDeviceCount() >= 1 --> true
+-- @usage cutorch.getDeviceCount() -- 2, if DPT_DEVICES is host:2
 
 --- The current device of this thread.
 -- @function cutorch.getDevice
@@ -372,7 +375,8 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
 -- @return free and total bytes
--- @usage cutorch.getMemoryUsage(1) > 0 --> true
+-- @usage local free, total = cutorch.getMemoryUsage(1)
+--    return free / total -- 0.9, say
 
 --- What this process holds of a device's memory.
 -- @function cutorch.memoryStats
@@ -386,7 +390,9 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
 -- @return nothing
--- @usage cutorch.resetPeakMemory(1) return true --> true
+-- @usage cutorch.resetPeakMemory(1)
+--    local stats = cutorch.memoryStats(1)
+--    return stats.peak - stats.live --> 0
 
 --- Gives a device no more memory than so many bytes.
 -- @function cutorch.setMemoryLimit
@@ -394,13 +400,17 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @param device number: from 1 on
 -- @param bytes number: 0: none
 -- @return nothing
--- @usage cutorch.setMemoryLimit(1, 0) return true --> true
+-- @usage cutorch.setMemoryLimit(1, 1e6)
+--    local _, why = pcall(torch.CudaTensor, 1e6)
+--    cutorch.setMemoryLimit(1, 0)
+--    return why:match 'the limit.*' --> the limit is 1000000
 
 --- Returns memory that is kept for later tensors to the system.
 -- @function cutorch.emptyCache
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
 -- @return nothing
--- @usage cutorch.emptyCache() return true --> true
+-- @usage cutorch.emptyCache()
+--    return cutorch.memoryStats().cached -- 0, unless tensors hold a part of a block
 
 return cutorch

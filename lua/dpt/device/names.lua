@@ -13,8 +13,8 @@ local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 -- @also cutorch.toCudaUVATensor()
 -- @also cutorch.toFloatUVATensor()
 -- @return nothing
--- @usage select(2, pcall(cutorch.createFloatUVATensor, 2)) :find 'createCudaHostTensor' ~=
---       nil --> true
+-- @usage select(2, pcall(cutorch.createFloatUVATensor, 2)):match 'dpt has.*'
+--    --> dpt has no managed memory: use createCudaHostTensor (page-locked)
 local absent = {
    test = "Torch7's own tests are not part of dpt; scripts/test in its repository runs dpt's",
    createFloatUVATensor = 'dpt has no managed memory: use createCudaHostTensor (page-locked)',
@@ -77,14 +77,14 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param on boolean: is not looked at
    -- @return nothing
-   -- @usage cutorch.setHeapTracking(true) == nil --> true
+   -- @usage cutorch.setHeapTracking(true)
    function cutorch.setHeapTracking() end
 
    --- Nothing: cutorch had stopped doing it.
    -- @function cutorch.deviceReset
    -- @as cutorch
    -- @return nothing
-   -- @usage cutorch.deviceReset() == nil --> true
+   -- @usage cutorch.deviceReset()
    function cutorch.deviceReset() end
 
    --- Lets GPUs round the operands of float products and convolutions to 10 bits (TF32), which is
@@ -97,7 +97,7 @@ return function(cutorch, whole)
    -- @usage cutorch.setTF32(true)
    --    local on = cutorch.getTF32()
    --    cutorch.setTF32(false)
-   --    return on --> true
+   --    return on, cutorch.getTF32() --> true, false
    function cutorch.setTF32(on) C.dpt_tf32_set(on and 1 or 0) end
 
    --- Whether products may be rounded to TF32.
@@ -113,7 +113,7 @@ return function(cutorch, whole)
    -- @function cutorch.getState
    -- @as cutorch
    -- @return C data
-   -- @usage cutorch.getState() == cutorch._state --> true
+   -- @usage type(cutorch.getState()) --> cdata
    function cutorch.getState() return cutorch._state end
 
    --- Whether a tensor or storage lies in managed memory, of which dpt makes none.

@@ -31,7 +31,11 @@ return function(cutorch, whole)
    -- @param n number: how many at least
    -- @param nonblocking? boolean: true: the new ones are not ordered with the default stream
    -- @return nothing
-   -- @usage cutorch.reserveStreams(2) return cutorch.getNumStreams() >= 2 --> true
+   -- @usage cutorch.reserveStreams(2)
+   --    cutorch.setStream(2)
+   --    local now = cutorch.getStream()
+   --    cutorch.setStream(0)
+   --    return now --> 2
    function cutorch.reserveStreams(n, nonblocking)
       lib.stream_reserve(whole('reserveStreams', 'n', n), nonblocking and 1 or 0)
    end
@@ -40,7 +44,9 @@ return function(cutorch, whole)
    -- @function cutorch.getNumStreams
    -- @as cutorch
    -- @return a number
-   -- @usage cutorch.getNumStreams() >= 0 --> true
+   -- @usage local n = cutorch.getNumStreams()
+   --    cutorch.reserveStreams(n + 1)
+   --    return cutorch.getNumStreams() - n --> 1
    function cutorch.getNumStreams()
       lib.stream_count(slot)
       return slot[0]
@@ -115,9 +121,14 @@ return function(cutorch, whole)
    -- @param streams table: a list of those that it waits for
    -- @return nothing
    -- @usage cutorch.reserveStreams(2)
-   --    cutorch.streamWaitFor(1, {0, 2})
-   --    cutorch.streamSynchronize(1)
-   --    return true --> true
+   --    cutorch.setStream(2)
+   --    local x = torch.CudaTensor(1):fill(3)
+   --    cutorch.streamWaitFor(1, {2})
+   --    cutorch.setStream(1)
+   --    local y = x + 1
+   --    cutorch.setStream(0)
+   --    cutorch.synchronize()
+   --    return y --> [4]
    function cutorch.streamWaitFor(stream, streams)
       local events = {}
       record('streamWaitFor', events, 0, streams)
@@ -132,9 +143,13 @@ return function(cutorch, whole)
    -- @param devices table: device -> list of its streams that are waited for
    -- @return nothing
    -- @usage cutorch.reserveStreams(1)
+   --    local x = cutorch.withDevice(2, function() return torch.CudaTensor(1):fill(3) end)
    --    cutorch.streamWaitForMultiDevice(1, 1, {[2] = {0}})
-   --    cutorch.streamSynchronize(1)
-   --    return true --> true
+   --    cutorch.setStream(1)
+   --    local y = torch.CudaTensor(1):copy(x)
+   --    cutorch.setStream(0)
+   --    cutorch.synchronize()
+   --    return y --> [3]
    function cutorch.streamWaitForMultiDevice(device, stream, devices)
       local fn = 'streamWaitForMultiDevice'
       device = whole(fn, 'device', device)
@@ -147,9 +162,14 @@ return function(cutorch, whole)
    -- @param streams table: a list of streams
    -- @return nothing
    -- @usage cutorch.reserveStreams(2)
+   --    cutorch.setStream(1)
+   --    local x = torch.CudaTensor(1):fill(3)
    --    cutorch.streamBarrier{1, 2}
+   --    cutorch.setStream(2)
+   --    local y = x * 2
+   --    cutorch.setStream(0)
    --    cutorch.synchronize()
-   --    return true --> true
+   --    return y --> [6]
    function cutorch.streamBarrier(streams)
       local events = {}
       record('streamBarrier', events, 0, streams)
@@ -162,9 +182,13 @@ return function(cutorch, whole)
    -- @param devices table: device -> list of its streams
    -- @return nothing
    -- @usage cutorch.reserveStreams(1)
-   --    cutorch.streamBarrierMultiDevice{{0, 1}, {1}}
+   --    local x = cutorch.withDevice(2, function() return torch.CudaTensor(1):fill(5) end)
+   --    cutorch.streamBarrierMultiDevice{{1}, {0}}
+   --    cutorch.setStream(1)
+   --    local y = torch.CudaTensor(1):copy(x)
+   --    cutorch.setStream(0)
    --    cutorch.synchronizeAll()
-   --    return true --> true
+   --    return y --> [5]
    function cutorch.streamBarrierMultiDevice(devices)
       local events = recordAll('streamBarrierMultiDevice', devices)
       for device, streams in pairs(devices) do
@@ -205,10 +229,10 @@ return function(cutorch, whole)
    -- @as cutorch
    -- @param milliseconds number: how long
    -- @return nothing
-   -- @usage local before = torch.tic()
+   -- @usage local start = torch.tic()
    --    cutorch.streamSleep(2)
    --    cutorch.synchronize()
-   --    return torch.toc(before) >= 0.002 --> true
+   --    return torch.toc(start) -- 0.002 at least
    function cutorch.streamSleep(milliseconds)
       if type(milliseconds) ~= 'number' or milliseconds < 0 then
          fail('streamSleep: got %s, wanted a number of milliseconds', milliseconds)

@@ -120,14 +120,19 @@ Handle.__index = Handle
 -- @function distributed.handle:done
 -- @as distributed
 -- @return a boolean
--- @usage require('dpt').distributed.barrier():wait():done() --> true
+-- @usage local d, x = require('dpt').distributed, torch.ones(2)
+--    local h = d.allReduce(x)
+--    while not h:done() do end
+--    return x --> [1 1]
 function Handle:done() return C.dpt_collective_done(self.number) ~= 0 end
 
 --- Waits until the operation is done; raises what it met.
 -- @function distributed.handle:wait
 -- @as distributed
 -- @return the handle
--- @usage local h = require('dpt').distributed.barrier() return h:wait() == h --> true
+-- @usage local d, x = require('dpt').distributed, torch.ones(2)
+--    d.broadcast(x):wait()
+--    return x --> [1 1]
 function Handle:wait()
    lib.collective_wait(self.number)
    return self
@@ -293,7 +298,8 @@ end
 -- @param tag? number: the receive has the same (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (pcall(require('dpt').distributed.send, torch.Tensor(1), 5)) --> false
+-- @usage select(2, pcall(require('dpt').distributed.send, torch.Tensor(1), 5)):match 'got.*'
+--    --> got rank 5, wanted 0 to 0
 function distributed.send(tensor, to, tag, group)
    return onTensors(C.DPT_RANKS_SEND, 'send', tensor, nil, ONE, to, nil, group, tag)
 end
@@ -306,7 +312,8 @@ end
 -- @param tag? number: the send has the same (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
--- @usage (pcall(require('dpt').distributed.receive, torch.Tensor(1), 7)) --> false
+-- @usage select(2, pcall(require('dpt').distributed.receive, torch.Tensor(1), 7)):match 'got.*'
+--    --> got rank 7, wanted 0 to 0
 function distributed.receive(tensor, from, tag, group)
    return onTensors(C.DPT_RANKS_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
 end
@@ -414,8 +421,8 @@ end
 -- @function distributed.barrier
 -- @as distributed
 -- @param group? group: of ranks (all)
--- @return nothing
--- @usage require('dpt').distributed.barrier() return true --> true
+-- @return a handle with wait() and done()
+-- @usage require('dpt').distributed.barrier():wait()
 
 --- Every rank gets the sum of all ranks' elements, in place.
 -- @function distributed.allReduce

@@ -199,11 +199,9 @@ end
 -- @as distributed
 -- @return nothing
 -- @usage local d = require('dpt').distributed
---    local l = d.loader(d.sampler(1), function(rows)
---       return rows
---    end, {threads = 1, device = 0})
+--    local l = d.loader(d.sampler(1), function(rows) return rows end, {threads = 1, device = 0})
 --    l:close()
---    return (pcall(l.next, l)) --> false
+--    return select(2, pcall(l.next, l)):match 'it was.*' --> it was closed
 function Loader:close()
    if not self.pool then return end
    drop(self)

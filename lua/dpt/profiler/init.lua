@@ -31,10 +31,10 @@ local ahead -- of the clock: seconds since 1970
 --    comes later is counted and lost
 -- @return nothing
 -- @usage local p = require('dpt').profiler
---    p.start()
---    torch.CudaTensor(2):fill(1)
+--    p.start{records = 1}
+--    torch.CudaTensor(2):fill(1):add(1)
 --    p.stop()
---    return p.count() >= 1 --> true
+--    return (p.count()) --> 1
 function profiler.start(options)
    options = options or {}
    if type(options) ~= 'table' then
@@ -111,9 +111,11 @@ end
 -- @usage local p, name = require('dpt').profiler, os.tmpname()
 --    p.start()
 --    p.stop()
---    local same = p.save(name) == name
+--    local file = io.open(p.save(name))
+--    local text = file:read(24)
+--    file:close()
 --    os.remove(name)
---    return same --> true
+--    return text --> {"displayTimeUnit":"ms",
 function profiler.save(path)
    want('profiler.save', 'path', path, 'string')
    local p = profile 'save'
