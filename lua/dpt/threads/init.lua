@@ -20,7 +20,7 @@ local fail, type = dptffi.fail, dptffi.type
 -- @field threads.tds
 -- @as threads
 -- @return a table
--- @usage require('threads').tds == require 'tds' --> true
+-- @usage require('threads').tds.Vec{1, 2, 3}[2] --> 2
 local threads = {Mutex = objects.Mutex, Condition = objects.Condition,
    AtomicCounter = objects.AtomicCounter, Thread = Thread, tds = tds}
 
@@ -116,8 +116,9 @@ setmetatable(threads, call)
 -- @as threads
 -- @return a boolean
 -- @usage local pool = require('threads').Threads(1)
+--    local before = pool:isrunning()
 --    pool:terminate()
---    return pool:isrunning() --> false
+--    return before, pool:isrunning() --> true, false
 function Threads:isrunning() return self.pool_ ~= nil end
 
 local function running(self)
@@ -215,8 +216,10 @@ end
 -- @usage local pool = require('threads').Threads(1)
 --    pool:addjob(function() end)
 --    local has = pool:hasjob()
+--    pool:synchronize()
+--    local after = pool:hasjob()
 --    pool:terminate()
---    return has --> true
+--    return has, after --> true, false
 function Threads:hasjob()
    running(self)
    return self.endcallbacks.n > 0
@@ -227,11 +230,12 @@ end
 -- @as threads
 -- @return a boolean
 -- @usage local pool = require('threads').Threads(1)
+--    local before = pool:haserror()
 --    pool:addjob(function() error 'no' end)
 --    pool:dojob()
 --    local has = pool:haserror()
 --    pcall(pool.terminate, pool)
---    return has --> true
+--    return before, has --> false, true
 function Threads:haserror()
    running(self)
    return #self.errors > 0

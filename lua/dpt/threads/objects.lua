@@ -114,9 +114,9 @@ local mutex, condition, counter = methods[C.DPT_MUTEX], methods[C.DPT_CONDITION]
 -- @return nothing
 -- @usage local m = require('threads').Mutex()
 --    m:lock()
---    local ok = pcall(m.lock, m)
+--    local _, why = pcall(m.lock, m)
 --    m:unlock()
---    return ok --> false
+--    return why:match 'this thread.*' --> this thread has locked the mutex already
 function mutex.lock(object) lib.mutex_lock(pointer('lock', object, C.DPT_MUTEX)) end
 
 --- Lets another thread have the mutex; raises if this thread does not hold it.
@@ -126,7 +126,8 @@ function mutex.lock(object) lib.mutex_lock(pointer('lock', object, C.DPT_MUTEX))
 -- @usage local m = require('threads').Mutex()
 --    m:lock()
 --    m:unlock()
---    return (pcall(m.unlock, m)) --> false
+--    return select(2, pcall(m.unlock, m)):match 'this thread.*'
+--    --> this thread has not locked the mutex
 function mutex.unlock(object) lib.mutex_unlock(pointer('unlock', object, C.DPT_MUTEX)) end
 
 --- Unlocks the mutex, sleeps until a signal comes (or for no reason: look at what is waited for
@@ -152,7 +153,7 @@ end
 -- @function threads.Condition:signal
 -- @as shared
 -- @return nothing
--- @usage require('threads').Condition():signal() == nil --> true
+-- @usage require('threads').Condition():signal()
 function condition.signal(object)
    C.dpt_condition_wake(pointer('signal', object, C.DPT_CONDITION), 0)
 end
@@ -161,7 +162,7 @@ end
 -- @function threads.Condition:broadcast
 -- @as shared
 -- @return nothing
--- @usage require('threads').Condition():broadcast() == nil --> true
+-- @usage require('threads').Condition():broadcast()
 function condition.broadcast(object)
    C.dpt_condition_wake(pointer('broadcast', object, C.DPT_CONDITION), 1)
 end
@@ -216,8 +217,9 @@ end
 -- @as shared
 -- @param id? number: what id() returned, in this or another thread
 -- @return a mutex
--- @usage local m = require('threads').Mutex()
---    return require('threads').Mutex(m:id()) == m --> true
+-- @usage local Mutex = require('threads').Mutex
+--    local m = Mutex()
+--    return Mutex(m:id()) == m, Mutex() == m --> true, false
 objects.Mutex, objects.Condition = constructor(C.DPT_MUTEX), constructor(C.DPT_CONDITION)
 
 --- A whole number, 0 at first, that threads count with; a new one, or the one with an id.
@@ -239,7 +241,8 @@ objects.AtomicCounter = constructor(C.DPT_COUNTER)
 -- @as shared
 -- @param id? number: what id() returned, in this or another thread
 -- @return a condition
--- @usage local c = require('threads').Condition()
---    return require('threads').Condition(c:id()) == c --> true
+-- @usage local Condition = require('threads').Condition
+--    local c = Condition()
+--    return Condition(c:id()) == c, Condition() == c --> true, false
 
 return objects

@@ -48,7 +48,8 @@ end
 -- @function torch.Tester:assert
 -- @as assertion
 -- @param condition boolean: what must be true
--- @usage torch.Tester():assert(1 < 2, 'an order') --> true
+-- @usage local t = torch.Tester()
+--    return t:assert(1 < 2, 'an order'), t:assert(2 < 1, 'an order') --> true, false
 function Tester:assert(condition, ...)
    local label = message(...)
    if type(condition) ~= 'boolean' then
@@ -93,7 +94,8 @@ comparison('ne', 'NE', function(a, b) return a ~= b end)
 -- @param a number: the one
 -- @param b number: the other
 -- @param tolerance? number: the largest difference (1e-16)
--- @usage torch.Tester():assertalmosteq(1, 1.05, 0.1) --> true
+-- @usage local t = torch.Tester()
+--    return t:assertalmosteq(1, 1.05, 0.1), t:assertalmosteq(1, 1.5, 0.1) --> true, false
 function Tester:assertalmosteq(a, b, ...)
    local tolerance, label = options(1e-16, ...)
    return count(self, math.abs(a - b) <= tolerance, label,
@@ -107,7 +109,8 @@ end
 -- @param a any: the one
 -- @param b any: the other
 -- @param tolerance? number: the largest difference of two numbers (0)
--- @usage torch.Tester():eq({1, torch.ones(2)}, {1, torch.ones(2)}) --> true
+-- @usage local t = torch.Tester()
+--    return t:eq({1, torch.ones(2)}, {1, torch.ones(2)}), t:eq({1}, {2}) --> true, false
 function Tester:eq(a, b, ...)
    local tolerance, label = options(0, ...)
    local why = compare.difference(a, b, tolerance)
@@ -121,7 +124,8 @@ end
 -- @param a any: the one
 -- @param b any: the other
 -- @param tolerance? number: the largest difference that counts as equal (0)
--- @usage torch.Tester():ne('a', 'b') --> true
+-- @usage local t = torch.Tester()
+--    return t:ne('a', 'b'), t:ne('a', 'a') --> true, false
 function Tester:ne(a, b, ...)
    local tolerance, label = options(0, ...)
    return count(self, compare.difference(a, b, tolerance) ~= nil, label,
@@ -143,7 +147,8 @@ end
 -- @param a tensor: the one
 -- @param b tensor: the other
 -- @param tolerance? number: the largest difference (0)
--- @usage torch.Tester():assertTensorEq(torch.ones(2), torch.Tensor{1, 1.5}, 0.5) --> true
+-- @usage local t, x, y = torch.Tester(), torch.Tensor{1, 1}, torch.Tensor{1, 1.5}
+--    return t:assertTensorEq(x, y, 0.5), t:assertTensorEq(x, y, 0.25) --> true, false
 function Tester:assertTensorEq(a, b, ...)
    want('assertTensorEq', torch.isTensor, 'Tensor', a, b)
    local tolerance, label = options(0, ...)
@@ -160,7 +165,8 @@ end
 -- @param a tensor: the one
 -- @param b tensor: the other
 -- @param tolerance? number: the largest difference that counts as equal (0)
--- @usage torch.Tester():assertTensorNe(torch.ones(2), torch.zeros(2)) --> true
+-- @usage local t, x = torch.Tester(), torch.ones(2)
+--    return t:assertTensorNe(x, torch.zeros(2)), t:assertTensorNe(x, torch.ones(2)) --> true, false
 function Tester:assertTensorNe(a, b, ...)
    want('assertTensorNe', torch.isTensor, 'Tensor', a, b)
    local tolerance, label = options(0, ...)
@@ -178,7 +184,9 @@ local function isTable(v) return type(v) == 'table' end
 -- @param a table: the one
 -- @param b table: the other
 -- @param tolerance? number: the largest difference of two numbers (0)
--- @usage torch.Tester():assertTableEq({a = {1}}, {a = {1}}) --> true
+-- @usage local t = torch.Tester()
+--    return t:assertTableEq({a = {1}}, {a = {1}}), t:assertTableEq({a = {1}}, {a = {2}})
+--    --> true, false
 function Tester:assertTableEq(a, b, ...)
    want('assertTableEq', isTable, 'Table', a, b)
    return self:eq(a, b, ...)
@@ -190,7 +198,8 @@ end
 -- @param a table: the one
 -- @param b table: the other
 -- @param tolerance? number: the largest difference that counts as equal (0)
--- @usage torch.Tester():assertTableNe({1}, {2}) --> true
+-- @usage local t = torch.Tester()
+--    return t:assertTableNe({1}, {2}), t:assertTableNe({1}, {1}) --> true, false
 function Tester:assertTableNe(a, b, ...)
    want('assertTableNe', isTable, 'Table', a, b)
    return self:ne(a, b, ...)
@@ -201,8 +210,10 @@ end
 -- @as assertion
 -- @param f function: is called
 -- @param accept function: gets what was raised; returns whether that is right
--- @usage torch.Tester():assertErrorObj(function() error{3} end, function(e) return e[1] ==
---       3 end) --> true
+-- @usage local t = torch.Tester()
+--    local function fails() error{3} end
+--    return t:assertErrorObj(fails, function(e) return e[1] == 3 end),
+--       t:assertErrorObj(fails, function(e) return e[1] == 4 end) --> true, false
 function Tester:assertErrorObj(f, accept, ...)
    local label = message(...)
    local ok, why = pcall(f)
@@ -214,7 +225,8 @@ end
 -- @function torch.Tester:assertError
 -- @as assertion
 -- @param f function: is called
--- @usage torch.Tester():assertError(function() error 'no' end) --> true
+-- @usage local t = torch.Tester()
+--    return t:assertError(function() error 'no' end), t:assertError(function() end) --> true, false
 function Tester:assertError(f, ...)
    return self:assertErrorObj(f, function() return true end, ...)
 end
@@ -224,7 +236,9 @@ end
 -- @as assertion
 -- @param f function: is called
 -- @param text string: all that is raised
--- @usage torch.Tester():assertErrorMsg(function() error('no', 0) end, 'no') --> true
+-- @usage local t = torch.Tester()
+--    local function fails() error('no', 0) end
+--    return t:assertErrorMsg(fails, 'no'), t:assertErrorMsg(fails, 'yes') --> true, false
 function Tester:assertErrorMsg(f, text, ...)
    return self:assertErrorObj(f, function(why) return why == text end, ...)
 end
@@ -234,8 +248,10 @@ end
 -- @as assertion
 -- @param f function: is called
 -- @param pattern string: of Lua
--- @usage torch.Tester():assertErrorPattern(function() error 'no such file' end, 'such')
---    --> true
+-- @usage local t = torch.Tester()
+--    local function fails() error 'no such file' end
+--    return t:assertErrorPattern(fails, 'such'), t:assertErrorPattern(fails, '^such')
+--    --> true, false
 function Tester:assertErrorPattern(f, pattern, ...)
    return self:assertErrorObj(f, function(why) return tostring(why):find(pattern) ~= nil end, ...)
 end
@@ -244,7 +260,9 @@ end
 -- @function torch.Tester:assertNoError
 -- @as assertion
 -- @param f function: is called
--- @usage torch.Tester():assertNoError(function() end) --> true
+-- @usage local t = torch.Tester()
+--    return t:assertNoError(function() end), t:assertNoError(function() error 'no' end)
+--    --> true, false
 function Tester:assertNoError(f, ...)
    local label = message(...)
    local ok, why = pcall(f)

@@ -203,8 +203,9 @@ end
 -- @as cmdline
 -- @return nothing
 -- @usage local c = torch.CmdLine()
+--    local before = c.silentio
 --    c:silent()
---    return c.silentio --> true
+--    return before, c.silentio --> false, true
 function CmdLine:silent() self.silentio = true end
 
 --- Puts the time before every line of the log.
@@ -230,9 +231,11 @@ end
 -- @also torch.CmdLine:setPrint()
 -- @param f function: the new print
 -- @return nothing
--- @usage local before = print
+-- @usage local before, out = print, nil
+--    torch.CmdLine.setPrint(function(text) out = text end)
+--    print 'a line'
 --    torch.CmdLine.setPrint(before)
---    return print == before --> true
+--    return out --> a line
 CmdLine.setPrint = nil
 
 --- Whatever is printed from now on is also written to a file, the parameters first.
@@ -248,7 +251,8 @@ CmdLine.setPrint = nil
 --    torch.CmdLine.setPrint(before)
 --    local text = paths.execute('cat ' .. p)
 --    os.remove(p)
---    return text:find 'a line' ~= nil --> true
+--    return text:gsub('%s+', ' '):match '%[command.*%w'
+--    --> [command line arguments] n 2 [----------------------] a line
 function CmdLine:log(file, params)
    local output, why = file, nil
    if io.type(file) ~= 'file' then output, why = io.open(file, 'w') end
@@ -277,12 +281,12 @@ end
 -- @as cmdline
 -- @param arg? table: the command line, for the program's name in arg[0]
 -- @return nothing
--- @usage local write, out, c = io.write, {}, torch.CmdLine()
+-- @usage local write, out, c = io.write, '', torch.CmdLine()
 --    c:option('-n', 3, 'how many')
---    io.write = function(...) out[#out + 1] = table.concat{...} end
+--    io.write = function(...) out = out .. table.concat{...} end
 --    c:help()
 --    io.write = write
---    return table.concat(out):find 'how many' ~= nil --> true
+--    return out:match '%-n[^\n]*' --> -n how many [3]
 function CmdLine:help(arg)
    local usage, width = {'Usage:'}, 0
    if arg then usage[2] = arg[0] end

@@ -54,9 +54,9 @@ function gnuplot.pdffigure(path) return figure('pdf', path) end
 -- @as gnuplot
 -- @param n? number: of a figure
 -- @return the figure's number
--- @usage local g = require 'gnuplot'
---    local n = g.figure()
---    return g.figure(n) == n --> true
+-- @usage local gnuplot = require 'gnuplot'
+--    local n = gnuplot.figure()
+--    return gnuplot.figure() - n, gnuplot.figure(n) - n --> 1, 0
 function gnuplot.figure(n)
    if n and figures[n] then
       current = figures[n]
@@ -77,9 +77,7 @@ local function set(name, text) own().settings[name] = text end
 -- @as gnuplot
 -- @param text string: any
 -- @return nothing
--- @usage local g = require 'gnuplot'
---    g.figure()
---    return g.title 'The loss' == nil --> true
+-- @usage require('gnuplot').title 'The loss'
 function gnuplot.title(text) set('title', 'set title ' .. quote(text)) end
 
 --- The text beside the axis that the name says.
@@ -89,7 +87,7 @@ function gnuplot.title(text) set('title', 'set title ' .. quote(text)) end
 -- @also gnuplot.zlabel()
 -- @param text string: any
 -- @return nothing
--- @usage require('gnuplot').ylabel 'loss' == nil --> true
+-- @usage require('gnuplot').ylabel 'loss'
 function gnuplot.xlabel(text) set('xlabel', 'set xlabel ' .. quote(text)) end
 function gnuplot.ylabel(text) set('ylabel', 'set ylabel ' .. quote(text)) end
 function gnuplot.zlabel(text) set('zlabel', 'set zlabel ' .. quote(text)) end
@@ -99,7 +97,7 @@ function gnuplot.zlabel(text) set('zlabel', 'set zlabel ' .. quote(text)) end
 -- @as gnuplot
 -- @param on boolean: or 'on' or 'off'
 -- @return nothing
--- @usage require('gnuplot').grid(true) == nil --> true
+-- @usage require('gnuplot').grid(true)
 function gnuplot.grid(on) set('grid', on and on ~= 'off' and 'set grid' or 'unset grid') end
 
 --- Makes axes logarithmic.
@@ -107,7 +105,7 @@ function gnuplot.grid(on) set('grid', on and on ~= 'off' and 'set grid' or 'unse
 -- @as gnuplot
 -- @param axes? string: 'x', 'y' or both (all); 'off': none
 -- @return nothing
--- @usage require('gnuplot').logscale 'y' == nil --> true
+-- @usage require('gnuplot').logscale 'y'
 function gnuplot.logscale(axes)
    if axes == 'off' then return set('logscale', 'unset logscale') end
    set('logscale', 'set logscale ' .. (axes and axes ~= 'on' and axes or ''))
@@ -118,7 +116,7 @@ end
 -- @as gnuplot
 -- @param ... string: as 'left', 'bottom'
 -- @return nothing
--- @usage require('gnuplot').movelegend('left', 'top') == nil --> true
+-- @usage require('gnuplot').movelegend('left', 'top')
 function gnuplot.movelegend(...) set('key', 'set key ' .. table.concat({...}, ' ')) end
 
 --- The range of the axes.
@@ -127,7 +125,7 @@ function gnuplot.movelegend(...) set('key', 'set key ' .. table.concat({...}, ' 
 -- @param range table: {from, to, from, to}, '' for one that gnuplot chooses; or a string: 'equal',
 --    'image': one scale for both, 'fill': as large as the picture, 'auto': as at first
 -- @return nothing
--- @usage require('gnuplot').axis{0, 1, '', ''} == nil --> true
+-- @usage require('gnuplot').axis{0, 1, '', ''}
 function gnuplot.axis(range)
    if type(range) ~= 'table' then
       return set('axis', range == 'auto' and 'set size nosquare\nset autoscale'
@@ -153,7 +151,7 @@ end
 -- @as gnuplot
 -- @param text string: the command
 -- @return nothing
--- @usage require('gnuplot').raw 'set key off' == nil --> true
+-- @usage require('gnuplot').raw 'set key off'
 function gnuplot.raw(text)
    local settings = own().settings
    settings.raw = (settings.raw and settings.raw .. '\n' or '') .. text
@@ -175,9 +173,9 @@ local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key',
 -- @as gnuplot
 -- @param n? number: of the figure (the one that is drawn to)
 -- @return whether there is a picture
--- @usage local g = require 'gnuplot'
---    g.figure()
---    return g.plotflush() --> false
+-- @usage local gnuplot = require 'gnuplot'
+--    gnuplot.figure() -- without a file
+--    return gnuplot.plotflush() --> false
 function gnuplot.plotflush(n)
    local f = n and figures[n] or current
    if not f or not f.plot then return false end
@@ -210,9 +208,9 @@ end
 -- @as gnuplot
 -- @param path string: of the file: .eps, .pdf, .png or .svg
 -- @return whether there is a picture
--- @usage local g = require 'gnuplot'
---    g.figure()
---    return g.figprint(os.tmpname() .. '.png') --> false
+-- @usage local gnuplot = require 'gnuplot'
+--    gnuplot.figure() -- with nothing drawn
+--    return gnuplot.figprint 'loss.png' --> false
 function gnuplot.figprint(path)
    local kind = type(path) == 'string' and path:match '%.(%a+)$'
    if not terminals[kind] then
@@ -232,7 +230,10 @@ end
 -- @as gnuplot
 -- @param n? number: of the figure (the one that is drawn to)
 -- @return nothing
--- @usage local g = require 'gnuplot' return g.close(g.figure()) == nil --> true
+-- @usage local gnuplot = require 'gnuplot'
+--    local n = gnuplot.figure()
+--    gnuplot.close(n)
+--    return gnuplot.figure(n) - n --> 1
 function gnuplot.close(n)
    n = n or current and current.number
    if not n or not figures[n] then return end
@@ -245,9 +246,10 @@ end
 -- @function gnuplot.closeall
 -- @as gnuplot
 -- @return nothing
--- @usage local g = require 'gnuplot'
---    g.figure()
---    return g.closeall() == nil --> true
+-- @usage local gnuplot = require 'gnuplot'
+--    local n = gnuplot.figure()
+--    gnuplot.closeall()
+--    return gnuplot.figure(n) - n --> 1
 function gnuplot.closeall()
    for n = 1, #figures do gnuplot.close(n) end
 end
@@ -257,7 +259,7 @@ end
 -- @as gnuplot
 -- @param path string: of the program
 -- @return nothing
--- @usage require('gnuplot').setgnuplotexe 'gnuplot' == nil --> true
+-- @usage require('gnuplot').setgnuplotexe 'gnuplot'
 function gnuplot.setgnuplotexe(path) program, said = path, false end
 
 --- Windows' terminals, of which there are none.
@@ -266,7 +268,7 @@ function gnuplot.setgnuplotexe(path) program, said = path, false end
 -- @also gnuplot.setterm()
 -- @param name? string: is not looked at
 -- @return nothing
--- @usage require('gnuplot').setterm 'x11' == nil --> true
+-- @usage require('gnuplot').setterm 'x11'
 function gnuplot.setgnuplotterminal() end
 gnuplot.setterm = gnuplot.setgnuplotterminal
 

@@ -117,7 +117,9 @@ end
 -- @as plaintorch
 -- @within files
 -- @return nothing: it is the class of the others and makes no object
--- @usage torch.isTypeOf(torch.MemoryFile(), 'torch.File') --> true
+-- @usage local class = 'torch.File'
+--    return torch.isTypeOf(torch.MemoryFile(), class), torch.isTypeOf(io.stdout, class)
+--    --> true, false
 
 --- A generator of random numbers with a state of its own, for the first argument of drawing
 -- functions.
@@ -130,7 +132,9 @@ end
 -- @function torch.Timer
 -- @as plaintorch
 -- @return an object of class torch.Timer, which runs
--- @usage torch.Timer():time().real >= 0 --> true
+-- @usage local timer = torch.Timer()
+--    sys.sleep(0.001)
+--    return timer:time().real -- 0.0011, say
 
 --- Runs tests and counts what fails.
 -- @function torch.Tester
@@ -190,7 +194,7 @@ end
 -- @as plaintorch
 -- @param name string: the variable
 -- @return string or nil
--- @usage torch.getenv 'DPT_NOSUCH' --> nil
+-- @usage type(torch.getenv 'PATH'), torch.getenv 'DPT_NOSUCH' --> string, nil
 
 --- Sets a variable of the environment of this process.
 -- @function torch.setenv
@@ -216,7 +220,8 @@ end
 -- @param a any: a tensor, a storage
 -- @param b any: the other
 -- @return boolean
--- @usage torch.isequal(torch.ones(1), torch.ones(1)) --> false
+-- @usage local a, b = torch.ones(1), torch.ones(1)
+--    return torch.isequal(a, a), torch.isequal(a, b), torch.equal(a, b) --> true, false, true
 
 --- Runs a file that stands beside a package's.
 -- @function torch.include

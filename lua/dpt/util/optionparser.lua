@@ -148,7 +148,7 @@ end
 --    io.write = function(...) out = out .. table.concat{...} end
 --    xlua.OptionParser('use %prog'):help()
 --    io.write = w
---    return out:find '%-%-help' ~= nil --> true
+--    return out:match '%-%-help[^\n]*' --> --help  show this help message and exit
 function Parser:help()
    local words_ = arg or {}
    local program = words_[-1] and words_[-1] .. ' ' .. words_[0] or words_[0] or 'THISPROG'

@@ -33,7 +33,7 @@ do
    -- @also paths.install_include
    -- @also paths.install_cmake
    -- @return a string: the path of a folder
-   -- @usage paths.install_bin == paths.install_prefix .. '/bin' --> true
+   -- @usage paths.install_bin:sub(#paths.install_prefix + 1) --> /bin
    paths.install_prefix = folder .. (folder:find 'share/lua/5%.1/$' and '../../..' or '..')
    for _, part in ipairs{'bin', 'man', 'lib', 'share', 'include', 'cmake'} do
       paths['install_' .. part] = paths.install_prefix .. '/' .. part
@@ -45,7 +45,7 @@ end
 -- @as paths
 -- @param path string: of what is looked for
 -- @return a boolean
--- @usage paths.filep '/nosuch' --> false
+-- @usage paths.filep '/bin/sh', paths.filep '/bin' --> true, false
 function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
 
 --- Whether there is a folder at the path.
@@ -53,7 +53,7 @@ function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
 -- @as paths
 -- @param path string: of what is looked for
 -- @return a boolean
--- @usage paths.dirp '/' --> true
+-- @usage paths.dirp '/bin', paths.dirp '/bin/sh' --> true, false
 function paths.dirp(path) return C.dpt_path_kind(want('dirp', path)) == 2 end
 
 --- The path of the current folder.
@@ -298,7 +298,8 @@ end
 -- @as paths
 -- @param ... string: names of programs
 -- @return a path, or nil
--- @usage paths.findprogram('nosuchprogram', 'sh') ~= nil --> true
+-- @usage local find = paths.findprogram
+--    return paths.basename(find('nosuchprogram', 'sh')), find 'nosuchprogram' --> sh, nil
 function paths.findprogram(...)
    for i = 1, select('#', ...) do
       for folder in (os.getenv 'PATH' or '.'):gmatch('[^:]+') do
@@ -313,7 +314,7 @@ end
 -- @function paths.execdir
 -- @as paths
 -- @return a string
--- @usage paths.dirp(paths.execdir()) --> true
+-- @usage paths.execdir() -- /usr/bin, say
 function paths.execdir()
    local first = 0
    for i in pairs(arg or {}) do first = math.min(first, tonumber(i) or 0) end
@@ -334,7 +335,7 @@ function paths.getregistryvalue() return nil end
 -- @as paths
 -- @param name string: a module
 -- @return the module
--- @usage paths.require 'paths' == paths --> true
+-- @usage paths.require('paths').basename '/data/train.t7' --> train.t7
 paths.require = require
 
 --- Runs a command and returns what it printed.
@@ -354,7 +355,7 @@ end
 -- @function paths.uname
 -- @as paths
 -- @return three strings, as 'Linux', 'host', 'x86_64'
--- @usage (paths.uname()) == jit.os --> true
+-- @usage paths.uname() -- Linux, host and x86_64, say
 function paths.uname()
    return paths.execute 'uname -s; uname -n; uname -m':match '(.*)\n(.*)\n(.*)\n'
 end
@@ -370,7 +371,7 @@ function paths.is_win() return false end
 -- @function paths.is_mac
 -- @as paths
 -- @return a boolean
--- @usage paths.is_mac() == (jit.os == 'OSX') --> true
+-- @usage paths.is_mac() -- false on Linux
 function paths.is_mac() return jit.os == 'OSX' end
 
 --- What functions of paths have in common, for the reference.

@@ -65,7 +65,8 @@ function Profiler:setColor(name, color) event(self, name).color = color end
 -- @return a number
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
---    return p:cpu 'one' >= 0 --> true
+--    torch.rand(10, 10):svd()
+--    return p:cpu 'one' -- 0.001, say
 function Profiler:cpu(name, divider)
    local e = event(self, name)
    e.cpud = (os.clock() - e.cpu) / (divider or 1)
@@ -79,8 +80,9 @@ end
 -- @param divider? number: of the result (1)
 -- @return a number
 -- @usage local p = xlua.Profiler()
---    p:start 'one'
---    return p:real('one', 2) >= 0 --> true
+--    p:start 'ten'
+--    for _ = 1, 10 do torch.rand(10, 10):svd() end
+--    return p:real('ten', 10) -- 0.0001, say
 function Profiler:real(name, divider)
    local e = event(self, name)
    e.reald = (sys.clock() - e.real) / (divider or 1)
@@ -113,7 +115,7 @@ end
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
 --    p:lap 'one'
---    return p:format('one'):find '<one>' ~= nil --> true
+--    return (p:format('one'):gsub('%d[%d.e-]*', 'n')) --> $ real | cpu: n | n <one>
 function Profiler:format(name)
    local e = event(self, name)
    return ('$ real | cpu: %f | %f <%s>'):format(e.reald or -1, e.cpud or -1, name)
@@ -124,12 +126,13 @@ end
 -- @as xluaprofiler
 -- @param name string: of the watch
 -- @return nothing
--- @usage local p, before, out = xlua.Profiler(), print, ''
+-- @usage local p, before, out = xlua.Profiler(), print, nil
 --    p:start 'one'
---    print = function(s) out = s end
+--    p:lap 'one'
+--    print = function(line) out = line end
 --    p:print 'one'
 --    print = before
---    return out:find '<one>' ~= nil --> true
+--    return (out:gsub('%d[%d.e-]*', 'n')) --> $ real | cpu: n | n <one>
 function Profiler:print(name)
    if not self.off then print(self:format(name)) end
 end
@@ -145,7 +148,9 @@ end
 -- @return a string
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
---    return p:formatAll():find '<one>' ~= nil --> true
+--    p:lap 'one'
+--    return (p:formatAll():gsub('%s+', ' '):gsub('%d[%d.e-]*', 'n'))
+--    --> $ profiler report: $ real n | cpu n <one>
 function Profiler:formatAll()
    local lines = {'$ profiler report:'}
    for _, e in ipairs(self.list) do lines[#lines + 1] = line(e) end

@@ -17,8 +17,9 @@ end
 -- @param name string: of the global
 -- @return nothing
 -- @usage rawset(_G, 'aGlobal', 1)
+--    local before = rawget(_G, 'aGlobal')
 --    xlua.clear 'aGlobal'
---    return rawget(_G, 'aGlobal') --> nil
+--    return before, rawget(_G, 'aGlobal') --> 1, nil
 function session.clear(name)
    session.set(name, nil)
    collectgarbage()
@@ -29,10 +30,13 @@ end
 -- @as xlua
 -- @return nothing
 -- @usage local pool, rest = require('threads').Threads(1)
---    pool:addjob(function() rawset(_G, 'mine', 1) xlua.clearall() return rawget(_G,
---       'mine') == nil end, function(r) rest = r end)
+--    pool:addjob(function()
+--       rawset(_G, 'mine', 1)
+--       xlua.clearall()
+--       return {mine = type(rawget(_G, 'mine')), torch = type(rawget(_G, 'torch'))}
+--    end, function(types) rest = types end)
 --    pool:terminate()
---    return rest --> true
+--    return rest --> {mine=nil torch=table}
 function session.clearall()
    local names = {}
    for name in pairs(_G) do if not before[name] then names[#names + 1] = name end end
@@ -51,7 +55,7 @@ end
 --    print = function(s) out = out .. s end
 --    xlua.who()
 --    print = p
---    return out:find 'torch' ~= nil --> true
+--    return out:match '%f[%w]torch%f[%W]' --> torch
 function session.who()
    local packages, variables = {}, {}
    for name, value in pairs(_G) do

@@ -16,7 +16,7 @@ local sys = {dirname = paths.dirname, concat = paths.concat}
 -- @function sys.clock
 -- @as sys
 -- @return a number
--- @usage sys.clock() > 1e9 --> true
+-- @usage sys.clock() -- 1764000000.25, say
 function sys.clock() return C.dpt_epoch() end
 
 local started = C.dpt_clock()
@@ -25,7 +25,9 @@ local started = C.dpt_clock()
 -- @function sys.tic
 -- @as sys
 -- @return nothing
--- @usage sys.tic() return sys.toc() < 1000 --> true
+-- @usage sys.tic()
+--    torch.rand(10, 10):svd()
+--    return sys.toc() -- 0.001, say
 function sys.tic() started = C.dpt_clock() end
 
 --- Seconds since sys.tic.
@@ -33,7 +35,9 @@ function sys.tic() started = C.dpt_clock() end
 -- @as sys
 -- @param verbose? boolean: true: also prints them
 -- @return a number
--- @usage sys.toc() >= 0 --> true
+-- @usage sys.tic()
+--    sys.sleep(0.001)
+--    return sys.toc() -- 0.0011, say
 function sys.toc(verbose)
    local seconds = C.dpt_clock() - started
    if verbose then print(seconds) end
@@ -45,9 +49,9 @@ end
 -- @as sys
 -- @param seconds number: how long
 -- @return nothing
--- @usage local t = torch.tic()
+-- @usage local start = torch.tic()
 --    sys.sleep(0.001)
---    return torch.toc(t) >= 0.001 --> true
+--    return torch.toc(start) -- 0.001 at least
 function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'number')) end
 
 --- Waits for microseconds.
@@ -55,9 +59,9 @@ function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'n
 -- @as sys
 -- @param microseconds number: how long
 -- @return nothing
--- @usage local t = torch.tic()
+-- @usage local start = torch.tic()
 --    sys.usleep(1000)
---    return torch.toc(t) >= 0.001 --> true
+--    return torch.toc(start) -- 0.001 at least
 function sys.usleep(microseconds)
    C.dpt_sleep(1e-6 * want('sys.usleep', 'microseconds', microseconds, 'number'))
 end
@@ -80,7 +84,7 @@ sys.fexecute = sys.execute
 -- @as sys
 -- @also sys.OS
 -- @return 'linux' or 'macos'
--- @usage sys.uname() == sys.OS --> true
+-- @usage sys.uname() -- linux or macos
 function sys.uname() return jit.os == 'OSX' and 'macos' or jit.os:lower() end
 sys.OS = sys.uname()
 
@@ -88,7 +92,7 @@ sys.OS = sys.uname()
 -- @field sys.prefix
 -- @as sys
 -- @return a string
--- @usage paths.dirp(sys.prefix) --> true
+-- @usage sys.prefix -- /usr, if LuaJIT is /usr/bin/luajit
 sys.prefix = paths.execdir():gsub('/bin$', '')
 
 --- What `ls` prints of a folder; ll: of `ls -l`, la: of `ls -a`, lla: of `ls -la`.
@@ -109,7 +113,8 @@ function sys.lla(folder) return sys.execute('ls -la ' .. (folder or '')) end
 -- @function sys.fpath
 -- @as sys
 -- @return two strings
--- @usage pcall(sys.fpath) ~= nil --> true
+-- @usage local line = 'local folder, name = sys.fpath() return folder, name'
+--    return loadstring(line, '@/home/me/train.lua')() --> /home/me, train.lua
 function sys.fpath()
    local path = paths.thisfile(nil, 3)
    return paths.dirname(path), paths.basename(path)

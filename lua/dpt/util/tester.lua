@@ -25,8 +25,9 @@ end
 -- @param yes boolean: true: it stops
 -- @return nothing
 -- @usage local t = torch.Tester()
+--    local before = t.earlyAbort
 --    t:setEarlyAbort(true)
---    return t.earlyAbort --> true
+--    return before, t.earlyAbort --> nil, true
 function Tester:setEarlyAbort(yes) self.earlyAbort = yes end
 
 --- Whether a failed assertion or an error in a test is raised at once.
@@ -36,7 +37,8 @@ function Tester:setEarlyAbort(yes) self.earlyAbort = yes end
 -- @return nothing
 -- @usage local t = torch.Tester()
 --    t:setRethrowErrors(true)
---    return (pcall(t.assert, t, false)) --> false
+--    return select(2, pcall(t.assert, t, false, 'an order')):match '[^\n]*$'
+--    --> BOOL failed: condition is false
 function Tester:setRethrowErrors(yes) self.rethrow = yes end
 
 --- Whether the report leaves out the single failures.
@@ -45,8 +47,9 @@ function Tester:setRethrowErrors(yes) self.rethrow = yes end
 -- @param yes boolean: true: it leaves them out
 -- @return nothing
 -- @usage local t = torch.Tester()
+--    local before = t.summaryOnly
 --    t:setSummaryOnly(true)
---    return t.summaryOnly --> true
+--    return before, t.summaryOnly --> nil, true
 function Tester:setSummaryOnly(yes) self.summaryOnly = yes end
 
 -- assertions ----------------------------------------------------------------------------------
@@ -150,7 +153,7 @@ end
 -- @as tester
 -- @param names string: or a list of them
 -- @return the tester
--- @usage torch.Tester():add(function() end, 'slow'):disable('slow').disabledTests.slow --> true
+-- @usage torch.Tester():add(function() end, 'slow'):disable('slow').disabledTests --> {slow=true}
 function Tester:disable(names)
    for _, name in ipairs(type(names) == 'table' and names or {names}) do
       if not self.tests[name] then dptffi.fail("Tester:disable: no test '%s'", tostring(name)) end

@@ -33,7 +33,8 @@ end
 -- @function torch.Timer:stop
 -- @as timer
 -- @return the timer
--- @usage local t = torch.Timer():stop() return t:time().real == t:time().real --> true
+-- @usage local t = torch.Timer():stop()
+--    return t:time().real - t:time().real --> 0
 function Timer:stop()
    if not self.stopped then
       self.total = self:time()
@@ -46,7 +47,9 @@ end
 -- @function torch.Timer:resume
 -- @as timer
 -- @return the timer
--- @usage torch.Timer():stop():resume():time().real >= 0 --> true
+-- @usage local t = torch.Timer():stop()
+--    sys.sleep(0.001) -- does not count
+--    return t:resume():time().real -- 1e-06, say
 function Timer:resume()
    if self.stopped then self.stopped, self.start = nil, now() end
    return self
@@ -57,7 +60,7 @@ end
 -- @as timer
 -- @return {real = , user = , sys = }: seconds of the clock, and of the processor in the program and
 --    in the system
--- @usage torch.Timer():time().user >= 0 --> true
+-- @usage torch.Timer():time() -- {real = 1e-06, user = 0, sys = 0}, say
 function Timer:time()
    local time, total = {}, self.total
    local moment = not self.stopped and now()

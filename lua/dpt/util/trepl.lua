@@ -33,7 +33,7 @@ local trepl = {}
 -- @also trepl.colors.white
 -- @also trepl.colors.yellow
 -- @return a table: name -> string
--- @usage require('trepl').colors.bright == '\27[1m' --> true
+-- @usage require('trepl').colors.bright:sub(2) --> [1m
 trepl.colors = {bright = '\27[1m', dim = '\27[2m', underline = '\27[4m', blink = '\27[5m',
    reverse = '\27[7m', hidden = '\27[8m'}
 for name, code in pairs(COLORS) do trepl.colors[name] = code end

@@ -66,8 +66,8 @@ end
 -- @param example? string: how it is called
 -- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
 -- @return a string
--- @usage xlua.usage('f', 'does it', nil, {arg = 'x', type = 'number', help = 'the x'})
---       :find 'the x' ~= nil --> true
+-- @usage local text = xlua.usage('f', 'does it', nil, {arg = 'x', type = 'number', help = 'the x'})
+--    return (text:match '%[x.-the x':gsub('%s+', ' ')) --> [x = number] -- the x
 function usage.usage(name, description, example, ...)
    want('xlua.usage', 'name', name, 'string')
    for argument, value in pairs{description = description or '', example = example or ''} do
@@ -175,7 +175,7 @@ end
 -- @return the text
 -- @usage local p = {}
 --    xlua.usage_module(p, 'mine', 'for me')
---    return tostring(p):find 'for me' ~= nil --> true
+--    return tostring(p):gsub('%s+', ' '):match 'PACKAGE.-for me' --> PACKAGE: mine DESC: for me
 function usage.usage_module(package, name, description)
    want('xlua.usage_module', 'package', package, 'table')
    want('xlua.usage_module', 'name', name, 'string')

@@ -57,8 +57,11 @@ end
 -- @param current number: how many steps are done, from 1; going back begins a new loop
 -- @param goal number: how many there are
 -- @return nothing
--- @usage (function() local w, out = io.write, {} io.write = function(s) out[#out + 1] = s
---       end xlua.progress(1, 1) io.write = w return #out end)() >= 1 --> true
+-- @usage local write, out = io.write, ''
+--    io.write = function(text) out = out .. text end
+--    xlua.progress(1, 2)
+--    io.write = write
+--    return out:match '%d/%d' --> 1/2
 function xlua.progress(current, goal)
    local now, terminal = C.dpt_clock(), C.dpt_terminal(1) ~= 0
    local tenth = math.floor(current * 10 / goal)
@@ -109,7 +112,7 @@ end
 -- @param domain? string: stands before it, in < >
 -- @param usage? string: stands behind it
 -- @return nothing
--- @usage select(2, pcall(xlua.error, 'no', 'here')):find '<here> no' ~= nil --> true
+-- @usage select(2, pcall(xlua.error, 'no', 'here')):match '<.->.%w+' --> <here> no
 function xlua.error(message, domain, usage)
    message = domain and '<' .. domain .. '> ' .. message or tostring(message)
    error(sys.COLORS.Red .. message .. sys.COLORS.none .. (usage and '\n' .. usage or ''), 2)
@@ -133,7 +136,7 @@ end
 -- @as xlua
 -- @param name string: a module
 -- @return the module, or false
--- @usage xlua.require 'nn' == nn --> true
+-- @usage xlua.require('nn').Tanh() --> nn.Tanh
 function xlua.require(name)
    want('xlua.require', 'name', name, 'string')
    local ok, result = pcall(require, name)
@@ -191,7 +194,7 @@ end
 -- @as xlua
 -- @param path string: of the file
 -- @return a boolean
--- @usage xlua.filep '/nosuchfile' --> false
+-- @usage xlua.filep '/bin/sh', xlua.filep '/nosuchfile' --> true, false
 xlua.filep = paths.filep
 
 --- What xlua adds to Lua's string and table, by dpt.compat.
@@ -203,7 +206,7 @@ local strings, tables = {}, {}
 -- @also xlua.libraries.string
 -- @also xlua.libraries.table
 -- @return a table
--- @usage xlua.libraries.string.split == sys.split --> true
+-- @usage xlua.libraries.string.split('a,b', ',') --> {a b}
 xlua.libraries = {string = strings, table = tables}
 
 --- The parts of a text between the matches of a pattern, as sys.split; a method of strings.
@@ -221,7 +224,7 @@ strings.split = sys.split
 -- @param text string: the expression
 -- @return its value
 -- @raise if there is no such value
--- @usage ('nn.Linear'):tosymbol() == nn.Linear --> true
+-- @usage ('math.pi'):tosymbol() --> 3.142
 function strings.tosymbol(text)
    local ok, value = pcall(assert(loadstring('return ' .. text)))
    if not ok then error(value, 2) end
