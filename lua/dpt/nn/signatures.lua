@@ -6,8 +6,8 @@
 -- methods that the class's own file defines, so a class that overrides none of its parent's needs
 -- none. A parameter is a number unless its kind follows a colon; one with ? may be left out; the
 -- last one with ... stands for all that follow. Kinds joined by | are alternatives, any is not
--- looked at, and an empty right side says that forward takes what the modules inside do.
-local type = require('dpt.ffi').type
+-- looked at, and an empty right side says that forward takes what the modules inside do. It needs
+-- no library: scripts/docs reads it where none is built.
 
 --- Parameters that mean the same in all classes, for the reference.
 -- @pattern parameters
@@ -273,7 +273,7 @@ cudnn.RNN cudnn.BLSTM cudnn.BGRU(inputSize, hiddenSize, numLayers?, batchFirst?:
    rememberStates?:any)
 ]]
 
-local lines = {}
+local lines, parsed = {}, {}
 for line in text:gsub('\n +', ' '):gmatch '[^\n]+' do
    local names, rest = line:match '^(.-)(%(.*)$'
    for name in names:gmatch '%S+' do
@@ -298,16 +298,16 @@ local M = {}
 -- nil for a class without a line.
 function M.of(class)
    local line = lines[class]
-   if type(line) ~= 'string' then return line end
+   if not line or parsed[class] then return parsed[class] end
    local list, rest = line:match '^(%b())%s*(.*)$'
    local first, between, second = rest:match '^(%S-)%s*([,-]>?)%s*(%S+)$'
-   lines[class] = {
+   parsed[class] = {
       parameters = parameters(list:sub(2, -2)),
       criterion = between == ',',
       arguments = first and {{name = 'input', kind = first},
          {name = between == ',' and 'target' or 'gradOutput', kind = second}},
    }
-   return lines[class]
+   return parsed[class]
 end
 
 --- The classes with a line.
