@@ -3,6 +3,8 @@ require 'dpt'
 local reference = require 'dpt.launcher.reference'
 local help = require 'dpt.launcher.help'
 local usage = require 'spec.support.usage'
+local inFolder = require 'spec.support.folder'
+local read = require 'spec.support.read'
 local run = require 'spec.support.run'
 local names = require 'dpt.launcher.names'
 
@@ -27,11 +29,26 @@ describe('The reference', function()
       assert.is_nil(usage.wrong '1 + 1 --> 2')
    end)
 
-   it('is whole, and docs/reference is what the comments say #hostonly', function()
+   it('is whole #hostonly', function()
       local pipe = io.popen 'DPT_DEVICES=host:2 scripts/docs --check 2>&1'
       local text = pipe:read '*a'
       pipe:close()
       assert.matches('^docs: %d+ entries, 0 faults\n$', text)
+   end)
+
+   it('is written by chapters where no library is built', function()
+      local script, count = paths.cwd() .. '/scripts/docs', 0
+      inFolder(function()
+         assert.equal(0, os.execute(("DPT_LIBRARY=/nonexistent '%s' ."):format(script)))
+         for page, listed in read 'reference/README.md':gmatch '%]%((%S+)%): (%d+)\n' do
+            local _, written = read('reference/' .. page):gsub('\n## ', '')
+            assert.equal(tonumber(listed), written, page)
+            count = count + written
+         end
+         assert.is_truthy(read 'reference/nn-linear.md':find(
+            '\n`nn.Linear(inputSize, outputSize, [bias])`\n', 1, true))
+      end)
+      assert.equal(#entries, count)
    end)
 
    it('is about every public name that a script can reach', function()
