@@ -14,7 +14,8 @@ description = {
 }
 supported_platforms = {'linux'}
 dependencies = {'lua == 5.1'} -- LuaJIT counts as Lua 5.1
--- What must be there to build; Debian's names: libluajit-5.1-dev, libdnnl-dev, libsleef-dev.
+-- What must be there to build; Debian's names: luajit (it writes the reference's pages),
+-- libluajit-5.1-dev, libdnnl-dev, libsleef-dev.
 external_dependencies = {
    LUAJIT = {header = 'luajit-2.1/luajit.h'},
    DNNL = {header = 'dnnl.h', library = 'dnnl'},
