@@ -350,10 +350,9 @@ SETS
 
 run_browser() { specs spec/support/browser.lua; }
 
-# docs/reference must come out as it is.
 run_docs() {
   dpt_path
-  scripts/docs && git diff --exit-code --stat docs/reference
+  scripts/docs --check && scripts/docs --html "$work"
 }
 
 run_prompt() { specs spec/support/prompt.lua; }
@@ -450,8 +449,8 @@ run_install() {
 
 # has_pages FOLDER: what is read beside the reference that `dpt help` prints.
 has_pages() {
-  expect '3' \
-    sh -c "cd '$1' && ls docs/start.md docs/reference/README.md examples/digits.lua | wc -l"
+  expect '4' sh -c "cd '$1' &&
+    ls docs/start.md docs/reference/README.md docs/reference/image.md examples/digits.lua | wc -l"
 }
 
 # A private tree, as a user's; luarocks builds where the sources are: from a copy, so that this tree
