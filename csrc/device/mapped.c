@@ -35,7 +35,7 @@ int dpt_storage_over(dpt_storage **r, int kind, void *data, int64_t size) {
     return dpt__fail(
         "storage: got the address %p, wanted one of %zu bytes that is a multiple of %zu", data,
         bytes, each);
-  return dpt__storage_over(r, kind, data, size, NULL);
+  return dpt__storage_over(r, kind, data, size);
 }
 
 static void mapped_forget(struct dpt__mapping *mapping) {
@@ -43,10 +43,10 @@ static void mapped_forget(struct dpt__mapping *mapping) {
   free(mapping);
 }
 
-void dpt__unmap(struct dpt__mapping *mapping, void *data) {
-  if (data) munmap(data, mapping->bytes);
-  if (mapping->name) shm_unlink(mapping->name);
-  mapped_forget(mapping);
+static void mapped_release(dpt_storage *s) {
+  if (s->data) munmap(s->data, s->mapping->bytes);
+  if (s->mapping->name) shm_unlink(s->mapping->name);
+  mapped_forget(s->mapping);
 }
 
 /* Sets the bytes to map, and the size if it is the file's; grows the file if it is shared. */
@@ -89,10 +89,14 @@ int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int
     failed = dpt__no_memory("no host memory for a storage");
   failed = failed || mapped_measure(file, path, kind, shared, &size, &mapping->bytes) ||
            mapped_map(file, path, shared, mapping->bytes, &data) ||
-           dpt__storage_over(r, kind, data, size, mapping);
+           dpt__storage_over(r, kind, data, size);
   close(file);
-  if (!failed) return 0;
-  if (data) munmap(data, mapping->bytes);
-  if (mapping) mapped_forget(mapping);
-  return 1;
+  if (failed) {
+    if (data) munmap(data, mapping->bytes);
+    if (mapping) mapped_forget(mapping);
+    return 1;
+  }
+  (*r)->mapping = mapping;
+  (*r)->release = mapped_release;
+  return 0;
 }

@@ -58,7 +58,7 @@ int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, dpt__block **b
 }
 
 void dpt__storage_free(dpt_storage *s) {
-  if (s->mapping) dpt__unmap(s->mapping, s->data);
+  if (s->release) s->release(s);
   if (s->flags & DPT__FOREIGN) return;
   size_t bytes = (size_t)s->capacity * dpt__dtype_size(dpt__dtype(s->kind));
   if (s->block) {
@@ -110,12 +110,10 @@ int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size) {
   return storage_new(r, kind, size, 0, DPT__PINNED);
 }
 
-int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
-                      struct dpt__mapping *mapping) {
+int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size) {
   DPT__TRY(storage_new(r, kind, 0, 0, DPT__FIXED | DPT__FOREIGN));
   (*r)->data = data;
   (*r)->size = (*r)->capacity = size;
-  (*r)->mapping = mapping;
   return 0;
 }
 

@@ -19,9 +19,11 @@ struct dpt_storage {
   int64_t size;     /* elements */
   int64_t capacity; /* elements that there is memory for: see dpt_storage_resize */
   void *data;
-  struct dpt__block *block;     /* the allocator's record of device memory */
-  struct dpt_storage *parent;   /* of a view: owns the memory, one reference is the view's */
-  struct dpt__mapping *mapping; /* of a file's memory (device/mapped.c) */
+  struct dpt__block *block;   /* the allocator's record of device memory */
+  struct dpt_storage *parent; /* of a view: owns the memory, one reference is the view's */
+  /* Gives back memory that is foreign (DPT__FOREIGN) when the storage ends; NULL: nothing to do. */
+  void (*release)(struct dpt_storage *s);
+  struct dpt__mapping *mapping; /* of a file's memory: for its release function (mapped.c) */
   atomic_uint_least64_t writes; /* grows with every operation whose result lies here */
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
@@ -36,10 +38,8 @@ extern _Thread_local int dpt__writes_later;
 /* Bytes that storages took on this thread, less those that it gave back. */
 extern _Thread_local int64_t dpt__own_live_bytes;
 
-/* A storage over host memory that dpt did not allocate; mapping (or NULL) ends with it. */
-int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size,
-                      struct dpt__mapping *mapping);
-void dpt__unmap(struct dpt__mapping *mapping, void *data);
+/* A storage over host memory that dpt did not allocate; the caller may set its release function. */
+int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size);
 /* Memory of a storage whose kind, device and flags are set; it goes back. */
 int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, struct dpt__block **block);
 void dpt__storage_free(dpt_storage *s);
