@@ -8,22 +8,19 @@
 
 /* Every transport, the one that is always there first. */
 static const dpt__transport *const transports[] = {&dpt__transport_copy, &dpt__transport_nccl};
-static _Atomic(const dpt__transport *) chosen = &dpt__transport_copy;
 
 int dpt_comm_use(const char *name) {
   for (size_t i = 0; i < sizeof transports / sizeof *transports; i++) {
     if (strcmp(name, transports[i]->name)) continue;
-    if (atomic_load(&chosen) == transports[i]) return 0;
+    if (atomic_load(&dpt__transport_chosen) == transports[i]) return 0;
     DPT__TRY(transports[i]->available());
-    atomic_store(&chosen, transports[i]);
+    atomic_store(&dpt__transport_chosen, transports[i]);
     return 0;
   }
   return dpt__fail("dpt_comm_use: there is no transport '%.40s', wanted copy or nccl", name);
 }
 
-const char *dpt_comm_transport(void) { return atomic_load(&chosen)->name; }
-
-void dpt__transport_drop(void) { atomic_store(&chosen, &dpt__transport_copy); }
+const char *dpt_comm_transport(void) { return atomic_load(&dpt__transport_chosen)->name; }
 
 /* A list of groups of n tensors like model[0 .. n-1], each group on one device. */
 static int comm_check(const char *fn, int64_t n, const dpt_tensor *const *model, int64_t groups,
@@ -86,7 +83,7 @@ static int comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copie
     DPT__TRY(comm_check_flat("broadcast", n, src, to[c]));
   dpt__row *rows = comm_rows("broadcast", 0, copies, flat ? 1 : n, to);
   if (!rows) return 1;
-  int status = atomic_load(&chosen)->broadcast(comm_row(n, src), copies, rows);
+  int status = atomic_load(&dpt__transport_chosen)->broadcast(comm_row(n, src), copies, rows);
   free(rows);
   return status;
 }
@@ -127,7 +124,7 @@ int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tens
   dpt__row *rows = comm_rows("reduceAdd", add, sources, n, (const dpt_tensor *const *)in);
   if (!rows) return 1;
   if (add) rows[0] = comm_row(n, to);
-  int status = atomic_load(&chosen)->reduce(comm_row(n, to), add + sources, rows);
+  int status = atomic_load(&dpt__transport_chosen)->reduce(comm_row(n, to), add + sources, rows);
   for (int64_t s = 0; clear && !status && s < sources; s++) status = comm_clear_row(rows[add + s]);
   free(rows);
   return status;
@@ -141,7 +138,7 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
   DPT__TRY(comm_check_flat("reduceAdd", n, in, to));
   dpt__row *rows = comm_rows("reduceAdd", 0, sources, n, in);
   if (!rows) return 1;
-  int status = atomic_load(&chosen)->reduce(comm_row(1, &to), sources, rows);
+  int status = atomic_load(&dpt__transport_chosen)->reduce(comm_row(1, &to), sources, rows);
   free(rows);
   return status;
 }
@@ -189,7 +186,7 @@ int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *con
     DPT__TRY(comm_check_count("allReduce", "input", i, in[i], dpt__count(in[0])));
     DPT__TRY(comm_check_count("allReduce", "output", i, out[i], dpt__count(in[0])));
   }
-  return atomic_load(&chosen)->all_reduce(n, out, in);
+  return atomic_load(&dpt__transport_chosen)->all_reduce(n, out, in);
 }
 
 int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
@@ -199,7 +196,7 @@ int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *con
   for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(in[i]);
   for (int64_t i = 0; i < n; i++)
     DPT__TRY(comm_check_count("allGather", "output", i, out[i], first[n]));
-  return atomic_load(&chosen)->all_gather(n, out, in, first);
+  return atomic_load(&dpt__transport_chosen)->all_gather(n, out, in, first);
 }
 
 int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
@@ -209,5 +206,5 @@ int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor 
   for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + dpt__count(out[i]);
   for (int64_t i = 0; i < n; i++)
     DPT__TRY(comm_check_count("reduceScatter", "input", i, in[i], first[n]));
-  return atomic_load(&chosen)->reduce_scatter(n, out, in, first);
+  return atomic_load(&dpt__transport_chosen)->reduce_scatter(n, out, in, first);
 }

@@ -36,8 +36,8 @@ typedef struct dpt__transport {
 } dpt__transport;
 
 extern const dpt__transport dpt__transport_copy, dpt__transport_nccl;
-/* The one in use has failed: from now on it is the one that copies. */
-void dpt__transport_drop(void);
+/* The one in use: the one that copies, unless a script chooses another one that does not fail. */
+extern _Atomic(const dpt__transport *) dpt__transport_chosen;
 
 /* row.c: these read at the row's cursor; functions ending in _advance also move it. dpt__row_count
  * and dpt__row_run leave t[0] as the tensor that has the element there. */

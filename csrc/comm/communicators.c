@@ -110,7 +110,7 @@ static void communicators_give_up(void) DPT__REQUIRES(lock) {
   }
   for (dpt__communicator *g = between; g; g = g->next) g->ended = 1;
   communicators_set_state(ENDING, 0);
-  dpt__transport_drop();
+  atomic_store(&dpt__transport_chosen, &dpt__transport_copy);
   snprintf(why, sizeof why, "%s", dpt_message());
   while ((w = first)) {
     int over = 0;
