@@ -987,8 +987,9 @@ dpt_mail *dpt_worker_receive(void);
 int dpt_worker_answer(const void *bytes, int64_t size,
                       const dpt_reference *references /* or NULL */, int count);
 
-/* Mutexes, conditions and counters (a tally is tds's). new returns a reference, find another one to
- * an object of that kind that is alive; ids are never used again. */
+/* Mutexes, conditions and counters (a tally is tds's). new returns a reference (queues and tables
+ * have a new of their own), find another one to an object of that kind that is alive; ids are never
+ * used again. */
 enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER, DPT_QUEUE, DPT_HASH, DPT_VEC, DPT_TALLY };
 int dpt_shared_new(dpt_shared **shared, int kind);
 int dpt_shared_find(dpt_shared **shared, int kind, int64_t id);
@@ -1026,6 +1027,8 @@ typedef struct dpt_value {
   int64_t size, space;
   dpt_shared *shared;
 } dpt_value;
+/* kind: DPT_HASH or DPT_VEC. */
+int dpt_table_new(dpt_shared **shared, int kind);
 /* Each call is one step for all threads. A hash has keys of all types but nil, NaN and tensors, a
  * vec indices from 0; nil takes an entry of a hash away. next: the entry at *at or behind it; *at
  * becomes where the one after it may be, -1: there was none. */

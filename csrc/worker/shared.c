@@ -1,5 +1,5 @@
-/* shared.c: what several Lua states may hold at once: mutexes, conditions, counters, queues of
- * mail, tables.
+/* shared.c: what several Lua states may hold at once: references, ids, and the objects that are
+ * nothing more: mutexes, conditions, counters.
  *
  * Invariant: an object lives as long as one reference to it; its id is a number that no
  * other object of the process ever had, so that an old id is an error and not another object. A
@@ -16,13 +16,11 @@ struct dpt_shared {
   int64_t id;
   dpt_shared *before, *next; /* of the list of all: under list_lock */
   dpt__mutex mutex;
-  _Atomic(char *) owner;    /* of the mutex: the thread that has it locked */
-  pthread_cond_t condition; /* of a queue: it has more mail, or less */
-  _Atomic int64_t value;
-  int64_t size;                            /* of a queue: how many mails it takes */
-  int share;                               /* of a queue: whether tensors are to be shared */
-  dpt__mails mails DPT__GUARDED_BY(mutex); /* of a queue */
-  dpt__table *table;                       /* of a hash or vec */
+  _Atomic(char *) owner; /* of the mutex: the thread that has it locked */
+  pthread_cond_t condition;
+  _Atomic int64_t value;      /* of a counter */
+  void *content;              /* of a queue, a hash or a vec */
+  void (*end)(void *content); /* NULL: the object has no content */
 };
 
 static const char *const names[] = {"Mutex",    "Condition", "AtomicCounter",    "Queue",
@@ -32,16 +30,14 @@ static dpt__mutex list_lock = DPT__MUTEX_INIT;
 static dpt_shared *list DPT__GUARDED_BY(list_lock);
 static int64_t last_id DPT__GUARDED_BY(list_lock);
 
-int dpt_shared_new(dpt_shared **shared, int kind) {
-  dpt_shared *s = calloc(1, sizeof *s);
-  if (!s) return dpt__no_memory("%s: no host memory", names[kind]);
-  if (kind == DPT_HASH || kind == DPT_VEC) {
-    s->table = dpt__table_new(kind == DPT_VEC);
-    if (!s->table) {
-      free(s);
-      return dpt__no_memory("%s: no host memory", names[kind]);
-    }
+int dpt__shared_new(dpt_shared **shared, int kind, void *content, void (*end)(void *content)) {
+  dpt_shared *s = end && !content ? NULL : calloc(1, sizeof *s);
+  if (!s) {
+    if (content) end(content);
+    return dpt__no_memory("%s: no host memory", names[kind]);
   }
+  s->content = content;
+  s->end = end;
   atomic_init(&s->references, 1);
   s->kind = kind;
   dpt__mutex_init(&s->mutex, NULL);
@@ -54,6 +50,11 @@ int dpt_shared_new(dpt_shared **shared, int kind) {
   dpt__unlock(&list_lock);
   *shared = s;
   return 0;
+}
+
+int dpt_shared_new(dpt_shared **shared, int kind) {
+  dpt__assert(kind != DPT_QUEUE && kind != DPT_HASH && kind != DPT_VEC);
+  return dpt__shared_new(shared, kind, NULL, NULL);
 }
 
 int dpt_shared_find(dpt_shared **shared, int kind, int64_t id) {
@@ -87,8 +88,7 @@ static int shared_is_last(dpt_shared *s) {
 }
 
 static void shared_end(dpt_shared *s) {
-  dpt__mails_drop(&s->mails);
-  dpt__table_free(s->table);
+  if (s->end) s->end(s->content);
   dpt__mutex_destroy(&s->mutex);
   pthread_cond_destroy(&s->condition);
   free(s);
@@ -109,7 +109,7 @@ void dpt_shared_release(dpt_shared *s) {
   is_busy = 0;
 }
 
-dpt__table *dpt__shared_table(dpt_shared *s) { return s->table; }
+void *dpt__shared_content(const dpt_shared *s) { return s->content; }
 
 static _Thread_local char me; /* its address stands for this thread */
 
@@ -154,40 +154,3 @@ int64_t dpt_counter_add(dpt_shared *s, int64_t n) { return atomic_fetch_add(&s->
 int64_t dpt_counter_get(dpt_shared *s) { return atomic_load(&s->value); }
 
 void dpt_counter_set(dpt_shared *s, int64_t value) { atomic_store(&s->value, value); }
-
-int dpt_queue_new(dpt_shared **shared, int64_t size, int share) {
-  if (size < 1) return dpt__fail("Queue: got the size %lld, wanted 1 or more", (long long)size);
-  DPT__TRY(dpt_shared_new(shared, DPT_QUEUE));
-  (*shared)->size = size;
-  (*shared)->share = share;
-  return 0;
-}
-
-int dpt_queue_put(dpt_shared *s, const void *bytes, int64_t size, const dpt_reference *references,
-                  int count) {
-  dpt__mail *mail = dpt__mail_new("Queue", bytes, size, references, count);
-  if (!mail) return 1;
-  dpt__lock(&s->mutex);
-  while (s->mails.length >= s->size) dpt__cond_wait(&s->condition, &s->mutex);
-  dpt__mails_put(&s->mails, mail);
-  pthread_cond_broadcast(&s->condition);
-  dpt__unlock(&s->mutex);
-  return 0;
-}
-
-dpt_mail *dpt_queue_take(dpt_shared *s) {
-  dpt__mail *mail;
-  dpt__lock(&s->mutex);
-  while (!(mail = dpt__mails_take(&s->mails))) dpt__cond_wait(&s->condition, &s->mutex);
-  pthread_cond_broadcast(&s->condition);
-  dpt__unlock(&s->mutex);
-  return &mail->head;
-}
-
-void dpt_queue_about(dpt_shared *s, int64_t *about) {
-  dpt__lock(&s->mutex);
-  about[0] = s->size;
-  about[1] = s->share;
-  about[2] = s->mails.length;
-  dpt__unlock(&s->mutex);
-}

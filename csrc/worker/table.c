@@ -27,7 +27,7 @@ typedef struct {
   table_value key, value;
 } table_entry;
 
-struct dpt__table {
+typedef struct {
   int is_vec;
   dpt__mutex lock;
   int64_t length DPT__GUARDED_BY(lock); /* entries that are there */
@@ -36,18 +36,10 @@ struct dpt__table {
   table_value *values DPT__GUARDED_BY(lock);  /* of a vec */
   table_entry *entries DPT__GUARDED_BY(lock); /* of a hash */
   int64_t *buckets DPT__GUARDED_BY(lock);     /* as many as space */
-};
+} table;
 
 enum { LEAST_SPACE = 8 };
 #define TABLE_MOST ((int64_t)1 << 40)
-
-dpt__table *dpt__table_new(int is_vec) {
-  dpt__table *t = calloc(1, sizeof *t);
-  if (!t) return NULL;
-  t->is_vec = is_vec;
-  dpt__mutex_init(&t->lock, NULL);
-  return t;
-}
 
 static void table_drop(table_value *v) {
   if (v->type == DPT_TENSOR) dpt_storage_release(((dpt_tensor *)v->is.bytes)->storage_);
@@ -56,9 +48,9 @@ static void table_drop(table_value *v) {
   v->type = DPT_NIL;
 }
 
-/* Nobody else has the table. */
-void dpt__table_free(dpt__table *t) DPT__UNPROVED {
-  if (!t) return;
+/* Takes no lock: the last reference is gone. */
+static void table_end(void *content) DPT__UNPROVED {
+  table *t = content;
   for (int64_t i = 0; i < t->used; i++) {
     if (t->is_vec) {
       table_drop(&t->values[i]);
@@ -72,6 +64,16 @@ void dpt__table_free(dpt__table *t) DPT__UNPROVED {
   free(t->buckets);
   dpt__mutex_destroy(&t->lock);
   free(t);
+}
+
+int dpt_table_new(dpt_shared **shared, int kind) {
+  dpt__assert(kind == DPT_HASH || kind == DPT_VEC);
+  table *t = calloc(1, sizeof *t);
+  if (t) {
+    t->is_vec = kind == DPT_VEC;
+    dpt__mutex_init(&t->lock, NULL);
+  }
+  return dpt__shared_new(shared, kind, t, table_end);
 }
 
 /* A copy that the table owns. */
@@ -137,7 +139,7 @@ static table_value table_look(const dpt_value *key) {
 }
 
 /* Where the key is; -1: nowhere. */
-static int64_t table_find(const dpt__table *t, const table_value *key, uint64_t code)
+static int64_t table_find(const table *t, const table_value *key, uint64_t code)
     DPT__REQUIRES(t->lock) {
   if (t->space == 0) return -1;
   int64_t i = t->buckets[code & (uint64_t)(t->space - 1)];
@@ -146,14 +148,14 @@ static int64_t table_find(const dpt__table *t, const table_value *key, uint64_t 
   return i;
 }
 
-static void table_link(dpt__table *t, int64_t i) DPT__REQUIRES(t->lock) {
+static void table_link(table *t, int64_t i) DPT__REQUIRES(t->lock) {
   int64_t *bucket = &t->buckets[t->entries[i].code & (uint64_t)(t->space - 1)];
   t->entries[i].next = *bucket;
   *bucket = i;
 }
 
 /* Space for one more entry: gaps go away, or there is twice as much. */
-static int table_grow(dpt__table *t) DPT__REQUIRES(t->lock) {
+static int table_grow(table *t) DPT__REQUIRES(t->lock) {
   if (t->used < t->space) return 0;
   const int64_t space = t->length * 2 < LEAST_SPACE ? LEAST_SPACE
                         : t->length > t->space / 2  ? t->space * 2
@@ -180,7 +182,7 @@ static int table_grow(dpt__table *t) DPT__REQUIRES(t->lock) {
 }
 
 /* old: what is to be dropped after the lock is given back, a key and a value. */
-static int table_put(dpt__table *t, const dpt_value *key, table_value *value, table_value old[2])
+static int table_put(table *t, const dpt_value *key, table_value *value, table_value old[2])
     DPT__REQUIRES(t->lock) {
   const table_value look = table_look(key);
   const uint64_t code = table_code(&look);
@@ -213,7 +215,7 @@ static int table_put(dpt__table *t, const dpt_value *key, table_value *value, ta
 }
 
 /* The elements from the vec's end up to n are nil. */
-static int table_reserve(dpt__table *t, int64_t n) DPT__REQUIRES(t->lock) {
+static int table_reserve(table *t, int64_t n) DPT__REQUIRES(t->lock) {
   if (n > TABLE_MOST) return dpt__fail("tds.Vec: %lld elements are too many", (long long)n);
   if (n > t->space) {
     const int64_t space = n < LEAST_SPACE ? LEAST_SPACE : n > t->space * 2 ? n : t->space * 2;
@@ -229,7 +231,7 @@ static int table_reserve(dpt__table *t, int64_t n) DPT__REQUIRES(t->lock) {
 }
 
 int dpt_table_get(dpt_shared *shared, const dpt_value *key, dpt_value *value) {
-  dpt__table *t = dpt__shared_table(shared);
+  table *t = dpt__shared_content(shared);
   dpt__lock(&t->lock);
   const table_value *found = &table_nil;
   if (t->is_vec) {
@@ -245,7 +247,7 @@ int dpt_table_get(dpt_shared *shared, const dpt_value *key, dpt_value *value) {
 }
 
 int dpt_table_set(dpt_shared *shared, const dpt_value *key, const dpt_value *value) {
-  dpt__table *t = dpt__shared_table(shared);
+  table *t = dpt__shared_content(shared);
   table_value kept, old[2] = {table_nil, table_nil};
   DPT__TRY(table_keep(&kept, value));
   dpt__lock(&t->lock);
@@ -268,7 +270,7 @@ int dpt_table_set(dpt_shared *shared, const dpt_value *key, const dpt_value *val
 }
 
 int dpt_table_next(dpt_shared *shared, int64_t *at, dpt_value *key, dpt_value *value) {
-  dpt__table *t = dpt__shared_table(shared);
+  table *t = dpt__shared_content(shared);
   dpt__lock(&t->lock);
   int64_t i = *at;
   while (i < t->used && t->entries[i].value.type == DPT_NIL) i++;
@@ -284,7 +286,7 @@ int dpt_table_next(dpt_shared *shared, int64_t *at, dpt_value *key, dpt_value *v
 }
 
 int64_t dpt_table_length(dpt_shared *shared) {
-  dpt__table *t = dpt__shared_table(shared);
+  table *t = dpt__shared_content(shared);
   dpt__lock(&t->lock);
   const int64_t n = t->length;
   dpt__unlock(&t->lock);
@@ -292,7 +294,7 @@ int64_t dpt_table_length(dpt_shared *shared) {
 }
 
 int dpt_vec_insert(dpt_shared *shared, int64_t at, const dpt_value *value) {
-  dpt__table *t = dpt__shared_table(shared);
+  table *t = dpt__shared_content(shared);
   table_value kept;
   DPT__TRY(table_keep(&kept, value));
   dpt__lock(&t->lock);
@@ -308,7 +310,7 @@ int dpt_vec_insert(dpt_shared *shared, int64_t at, const dpt_value *value) {
 }
 
 int dpt_vec_remove(dpt_shared *shared, int64_t at) {
-  dpt__table *t = dpt__shared_table(shared);
+  table *t = dpt__shared_content(shared);
   table_value old = table_nil;
   dpt__lock(&t->lock);
   if (at < t->used) {
@@ -323,7 +325,7 @@ int dpt_vec_remove(dpt_shared *shared, int64_t at) {
 
 /* Elements beyond the size go one by one, so that each is released without the lock. */
 int dpt_vec_resize(dpt_shared *shared, int64_t size) {
-  dpt__table *t = dpt__shared_table(shared);
+  table *t = dpt__shared_content(shared);
   for (;;) {
     table_value old = table_nil;
     dpt__lock(&t->lock);

@@ -28,9 +28,11 @@ typedef struct dpt__mails {
   int64_t length;
 } dpt__mails;
 
-/* For fn; NULL: there is no memory, and the status is set. */
+/* mail.c. For fn; NULL: there is no memory, and the status is set. */
 dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
                          const dpt_reference *references, int count);
+/* Releases what the mail refers to. */
+void dpt__mail_let_go(dpt__mail *mail);
 void dpt__mails_put(dpt__mails *mails, dpt__mail *mail);
 dpt__mail *dpt__mails_take(dpt__mails *mails); /* NULL: there is none */
 void dpt__mails_drop(dpt__mails *mails);
@@ -77,16 +79,16 @@ struct dpt_workers {
 
 /* state.c: the thread's body; arg is its dpt__worker. */
 void *dpt__worker_run(void *arg);
-/* workers.c, for the thread of a worker: its first and last calls. why: a message, NULL if it was
+/* worker.c, for the thread of a worker: its first and last calls. why: a message, NULL if it was
  * asked to end. Each thread and the owner hold one reference to the set. */
 void dpt__worker_begin(dpt__worker *worker);
 void dpt__worker_end(dpt__worker *worker, const char *why); /* its state is there still */
 void dpt__worker_gone(dpt__worker *worker);
+void dpt__workers_release(dpt_workers *w); /* gives such a reference back */
 
-/* table.c: what a shared hash or vec holds. */
-typedef struct dpt__table dpt__table;
-dpt__table *dpt__table_new(int is_vec); /* NULL: there is no memory */
-void dpt__table_free(dpt__table *table);
-dpt__table *dpt__shared_table(dpt_shared *shared);
+/* shared.c: makes an object of that kind. `end`, if it is not NULL, frees the content when the
+ * object ends or this fails; content NULL then means that there was no memory for it: a failure. */
+int dpt__shared_new(dpt_shared **shared, int kind, void *content, void (*end)(void *content));
+void *dpt__shared_content(const dpt_shared *shared);
 
 #endif

@@ -1,5 +1,5 @@
-/* workers.c: the queues of a set of workers, seen from their owner and from the workers (worker.h
- * has the rules).
+/* workers.c: the queues of a set of workers, seen from their owner: it starts the workers, sends
+ * jobs and takes answers (worker.h has the rules).
  *
  * Who is woken: an idle worker sleeps on a counter of its own, so that a job wakes one thread. The
  * one that went idle last is the first to get a job: its caches are warm. Where as many workers
@@ -8,7 +8,6 @@
 #include "worker/worker.h"
 
 #include "device/fault.h"
-#include "device/storage.h"
 #include "device/threads.h"
 
 #include <signal.h>
@@ -18,88 +17,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-static _Thread_local dpt__worker *self;
-
 static atomic_int forks; /* raised in every child of fork */
 
 static void workers_after_fork(void) { atomic_fetch_add(&forks, 1); }
 
 static void workers_watch_fork(void) { pthread_atfork(NULL, NULL, workers_after_fork); }
-
-/* ---- mail ---- */
-
-dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
-                         const dpt_reference *references, int count) {
-  size_t inside = sizeof(dpt__mail) + (size_t)count * sizeof *references;
-  dpt__mail *mail = malloc(inside + (size_t)size);
-  if (!mail) {
-    dpt__no_memory("%s: no host memory for %lld bytes", fn, (long long)size);
-    return NULL;
-  }
-  char *data = (char *)mail + inside;
-  *mail = (dpt__mail){.head = {.bytes = data, .size = size}, .count = count};
-  if (size) memcpy(data, bytes, (size_t)size);
-  for (int i = 0; i < count; i++) {
-    mail->references[i] = references[i];
-    if (references[i].kind == DPT_REFERENCE_STORAGE) dpt_storage_retain(references[i].object);
-    if (references[i].kind == DPT_REFERENCE_SHARED) dpt_shared_retain(references[i].object);
-  }
-  return mail;
-}
-
-static void workers_let_go(dpt__mail *mail) {
-  for (int i = 0; i < mail->count; i++) {
-    dpt_reference r = mail->references[i];
-    if (r.kind == DPT_REFERENCE_STORAGE) dpt_storage_release(r.object);
-    if (r.kind == DPT_REFERENCE_SHARED) dpt_shared_release(r.object);
-  }
-  mail->count = 0;
-}
-
-void dpt_mail_free(dpt_mail *mail) {
-  if (!mail) return;
-  workers_let_go((dpt__mail *)mail);
-  free(mail);
-}
-
-void dpt__mails_put(dpt__mails *mails, dpt__mail *mail) {
-  mail->next = NULL;
-  if (mails->first)
-    mails->last->next = mail;
-  else
-    mails->first = mail;
-  mails->last = mail;
-  mails->length++;
-}
-
-dpt__mail *dpt__mails_take(dpt__mails *mails) {
-  dpt__mail *mail = mails->first;
-  if (!mail) return NULL;
-  mails->first = mail->next;
-  mails->length--;
-  return mail;
-}
-
-void dpt__mails_drop(dpt__mails *mails) {
-  for (dpt__mail *mail; (mail = dpt__mails_take(mails));) dpt_mail_free(&mail->head);
-}
-
-/* ---- the owner's side ---- */
-
-/* Nobody else has it any more: without the lock. */
-static void workers_release(dpt_workers *w) DPT__UNPROVED {
-  if (atomic_fetch_sub(&w->references, 1) != 1) return;
-  dpt__mails_drop(&w->shared);
-  dpt__mails_drop(&w->answers);
-  for (int i = 0; i < w->n; i++) {
-    dpt__mails_drop(&w->worker[i].own);
-    free(w->worker[i].last_words);
-  }
-  dpt__mutex_destroy(&w->lock);
-  free(w->boot);
-  free(w->idle);
-  free(w);
-}
 
 static int workers_is_lost(const dpt_workers *w) { return w->forks != atomic_load(&forks); }
 
@@ -174,7 +96,7 @@ static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
     complete = complete && worker->last_words;
   }
   if (!complete) {
-    workers_release(w);
+    dpt__workers_release(w);
     return NULL;
   }
   memcpy(w->boot, boot, (size_t)size);
@@ -205,7 +127,7 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
     workers_set_alive(worker, 0);
     atomic_fetch_sub(&w->references, 1);
     dpt_workers_stop(w);
-    workers_release(w);
+    dpt__workers_release(w);
     return 1;
   }
   w->sent = (uint64_t)n;
@@ -266,106 +188,5 @@ void dpt_workers_free(dpt_workers *w) {
   if (!w || workers_is_lost(w)) return;
   workers_close_all(w);
   for (; w->started > 0; w->started--) pthread_detach(w->worker[w->started - 1].thread);
-  workers_release(w);
-}
-
-/* ---- a worker's side ---- */
-
-int dpt_worker_number(void) { return self ? self->number : 0; }
-
-static void workers_come_back(dpt_workers *w, dpt__worker *worker) DPT__REQUIRES(w->lock) {
-  dpt__assert_held(&w->lock);
-  w->returning -= worker->returns;
-  worker->returns = 0;
-}
-
-dpt_mail *dpt_worker_receive(void) {
-  if (!self) return NULL;
-  dpt_workers *w = self->workers;
-  dpt__mail *mail = NULL;
-  dpt__lock(&w->lock);
-  workers_come_back(w, self);
-  while (!w->closing && !(mail = dpt__mails_take(&self->own)) &&
-         !(mail = dpt__mails_take(&w->shared))) {
-    self->state = DPT__WORKER_IDLE;
-    w->idle[w->idle_count++] = self->number;
-    uint64_t next = dpt__counter_value(&self->wake) + 1;
-    dpt__unlock(&w->lock);
-    dpt__counter_wait_wary(&self->wake, next, &self->wary);
-    dpt__lock(&w->lock);
-  }
-  self->owes = mail != NULL;
-  self->tag = mail ? mail->head.tag : 0;
-  dpt__unlock(&w->lock);
-  return mail ? &mail->head : NULL;
-}
-
-static void workers_answer(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
-    DPT__REQUIRES(w->lock) {
-  dpt__assert_held(&w->lock);
-  mail->head.worker = worker->number;
-  dpt__mails_put(&w->answers, mail);
-  dpt__counter_advance(&w->answered, dpt__counter_value(&w->answered) + 1);
-}
-
-int dpt_worker_answer(const void *bytes, int64_t size, const dpt_reference *references, int count) {
-  if (!self || !self->owes) return dpt__fail("Threads: this thread has no job to answer");
-  dpt__mail *mail = dpt__mail_new("Threads", bytes, size, references, count);
-  if (!mail) return 1;
-  mail->head.tag = self->tag;
-  dpt_workers *w = self->workers;
-  dpt__lock(&w->lock);
-  self->owes = 0;
-  self->returns = 1;
-  w->returning++;
-  workers_answer(w, self, mail);
-  dpt__unlock(&w->lock);
-  return 0;
-}
-
-void dpt__worker_begin(dpt__worker *worker) {
-  self = worker;
-  dpt__counter_worker();
-  dpt__runner_add(&worker->runner);
-  dpt__local.runner = &worker->runner;
-  int threads = dpt__cores() / worker->workers->n;
-  dpt_threads_set(threads > 1 ? threads : 1);
-  pthread_sigmask(SIG_SETMASK, &worker->workers->signals, NULL);
-}
-
-/* A job is answered by why its worker ended; its mail carries the answer. */
-static void workers_answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
-    DPT__REQUIRES(w->lock) {
-  workers_let_go(mail);
-  mail->head.bytes = worker->why;
-  mail->head.size = (int64_t)strlen(worker->why);
-  mail->head.ended = 1;
-  workers_answer(w, worker, mail);
-}
-
-void dpt__worker_end(dpt__worker *worker, const char *why) {
-  dpt_workers *w = worker->workers;
-  snprintf(worker->why, sizeof worker->why, "%s", why ? why : "its pool ended it");
-  dpt__lock(&w->lock);
-  worker->state = DPT__WORKER_DEAD;
-  w->alive--;
-  workers_come_back(w, worker);
-  if (worker->owes) {
-    *worker->last_words = (dpt__mail){.head = {.tag = worker->tag}};
-    workers_answer_lost(w, worker, worker->last_words);
-    worker->last_words = NULL;
-    worker->owes = 0;
-  }
-  for (dpt__mail *mail; (mail = dpt__mails_take(&worker->own));)
-    workers_answer_lost(w, worker, mail);
-  for (dpt__mail *mail; !w->alive && (mail = dpt__mails_take(&w->shared));)
-    workers_answer_lost(w, worker, mail);
-  dpt__unlock(&w->lock);
-  self = NULL;
-}
-
-void dpt__worker_gone(dpt__worker *worker) {
-  dpt__runner_remove(&worker->runner);
-  dpt__counter_worker_end();
-  workers_release(worker->workers);
+  dpt__workers_release(w);
 }

@@ -18,7 +18,7 @@ local function own() compiled = ffi.gc(slot[0], C.dpt_shared_release) end
 --- The number by which a worker of this state finds what others have compiled.
 function chunks.id()
    if not compiled then
-      lib.shared_new(slot, C.DPT_HASH)
+      lib.table_new(slot, C.DPT_HASH)
       own()
    end
    return tonumber(C.dpt_shared_id(compiled))

@@ -34,7 +34,7 @@ end
 local slot = ffi.new 'dpt_shared *[1]'
 
 local function new(kind)
-   lib.shared_new(slot, kind)
+   if kind == TALLY then lib.shared_new(slot, kind) else lib.table_new(slot, kind) end
    local object = objects.types[kind]()
    object.shared_ = slot[0]
    return object
