@@ -19,7 +19,7 @@ typedef struct {
 } dpt_image__codec;
 extern const dpt_image__codec dpt_image__jpeg, dpt_image__png;
 
-/* Fails if the picture that `about` tells of is not of the size of `to`. */
+/* rows.c. Fails if the picture that `about` tells of is not of the size of `to`. */
 int dpt_image__fits(const int64_t *about, const dpt_image *to);
 
 /* One row of n pixels of `channels` bytes each, or of 16-bit numbers, becomes a row of each plane.
