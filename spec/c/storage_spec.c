@@ -177,6 +177,34 @@ static void other_threads_release(void) {
   CHECK(after.live == before.live && dpt_host_live_bytes() == host);
 }
 
+static dpt_storage *shared;
+
+static void *use_shared(void *stream) {
+  for (int i = 0; i < 1000; i++) {
+    dpt_storage_retain(shared);
+    dpt_stream_set(1, 1 + (i + *(int *)stream) % 2);
+    dpt__block_use(shared->block, dpt__current_stream(1));
+    dpt_storage_release(shared);
+  }
+  return NULL;
+}
+
+/* ThreadSanitizer reports a count or a list of users that is not synchronized. */
+static void two_threads_use_one(void) {
+  dpt_memory_stats before, after;
+  pthread_t threads[2];
+  int streams[2] = {0, 1};
+  OK(dpt_stream_reserve(2, 0));
+  OK(dpt_memory_stats_get(1, &before));
+  OK(dpt_storage_new(&shared, DPT_F32 | DPT_ON_DEVICE, 1000));
+  for (int i = 0; i < 2; i++) CHECK(!pthread_create(&threads[i], NULL, use_shared, &streams[i]));
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  CHECK(shared->block->nuser == 2);
+  dpt_storage_release(shared);
+  OK(dpt_memory_stats_get(1, &after));
+  CHECK(after.live == before.live);
+}
+
 static void tells_when_to_collect(void) {
   CHECK(!dpt_collect_due(DPT_F32, 1000));
   CHECK(dpt_collect_due(DPT_F32, 100 << 20));
@@ -246,6 +274,7 @@ int main(void) {
   mapped_memory();
   device_memory();
   other_threads_release();
+  two_threads_use_one();
   tells_when_to_collect();
   bounds_each_thread();
   return check_end();

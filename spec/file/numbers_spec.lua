@@ -71,6 +71,12 @@ describe('Numbers in a torch.File', function()
       assert.same({5, -6}, torch.load(path, 'b32')[1]:totable())
    end)
 
+   it('are separated in ASCII, however many there are', function()
+      local numbers = torch.range(1, 10000)
+      local f = torch.MemoryFile():ascii()
+      f:writeDouble(numbers:storage())
+      assert.same(numbers:totable(), f:seek(1):readDouble(10000):totable())
+   end)
 
    it('are written and read as scalars, tables and storages', function()
       for _, mode in ipairs{'binary', 'ascii'} do
