@@ -1,6 +1,5 @@
 -- 64 devices on however few cores: a parallel network on all of them is right under both
--- dispatchers, and idle devices and replicas cost nothing. The step `many` of scripts/test runs the
--- specs of nn.DataParallelTable where there are 64 devices.
+-- dispatchers, and idle devices and replicas cost nothing.
 local run = require 'spec.support.run'
 
 describe('64 devices #noasan', function()
