@@ -231,13 +231,23 @@ sanitized_specs() {
   LD_PRELOAD=$(gcc -print-file-name=libasan.so) specs "$@"
 }
 
-# Specs on emulated devices, as many as a spec uses: kernels of csrc/cuda, run by the CPU, and the
-# host's for tensors of the host.
-run_emulated_nn() { DPT_DEVICES=emulated:8 sanitized_specs spec/nn; }
+# Kernels of csrc/cuda, run by the CPU: under sanitizers, where a kernel costs several times as
+# much, the specs that each call one; the others without.
+run_asan_emulated() {
+  DPT_DEVICES=emulated:2 sanitized_specs spec/tensor spec/optim spec/nn/[a-z]*_spec.lua
+}
+
+# Eight devices, as many as a spec uses; with --full also two, and the specs of asan_emulated.
+emulated() {
+  DPT_DEVICES=emulated:8 specs "$@" || return 1
+  [ "$DPT_TORTURE" != full ] || DPT_DEVICES=emulated:2 specs "$@"
+}
+
+run_emulated_nn() { emulated spec/nn/[A-Z]*_spec.lua; }
 
 run_emulated_others() {
   local status=0
-  DPT_DEVICES=emulated:8 sanitized_specs $(others torture) || status=1
+  emulated $(others "$([ "$DPT_TORTURE" = full ] || echo 'tensor|optim|torture')") || status=1
   DPT_DEVICES=emulated:2 specs spec/device || status=1
   return $status
 }
@@ -247,7 +257,9 @@ run_asan_host() {
   sanitized_specs spec/{cudnn,device,file,image,rnn} spec/torture/{devices,errors,training}_spec.lua
 }
 
-run_delay() { DPT_DELAY=$DPT_SEED sanitized_specs spec/{comm,parallel,threads}; }
+run_delay() {
+  DPT_DELAY=$DPT_SEED sanitized_specs spec/{comm,parallel,threads} spec/nn/DataParallelTable_spec.lua
+}
 
 # A fiftieth of all that --full runs, and the same at every change: what fails was changed. --full
 # draws others.
