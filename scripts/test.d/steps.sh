@@ -202,13 +202,12 @@ specs_together() {
 # specs FILE | FOLDER ...: ten files to a process; in one that runs hundreds, collecting garbage,
 # which many specs do, takes half of the time.
 specs() {
-  local list i status=0
+  local list i
   dpt_path
   mapfile -t list < <(find "$@" -name '*_spec.lua' | sort)
   for ((i = 0; i < ${#list[@]}; i += 10)); do
-    specs_together "${list[@]:i:10}" || status=1
+    specs_together "${list[@]:i:10}"
   done
-  return $status
 }
 
 # others [PATTERN]: the specs except those of spec/nn, of ranks and of folders like the pattern.
@@ -239,17 +238,15 @@ run_asan_emulated() {
 
 # Eight devices, as many as a spec uses; with --full also two, and the specs of asan_emulated.
 emulated() {
-  DPT_DEVICES=emulated:8 specs "$@" || return 1
+  DPT_DEVICES=emulated:8 specs "$@"
   [ "$DPT_TORTURE" != full ] || DPT_DEVICES=emulated:2 specs "$@"
 }
 
 run_emulated_nn() { emulated spec/nn/[A-Z]*_spec.lua; }
 
 run_emulated_others() {
-  local status=0
-  emulated $(others "$([ "$DPT_TORTURE" = full ] || echo 'tensor|optim|torture')") || status=1
-  DPT_DEVICES=emulated:2 specs spec/device || status=1
-  return $status
+  emulated $(others "$([ "$DPT_TORTURE" = full ] || echo 'tensor|optim|torture')")
+  DPT_DEVICES=emulated:2 specs spec/device
 }
 
 # Host devices: their streams and memory, and what has no kernel in csrc/cuda.
@@ -258,18 +255,17 @@ run_asan_host() {
 }
 
 run_delay() {
-  DPT_DELAY=$DPT_SEED sanitized_specs spec/{comm,parallel,threads} spec/nn/DataParallelTable_spec.lua
+  export DPT_DELAY=$DPT_SEED
+  sanitized_specs spec/{comm,parallel,threads} spec/nn/DataParallelTable_spec.lua
 }
 
 # A fiftieth of all that --full runs, and the same at every change: what fails was changed. --full
 # draws others.
 run_fuzz() {
-  local status=0
   [ "$DPT_TORTURE" = full ] || export DPT_SEED=1
   export DPT_FUZZ=50
-  sanitized_specs spec/torture/{fuzz,api,geometry,bytes,allocation,aliasing}_spec.lua || status=1
-  DPT_DEVICES=emulated:2 sanitized_specs spec/torture/{api,geometry}_spec.lua || status=1
-  return $status
+  sanitized_specs spec/torture/{fuzz,api,geometry,bytes,allocation,aliasing}_spec.lua
+  DPT_DEVICES=emulated:2 sanitized_specs spec/torture/{api,geometry}_spec.lua
 }
 
 # Sums and broadcasts are left to NCCL.
@@ -304,38 +300,31 @@ run_ranks_tsan() {
 
 # golden [MODE]: the recorded cases, counted.
 golden() {
-  local output status
-  output=$(scripts/golden "$@")
-  status=$?
+  local output
+  output=$(scripts/golden "$@") || tests 0 1
   echo "$output"
-  if [ $status = 0 ]; then
-    tests "$(grep -oE '[0-9]+ rows pass' <<<"$output" | awk '{n += $1} END {print n + 0}')" 0
-  fi
-  return $status
+  tests "$(grep -oE '[0-9]+ rows pass' <<<"$output" | awk '{n += $1} END {print n + 0}')" 0
 }
 
 run_golden() {
-  local status=0
-  golden || status=1
-  DPT_DEVICES=emulated:2 golden device || status=1
-  return $status
+  golden
+  DPT_DEVICES=emulated:2 golden device
 }
 
 # Products and their users, and the recorded cases, with the kernel sets of OpenBLAS that a lesser
 # CPU takes: the other steps run the set of this one.
 run_kernels() {
-  local set flag isa status=0
+  local set flag isa
   while read -r set flag isa; do
     grep -qw "$flag" /proc/cpuinfo || continue
     export OPENBLAS_CORETYPE=$set DPT_ISA=$isa
     specs spec/tensor spec/optim spec/rnn spec/cudnn spec/nn/[a-z]*_spec.lua \
-      spec/nn/DataParallelTable_{spec,original_bits_spec,tables_spec}.lua || status=1
-    golden host || status=1
+      spec/nn/DataParallelTable_{spec,original_bits_spec,tables_spec}.lua
+    golden host
   done <<'SETS'
 Prescott avx2 sse2
 Haswell avx512vl avx2
 SETS
-  return $status
 }
 
 run_browser() { dpt_path && specs_together spec/support/browser.lua; }
@@ -362,13 +351,11 @@ run_cuda() {
 run_arm64() {
   if [ "$DPT_TORTURE" != full ]; then note 'arm64: not run, only with --full'; return 0; fi
   scripts/setup --full && scripts/test.d/arm64.sh || return 1
-  local status=0
-  DPT_TORTURE=tenth c_tests build-arm64 || status=1
+  DPT_TORTURE=tenth c_tests build-arm64
   printf '#!/bin/sh\nexec "%s" luajit "$@"\n' "$PWD/scripts/test.d/arm64.sh" >"$work/luajit"
   chmod +x "$work/luajit"
   export DPT_LUAJIT=$work/luajit DPT_LIBRARY=$PWD/build-arm64/libdpt.so
-  DPT_DEVICES=host:2 golden || status=1
-  return $status
+  DPT_DEVICES=host:2 golden
 }
 
 run_startup() {
@@ -410,22 +397,19 @@ expect() {
   if [ "$got" = "$wanted" ]; then tests 1 0; return; fi
   echo "wanted '$wanted', got '$got' from: $*"
   tests 0 1
-  return 1
 }
 
 # command_works BIN: what an installation's command prints.
 command_works() {
-  local status=0
   echo 'print(torch.ones(2, 3):sum(), #arg, arg[1])' >"$work/program.lua"
-  expect $'6\t1\tword' "$1/dpt" "$work/program.lua" word || status=1
+  expect $'6\t1\tword' "$1/dpt" "$work/program.lua" word
   expect "dpt $(sed -nE 's/^project.dpt VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)" \
-    "$1/dpt" --version || status=1
+    "$1/dpt" --version
   ln -sf "$1/dpt" "$work/link"
-  expect '6' "$work/link" -e 'print(torch.ones(2, 3):sum())' || status=1
-  expect 'true' sh -c "'$1/dpt' doctor | grep -q 'all is well' && echo true" || status=1
+  expect '6' "$work/link" -e 'print(torch.ones(2, 3):sum())'
+  expect 'true' sh -c "'$1/dpt' doctor | grep -q 'all is well' && echo true"
   expect 'nn.Linear(inputSize, outputSize, [bias])' \
-    sh -c "'$1/dpt' help nn.Linear | head -1" || status=1
-  return $status
+    sh -c "'$1/dpt' help nn.Linear | head -1"
 }
 
 run_install() {
@@ -435,42 +419,40 @@ run_install() {
 
 # has_files LUA DOC: every Lua file is there, and pages and examples.
 has_files() {
-  local status=0
   expect "$(cd lua && find . -name '*.lua' | sort)" \
-    sh -c "cd '$1' && find ./dpt ./image -name '*.lua' | sort" || status=1
+    sh -c "cd '$1' && find ./dpt ./image -name '*.lua' | sort"
   expect '4' bash -c "cd '$2' &&
-    ls docs/start.md docs/reference/{README,image}.md examples/digits.lua | wc -l" || status=1
-  return $status
+    ls docs/start.md docs/reference/{README,image}.md examples/digits.lua | wc -l"
 }
 
 # A private tree, as a user's; luarocks builds where the sources are: from a copy, so that this tree
 # stays as it is.
 run_rock() {
-  local tree=$work/tree paths status=0
+  local tree=$work/tree paths
   mkdir "$tree" "$work/source"
   files '*' | grep -v '^spec/' | tar -c -T - | tar -x -C "$work/source"
   if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache; fi
   export CCACHE_BASEDIR=$work/source CCACHE_NOHASHDIR=1
   "$work/source/scripts/rocks" --tree "$tree" >"$work/rock" 2>&1 ||
     { tail -40 "$work/rock"; return 1; }
-  command_works "$tree/bin" || status=1
-  has_files "$tree/share/lua/5.1" "$tree"/lib/luarocks/rocks-5.1/dpt/*/doc || status=1
+  command_works "$tree/bin"
+  has_files "$tree/share/lua/5.1" "$tree"/lib/luarocks/rocks-5.1/dpt/*/doc
   paths="eval \$(luarocks --lua-version 5.1 --tree '$tree' path)"
-  expect '6' sh -c "$paths && luajit -e \"require 'dpt' print(torch.ones(2, 3):sum())\"" || status=1
+  expect '6' sh -c "$paths && luajit -e \"require 'dpt' print(torch.ones(2, 3):sum())\""
   expect "$tree/lib/lua/5.1/libdpt.so" sh -c "$paths
     luajit -e \"require 'torch'\" 2>/dev/null
     luajit -e \"require 'dpt' for l in io.lines('/proc/self/maps') do
-      local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\"" || status=1
+      local p = l:match('(/%S*libdpt.so)') if p then print(p) break end end\""
   # each of the two rocks has its library, and none of the other's files
   expect "libdpt.so dpt libdpt_image.so image" sh -c "cd '$tree/lib/luarocks/rocks-5.1'
     for rock in dpt image; do
       grep -ohE 'libdpt(_image)?[.]so' \$rock/*/rock_manifest
       sed -n '/^   lua = {/,/^   }/s/^      \([a-z]*\) = {.*/\1/p' \$rock/*/rock_manifest
-    done | xargs" || status=1
+    done | xargs"
   expect '3 6 8' sh -c "$paths && luajit -e \"require 'dpt' local image = require 'image'
     local file = '$work/picture.jpg'
     image.save(file, torch.rand(3, 6, 8)) print(unpack(image.getSize(file):totable()))\" |
-    tr '\t' ' '" || status=1
+    tr '\t' ' '"
   # packages that depend on Torch7's, on each that has a stand-in: dpt is taken for it, and no
   # server is asked
   rock_of lower "'torch >= 7.0', 'nn', 'image', 'tds'" \
@@ -482,14 +464,13 @@ run_rock() {
   rock_by_cmake other middle.c
   for name in lower upper middle; do
     (cd "$work/$name" && PATH=$tree/bin:$PATH rock_make "$tree") >"$work/rock" 2>&1 ||
-      { tail -40 "$work/rock"; status=1; }
+      { tail -40 "$work/rock"; tests 0 1; }
   done
   (cd "$work/other" && ! PATH=$tree/bin:$PATH rock_make "$tree") >"$work/rock" 2>&1
   grep -q "other: middle.c is made for Torch7's C library" "$work/rock" ||
-    { tail -40 "$work/rock"; status=1; }
+    { tail -40 "$work/rock"; tests 0 1; }
   echo "print(require('upper')(3), require('middle')())" >"$work/program.lua"
-  expect $'8\t5' sh -c "$paths && '$tree/bin/dpt' '$work/program.lua'" || status=1
-  return $status
+  expect $'8\t5' sh -c "$paths && '$tree/bin/dpt' '$work/program.lua'"
 }
 
 # rock_make TREE: what a user types in a package's folder.
@@ -528,7 +509,7 @@ CMAKE
 # Unpacked beside the system, so the library is named; what they depend on is what setup installs.
 # Unless DPT_CUDA says so without the plugin, which the step `cuda` builds.
 run_deb() {
-  local root=$work/root list multi status=0 package
+  local root=$work/root list multi package
   multi=$(dpkg-architecture -qDEB_HOST_MULTIARCH) ||
     { note 'deb: not run, since this is no Debian'; return 0; }
   DPT_CUDA=${DPT_CUDA-OFF} scripts/deb "$work/packages" >"$work/deb" 2>&1 ||
@@ -539,20 +520,18 @@ run_deb() {
   list=$(dpkg-deb -f "$work"/packages/dpt_*.deb Depends)
   for package in libc6 libdnnl2 libsleef3 libgomp1 libopenblas0-pthread libedit2 libjpeg62-turbo \
     libpng16-16; do
-    grep -qw "$package" <<<"$list" || { echo "dpt does not depend on $package"; status=1; }
+    grep -qw "$package" <<<"$list" || { echo "dpt does not depend on $package"; tests 0 1; }
   done
   DPT_LIBRARY=$root/usr/lib/$multi/lua/5.1/libdpt.so DPT_LUAJIT=$root/usr/lib/dpt/luajit \
-    command_works "$root/usr/bin" || status=1
-  has_files "$root/usr/share/lua/5.1" "$root/usr/share/doc/dpt" || status=1
-  expect 'nn.Linear' sh -c "zcat '$root/usr/share/man/man1/dpt.1.gz' | grep -o 'nn[.]Linear'" ||
-    status=1
-  if command -v lintian >/dev/null; then lintian "$work"/packages/*.deb || status=1; fi
-  return $status
+    command_works "$root/usr/bin"
+  has_files "$root/usr/share/lua/5.1" "$root/usr/share/doc/dpt"
+  expect 'nn.Linear' sh -c "zcat '$root/usr/share/man/man1/dpt.1.gz' | grep -o 'nn[.]Linear'"
+  if command -v lintian >/dev/null; then lintian "$work"/packages/*.deb || tests 0 1; fi
 }
 
 # The changes of docs/tour.md in a copy of the tree, with their specs.
 run_tour() {
-  local tree=$work/tree list status=0
+  local tree=$work/tree list
   mkdir "$tree"
   files '*' | tar -c -T - | tar -x -C "$tree"
   cd "$tree" || return 1
@@ -560,29 +539,20 @@ run_tour() {
   scripts/build build -DDPT_WERROR=ON -DDPT_CUDA=OFF && scripts/layers || return 1
   for devices in host:2 emulated:2; do
     # shellcheck disable=SC2086 # several files
-    DPT_DEVICES=$devices specs $list spec/nn/empty_spec.lua || status=1
+    DPT_DEVICES=$devices specs $list spec/nn/empty_spec.lua
   done
-  return $status
 }
 
 # An example says in lines "-- short: ARGUMENTS" how it is run here, once for each.
 run_examples() {
-  local example words output status=0
+  local example words
   for example in $(files 'examples/*.lua'); do
     while read -r words; do
       echo "-- $example $words"
       # shellcheck disable=SC2086 # several words
-      if output=$(scripts/dpt "$example" $words 2>&1 </dev/null); then
-        tail -1 <<<"$output"
-        tests 1 0
-      else
-        tail -20 <<<"$output"
-        tests 0 1
-        status=1
-      fi
+      scripts/dpt "$example" $words </dev/null && tests 1 0 || tests 0 1
     done < <(sed -n 's/^-- short: //p' "$example")
   done
-  return $status
 }
 
 # run STEP FOLDER: runs a step, whose results go to the folder.
@@ -592,7 +562,7 @@ run() {
   trap 'rm -rf "$work"' EXIT
   mkdir -p "$results"
   env | sort >"$work/env"
-  "run_$step" >"$results/log" 2>&1
+  "run_$step" >"$results/log" 2>&1 && [ $failed = 0 ]
   status=$?
   [ $status = 0 ] || cat "$results/log"
   if [ $status != 0 ] && [ $recorded = no ]; then
