@@ -32,15 +32,16 @@ fail() {
   tests 0 "$count"
   recorded=yes
   [ "$step" != tour ] || set -- scripts/test tour # its tree is a copy
-  printf '%s\n' "-- $step: $name ($log)
+  printf '%s\n' "-- $step: $(cut -c1-300 <<<"$name") ($log)
 $(excerpt "$log")
 again: DPT_SEED=$DPT_SEED $(variables)$*" >>"${results%/*}/failures"
 }
 
-# excerpt LOG: what busted says of failures, or the end.
+# excerpt LOG: the first failures that busted reports, or the end, without colours.
 excerpt() {
-  awk '/^(Failure|Error) ->/ {left = 16} left-- > 0' "$1" | cut -c1-200 | grep . ||
-    tail -16 "$1" | cut -c1-200
+  sed 's/\x1b\[[0-9;]*m//g' "$1" | cut -c1-200 | grep . >"$work/text"
+  awk '/^(Failure|Error) ->/ {left = 16} left-- > 0 && n++ < 40' "$work/text" | grep . ||
+    tail -16 "$work/text"
 }
 
 # variables: those that the step has set, as a command's prefix.
@@ -130,7 +131,9 @@ c_tests() {
       excused "$name" 'a check' "$log" "$sanitizer" "${run[@]}" -R "^$name\$"; then
       tests 1 0
     else
-      fail 1 "$name $reason" "$log" ctest --test-dir "$1" --output-on-failure -R "$name"
+      awk -v name=": $name " '/^ *[0-9]+\/[0-9]+ Test/ {on = index($0, name)} on' "$log" \
+        >"$results/$name.log"
+      fail 1 "$name $reason" "$results/$name.log" "${run[@]}" -R "$name"
     fi
   done < <(sed -nE 's/^\t *[0-9]+ - (\S+) (\(.*\))$/\1 \2/p' "$log")
   [ "$failed" = "$before" ]
@@ -564,8 +567,8 @@ run() {
   env | sort >"$work/env"
   "run_$step" >"$results/log" 2>&1 && [ $failed = 0 ]
   status=$?
-  [ $status = 0 ] || cat "$results/log"
   if [ $status != 0 ] && [ $recorded = no ]; then
+    cat "$results/log"
     fail $((failed == 0)) "$step" "$results/log" scripts/test "$step"
   elif [ $((passed + failed)) = 0 ]; then
     passed=1

@@ -12,7 +12,6 @@ int dup(int descriptor);
 int dup2(int descriptor, int other);
 int close(int descriptor);
 int getpid(void);
-int unsetenv(const char *name);
 ]]
 
 local CREATE, EXCLUSIVE, APPEND, WRITE = 0x40, 0x80, 0x400, 1 -- Linux

@@ -7,7 +7,7 @@
 -- for each failure.
 local ffi = require 'ffi'
 local busted = require 'busted'
-ffi.cdef 'unsigned alarm(unsigned seconds);'
+ffi.cdef 'unsigned alarm(unsigned seconds); int unsetenv(const char *name);'
 
 -- A subscriber that leaves the event to others, too.
 local function on(event, f)
@@ -40,6 +40,7 @@ if record then
       file:close()
       return nil, true
    end
+   ffi.C.unsetenv 'DPT_SPEC_RECORD' -- of no process that a spec starts
    busted.subscribe({'file', 'start'}, function(file)
       path = file.name
       return write ''
