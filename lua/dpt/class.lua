@@ -422,7 +422,7 @@ end
 -- @as plaintorch
 -- @param start number: of torch.tic
 -- @return number, in seconds
--- @usage math.floor(torch.toc(torch.tic())) --> 0
+-- @usage torch.toc(torch.tic()) -- 1e-06, say
 
 --- dpt's version.
 -- @function torch.version
