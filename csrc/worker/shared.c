@@ -53,7 +53,9 @@ int dpt__shared_new(dpt_shared **shared, int kind, void *content, void (*end)(vo
 }
 
 int dpt_shared_new(dpt_shared **shared, int kind) {
-  dpt__assert(kind != DPT_QUEUE && kind != DPT_HASH && kind != DPT_VEC);
+  if (kind == DPT_QUEUE || kind == DPT_HASH || kind == DPT_VEC)
+    return dpt__fail("dpt_shared_new: argument 'kind': got a %s, which has a function of its own",
+                     names[kind]);
   return dpt__shared_new(shared, kind, NULL, NULL);
 }
 

@@ -11,11 +11,12 @@ set -u
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
 # A report of a sanitizer, and a crash, hang or wrong recorded value, of a spec or of a program that
-# it runs: a second run does not excuse it.
-sanitizer='(Address|Leak|Thread)Sanitizer|runtime error: '
-serious="$sanitizer|Segmentation fault|core dumped|signal [0-9]|Assertion|\<hangs?\>"
+# it runs: a second run does not excuse it. The numbers are statuses of a signal or of `timeout`.
+sanitizer='[a-z]Sanitizer: ?[A-Za-z]|runtime error: |signal [0-9]'
+serious="$sanitizer|Segmentation fault|core dumped|\<Aborted\>|Bus error|Illegal instruction"
+serious+='|Floating point exception|Alarm clock|Assertion .*failed|assertion failed: |\<hangs?\>'
 serious+='|#recorded|_original_(bits_)?spec'
-serious+='|(^|[^0-9.])1(24|3[0-9])\W*$' # the status that a shell reports of a signal or `timeout`
+serious+="|(^|^\(number\) |[^0-9. ]|status )1(24|3[0-9])'?$|^\(number\) 3(1744|[3-5][0-9]{3})$"
 
 passed=0 failed=0 recorded=no
 # tests PASSED FAILED: adds to the counts of this step.
@@ -34,7 +35,7 @@ fail() {
   [ "$step" != tour ] || set -- scripts/test tour # its tree is a copy
   printf '%s\n' "-- $step: $(cut -c1-300 <<<"$name") ($log)
 $(excerpt "$log")
-again: DPT_SEED=$DPT_SEED $(variables)$*" >>"${results%/*}/failures"
+again: DPT_SEED=$DPT_SEED ${full:+DPT_TORTURE=full }$(variables)$*" >>"${results%/*}/failures"
 }
 
 # excerpt LOG: the first failures that busted reports, or the end, without colours.
@@ -55,7 +56,7 @@ variables() {
 excused() {
   local name=$1 title=$2 log=$3 pattern=$4 second=${3%.log}-alone-$((++logs)).log
   shift 4
-  ! grep -qE "$pattern" "$log" && "$@" >"$second" 2>&1 </dev/null &&
+  ! grep -qaE "$pattern" "$log" && "$@" >"$second" 2>&1 </dev/null &&
     note "UNSTEADY $name: $title ($log, alone: $second)"
 }
 
@@ -70,17 +71,13 @@ run_sanitized() {
 }
 
 run_layers() {
-  local status=0
-  scripts/layers || status=1
-  scripts/cuda-calls || status=1
-  return $status
+  scripts/layers || tests 0 1
+  scripts/cuda-calls
 }
 
 # none TEXT LIST: fails if the list has a line.
 none() {
-  [ -z "$2" ] && return
-  printf '%s:\n%s\n' "$1" "$2"
-  return 1
+  [ -z "$2" ] || { printf '%s:\n%s\n' "$1" "$2"; tests 0 1; }
 }
 
 # The entries of the repository's top folder.
@@ -88,22 +85,21 @@ top='.busted .ci .clang-format .editorconfig .gitignore .luacheckrc CMakeLists.t
 LICENSE README.md csrc docs examples lua rocks scripts spec'
 
 run_lint() {
-  local status=0 found
-  luacheck -q lua spec examples .busted scripts/{cuda-calls,docs,golden,layers,layers.d} || status=1
+  local found
+  luacheck -q lua spec examples .busted scripts/{cuda-calls,docs,golden,layers*} || tests 0 1
   files 'csrc/*.[ch]' 'csrc/*.cu' 'spec/c/*.[ch]' 'spec/emulation/*.[ch]*' |
-    xargs -r clang-format-14 --dry-run -Werror || status=1
+    xargs -r clang-format-14 --dry-run -Werror || tests 0 1
   none 'lines beyond 100 columns, or with a tab' "$(files '*.lua' '*.[ch]' '*.cu' '*.cpp' '*.def' \
     '*.cmake' 'scripts/*' '*CMakeLists.txt' | grep -v '^spec/golden/\(cases\|t7\)/' |
-    xargs awk 'length > 100 || /\t/ {print FILENAME ":" FNR}')" || status=1
+    xargs awk 'length > 100 || /\t/ {print FILENAME ":" FNR}')"
   none 'macros of more than seven lines, by their last' "$(files 'csrc/*.[ch]' 'csrc/*.cu' |
     xargs awk '/^ *# *define/ {n = 1}
-      n && /\\$/ {n++; next} {if (n > 7) print FILENAME ":" FNR; n = 0}')" || status=1
+      n && /\\$/ {n++; next} {if (n > 7) print FILENAME ":" FNR; n = 0}')"
   none 'not among the entries of the top folder that steps.sh lists' "$(files '*' | cut -d/ -f1 |
-    sort -u | grep -vxF "$(tr ' ' '\n' <<<"$top")")" || status=1
+    sort -u | grep -vxF "$(tr ' ' '\n' <<<"$top")")"
   found=$(openings)
   [ -z "$found" ] || note "warning: $(wc -l <<<"$found") added comments open with a word that \
 docs/style.md replaces:"$'\n'"$found"
-  return $status
 }
 
 # openings: the comments that a change adds and that open with a word that docs/style.md replaces. A
@@ -127,15 +123,17 @@ c_tests() {
   if [ -z "$all" ]; then fail 1 'ctest' "$log" "${run[@]}"; return 1; fi
   tests $((all - bad)) 0
   while read -r name reason; do
-    if [ "$reason" = '(Failed)' ] &&
-      excused "$name" 'a check' "$log" "$sanitizer" "${run[@]}" -R "^$name\$"; then
+    bad=$((bad - 1))
+    awk -v name=": $name " '/^ *[0-9]+\/[0-9]+ Test/ {on = index($0, name)} on' "$log" \
+      >"$results/$name.log"
+    if [[ $reason == '(Failed)'* ]] && excused "$name" 'a check' "$results/$name.log" \
+      "$sanitizer" "${run[@]}" -R "^$name\$"; then
       tests 1 0
     else
-      awk -v name=": $name " '/^ *[0-9]+\/[0-9]+ Test/ {on = index($0, name)} on' "$log" \
-        >"$results/$name.log"
       fail 1 "$name $reason" "$results/$name.log" "${run[@]}" -R "$name"
     fi
-  done < <(sed -nE 's/^\t *[0-9]+ - (\S+) (\(.*\))$/\1 \2/p' "$log")
+  done < <(sed -nE 's/^\t *[0-9]+ - (\S+) (\(.*)$/\1 \2/p' "$log")
+  [ "$bad" = 0 ] || fail "$bad" 'tests that ctest does not name' "$log" "${run[@]}"
   [ "$failed" = "$before" ]
 }
 
@@ -147,10 +145,7 @@ sanitizer_options() {
   export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 }
 
-run_asan_ctest() {
-  sanitizer_options 1
-  c_tests build-sanitized
-}
+run_asan_ctest() { sanitizer_options 1 && c_tests build-sanitized; }
 
 run_threads() { scripts/build build-thread -DDPT_WERROR=ON -DDPT_SANITIZE=thread; }
 
@@ -177,28 +172,30 @@ dpt_path() { export LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;${LUA_PATH-;}";
 # spec/support/helper.lua writes DPT_SPEC_RECORD.
 options=()
 specs_together() {
-  local log good='' bad wrong count file title before=$failed
+  local log good='' bad status count file title before=$failed
   next_log
   : >"$work/record"
-  DPT_SPEC_RECORD=$work/record busted -o plainTerminal "${options[@]}" "$@" >"$log" 2>&1
-  read -r good bad wrong _ < <(grep -E '^[0-9]+ success' "$log" | tail -1 | tr -c '0-9\n' ' ')
-  if [ -z "$good" ]; then
-    file=$(tail -1 "$work/record" | cut -f1)
-    fail 1 "${file:-busted} ended the process" "$log" busted "${options[@]}" "${file:-$*}"
+  DPT_SPEC_RECORD=$work/record busted -o plainTerminal "${options[@]}" "$@" >"$log" 2>&1 </dev/null
+  status=$?
+  read -r good bad < <(sed -n 's/^end\t//p' "$work/record")
+  if [ -z "$good" ] || [ $((bad == 0 && status != 0)) = 1 ]; then
+    file=$(grep '^start' "$work/record" | tail -1 | cut -f2)
+    fail 1 "${file:-busted} ended the process with status $status" "$log" \
+      busted "${options[@]}" "${file:-$*}"
     return 1
   fi
   tests "$good" 0
-  if [ $((bad + wrong)) = 0 ]; then rm "$log"; return 0; fi
+  if [ "$bad" = 0 ]; then rm "$log"; return 0; fi
   sed -i -E 's/^[-+*.]{8,}//' "$log" # the row of signs, one for each test
-  grep -q $'\t.' "$work/record" || fail $((bad + wrong)) 'unknown file' "$log" busted "$@"
   while read -r count file; do
-    title=$(awk -F'\t' -v file="$file" '$1 == file && $2 {print $2}' "$work/record" | paste -sd';')
+    title=$(awk -F'\t' -v file="$file" '$1 == "failure" && $2 == file {print $3}' "$work/record" |
+      paste -sd';')
     if excused "$file" "$title" "$log" "$serious" busted "${options[@]}" "$file"; then
       tests "$count" 0
     else
       fail "$count" "$file: $title" "$log" busted "${options[@]}" "$file"
     fi
-  done < <(grep $'\t.' "$work/record" | cut -f1 | sort | uniq -c)
+  done < <(grep '^failure' "$work/record" | cut -f2 | sort | uniq -c)
   [ "$failed" = "$before" ]
 }
 
@@ -207,6 +204,7 @@ specs_together() {
 specs() {
   local list i
   dpt_path
+  ls -d "${@:?}" >/dev/null || tests 0 1
   mapfile -t list < <(find "$@" -name '*_spec.lua' | sort)
   for ((i = 0; i < ${#list[@]}; i += 10)); do
     specs_together "${list[@]:i:10}"
@@ -254,7 +252,8 @@ run_emulated_others() {
 
 # Host devices: their streams and memory, and what has no kernel in csrc/cuda.
 run_asan_host() {
-  sanitized_specs spec/{cudnn,device,file,image,rnn} spec/torture/{devices,errors,training}_spec.lua
+  sanitized_specs spec/{cudnn,device,file,image,rnn} \
+    spec/torture/{devices,errors,image,training}_spec.lua
 }
 
 run_delay() {
@@ -290,15 +289,14 @@ run_ranks_asan() { sanitized_specs spec/distributed; }
 
 # LuaJIT does not run under ThreadSanitizer.
 run_ranks_tsan() {
-  local n status=0
+  local n
   export TSAN_OPTIONS=halt_on_error=1:exitcode=66:suppressions=$PWD/spec/support/ranks/tsan.txt
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   for n in 2 3; do
-    timeout 300 mpirun -n $n --bind-to none --oversubscribe build-thread/ranks_spec || status=1
+    timeout 300 mpirun -n $n --bind-to none --oversubscribe build-thread/ranks_spec || tests 0 1
     DPT_DELAY=$DPT_SEED timeout 300 \
-      mpirun -n $n --bind-to none --oversubscribe build-thread/ranks_spec || status=1
+      mpirun -n $n --bind-to none --oversubscribe build-thread/ranks_spec || tests 0 1
   done
-  return $status
 }
 
 # golden [MODE]: the recorded cases, counted.
@@ -309,10 +307,7 @@ golden() {
   tests "$(grep -oE '[0-9]+ rows pass' <<<"$output" | awk '{n += $1} END {print n + 0}')" 0
 }
 
-run_golden() {
-  golden
-  DPT_DEVICES=emulated:2 golden device
-}
+run_golden() { golden && DPT_DEVICES=emulated:2 golden device; }
 
 # Products and their users, and the recorded cases, with the kernel sets of OpenBLAS that a lesser
 # CPU takes: the other steps run the set of this one.
@@ -332,10 +327,7 @@ SETS
 
 run_browser() { dpt_path && specs_together spec/support/browser.lua; }
 
-run_docs() {
-  dpt_path
-  scripts/docs --check && scripts/docs --html "$work"
-}
+run_docs() { dpt_path && scripts/docs --check && scripts/docs --html "$work"; }
 
 run_prompt() { dpt_path && specs_together spec/support/prompt.lua; }
 
@@ -561,7 +553,9 @@ run_examples() {
 # run STEP FOLDER: runs a step, whose results go to the folder.
 run() {
   local status cpu
-  step=$1 results=$(realpath -m "$2") work=$(mktemp -d)
+  step=$1 results=$(realpath -m "$2") work=$(mktemp -d ${DPT_STEPS_TMP:+-p "$DPT_STEPS_TMP"})
+  full=${DPT_TORTURE-}
+  [ "$full" = full ] || full=
   trap 'rm -rf "$work"' EXIT
   mkdir -p "$results"
   env | sort >"$work/env"

@@ -31,6 +31,7 @@ static int in_child(const char *text, int (*test)(void)) {
   }
   int status = 0;
   waitpid(child, &status, 0);
+  if (WIFSIGNALED(status) && WTERMSIG(status) != SIGINT) printf("signal %d\n", WTERMSIG(status));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

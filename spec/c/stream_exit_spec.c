@@ -30,6 +30,7 @@ int main(void) {
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    if (WIFSIGNALED(status)) printf("signal %d\n", WTERMSIG(status));
   }
   return check_end();
 }

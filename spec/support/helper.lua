@@ -3,8 +3,7 @@
 -- Invariant: a module of dpt, or of spec/support, is loaded once. busted forgets after a file what
 -- was loaded in it, but dpt keeps objects of its modules. A test that hangs ends the process after
 -- ten minutes, beyond all that a busy machine may need (or DPT_SPEC_SECONDS). DPT_SPEC_RECORD names
--- a file, to which each spec file adds its path and a tab when it starts, and path, tab and title
--- for each failure.
+-- a file that gets lines of fields between tabs: start FILE; failure FILE TITLE; end PASSED FAILED.
 local ffi = require 'ffi'
 local busted = require 'busted'
 ffi.cdef 'unsigned alarm(unsigned seconds); int unsetenv(const char *name);'
@@ -33,17 +32,17 @@ end)
 
 local record = os.getenv 'DPT_SPEC_RECORD'
 if record then
-   local path = '?'
-   local function write(title)
+   local path, good, bad = '?', 0, 0
+   local function write(...)
       local file = assert(io.open(record, 'a'))
-      file:write(path, '\t', title, '\n')
+      file:write(table.concat({...}, '\t'), '\n')
       file:close()
       return nil, true
    end
    ffi.C.unsetenv 'DPT_SPEC_RECORD' -- of no process that a spec starts
    busted.subscribe({'file', 'start'}, function(file)
       path = file.name
-      return write ''
+      return write('start', path)
    end)
    for _, what in ipairs{'failure', 'error'} do
       busted.subscribe({what}, function(element)
@@ -52,9 +51,16 @@ if record then
             table.insert(title, 1, element.name or element.descriptor)
             element = busted.parent(element)
          end
-         return write((table.concat(title, ' '):gsub('%s+', ' ')))
+         bad = bad + 1
+         return write('failure', element and element.name or path,
+            (table.concat(title, ' '):gsub('%s+', ' ')))
       end)
    end
+   busted.subscribe({'test', 'end'}, function(_, _, status)
+      if status == 'success' then good = good + 1 end
+      return nil, true
+   end)
+   busted.subscribe({'suite', 'end'}, function() return write('end', good, bad) end)
 end
 
 local claims = os.getenv 'DPT_SPEC_CLAIMS'

@@ -49,6 +49,7 @@ function ranks.run(n, name, words, environment, after)
       wait $run
       status=$?
       kill $looks
+      [ $status != 124 ] || echo 'hang: ended after 300 s'
       %s
       rm -rf "$TMPDIR"
       echo "status $status"]]):format(environment or '', n, name, words or '', after or ':'))
