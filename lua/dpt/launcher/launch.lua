@@ -7,11 +7,18 @@ local shell = require 'dpt.launcher.shell'
 local launch = {}
 
 local USAGE = [[
-usage: dpt launch [-n RANKS] [--hosts FILE] FILE [ARGS]
+usage: dpt launch [-n RANKS] [--hosts FILE] [--log FOLDER] [--tag] FILE [ARGS]
 
 Runs FILE as so many ranks (default: one for each core) by mpirun, and prints the command.
+Variables DPT_* and OMP_*, LUA_PATH and LUA_CPATH are the same on all hosts.
 --hosts FILE   a line for each host, as mpirun's --hostfile wants it: `node1 slots=4`
+--log FOLDER   writes what rank N prints, errors too, to FOLDER/rank-N.log instead
+--tag          puts the rank before each line that is printed
 ]]
+
+-- Options by name: the field that they set, and whether a word follows.
+local known = {['-n'] = {'n', true}, ['--hosts'] = {'hosts', true}, ['--log'] = {'log', true},
+   ['--tag'] = {'tag', false}}
 
 local function output(command) return shell.output(command .. ' 2>&1') end
 
@@ -20,9 +27,24 @@ local function quoted(word)
    return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
---- mpirun's words for so many ranks.
--- @param what {n = ranks, hosts = file or nil}
--- @param about what the machine is: {library = text of mpirun --version, root = boolean, cores = n}
+--- Returns the names of the variables that ranks on other hosts need, too, sorted.
+-- @param environment what `env -0` prints: NAME=VALUE, each ended by a zero byte
+function launch.variables(environment)
+   local names = {}
+   for entry in environment:gmatch '[^%z]+' do
+      local name = entry:match '^([%a_][%w_]*)='
+      -- DPT_PROGRAM belongs to the command dpt itself: each rank's sets its own
+      if name and name ~= 'DPT_PROGRAM' and (name:find '^DPT_' or name:find '^OMP_'
+         or name == 'LUA_PATH' or name == 'LUA_CPATH') then names[#names + 1] = name end
+   end
+   table.sort(names)
+   return names
+end
+
+--- Returns mpirun's words for so many ranks.
+-- @param what {n = ranks, hosts = file or nil, tag = boolean}
+-- @param about what the machine is: {library = text of mpirun --version, root = boolean, cores = n,
+-- variables = names of variables that all ranks get}
 function launch.options(what, about)
    local words = {'mpirun', '-n', tostring(what.n)}
    local function add(...)
@@ -34,10 +56,36 @@ function launch.options(what, about)
       add('--bind-to', 'none')
       if about.root then add '--allow-run-as-root' end
       if not what.hosts and what.n > about.cores then add '--oversubscribe' end
-   elseif what.hosts then
-      add('-f', what.hosts)
+      if what.tag then
+         local version = tonumber(about.library:match 'Open MPI%D*(%d+)') or 5
+         if version < 5 then add '--tag-output' else add('--output', 'tag') end
+      end
+      -- other hosts' ranks get no other variables; -x takes no wildcard before version 5
+      for _, name in ipairs(about.variables or {}) do add('-x', name) end
+   else
+      -- MPICH's mpirun (Hydra) sends the whole environment to all hosts by itself
+      if what.hosts then add('-f', what.hosts) end
+      if what.tag then add '-prepend-rank' end
    end
    return words
+end
+
+--- Returns the words that run dpt and write its output to FOLDER/rank-N.log, by a shell: MPIs have
+-- no common option for that. N is a variable of Open MPI, PMIx, MPICH or Slurm. Output is buffered
+-- by lines, so that a killed rank's last ones are there, and errors stand where they happened.
+-- @param folder an absolute path
+function launch.logged(folder, program)
+   local place = quoted(folder)
+   return {'sh', '-c', ('mkdir -p %s && exec "$0" "$@" >%s/rank-${OMPI_COMM_WORLD_RANK:-'
+      .. '${PMIX_RANK:-${PMI_RANK:-$SLURM_PROCID}}}.log 2>&1'):format(place, place), program,
+      '-e', "local _ = io.stdout:setvbuf 'line'"}
+end
+
+-- Makes a folder; returns its absolute path, or nil and why there is none.
+local function makeFolder(folder)
+   local path = quoted(folder:sub(1, 1) == '/' and folder or './' .. folder)
+   local text = output(('{ mkdir -p %s && cd %s && pwd && echo made; }'):format(path, path))
+   return text:match '^(/.*)\nmade\n$', (text:gsub('%s+$', ''))
 end
 
 --- Runs the command `dpt launch`.
@@ -47,14 +95,14 @@ end
 function launch.run(words, program)
    local what, i = {}, 1
    while words[i] and words[i]:sub(1, 1) == '-' do
-      local name = words[i] == '-n' and 'n' or words[i] == '--hosts' and 'hosts'
       if words[i] == '--help' or words[i] == '-h' then
          io.stdout:write(USAGE)
          return 0
       end
-      if not name or not words[i + 1] then break end
-      what[name] = words[i + 1]
-      i = i + 2
+      local option = known[words[i]]
+      if not option or option[2] and not words[i + 1] then break end
+      what[option[1]] = option[2] and words[i + 1] or true
+      i = i + (option[2] and 2 or 1)
    end
    what.n = what.n and tonumber(what.n) or not what.n and tonumber(output 'nproc')
    if not words[i] or words[i]:sub(1, 1) == '-' or not what.n or what.n < 1 or what.n % 1 ~= 0 then
@@ -67,8 +115,17 @@ function launch.run(words, program)
       return 1
    end
    local command = launch.options(what, {library = library, root = output 'id -u':match '^0%s*$',
-      cores = tonumber(output 'nproc')})
-   command[#command + 1] = program
+      cores = tonumber(output 'nproc'), variables = launch.variables(shell.output 'env -0')})
+   local started = {program}
+   if what.log then
+      local folder, why = makeFolder(what.log)
+      if not folder then
+         io.stderr:write('dpt launch: cannot make the folder of --log: ', why, '\n')
+         return 1
+      end
+      started = launch.logged(folder, program)
+   end
+   for _, word in ipairs(started) do command[#command + 1] = word end
    for k = i, #words do command[#command + 1] = words[k] end
    for k, word in ipairs(command) do command[k] = quoted(word) end
    local line = table.concat(command, ' ')

@@ -56,14 +56,14 @@ local function protect(f, ...)
    if not ok then
       io.stdout:flush()
       fail(why)
-      io.stderr:write('dpt: ', why, '\n')
+      io.stderr:write('dpt: ' .. why .. '\n') -- at once: other ranks write, too
       os.exit(1, true)
    end
 end
 
 local function loaded(chunk, why)
    if chunk then return chunk end
-   io.stderr:write('dpt: ', why, '\n')
+   io.stderr:write('dpt: ' .. why .. '\n')
    os.exit(1)
 end
 
