@@ -176,6 +176,21 @@ describe('dpt.distributed.loader', function()
       assert.same({unpack(whole, 9)}, plain)
    end)
 
+   it('keeps the options that the script asked for, with batches under way', function()
+      local state = {n = 23, batch = 4, seed = 5, shuffle = true, current = 2, position = 8}
+      local loader = distributed.loader(distributed.sampler(23, {batch = 6, seed = 5}), make,
+         {threads = 2, ahead = 5})
+      loader:next()
+      local rows = run(loader:load(state), 1)
+      assert.equal(14, loader:state().position)
+      assert.equal(6, loader:state().batch)
+      for _, row in ipairs((run(loader))) do rows[#rows + 1] = row end
+      assert.same({unpack(expected(2)[2], 9)}, rows)
+      loader:close()
+      assert.same({6, 3, 0}, {loader.sampler.batch, loader.sampler.current,
+         loader.sampler.position})
+   end)
+
    it("makes the next epoch's first batches at the end of one", function()
       local made = torch.IntTensor(1):zero()
       local loader = distributed.loader(sampler(), function(indices)

@@ -89,6 +89,43 @@ describe('dpt.distributed.sampler', function()
       end
    end)
 
+   it('takes the position from a state, and the options that the script did not ask for', function()
+      local first = Sampler.new(12, {batch = 4, seed = 3, shuffle = false}, 0, 1)
+      for _ = 1, 4 do first:next() end -- an epoch and its end
+      first:next()
+      local state = torch.deserialize(torch.serialize(first:state()))
+      local function loaded(options) return Sampler.new(12, options, 0, 1):load(state):state() end
+      local function with(batch, seed, shuffle)
+         return {n = 12, batch = batch, seed = seed, shuffle = shuffle, current = 2, position = 4}
+      end
+      assert.same(with(4, 3, false), loaded(nil))
+      assert.same(with(5, 3, false), loaded{batch = 5})
+      assert.same(with(4, 9, false), loaded{seed = 9})
+      assert.same(with(4, 3, true), loaded{shuffle = true})
+      assert.same(with(12, 0, true), loaded{batch = 12, seed = 0, shuffle = true})
+      -- once more: what the first load took was not asked for
+      local sampler = Sampler.new(12, {seed = 9}, 0, 1):load(state)
+      state.batch, state.seed, state.position = 6, 7, 3
+      assert.same({6, 9, 3}, {sampler:load(state).batch, sampler.seed, sampler.position})
+   end)
+
+   it('goes on behind the rows that were given out, in batches of another size', function()
+      local first = Sampler.new(10, {batch = 4, seed = 2}, 0, 1)
+      local whole = Sampler.new(10, {seed = 2}, 0, 1):next():totable()
+      first:next()
+      for _, batch in ipairs{1, 3, 6, 7} do
+         local rows, sizes = {}, {}
+         local sampler = Sampler.new(10, {batch = batch}, 0, 1):load(first:state())
+         for indices in sampler:epoch() do
+            sizes[#sizes + 1] = indices:nElement()
+            for _, row in ipairs(indices:totable()) do rows[#rows + 1] = row end
+         end
+         assert.same({unpack(whole, 5)}, rows)
+         assert.equal(math.min(batch, 6), sizes[1])
+         assert.same({2, 0}, {sampler.current, sampler.position})
+      end
+   end)
+
    it('is made for this rank, and says what is wrong', function()
       assert.equal(9, distributed.sampler(9):next():nElement())
       local function raises(message, n, options)

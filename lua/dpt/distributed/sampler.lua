@@ -7,6 +7,7 @@
 -- so the batches of an epoch are the same whatever the number of ranks, all ranks have as many of
 -- them (some perhaps without rows), and each index comes once. The order goes by seed and epoch
 -- alone. What state() returns is all that is needed to go on, also with another number of ranks.
+-- load takes the position from it, and of the options those that the script did not ask for.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local options = require 'dpt.distributed.options'
@@ -37,7 +38,10 @@ function Sampler.new(n, given, rank, size)
    end
    local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true, rank = rank,
       size = size, current = 1, position = 0, moves = 0}, Sampler) -- moves: calls of next and load
-   for name, value in pairs(options.check(NAME, given, 2, known)) do self[name] = value end
+   self.asked = {} -- names of options that the script asked for
+   for name, value in pairs(options.check(NAME, given, 2, known)) do
+      self[name], self.asked[name] = value, true
+   end
    return self
 end
 
@@ -106,16 +110,18 @@ function Sampler:state()
       current = self.current, position = self.position}
 end
 
---- Goes on from what state() returned, on this or another number of ranks.
+--- Goes on from what state() returned, on this or another number of ranks. The epoch and the
+-- position in it come from the state. Options that the script gave to distributed.sampler (batch,
+-- seed, shuffle) stay; the others come from the state. With another seed or shuffle in the middle
+-- of an epoch, rows of that epoch may come twice or not at all.
 -- @function distributed.sampler:load
 -- @as distributed
 -- @param state table: what state() returned
 -- @return the sampler
--- @usage local s = require('dpt').distributed.sampler(4, {batch = 2, shuffle = false})
+-- @usage local s = require('dpt').distributed.sampler(5, {batch = 2, shuffle = false})
 --    s:next()
---    local state = s:state()
---    s:next()
---    return s:load(state):next() --> [3 4], 0, 2
+--    local other = require('dpt').distributed.sampler(5, {batch = 3})
+--    return other:load(s:state()):next() --> [3 4 5], 0, 3
 function Sampler:load(state)
    if type(state) ~= 'table' or type(state.position) ~= 'number' then
       fail('%s: load wants what state() returned, got %s', NAME, torch.type(state))
@@ -134,7 +140,7 @@ function Sampler:load(state)
       fail('%s: load got position = %s of %d rows', NAME, tostring(state.position), self.n)
    end
    for name in pairs(states) do
-      if state[name] ~= nil then self[name] = state[name] end
+      if state[name] ~= nil and not self.asked[name] then self[name] = state[name] end
    end
    self.ordered, self.moves = nil, self.moves + 1
    return self
