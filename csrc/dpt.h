@@ -1051,8 +1051,11 @@ typedef struct dpt_world_info {
 /* Joins the other ranks at the first call. */
 int dpt_world_join(dpt_world_info *info);
 /* *group = the number of a group of ranks; every rank of the world calls it, with the same list.
- * Group 0 is all ranks. */
+ * Group 0 is all ranks. At most 1,024 exist at once. */
 int dpt_world_group(int n, const int *ranks, int *group);
+/* Releases a group, which this rank does not use any more. It is freed, and its number used again,
+ * when a group is made after all ranks of the world have released it. */
+void dpt_world_group_release(int group);
 int dpt_world_group_rank(int group, int *rank /* -1: not in it */, int *size);
 /* How collectives of device tensors travel in a group; every rank of the group calls it.
  * *transport: "nccl", "page-locked" (over the library that connects the ranks), "mpi" (that library
@@ -1089,7 +1092,9 @@ enum {
   DPT_RANKS_GATHER,
   DPT_RANKS_SCATTER,
   DPT_RANKS_SEND,
-  DPT_RANKS_RECEIVE
+  DPT_RANKS_RECEIVE,
+  DPT_RANKS_EXCHANGE,  /* dpt_collective_exchange alone */
+  DPT_RANKS_ALL_TO_ALL /* rank i gets each rank's i-th part, in the order of ranks */
 };
 enum { DPT_RANKS_SUM, DPT_RANKS_MIN, DPT_RANKS_MAX, DPT_RANKS_MEAN };
 enum { DPT_RANKS_WIDE, DPT_RANKS_HALVES, DPT_RANKS_BFLOAT16 };
@@ -1098,8 +1103,8 @@ enum { DPT_RANKS_WIDE, DPT_RANKS_HALVES, DPT_RANKS_BFLOAT16 };
  * them. in and out are contiguous, of one type and on one side; NULL where a rank reads or writes
  * nothing, or writes where it reads (out alone: all_reduce, reduce, broadcast). The whole is n
  * times as long as a part: out of all_gather and of gather's root, in of reduce_scatter and of
- * scatter's root. Host tensors: done on return. Device tensors: queued, in the order of their
- * current stream; now: those of host devices are done on return, too. */
+ * scatter's root, both of all_to_all. Host tensors: done on return. Device tensors: queued, in the
+ * order of their current stream; now: those of host devices are done on return, too. */
 typedef struct dpt_collective {
   int what, how, root, group,
       tag, /* root: the other rank of send and receive; by the group's order */
@@ -1110,6 +1115,16 @@ typedef struct dpt_collective {
 } dpt_collective;
 int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in /* or NULL */,
                        dpt_tensor *out /* or NULL */, uint64_t *number);
+/* A message of an exchange. */
+typedef struct dpt_transfer {
+  dpt_tensor *tensor;      /* contiguous; receives: it is written */
+  int rank, tag, receives; /* rank: the other one, by the group's order */
+} dpt_transfer;
+/* Sends and receives n messages at once, so that no order of the ranks' calls can deadlock: the
+ * other end of each is an exchange, send or receive of that rank. The tensors are all of the host,
+ * or all of devices of one backend. */
+int dpt_collective_exchange(int group, int n, const dpt_transfer *transfers, const char *name,
+                            uint64_t *number);
 /* Whether operation `number` of this process is done; waits for it and raises what it met. */
 int dpt_collective_done(uint64_t number);
 int dpt_collective_wait(uint64_t number);

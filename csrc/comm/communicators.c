@@ -57,6 +57,7 @@ static char why[512] DPT__GUARDED_BY(lock); /* the library was aborted */
 /* queued items may still name them, so they stay */
 static dpt__communicator *given_up DPT__GUARDED_BY(lock);
 static dpt__communicator *between DPT__GUARDED_BY(lock); /* those of several processes */
+static dpt__communicator *spare DPT__GUARDED_BY(lock);   /* of several processes, and left */
 
 /* clang proves the writers: it knows no "either" */
 static enum state state DPT__GUARDED_BY(lock);
@@ -395,47 +396,86 @@ static int communicator_await(const dpt__communicator *g, void *pending) {
   }
 }
 
-/* What was joined in part stays, as the library may. */
-int dpt__communicator_join(const char *id, int ranks, int rank, int device,
-                           dpt__communicator **communicator) {
+/* One that is left, with its native stream, or a new one. */
+static int communicator_take(int device, dpt__communicator **communicator) {
   const dpt__device *d = dpt__device_at(device);
-  dpt__communicator *g;
+  dpt__lock(&lock);
+  dpt__communicator **link = &spare, *g;
+  while (*link && (*link)->device[0] != device) link = &(*link)->next;
+  if ((g = *link)) *link = g->next;
+  dpt__unlock(&lock);
+  *communicator = g;
+  if (g) return 0;
   DPT__TRY(communicator_new(1, &device, &g));
   if (d->backend->stream_new && d->backend->stream_new(d->index, &g->native)) {
     communicator_free(g);
     return 1;
   }
-  dpt__lock(&lock);
-  int status = library->join(id, ranks, rank, 1, &d->index, &g->joined);
-  g->next = between;
-  between = g;
-  dpt__unlock(&lock);
-  DPT__TRY(status || communicator_await(g, NULL));
   *communicator = g;
   return 0;
 }
 
-static int communicator_issue(dpt__communicator *g, const dpt__collective_call *call,
-                              const dpt__buffers *buffers) {
-  void *pending = NULL;
+int dpt__communicator_join(const char *id, int ranks, int rank, int device,
+                           dpt__communicator **communicator) {
+  dpt__communicator *g;
+  DPT__TRY(communicator_take(device, &g));
+  dpt__lock(&lock);
+  int status = library->join(id, ranks, rank, 1, &dpt__device_at(device)->index, &g->joined);
+  g->next = between;
+  between = g;
+  dpt__unlock(&lock);
+  if (status || communicator_await(g, NULL)) {
+    dpt__communicator_leave(g);
+    return 1;
+  }
+  *communicator = g;
+  return 0;
+}
+
+static int communicator_issue(dpt__communicator *g, int n, const dpt__collective_call *call,
+                              const dpt__buffers *buffers, void **pending) {
   dpt__lock(&lock);
   int status =
-      g->ended ? dpt__fail("%s", why) : library->issue(g->joined, &g->native, 1, call, buffers);
+      g->ended ? dpt__fail("%s", why) : library->issue(g->joined, &g->native, n, call, buffers);
   dpt__unlock(&lock);
   DPT__TRY(status || communicator_await(g, NULL));
   dpt__lock(&lock);
-  status = g->ended ? dpt__fail("%s", why) : library->record(g->joined, &g->native, &pending);
+  status = g->ended ? dpt__fail("%s", why) : library->record(g->joined, &g->native, pending);
   dpt__unlock(&lock);
-  return status || communicator_await(g, pending);
+  return status;
 }
 
-int dpt__communicator_call(dpt__communicator *g, const dpt__collective_call *call,
-                           const dpt__buffers *buffers) {
+/* A message about the library for whoever called an operation of ranks. */
+static int communicator_fail(const dpt__communicator *g) {
   char what[512];
-  if (!communicator_issue(g, call, buffers)) return 0;
   snprintf(what, sizeof what, "%s", dpt_message());
   return dpt__fail("%s between ranks: %s", dpt__device_at(g->device[0])->backend->collectives->name,
                    what);
+}
+
+int dpt__communicator_begin(dpt__communicator *g, int n, const dpt__collective_call *call,
+                            const dpt__buffers *buffers, void **pending) {
+  *pending = NULL;
+  return communicator_issue(g, n, call, buffers, pending) ? communicator_fail(g) : 0;
+}
+
+int dpt__communicator_await(dpt__communicator *g, void *pending) {
+  return communicator_await(g, pending) ? communicator_fail(g) : 0;
+}
+
+/* An aborted one stays: the library may not be called for it. */
+void dpt__communicator_leave(dpt__communicator *g) {
+  dpt__lock(&lock);
+  dpt__communicator **link = &between;
+  while (*link != g) link = &(*link)->next;
+  if (!g->ended) {
+    *link = g->next;
+    if (g->joined) library->leave(g->joined);
+    g->joined = NULL;
+    g->next = spare;
+    spare = g;
+  }
+  dpt__unlock(&lock);
 }
 
 void dpt__communicators_abort(void) {

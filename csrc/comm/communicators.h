@@ -43,9 +43,14 @@ int dpt__communicator_new_id(char id[DPT__COLLECTIVES_ID]);
 /* *communicator = `ranks` devices, of which this process has rank `rank`; waits for the others. */
 int dpt__communicator_join(const char *id, int ranks, int rank, int device,
                            dpt__communicator **communicator);
-/* One call, done when it returns; what was queued for the buffers before is done. */
-int dpt__communicator_call(dpt__communicator *communicator, const dpt__collective_call *call,
-                           const dpt__buffers *buffers);
+/* Begins n calls as one, on buffers that nothing queued uses any more; *pending: to wait for. */
+int dpt__communicator_begin(dpt__communicator *communicator, int n,
+                            const dpt__collective_call *call, const dpt__buffers *buffers,
+                            void **pending);
+/* Waits until they are done. */
+int dpt__communicator_await(dpt__communicator *communicator, void *pending);
+/* Frees it; nothing runs on it. */
+void dpt__communicator_leave(dpt__communicator *communicator);
 /* This process ends while others may wait for it: ends what runs, if such a one was joined. */
 void dpt__communicators_abort(void);
 

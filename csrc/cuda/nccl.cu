@@ -208,6 +208,12 @@ int issue_call(const dpt__collective_call *call, const dpt__buffers *buffers, nc
   case DPT__ALL_GATHER:
     DPT__NCCL(nccl.ncclAllGather(buffers->from, buffers->to, count, ncclUint8, comm, stream));
     return 0;
+  case DPT__SEND:
+    DPT__NCCL(nccl.ncclSend(buffers->from, count, ncclUint8, call->root, comm, stream));
+    return 0;
+  case DPT__RECEIVE:
+    DPT__NCCL(nccl.ncclRecv(buffers->to, count, ncclUint8, call->root, comm, stream));
+    return 0;
   default:
     DPT__NCCL(nccl.ncclReduceScatter(buffers->from, buffers->to, count, type, op, comm, stream));
     return 0;
@@ -290,6 +296,33 @@ int query(void *pending_, int *over) {
   return 0;
 }
 
+int free_events(const communicator *g, const pending *t) {
+  for (int i = 0; i < g->n; i++) {
+    dpt__visit visit(g->unit[i]);
+    if (visit.failed) return 1;
+    if (t->event[i]) DPT__CUDA(cudaEventDestroy(t->event[i]));
+  }
+  return 0;
+}
+
+/* By ncclCommAbort, since ncclCommDestroy may wait for other ranks. */
+void leave(void *communicator_) {
+  communicator *g = (communicator *)communicator_, **link = &communicators;
+  while (*link && *link != g) link = &(*link)->next;
+  if (*link) *link = g->next;
+  for (auto &last : latest)
+    if (last.by == g) last.by = NULL;
+  for (int i = 0; i < g->n; i++)
+    if (g->comm[i]) status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort");
+  for (pending *t; (t = g->spare); free(t)) {
+    g->spare = t->next;
+    free_events(g, t);
+  }
+  free(g->unit);
+  free(g->comm);
+  free(g);
+}
+
 /* All at once: to end one, NCCL may wait for kernels of another. */
 void abort_all() {
   if (status_of(nccl.ncclGroupStart(), "ncclGroupStart")) return;
@@ -310,5 +343,5 @@ void end_all() {
 
 } // namespace
 
-const dpt__collectives dpt__cuda_collectives = {"NCCL", open,   new_id, join,   state,
-                                                issue,  record, query,  end_all};
+const dpt__collectives dpt__cuda_collectives = {"NCCL", open,   new_id, join,  state,
+                                                issue,  record, query,  leave, end_all};

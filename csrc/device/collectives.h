@@ -12,8 +12,10 @@ enum dpt__collective {
   DPT__BROADCAST, /* all get what the root has */
   DPT__REDUCE,    /* the root gets the sum */
   DPT__ALL_REDUCE,
-  DPT__ALL_GATHER,    /* count: of what each rank has */
-  DPT__REDUCE_SCATTER /* count: of what each rank gets */
+  DPT__ALL_GATHER,     /* count: of what each rank has */
+  DPT__REDUCE_SCATTER, /* count: of what each rank gets */
+  DPT__SEND,           /* to rank `root` */
+  DPT__RECEIVE         /* from rank `root` */
 };
 
 /* MEAN: of floats, and not of distributed/engine.h. */
@@ -52,6 +54,8 @@ typedef struct dpt__collectives {
   /* *pending stands for what was issued; `query` frees it in the end: *done = 1 or an error. */
   int (*record)(void *communicator, void *const *streams, void **pending);
   int (*query)(void *pending, int *done);
+  /* Frees a communicator on which nothing runs; its other ranks need not call it. */
+  void (*leave)(void *communicator);
   /* Ends what runs on any communicator. None is used after that. May take long. */
   void (*abort)(void);
 } dpt__collectives;

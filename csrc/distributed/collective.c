@@ -1,22 +1,30 @@
-/* collective.c: one operation of a group of ranks on a tensor.
+/* collective.c: one operation of a group of ranks on tensors.
  *
- * Invariant: operations are items of one stream, whose thread calls the engine; they have numbers
- * in their group's order, given under the lock in which they are queued, so that the order of this
- * process's calls is the order in which they run. The current stream of a device tensor is waited
- * for, and waits in turn; nothing waits on the host. Memory that the engine cannot read (a GPU's)
- * is left to the devices' library if the group has it (devices.c), and else goes through
- * page-locked host memory. Sums of halves are taken in float (for all ranks in narrow.c); in
- * deterministic mode sums of floats are taken wide and in the order of ranks.
+ * Invariant: operations are items of one stream, whose thread calls the engine (or, if nothing is
+ * queued and the caller waits anyway, the caller's thread does); they have numbers in their group's
+ * order, given under the lock in which they are queued, so that the order of this process's calls
+ * is the order in which they run. The current stream of a device tensor is waited for, and waits in
+ * turn; nothing waits on the host. Memory that the engine cannot read (a GPU's) is left to the
+ * devices' library if the group has it (devices.c), and else goes through page-locked host memory.
+ * Sums of halves are taken in float (for all ranks in narrow.c); in deterministic mode sums of
+ * floats are taken wide and in the order of ranks.
  */
+#include "distributed/collective.h"
+
 #include "base/half.h"
 #include "device/capture.h"
 #include "device/copy.h"
 #include "device/fault.h"
 #include "device/storage.h"
 #include "device/trace.h"
-#include "distributed/world.h"
+#include "distributed/devices.h"
+#include "distributed/groups.h"
+#include "distributed/messages.h"
+#include "distributed/narrow.h"
+#include "distributed/watchdog.h"
 #include "tensor/tensor.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +33,17 @@ enum { ORDERED = 1 << 15 }; /* elements that are added up at once in the order o
 
 typedef struct job {
   dpt__operation operation; /* signature.count: of one rank's part, or of what all have */
-  const char *from;
-  char *to;
-  int32_t group, root, tag, dtype; /* root: in the group; dtype: of the memory */
+  char *from, *to;
+  dpt__ranks *group, *made;    /* made: the group that the operation makes */
+  int *number;                 /* gets the made group's */
+  int32_t root, device, dtype; /* root: in the group; device: to be joined; dtype: of the memory */
+  int32_t messages;            /* only these are queued */
+  dpt__message message[1];
 } job;
+
+static size_t collective_bytes(const job *j) {
+  return offsetof(job, message) + (size_t)j->messages * sizeof *j->message;
+}
 
 /* ---- reductions ---- */
 
@@ -55,7 +70,7 @@ static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count
   for (int64_t begin = 0; begin < count && !status; begin += most) {
     int64_t n = count - begin < most ? count - begin : most;
     char *at = (char *)data + (size_t)begin * width;
-    status = dpt__world_own.engine->all_gather(g->joined, at, parts, n * (int64_t)width);
+    status = dpt__job_own.engine->all_gather(g->joined, at, parts, n * (int64_t)width);
     for (int64_t i = 0; i < n && !status; i++) {
       double sum = collective_element(parts, dtype, i); /* no 0 before it: -0 stays */
       for (int r = 1; r < g->n; r++) sum += collective_element(parts, dtype, r * n + i);
@@ -72,7 +87,7 @@ static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count
 /* In place, on every rank of the group, or (root) on one. */
 static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int dtype,
                              enum dpt__reduce_op how, int root, int ordered) {
-  const dpt__engine *engine = dpt__world_own.engine;
+  const dpt__engine *engine = dpt__job_own.engine;
   if (ordered && how == DPT__OP_SUM && dpt__is_real(dtype))
     return collective_sum_ordered(g, data, count, dtype);
   if (root < 0) return engine->all_reduce(g->joined, data, count, dtype, how);
@@ -108,8 +123,8 @@ static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   size_t bytes = (size_t)s->count * dpt__dtype_size((int)s->dtype);
   if (s->dtype != DPT_F16 && s->how != DPT_RANKS_MEAN && !(s->flags & DPT__IN_ORDER))
-    return dpt__world_own.engine->reduce_scatter(g->joined, j->from, j->to, s->count, (int)s->dtype,
-                                                 (enum dpt__reduce_op)s->how);
+    return dpt__job_own.engine->reduce_scatter(g->joined, j->from, j->to, s->count, (int)s->dtype,
+                                               (enum dpt__reduce_op)s->how);
   char *whole = malloc(bytes * (size_t)g->n + 1);
   if (!whole) return dpt__no_memory("no host memory for a sum of all parts");
   memcpy(whole, j->from, bytes * (size_t)g->n);
@@ -120,26 +135,6 @@ static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
 }
 
 /* ---- the item ---- */
-
-/* What is sent comes after its signature, which is to be that of the receive. */
-static int collective_send(const dpt__ranks *g, const job *j, int64_t bytes) {
-  const dpt__engine *engine = dpt__world_own.engine;
-  dpt__signature own = j->operation.signature;
-  return engine->send(g->joined, &own, sizeof own, j->root, j->tag) ||
-         engine->send(g->joined, j->from, bytes, j->root, j->tag);
-}
-
-static int collective_receive(const dpt__ranks *g, const job *j, int64_t bytes) {
-  const dpt__engine *engine = dpt__world_own.engine;
-  const dpt__signature *own = &j->operation.signature;
-  dpt__signature its;
-  char a[160], b[160];
-  DPT__TRY(engine->receive(g->joined, &its, sizeof its, j->root, j->tag));
-  if (its.count != own->count || its.dtype != own->dtype)
-    dpt__world_abort("rank %d calls %s, which calls %s", dpt__world_own.rank,
-                     dpt__signature_text(a, own), dpt__signature_text(b, &its));
-  return engine->receive(g->joined, j->to, bytes, j->root, j->tag);
-}
 
 /* A group of one rank: nothing travels. */
 static int collective_alone(const dpt__ranks *g, const job *j) {
@@ -152,9 +147,10 @@ static int collective_alone(const dpt__ranks *g, const job *j) {
 }
 
 static int collective_perform(const job *j) {
-  const dpt__engine *engine = dpt__world_own.engine;
-  dpt__ranks *g = &dpt__world_own.group[j->group];
+  const dpt__engine *engine = dpt__job_own.engine;
+  dpt__ranks *g = j->group;
   const dpt__signature *s = &j->operation.signature;
+  if (dpt__is_message(s)) return dpt__messages_run(g, j->messages, j->message);
   if (s->flags & DPT__ON_DEVICES) return dpt__devices_call(g, s, j->dtype, j->from, j->to);
   int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
   switch (s->what) {
@@ -174,27 +170,29 @@ static int collective_perform(const job *j) {
     return engine->gather(g->joined, j->from, j->to, bytes, j->root);
   case DPT_RANKS_SCATTER:
     return engine->scatter(g->joined, j->from, j->to, bytes, j->root);
-  case DPT_RANKS_SEND:
-    return collective_send(g, j, bytes);
-  case DPT_RANKS_RECEIVE:
-    return collective_receive(g, j, bytes);
+  case DPT_RANKS_ALL_TO_ALL:
+    return engine->all_to_all(g->joined, j->from, j->to, bytes);
   case DPT__RANKS_JOIN_DEVICES:
-    return dpt__devices_join(g, j->tag);
-  case DPT__RANKS_MAKE_GROUP:
-    return engine->group((int)s->count, (const int *)j->from, (void **)j->to);
+    return dpt__devices_join(g, j->device);
   default:
     return dpt__fail("there is no operation %u", s->what);
   }
 }
 
-/* The least that it takes on the link of DPT_LINK: the bytes that a ring lets each rank send, whose
- * waiting takes no core. */
+static double collective_link_factor(uint32_t what, double n) {
+  switch (what) {
+#define DPT_COLLECTIVE(id, name, root, in, out, reduces, message, link, device)                    \
+  case id:                                                                                         \
+    return link;
+#include "distributed/collectives.def"
+  }
+  return 0;
+}
+
+/* The least that it takes on the link of DPT_LINK, whose waiting takes no core. */
 static int64_t collective_link_ns(const dpt__ranks *g, const dpt__signature *s) {
   int width = dpt__narrow_takes(s) ? 2 : (int)dpt__dtype_size((int)s->dtype);
-  double bytes = (double)s->count * width, n = g->n;
-  if (s->what == DPT_RANKS_ALL_REDUCE) bytes *= 2 * (n - 1) / n;
-  if (s->what == DPT_RANKS_ALL_GATHER || s->what == DPT_RANKS_REDUCE_SCATTER) bytes *= n - 1;
-  return dpt__link_ns((uint64_t)bytes);
+  return dpt__link_ns((uint64_t)((double)s->count * width * collective_link_factor(s->what, g->n)));
 }
 
 static uint64_t collective_chain_of(uint64_t chain, const dpt__signature *s) {
@@ -205,25 +203,38 @@ static uint64_t collective_chain_of(uint64_t chain, const dpt__signature *s) {
   return chain;
 }
 
+/* Records the operation and its channels; returns its number in the record. */
+static uint64_t collective_begin(const job *j, dpt__operation *own) {
+  dpt__ranks *g = j->group;
+  dpt__record *record = dpt__job_own.record;
+  uint64_t which = dpt__record_next(record);
+  if (dpt__is_message(&own->signature)) {
+    dpt__messages_advance(g, j->messages, j->message, which);
+  } else {
+    own->chain = g->chain = collective_chain_of(g->chain, &own->signature);
+    dpt__record_set_channel(record, g->channel,
+                            &(dpt__channel){g->hash, own->number, own->chain, which});
+  }
+  return dpt__record_begin(record, own);
+}
+
 static int collective_run(dpt__context *context, const void *args) {
   const job *j = args;
-  dpt__world *w = &dpt__world_own;
-  dpt__ranks *g = &w->group[j->group];
+  dpt__job *w = &dpt__job_own;
+  dpt__ranks *g = j->group;
   dpt__operation own = j->operation;
-  if (!dpt__is_paired(&own.signature))
-    own.chain = g->chain = collective_chain_of(g->chain, &own.signature);
-  uint64_t which = dpt__record_begin(w->record, &own);
+  uint64_t which = collective_begin(j, &own);
   int status = 0;
   if (g->n == 1) {
-    status = collective_alone(g, j);
+    status = j->made ? dpt__groups_make(j->made, j->number) : collective_alone(g, j);
   } else {
     atomic_store(&w->pending, which);
-    dpt__watch_compare(&own);
+    dpt__watch_compare(g, &own);
     int64_t start = dpt__now();
-    status = collective_perform(j);
+    status = j->made ? dpt__groups_make(j->made, j->number) : collective_perform(j);
     dpt__sleep(start + collective_link_ns(g, &own.signature) - dpt__now());
     if (status) dpt__watch_let_explain();
-    dpt__watch_compare(&own);
+    dpt__watch_compare(g, &own);
     atomic_store(&w->pending, 0);
   }
   dpt__record_end(w->record, which);
@@ -232,14 +243,9 @@ static int collective_run(dpt__context *context, const void *args) {
 
 /* ---- what a call needs ---- */
 
-static int64_t collective_parts_of(const dpt__ranks *g, int what, int root, int is_in) {
-  if (what == DPT_RANKS_ALL_GATHER) return is_in ? 1 : g->n;
-  if (what == DPT_RANKS_REDUCE_SCATTER) return is_in ? g->n : 1;
-  if (what == DPT_RANKS_GATHER) return is_in ? 1 : g->rank == root ? g->n : 0;
-  if (what == DPT_RANKS_SCATTER) return is_in ? (g->rank == root ? g->n : 0) : 1;
-  if (what == DPT_RANKS_SEND) return is_in;
-  if (what == DPT_RANKS_BARRIER) return 0;
-  return !is_in;
+static int64_t collective_parts(const dpt__ranks *g, int parts, int root) {
+  if (parts == DPT__ROOT_WHOLE) return g->rank == root ? g->n : 0;
+  return parts == DPT__WHOLE ? g->n : parts == DPT__PART;
 }
 
 static int collective_check_tensor(const char *fn, const char *name, const dpt_tensor *t,
@@ -253,19 +259,61 @@ static int collective_check_tensor(const char *fn, const char *name, const dpt_t
   return 0;
 }
 
+/* Tags are doubled for the engine (messages.c). */
+static int collective_check_tag(const char *fn, int tag) {
+  enum { MOST = (1 << 30) - 1 };
+  if (tag >= 0 && tag <= MOST) return 0;
+  return dpt__fail("%s: argument 'tag' is %d, wanted 0 to %d", fn, tag, MOST);
+}
+
+static int collective_check_rank(const char *fn, const dpt__ranks *g, int rank, int other) {
+  if (rank < 0 || rank >= g->n)
+    return dpt__fail("%s: got rank %d, wanted 0 to %d", fn, rank, g->n - 1);
+  if (other && rank == g->rank) return dpt__fail("%s: rank %d is this one", fn, rank);
+  return 0;
+}
+
+/* Returns a message of this rank, without its data. */
+static dpt__message collective_message(const dpt__ranks *g, int receives, const dpt_tensor *t,
+                                       int peer, int tag) {
+  return (dpt__message){.signature = {.what = receives ? DPT_RANKS_RECEIVE : DPT_RANKS_SEND,
+                                      .dtype = (uint32_t)dpt__type(t),
+                                      .root = (uint32_t)g->list[peer],
+                                      .count = dpt__count(t)},
+                        .peer = peer,
+                        .tag = tag};
+}
+
+/* count: of one rank's part, or of what all have */
+static dpt__signature collective_signature(const dpt_collective *c, const dpt__ranks *g, int dtype,
+                                           int64_t count) {
+  dpt__signature s = {.what = (uint32_t)c->what,
+                      .dtype = (uint32_t)dtype,
+                      .count = count,
+                      .layout = c->layout,
+                      .group = g->hash};
+  const dpt__collective_kind *kind = dpt__kind_of(&s);
+  int sums = kind->reduces && (c->how == DPT_RANKS_SUM || c->how == DPT_RANKS_MEAN);
+  if (kind->reduces) s.how = (uint16_t)c->how;
+  if (kind->has_root) s.root = (uint32_t)c->root;
+  if (c->wire)
+    s.flags = c->wire == DPT_RANKS_HALVES ? DPT__AS_HALVES : DPT__AS_BFLOAT16;
+  else if (sums && dpt__is_real(dtype) && dpt_deterministic_get())
+    s.flags = DPT__IN_ORDER;
+  return s;
+}
+
 static int collective_check(const dpt_collective *c, const dpt_tensor *in, const dpt_tensor *out,
                             job *j) {
   const char *fn = dpt__collective_name((uint32_t)c->what);
-  const dpt__ranks *g = &dpt__world_own.group[c->group];
-  int has_root = c->what != DPT_RANKS_ALL_REDUCE && c->what != DPT_RANKS_ALL_GATHER &&
-                 c->what != DPT_RANKS_BARRIER && c->what != DPT_RANKS_REDUCE_SCATTER;
-  if (g->rank < 0) return dpt__fail("%s: rank %d is not in the group", fn, dpt__world_own.rank);
-  if (has_root && (c->root < 0 || c->root >= g->n))
-    return dpt__fail("%s: got rank %d, wanted 0 to %d", fn, c->root, g->n - 1);
-  if ((c->what == DPT_RANKS_SEND || c->what == DPT_RANKS_RECEIVE) && c->root == g->rank)
-    return dpt__fail("%s: rank %d is this one", fn, c->root);
-  int64_t ins = collective_parts_of(g, c->what, c->root, 1),
-          outs = collective_parts_of(g, c->what, c->root, 0);
+  const dpt__ranks *g = j->group;
+  const dpt__collective_kind *kind = dpt__kind_of(&(dpt__signature){.what = (uint32_t)c->what});
+  int64_t ins = collective_parts(g, kind->in, c->root),
+          outs = collective_parts(g, kind->out, c->root);
+  if (g->rank < 0) return dpt__fail("%s: rank %d is not in the group", fn, dpt__job_own.rank);
+  if (kind->has_root)
+    DPT__TRY(collective_check_rank(fn, g, c->root, kind->is_message) ||
+             collective_check_tag(fn, c->tag));
   DPT__TRY(collective_check_tensor(fn, "in", in, ins) ||
            collective_check_tensor(fn, "out", out, outs));
   if (in && out && (in->kind_ != out->kind_ || dpt__count(in) * outs != dpt__count(out) * ins))
@@ -278,54 +326,56 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
   if (c->wire && t && !dpt__is_real(dtype))
     return dpt__fail("%s: got a %s, wanted floats to send in 16 bits each", fn,
                      dpt__kind_name(t->kind_));
-  int reduces = c->what == DPT_RANKS_ALL_REDUCE || c->what == DPT_RANKS_REDUCE ||
-                c->what == DPT_RANKS_REDUCE_SCATTER;
-  int sums = c->how == DPT_RANKS_SUM || c->how == DPT_RANKS_MEAN;
-  dpt__signature *s = &j->operation.signature;
-  *s = (dpt__signature){.what = (uint32_t)c->what,
-                        .how = reduces ? (uint16_t)c->how : 0,
-                        .flags = c->wire == DPT_RANKS_HALVES     ? DPT__AS_HALVES
-                                 : c->wire == DPT_RANKS_BFLOAT16 ? DPT__AS_BFLOAT16
-                                 : reduces && sums && dpt__is_real(dtype) && dpt_deterministic_get()
-                                     ? DPT__IN_ORDER
-                                     : 0,
-                        .dtype = (uint32_t)dtype,
-                        .root = has_root ? (uint32_t)c->root : 0,
-                        .count = !t   ? 0
-                                 : in ? dpt__count(in) / ins
-                                      : dpt__count(out) / outs,
-                        .layout = c->layout,
-                        .group = g->hash};
-  if (dpt__is_paired(s)) {
-    s->group = s->layout = 0;
-    s->root = (uint32_t)g->list[c->root];
-  }
-  j->group = c->group;
   j->root = c->root;
-  j->tag = c->tag;
   j->dtype = dtype;
   snprintf(j->operation.name, sizeof j->operation.name, "%s", c->name ? c->name : "");
+  if (kind->is_message) {
+    j->messages = 1;
+    j->message[0] = collective_message(g, !in, t, c->root, c->tag);
+    j->operation.signature = j->message[0].signature;
+    return 0;
+  }
+  int64_t count = in ? dpt__count(in) / ins : out ? dpt__count(out) / outs : 0;
+  j->operation.signature = collective_signature(c, g, dtype, count);
   return 0;
 }
 
 /* ---- queueing ---- */
 
-/* now: who calls waits anyway; so if nothing is queued, its thread calls the engine itself, but in
- * a trace, which has what streams run. */
+/* A tensor that an operation reads or writes, and where its job has the address. */
+typedef struct part {
+  dpt_tensor *given, *tensor; /* tensor: what it uses, `given` or `beside` */
+  char **at;
+  int loads, stores;
+  dpt__stream *stream; /* the current one of its device; NULL: host memory */
+  dpt_storage *staged;
+  dpt_tensor beside;
+} part;
+
+/* A job and its tensors; now: the caller waits until it is done. */
+typedef struct call {
+  job *job;
+  int n, now;
+  part *part;
+  uint64_t *number;
+} call;
+
+/* Runs the operation in the caller's thread if the caller waits and nothing is queued, but not in a
+ * trace, which shows what streams run; queues it otherwise. */
 static int collective_submit(job *j, int now, uint64_t *number) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
-  dpt__world *w = &dpt__world_own;
+  dpt__job *w = &dpt__job_own;
   int status;
   dpt__lock(&lock);
   const dpt__signature *s = &j->operation.signature;
-  uint64_t *issued = dpt__is_paired(s) ? &w->paired : &w->group[j->group].issued;
+  uint64_t *issued = dpt__is_message(s) ? &w->messages : &j->group->issued;
   j->operation.number = ++*issued;
   if (now && !dpt__tracing() && dpt__event_over(dpt__event_last(w->stream))) {
     status = collective_run(NULL, j);
     *number = dpt__event_last(w->stream).number;
   } else {
-    status =
-        dpt__stream_push(w->stream, collective_run, dpt__collective_name(s->what), j, sizeof *j);
+    status = dpt__stream_push(w->stream, collective_run, dpt__collective_name(s->what), j,
+                              collective_bytes(j));
     *number = dpt__event_last(w->stream).number;
     if (status) --*issued;
   }
@@ -333,23 +383,31 @@ static int collective_submit(job *j, int now, uint64_t *number) {
   return status || (now && dpt_collective_wait(*number));
 }
 
+/* Returns 1 if part i is the first on its stream. */
+static int collective_is_first(const call *c, int i) {
+  for (int k = 0; k < i; k++)
+    if (c->part[k].stream == c->part[i].stream) return 0;
+  return c->part[i].stream != NULL;
+}
+
 /* The engine reads and writes a host device's memory where it is. */
-static int collective_run_in_place(job *j, const dpt_tensor *in, const dpt_tensor *out,
-                                   dpt__stream *stream, int now, uint64_t *number) {
-  const dpt_tensor *both[] = {in, out};
-  dpt__stream *ranks = dpt__world_own.stream;
-  j->from = in ? dpt__at(in) : NULL;
-  j->to = out ? dpt__at(out) : NULL;
-  for (int i = 0; i < 2; i++) {
-    dpt_storage *s = both[i] ? both[i]->storage_ : NULL;
+static int collective_run_in_place(call *c) {
+  dpt__stream *ranks = dpt__job_own.stream;
+  for (int i = 0; i < c->n; i++) {
+    part *p = &c->part[i];
+    dpt_storage *s = p->tensor->storage_;
+    dpt__event last = {0};
+    *p->at = dpt__at(p->tensor);
     if (s && s->block) DPT__TRY(dpt__block_use(s->block, ranks));
-    if (s && i) dpt__storage_written(s);
+    if (s && p->stores) dpt__storage_written(s);
+    if (!collective_is_first(c, i)) continue;
+    if (c->now) DPT__TRY(dpt__event_record(p->stream, &last) || dpt__event_wait_quietly(last));
+    DPT__TRY(dpt__stream_wait_all(ranks, p->stream));
   }
-  dpt__event last = {0};
-  if (stream && now) DPT__TRY(dpt__event_record(stream, &last) || dpt__event_wait_quietly(last));
-  if (stream) DPT__TRY(dpt__stream_wait_all(ranks, stream));
-  DPT__TRY(collective_submit(j, now, number));
-  return stream ? dpt__stream_wait_all(stream, ranks) : 0;
+  DPT__TRY(collective_submit(c->job, c->now, c->number));
+  for (int i = 0; i < c->n; i++)
+    if (collective_is_first(c, i)) DPT__TRY(dpt__stream_wait_all(c->part[i].stream, ranks));
+  return 0;
 }
 
 /* An item that waits for an event of a stream of another backend, as its thread. */
@@ -366,171 +424,279 @@ static int collective_await_all(dpt__stream *stream, dpt__stream *other) {
          dpt__stream_push(stream, collective_run_await, "wait for ranks", &event, sizeof event);
 }
 
+/* Queues the operation after the streams of its tensors, which wait for it. Memory that is freed
+ * after this is free on the tensors' own streams. */
+static int collective_run_between(call *c) {
+  dpt__stream *ranks = dpt__job_own.stream;
+  for (int i = 0; i < c->n; i++)
+    if (collective_is_first(c, i)) DPT__TRY(collective_await_all(ranks, c->part[i].stream));
+  DPT__TRY(collective_submit(c->job, 0, c->number));
+  for (int i = 0; i < c->n; i++)
+    if (collective_is_first(c, i)) DPT__TRY(collective_await_all(c->part[i].stream, ranks));
+  return 0;
+}
+
+/* ---- through page-locked memory ---- */
+
 /* Page-locked memory beside a tensor, which both streams use. */
-static int collective_stage(const dpt_tensor *t, dpt__stream *stream, dpt_storage **staged) {
-  size_t bytes = (size_t)dpt__count(t) * dpt__dtype_size(dpt__type(t));
-  DPT__TRY(dpt_storage_new_pinned(staged, DPT_U8, (int64_t)bytes));
-  dpt__block *block = (*staged)->block;
+static int collective_stage(part *p) {
+  size_t bytes = (size_t)dpt__count(p->tensor) * dpt__dtype_size(dpt__type(p->tensor));
+  DPT__TRY(dpt_storage_new_pinned(&p->staged, DPT_U8, (int64_t)bytes));
+  dpt__block *block = p->staged->block;
+  *p->at = p->staged->data;
   if (!block) return 0;
-  return dpt__block_use(block, stream) || dpt__block_use(block, dpt__world_own.stream);
+  return dpt__block_use(block, p->stream) || dpt__block_use(block, dpt__job_own.stream);
 }
 
-static int collective_load(const char *fn, dpt__stream *stream, const dpt_tensor *t,
-                           dpt_storage *staged) {
+static int collective_copy_staged(const char *fn, part *p, int stores) {
+  dpt_storage *own = p->tensor->storage_, *staged = p->staged;
   if (!staged->size) return 0;
-  DPT__TRY(dpt__block_use(t->storage_->block, stream));
-  return dpt__copy_on(stream, fn, staged->data, staged, dpt__at(t), t->storage_,
+  DPT__TRY(dpt__block_use(own->block, p->stream));
+  if (!stores)
+    return dpt__copy_on(p->stream, fn, staged->data, staged, dpt__at(p->tensor), own,
+                        (size_t)staged->size);
+  dpt__storage_written(own);
+  return dpt__copy_on(p->stream, fn, dpt__at(p->tensor), own, staged->data, staged,
                       (size_t)staged->size);
 }
 
-static int collective_store(const char *fn, dpt__stream *stream, const dpt_tensor *t,
-                            dpt_storage *staged) {
-  if (!staged->size) return 0;
-  DPT__TRY(dpt__block_use(t->storage_->block, stream));
-  dpt__storage_written(t->storage_);
-  return dpt__copy_on(stream, fn, dpt__at(t), t->storage_, staged->data, staged,
-                      (size_t)staged->size);
-}
-
-/* Memory that the CPU cannot read goes through page-locked memory. */
-static int collective_run_staged(job *j, const dpt_tensor *in, const dpt_tensor *out,
-                                 dpt__stream *stream, uint64_t *number) {
-  const char *fn = dpt__collective_name(j->operation.signature.what);
-  dpt_storage *from = NULL, *to = NULL;
-  int status = (in && collective_stage(in, stream, &from)) ||
-               (out && collective_stage(out, stream, &to)) ||
-               (in && collective_load(fn, stream, in, from)) ||
-               (out && !in && collective_load(fn, stream, out, to));
-  j->from = from ? from->data : NULL;
-  j->to = to ? to->data : NULL;
-  status = status || collective_await_all(dpt__world_own.stream, stream) ||
-           collective_submit(j, 0, number) || collective_await_all(stream, dpt__world_own.stream) ||
-           (out && collective_store(fn, stream, out, to));
-  if (from) dpt_storage_release(from);
-  if (to) dpt_storage_release(to);
+/* Copies tensors that the CPU cannot read to page-locked memory and back. */
+static int collective_run_staged(call *c) {
+  const char *fn = dpt__collective_name(c->job->operation.signature.what);
+  int status = 0;
+  for (int i = 0; i < c->n && !status; i++)
+    status = collective_stage(&c->part[i]) ||
+             (c->part[i].loads && collective_copy_staged(fn, &c->part[i], 0));
+  status = status || collective_run_between(c);
+  for (int i = 0; i < c->n; i++) {
+    part *p = &c->part[i];
+    if (!status && p->stores) status = collective_copy_staged(fn, p, 1);
+    if (p->staged) dpt_storage_release(p->staged);
+  }
   return status;
 }
 
 /* ---- by the devices' own library ---- */
 
-static int collective_use(const dpt_tensor *t, dpt__stream *stream) {
-  dpt__block *block = t->storage_->block;
-  return block ? dpt__block_use(block, stream) : 0;
+/* Tensors of the group's device. */
+static int collective_run_on_device(call *c) {
+  for (int i = 0; i < c->n; i++) {
+    part *p = &c->part[i];
+    dpt_storage *s = p->tensor->storage_;
+    *p->at = dpt__at(p->tensor);
+    c->job->dtype = dpt__type(p->tensor);
+    if (s && s->block) DPT__TRY(dpt__block_use(s->block, p->stream));
+    if (s && p->stores) dpt__storage_written(s);
+  }
+  return collective_run_between(c);
 }
 
-/* Tensors of the group's device. Both streams wait: what is freed behind this is free on the
- * tensors' own. */
-static int collective_run_on_device(job *j, const dpt_tensor *in, const dpt_tensor *out,
-                                    uint64_t *number) {
-  dpt__stream *ranks = dpt__world_own.stream,
-              *stream = dpt__current_stream((in ? in : out)->storage_->device);
-  j->from = in ? dpt__at(in) : NULL;
-  j->to = out ? dpt__at(out) : NULL;
-  j->dtype = dpt__type(in ? in : out);
-  if (in) DPT__TRY(collective_use(in, stream));
-  if (out) DPT__TRY(collective_use(out, stream));
-  if (out) dpt__storage_written(out->storage_);
-  return collective_await_all(ranks, stream) || collective_submit(j, 0, number) ||
-         collective_await_all(stream, ranks);
-}
-
-/* A contiguous tensor of t's sizes on the group's device. */
-static int collective_new_beside(const dpt__ranks *g, int kind, const dpt_tensor *t,
-                                 dpt_tensor *beside) {
+/* Replaces a part's tensor by a contiguous one of that kind on the group's device. */
+static int collective_put_beside(const dpt__ranks *g, part *p, int kind) {
   int before;
   DPT__TRY(dpt_device_get(&before) || dpt_device_set(g->device));
-  int status = dpt_tensor_new(beside, kind, t->ndim_, t->size_);
-  return dpt_device_set(before) || status;
+  int status = dpt_tensor_new(&p->beside, kind, p->tensor->ndim_, p->tensor->size_);
+  DPT__TRY(dpt_device_set(before) || status);
+  if (p->loads) DPT__TRY(dpt_copy(&p->beside, p->tensor));
+  p->tensor = &p->beside;
+  p->stream = dpt__current_stream(g->device);
+  return 0;
 }
 
-/* Tensors of another device, halves that are added up, and what travels as halves go through
- * others. */
-static int collective_run_beside(job *j, int kind, const dpt_tensor *in, dpt_tensor *out,
-                                 uint64_t *number) {
-  const dpt__ranks *g = &dpt__world_own.group[j->group];
-  dpt_tensor from = {0}, to = {0};
-  int status = (in && collective_new_beside(g, kind, in, &from)) ||
-               (out && collective_new_beside(g, kind, out, &to)) || (in && dpt_copy(&from, in)) ||
-               (out && !in && dpt_copy(&to, out)) ||
-               collective_run_on_device(j, in ? &from : NULL, out ? &to : NULL, number) ||
-               (out && dpt_copy(out, &to));
-  dpt_tensor_free(&from);
-  dpt_tensor_free(&to);
+/* Copies tensors of another device, halves that are added up, and floats that travel as halves to
+ * tensors of the group's device. */
+static int collective_put(const dpt__ranks *g, const dpt__signature *s, part *p) {
+  int kind = p->tensor->kind_;
+  if (s->flags & DPT__AS_HALVES)
+    kind = DPT_F16 | DPT_ON_DEVICE;
+  else if (dpt__kind_of(s)->reduces && s->dtype == DPT_F16)
+    kind = DPT_F32 | DPT_ON_DEVICE;
+  if (!p->stream || (kind == p->tensor->kind_ && p->tensor->storage_->device == g->device))
+    return 0;
+  return collective_put_beside(g, p, kind);
+}
+
+static int collective_run_by_devices(call *c) {
+  job *j = c->job;
+  dpt__signature *s = &j->operation.signature;
+  int status = 0;
+  for (int i = 0; i < c->n && !status; i++) status = collective_put(j->group, s, &c->part[i]);
+  s->flags |= DPT__ON_DEVICES;
+  for (int i = 0; i < j->messages; i++)
+    if (j->message[i].signature.count) j->message[i].signature.flags |= DPT__ON_DEVICES;
+  status = status || collective_run_on_device(c);
+  for (int i = 0; i < c->n; i++) {
+    part *p = &c->part[i];
+    if (!status && p->tensor != p->given && p->stores) status = dpt_copy(p->given, p->tensor);
+    dpt_tensor_free(&p->beside);
+  }
   return status;
 }
 
-static int collective_run_by_devices(job *j, const dpt_tensor *in, dpt_tensor *out,
-                                     uint64_t *number) {
-  const dpt__ranks *g = &dpt__world_own.group[j->group];
-  const dpt_tensor *t = in ? in : out;
-  const dpt__signature *s = &j->operation.signature;
-  int moves = s->what == DPT_RANKS_BROADCAST || s->what == DPT_RANKS_ALL_GATHER;
-  int kind = t->kind_;
-  if (s->flags & DPT__AS_HALVES)
-    kind = DPT_F16 | DPT_ON_DEVICE;
-  else if (!moves && s->dtype == DPT_F16)
-    kind = DPT_F32 | DPT_ON_DEVICE;
-  j->operation.signature.flags |= DPT__ON_DEVICES;
-  if (kind != t->kind_ || t->storage_->device != g->device)
-    return collective_run_beside(j, kind, in, out, number);
-  return collective_run_on_device(j, in, out, number);
-}
-
-int dpt__collective_join_devices(int group, int device) {
+static int collective_join_devices(dpt__ranks *g, int device) {
   static dpt__mutex joining = DPT__MUTEX_INIT;
-  dpt__ranks *g = &dpt__world_own.group[group];
   uint64_t number;
   int status = 0;
   if (atomic_load(&g->asked)) return 0;
   job j = {.operation = {.signature = {.what = DPT__RANKS_JOIN_DEVICES, .group = g->hash}},
-           .group = group,
-           .tag = device};
+           .group = g,
+           .device = device};
   dpt__lock(&joining);
   if (!atomic_load(&g->asked)) status = collective_submit(&j, 1, &number);
   dpt__unlock(&joining);
   return status;
 }
 
-int dpt_collective_run(const dpt_collective *call, const dpt_tensor *in, dpt_tensor *out,
-                       uint64_t *number) {
-  const char *fn = dpt__collective_name((uint32_t)call->what);
-  const dpt_tensor *t = in ? in : out;
-  job j = {.group = 0};
-  DPT__TRY(dpt__world_ready(fn));
-  if (call->group < 0 || call->group >= atomic_load(&dpt__world_own.ngroup))
-    return dpt__fail("%s: there is no group %d", fn, call->group);
-  DPT__TRY(collective_check(call, in, out, &j) ||
-           dpt__capture_rejects(fn, "other processes take part in it"));
-  if (!t || !dpt__is_device(t->kind_)) return collective_run_in_place(&j, in, out, NULL, 1, number);
-  dpt__stream *stream = t->storage_ ? dpt__current_stream(t->storage_->device) : NULL;
-  if (stream && stream->backend != &dpt__host) {
-    const dpt__ranks *g = &dpt__world_own.group[call->group];
-    int may = stream->backend->collectives && g->n > 1 && dpt__devices_take(&j.operation.signature);
-    if (may) DPT__TRY(dpt__collective_join_devices(call->group, t->storage_->device));
-    if (may && g->devices) return collective_run_by_devices(&j, in, out, number);
-    return collective_run_staged(&j, in, out, stream, number);
-  }
-  return collective_run_in_place(&j, in, out, stream, call->now, number);
+/* ---- calls ---- */
+
+/* Returns the first tensor of a device that is not a host device, or NULL. */
+static const part *collective_remote(const call *c) {
+  for (int i = 0; i < c->n; i++)
+    if (c->part[i].stream && c->part[i].stream->backend != &dpt__host) return &c->part[i];
+  return NULL;
 }
 
-static dpt__event event_of(uint64_t number) { return (dpt__event){dpt__world_own.stream, number}; }
+static int collective_start(call *c) {
+  job *j = c->job;
+  dpt__ranks *g = j->group;
+  const dpt__signature *s = &j->operation.signature;
+  for (int i = 0; i < c->n; i++) {
+    const dpt_tensor *t = c->part[i].tensor = c->part[i].given;
+    if (dpt__is_device(t->kind_) && t->storage_)
+      c->part[i].stream = dpt__current_stream(t->storage_->device);
+  }
+  const part *remote = collective_remote(c);
+  if (!remote) return collective_run_in_place(c);
+  int may = remote->stream->backend->collectives && g->n > 1;
+  if (may && !dpt__is_message(s)) {
+    may = dpt__devices_take(s);
+    if (may) DPT__TRY(collective_join_devices(g, remote->tensor->storage_->device));
+  }
+  return may && atomic_load(&g->asked) && g->devices ? collective_run_by_devices(c)
+                                                     : collective_run_staged(c);
+}
+
+int dpt__collective_run(const dpt_collective *call_, const dpt_tensor *in, dpt_tensor *out,
+                        uint64_t *number) {
+  const char *fn = dpt__collective_name((uint32_t)call_->what);
+  job j = {.number = NULL};
+  if (call_->what < 0 || call_->what > DPT_RANKS_ALL_TO_ALL || call_->what == DPT_RANKS_EXCHANGE)
+    return dpt__fail("distributed: there is no operation %d", call_->what);
+  DPT__TRY(dpt__job_group(fn, call_->group, &j.group) || collective_check(call_, in, out, &j) ||
+           dpt__capture_rejects(fn, "other processes take part in it"));
+  part parts[2];
+  int n = 0, is_message = j.messages, on_device = 0;
+  if (in)
+    parts[n++] = (part){.given = (dpt_tensor *)(uintptr_t)in,
+                        .at = is_message ? &j.message[0].data : &j.from,
+                        .loads = 1};
+  if (out)
+    parts[n++] = (part){.given = out,
+                        .at = is_message ? &j.message[0].data : &j.to,
+                        .loads = !in && !is_message,
+                        .stores = 1};
+  for (int i = 0; i < n; i++) on_device |= dpt__is_device(parts[i].given->kind_);
+  return collective_start(&(call){&j, n, !on_device || call_->now, parts, number});
+}
+
+/* ---- exchange ---- */
+
+static int collective_add_message(job *j, part *p, int i, const dpt_transfer *m) {
+  const char *fn = "exchange";
+  dpt_tensor *t = m->tensor;
+  char *name = j->operation.name;
+  size_t used = strlen(name), room = sizeof j->operation.name;
+  DPT__TRY(collective_check_rank(fn, j->group, m->rank, 1) || collective_check_tag(fn, m->tag) ||
+           collective_check_tensor(fn, "tensor", t, 1));
+  j->message[i] = collective_message(j->group, m->receives, t, m->rank, m->tag);
+  *p = (part){.given = t, .at = &j->message[i].data, .loads = !m->receives, .stores = m->receives};
+  snprintf(name + used, room - used, "%s%s rank %u", used ? ", " : "", m->receives ? "from" : "to",
+           j->message[i].signature.root);
+  if (!m->receives)
+    j->operation.signature.count += dpt__count(t) * (int64_t)dpt__dtype_size(dpt__type(t));
+  return 0;
+}
+
+/* Raises unless all tensors are of the host, or all of devices. */
+static int collective_check_side(const part *parts, int n) {
+  for (int i = 1; i < n; i++) {
+    const dpt_tensor *a = parts[0].given, *b = parts[i].given;
+    if (dpt__is_device(a->kind_) != dpt__is_device(b->kind_))
+      return dpt__fail("exchange: got a %s and a %s, wanted tensors of the host or of devices",
+                       dpt__kind_name(a->kind_), dpt__kind_name(b->kind_));
+  }
+  return 0;
+}
+
+int dpt__collective_exchange(int group, int n, const dpt_transfer *messages, const char *name,
+                             uint64_t *number) {
+  size_t some = (size_t)(n > 0 ? n : 0);
+  job *j = calloc(1, sizeof *j + some * sizeof *j->message);
+  part *parts = calloc(some + 1, sizeof *parts);
+  int status = !j || !parts ? dpt__no_memory("exchange: no host memory for %d messages", n)
+                            : dpt__job_group("exchange", group, &j->group);
+  if (!status && j->group->rank < 0)
+    status = dpt__fail("exchange: rank %d is not in the group", dpt__job_own.rank);
+  if (!status) {
+    j->messages = (int32_t)some;
+    j->operation.signature = (dpt__signature){.what = DPT_RANKS_EXCHANGE, .root = (uint32_t)some};
+  }
+  for (int i = 0; i < n && !status; i++)
+    status = collective_add_message(j, &parts[i], i, &messages[i]);
+  if (!status && name) snprintf(j->operation.name, sizeof j->operation.name, "%s", name);
+  status =
+      status || collective_check_side(parts, n) ||
+      dpt__capture_rejects("exchange", "other processes take part in it") ||
+      collective_start(&(call){j, n, !n || !dpt__is_device(parts[0].given->kind_), parts, number});
+  free(j);
+  free(parts);
+  return status;
+}
+
+static dpt__event event_of(uint64_t number) { return (dpt__event){dpt__job_own.stream, number}; }
 
 int dpt_collective_done(uint64_t number) {
-  return !dpt__world_own.stream || dpt__event_over(event_of(number));
+  return !dpt__job_own.stream || dpt__event_over(event_of(number));
 }
 
 int dpt_collective_wait(uint64_t number) {
-  return dpt__world_own.stream ? dpt__event_wait(event_of(number)) : 0;
+  return dpt__job_own.stream ? dpt__event_wait(event_of(number)) : 0;
 }
 
-int dpt__collective_group(int n, const int *list, uint64_t hash, void **joined) {
-  uint64_t number;
+/* ---- groups and their devices ---- */
+
+int dpt__collective_group(const char *fn, int n, const int *list, int *number) {
+  dpt__ranks *world, *g;
+  uint64_t hash = (uint64_t)n, which;
+  DPT__TRY(dpt__job_group(fn, 0, &world) || dpt__group_new(fn, n, list, &g));
+  for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)list[i]) * 1099511628211u;
   job j = {.operation = {.signature = {.what = DPT__RANKS_MAKE_GROUP,
                                        .dtype = DPT_I32,
                                        .root = (uint32_t)(hash ^ hash >> 32),
                                        .count = n,
-                                       .group = dpt__world_own.group[0].hash}},
-           .from = (const char *)list,
-           .to = (char *)joined};
-  return collective_submit(&j, 1, &number);
+                                       .group = world->hash}},
+           .group = world,
+           .made = g,
+           .number = number};
+  if (!collective_submit(&j, 1, &which)) return 0;
+  dpt__group_free(g);
+  return dpt__fail_in("%s", fn);
+}
+
+int dpt__collective_transport(int number, const char **transport, const char **why) {
+  dpt__ranks *g;
+  int device = 0, n;
+  DPT__TRY(dpt__job_group("distributed.transport", number, &g));
+  if (g->rank < 0)
+    return dpt__fail("distributed.transport: rank %d is not in the group", dpt__job_own.rank);
+  *transport = "none";
+  *why = "there is one rank";
+  if (g->n == 1) return 0;
+  if (!dpt__devices_ready("distributed.transport") && (n = dpt__device_count()) > 0)
+    DPT__TRY(dpt_device_get(&device));
+  DPT__TRY(collective_join_devices(g, device));
+  int is_host = device && dpt__device_at(device)->backend == &dpt__host;
+  *transport = g->devices ? "nccl" : is_host ? "mpi" : device ? "page-locked" : "none";
+  *why = g->why;
+  return 0;
 }

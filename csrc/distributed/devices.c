@@ -1,13 +1,14 @@
-/* devices.c: collectives of device memory by the library of the devices' backend (NCCL).
+/* devices.c: see devices.h.
  *
  * Invariant: a group is asked once, by an operation of its own, whether all its ranks have the
  * library and can be joined; all come to the same answer, and keep why. A rank has one device in a
- * group, the first that it used there; tensors of its other devices go through one on that device
- * (collective.c). Sums in the order of ranks, and types that the library has not, are not for it.
+ * group, the first that it used there; tensors of its other devices are copied to that device and
+ * back (collective.c). The library does no sums in the order of ranks, no types that it lacks, and
+ * no minimum or maximum of floats: what it does with NaN is not specified.
  */
+#include "distributed/devices.h"
+
 #include "comm/communicators.h"
-#include "device/device.h"
-#include "distributed/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static void devices_make_offer(const dpt__ranks *g, int device, offer *mine) {
 
 /* *can: whether all can; *all: (n), what they say. */
 static int devices_agree(dpt__ranks *g, const offer *mine, offer *all, int *can) {
-  DPT__TRY(dpt__world_own.engine->all_gather(g->joined, mine, all, sizeof *mine));
+  DPT__TRY(dpt__job_own.engine->all_gather(g->joined, mine, all, sizeof *mine));
   *can = 1;
   for (int i = 0; i < g->n && *can; i++) {
     if (!all[i].can) snprintf(g->why, sizeof g->why, "rank %d: %s", g->list[i], all[i].why);
@@ -52,10 +53,13 @@ static int devices_join(dpt__ranks *g, int device, offer *mine, offer *all) {
   if (!can) return 0;
   mine->can = !dpt__communicator_join(all[0].id, g->n, g->rank, device, &joined);
   if (!mine->can) snprintf(mine->why, sizeof mine->why, "%s", dpt_message());
-  DPT__TRY(devices_agree(g, mine, all, &can));
-  if (can) g->devices = joined;
+  int status = devices_agree(g, mine, all, &can);
+  if (can && !status)
+    g->devices = joined;
+  else if (joined)
+    dpt__communicator_leave(joined);
   g->device = device;
-  return 0;
+  return status;
 }
 
 int dpt__devices_join(dpt__ranks *g, int device) {
@@ -68,49 +72,54 @@ int dpt__devices_join(dpt__ranks *g, int device) {
 }
 
 int dpt__devices_take(const dpt__signature *s) {
-  int reduces = s->what == DPT_RANKS_ALL_REDUCE || s->what == DPT_RANKS_REDUCE ||
-                s->what == DPT_RANKS_REDUCE_SCATTER;
-  int moves = s->what == DPT_RANKS_BROADCAST || s->what == DPT_RANKS_ALL_GATHER;
-  return s->count && !(s->flags & (DPT__IN_ORDER | DPT__AS_BFLOAT16)) &&
-         (moves || (reduces && s->dtype != DPT_I16));
+  const dpt__collective_kind *kind = dpt__kind_of(s);
+  int has_all = kind->device >= 0 || s->what == DPT_RANKS_ALL_TO_ALL;
+  int is_sum = s->how == DPT_RANKS_SUM || s->how == DPT_RANKS_MEAN;
+  if (!has_all || !s->count || s->flags & (DPT__IN_ORDER | DPT__AS_BFLOAT16)) return 0;
+  return !kind->reduces || (s->dtype != DPT_I16 && (is_sum || !dpt__is_real((int)s->dtype)));
+}
+
+static int devices_run(const dpt__ranks *g, int n, const dpt__collective_call *call,
+                       const dpt__buffers *buffers) {
+  void *pending;
+  return dpt__communicator_begin(g->devices, n, call, buffers, &pending) ||
+         dpt__communicator_await(g->devices, pending);
+}
+
+/* Sends and receives of all parts, as one; this rank's own as well. */
+static int devices_all_to_all(const dpt__ranks *g, int64_t bytes, const char *from, char *to) {
+  size_t n = 2 * (size_t)g->n;
+  dpt__collective_call *call = calloc(n, sizeof *call);
+  dpt__buffers *buffers = calloc(n, sizeof *buffers);
+  int status = 1;
+  for (int i = 0; call && buffers && i < g->n; i++) {
+    call[2 * i] = (dpt__collective_call){.what = DPT__SEND, .root = i, .count = bytes};
+    call[2 * i + 1] = (dpt__collective_call){.what = DPT__RECEIVE, .root = i, .count = bytes};
+    buffers[2 * i].from = from + i * bytes;
+    buffers[2 * i + 1].to = to + i * bytes;
+  }
+  if (call && buffers)
+    status = devices_run(g, (int)n, call, buffers);
+  else
+    dpt__no_memory("no host memory for messages to %d ranks", g->n);
+  free(call);
+  free(buffers);
+  return status;
 }
 
 int dpt__devices_call(const dpt__ranks *g, const dpt__signature *s, int dtype, const void *from,
                       void *to) {
-  static const int32_t WHAT[] = {[DPT_RANKS_ALL_REDUCE] = DPT__ALL_REDUCE,
-                                 [DPT_RANKS_REDUCE] = DPT__REDUCE,
-                                 [DPT_RANKS_BROADCAST] = DPT__BROADCAST,
-                                 [DPT_RANKS_ALL_GATHER] = DPT__ALL_GATHER,
-                                 [DPT_RANKS_REDUCE_SCATTER] = DPT__REDUCE_SCATTER};
   static const int32_t HOW[] = {[DPT_RANKS_SUM] = DPT__OP_SUM,
                                 [DPT_RANKS_MIN] = DPT__OP_MIN,
                                 [DPT_RANKS_MAX] = DPT__OP_MAX,
                                 [DPT_RANKS_MEAN] = DPT__OP_MEAN};
-  int moves = s->what == DPT_RANKS_BROADCAST || s->what == DPT_RANKS_ALL_GATHER;
-  dpt__collective_call call = {.what = WHAT[s->what],
+  const dpt__collective_kind *kind = dpt__kind_of(s);
+  int64_t width = kind->reduces ? 1 : (int64_t)dpt__dtype_size(dtype);
+  if (s->what == DPT_RANKS_ALL_TO_ALL) return devices_all_to_all(g, s->count * width, from, to);
+  dpt__collective_call call = {.what = kind->device,
                                .dtype = dtype,
                                .root = (int32_t)s->root,
-                               .count = s->count * (moves ? (int64_t)dpt__dtype_size(dtype) : 1),
+                               .count = s->count * width,
                                .op = HOW[s->how]};
-  return dpt__communicator_call(g->devices, &call, &(dpt__buffers){from ? from : to, to});
-}
-
-int dpt_world_transport(int number, const char **transport, const char **why) {
-  int device = 0, n;
-  DPT__TRY(dpt__world_ready("distributed.transport"));
-  if (number < 0 || number >= atomic_load(&dpt__world_own.ngroup))
-    return dpt__fail("distributed.transport: there is no group %d", number);
-  const dpt__ranks *g = &dpt__world_own.group[number];
-  if (g->rank < 0)
-    return dpt__fail("distributed.transport: rank %d is not in the group", dpt__world_own.rank);
-  *transport = "none";
-  *why = "there is one rank";
-  if (g->n == 1) return 0;
-  if (!dpt__devices_ready("distributed.transport") && (n = dpt__device_count()) > 0)
-    DPT__TRY(dpt_device_get(&device));
-  DPT__TRY(dpt__collective_join_devices(number, device));
-  int is_host = device && dpt__device_at(device)->backend == &dpt__host;
-  *transport = g->devices ? "nccl" : is_host ? "mpi" : device ? "page-locked" : "none";
-  *why = g->why;
-  return 0;
+  return devices_run(g, 1, &call, &(dpt__buffers){from ? from : to, to});
 }

@@ -1,109 +1,106 @@
-/* hosts.c: what ranks of other hosts do (see world.h).
+/* hosts.c: what ranks of other hosts do (see hosts.h).
  *
  * Invariant: only the watchdog's thread comes here once the world is joined. News travels in rounds
  * that all ranks begin, by calls that are begun and asked about: a rank that is stopped or out of
- * reach ends no round, so that what is known of the others is what the last round said.
+ * reach ends no round, so that what is known of the others is what the last round said. A round
+ * tells of the channels that have changed, as many as fit; the others come with the next ones.
  */
-#include "distributed/world.h"
+#include "distributed/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXCHANGE_MS = 200, MS = 1000000 };
+enum { ROUND_MS = 200, MS = 1000000, ENTRIES = sizeof((dpt__news *)0)->index / sizeof(int32_t) };
 
-typedef struct news {
-  int32_t state, has_operation, closing; /* closing: the sender needs no other round */
-  dpt__operation operation;              /* its last one */
-  char host[DPT__RECORD_NAME], text[512];
-} news;
-
-static news mine, *arriving, *known; /* (size) of the last two; NULL: one host */
+static dpt__news mine, *arriving, *known; /* (size) of the last two; NULL: one host */
+static dpt__channel **channels;           /* (size): what each has told of, by index */
+static int *capacity, under_way;          /* capacity: (size), of those */
+static uint64_t told[DPT__CHANNELS];      /* the last operation of each that was told of */
+static int from;                          /* the channel to be looked at first */
 static int64_t heard, next;
-static int exchanging;
+
+static void hosts_say_channels(const dpt__record *r) {
+  int n = atomic_load(&r->channels);
+  mine.changed = mine.more = 0;
+  mine.full = n == DPT__CHANNELS;
+  for (int k = 0; k < n && !mine.more; k++) {
+    int i = (from + k) % n;
+    dpt__channel now;
+    dpt__record_get_channel(r, i, &now);
+    if (!now.key || now.which == told[i]) continue;
+    mine.more = mine.changed == ENTRIES;
+    if (mine.more) {
+      from = i;
+    } else {
+      mine.index[mine.changed] = i;
+      mine.channel[mine.changed++] = now;
+      told[i] = now.which;
+    }
+  }
+}
 
 static void hosts_say(int closing) {
-  const dpt__record *r = dpt__world_own.record;
-  mine.state = atomic_load(&r->state);
-  mine.has_operation = dpt__record_last(r, &mine.operation);
+  const dpt__record *r = dpt__job_own.record;
+  mine.state = atomic_load(&r->state); /* first: after LEAVING nothing of the rest changes */
   mine.closing = closing;
+  mine.last = dpt__record_last(r, &mine.operation);
+  hosts_say_channels(r);
   memcpy(mine.host, r->host, sizeof mine.host);
   if (mine.state == DPT__RANK_FAILED) snprintf(mine.text, sizeof mine.text, "%.511s", r->text);
 }
 
-/* What rank k was in last is compared with what this rank did at that place. */
-static void hosts_compare(int k) {
-  const dpt__operation *its = &known[k].operation;
-  dpt__operation own;
-  if (known[k].has_operation && !dpt__is_paired(&its->signature) &&
-      dpt__record_find(dpt__world_own.record, its->signature.group, its->number, &own))
-    dpt__watch_compare_one(&own, k, its);
-}
-
-int dpt__hosts_came(int k, const dpt__operation *own) {
-  if (!known) return 0;
-  const dpt__operation *its = &known[k].operation;
-  return known[k].has_operation && its->signature.group == own->signature.group &&
-         its->number >= own->number;
-}
-
-/* A round: begun where none is, and asked about; whether it is over. */
-static int hosts_exchange(int closing) {
-  const dpt__world *w = &dpt__world_own;
-  int done = 0;
-  if (!exchanging) hosts_say(closing);
-  exchanging = 1;
-  if (w->engine->exchange(&mine, arriving, sizeof mine, &done))
-    dpt__world_abort("rank %d: %s", w->rank, dpt_message());
-  if (!done) return 0;
-  exchanging = 0;
-  heard = dpt__now();
-  next = heard + (int64_t)EXCHANGE_MS * MS;
-  memcpy(known, arriving, (size_t)w->size * sizeof *known);
-  return 1;
-}
-
-int dpt__hosts_open(void) {
-  const dpt__world *w = &dpt__world_own;
-  if (w->local_size == w->size) return 0;
-  arriving = calloc((size_t)w->size, sizeof *arriving);
-  known = calloc((size_t)w->size, sizeof *known);
-  if (!arriving || !known) return dpt__no_memory("distributed: no host memory for the watchdog");
-  while (!hosts_exchange(0)) dpt__sleep(MS); /* joining has a deadline, too */
+/* Keeps what rank k has told of its channels. */
+static int hosts_keep_channels(int k) {
+  const dpt__news *news = &known[k];
+  for (int e = 0; e < news->changed; e++) {
+    int i = news->index[e], more = 2 * i + 16;
+    if (i >= capacity[k]) {
+      dpt__channel *grown = realloc(channels[k], (size_t)more * sizeof *grown);
+      if (!grown) return dpt__no_memory("distributed: no host memory for the watchdog");
+      memset(grown + capacity[k], 0, (size_t)(more - capacity[k]) * sizeof *grown);
+      channels[k] = grown;
+      capacity[k] = more;
+    }
+    channels[k][i] = news->channel[e];
+  }
   return 0;
 }
 
-void dpt__hosts_exchange(const dpt__operation *pending) {
-  const dpt__world *w = &dpt__world_own;
-  char what[DPT__OPERATION_TEXT];
-  if (!known || (!exchanging && dpt__now() < next) || !hosts_exchange(0)) return;
-  for (int k = 0; k < w->size; k++) {
-    if (k == w->rank || w->local[k]) continue;
-    if (known[k].state == DPT__RANK_FAILED) dpt__world_abort("%.511s", known[k].text);
-    hosts_compare(k);
-    if (known[k].state >= DPT__RANK_LEAVING && pending &&
-        dpt__watch_needs(pending, k, dpt__hosts_came(k, pending)))
-      dpt__world_abort("rank %d on %s has ended its script, and rank %d waits for it in %s", k,
-                       known[k].host, w->rank, dpt__operation_text(what, pending));
-  }
+int dpt__hosts_round(int closing, int *ended) {
+  const dpt__job *job = &dpt__job_own;
+  *ended = 0;
+  if (!known || (!under_way && !closing && dpt__now() < next)) return 0;
+  if (!under_way) hosts_say(closing);
+  under_way = 1;
+  DPT__TRY(job->engine->heartbeat(&mine, arriving, sizeof mine, ended));
+  if (!*ended) return 0;
+  under_way = 0;
+  heard = dpt__now();
+  next = heard + (int64_t)ROUND_MS * MS;
+  memcpy(known, arriving, (size_t)job->size * sizeof *known);
+  for (int k = 0; k < job->size; k++) DPT__TRY(hosts_keep_channels(k));
+  return 0;
 }
 
-int dpt__hosts_drain(void) {
-  if (!hosts_exchange(1)) return 0;
-  for (int k = 0; k < dpt__world_own.size; k++)
-    if (!known[k].closing) return 0;
-  return 1;
+int dpt__hosts_open(void) {
+  const dpt__job *job = &dpt__job_own;
+  size_t n = (size_t)job->size;
+  if (job->local_size == job->size) return 0;
+  arriving = calloc(n, sizeof *arriving);
+  known = calloc(n, sizeof *known);
+  channels = calloc(n, sizeof *channels);
+  capacity = calloc(n, sizeof *capacity);
+  if (!arriving || !known || !channels || !capacity)
+    return dpt__no_memory("distributed: no host memory for the watchdog");
+  for (int ended = 0; !ended; dpt__sleep(MS)) DPT__TRY(dpt__hosts_round(0, &ended));
+  return 0; /* joining has a deadline, too */
 }
+
+const dpt__news *dpt__hosts_news(int k) { return known ? &known[k] : NULL; }
+
+int dpt__hosts_channels(int k) { return known ? capacity[k] : 0; }
+
+void dpt__hosts_channel(int k, int i, dpt__channel *copy) { *copy = channels[k][i]; }
 
 int64_t dpt__hosts_silence(void) { return known ? dpt__now() - heard : 0; }
-
-void dpt__hosts_describe(char *text, size_t size, int k) {
-  char what[DPT__OPERATION_TEXT];
-  if (!known) {
-    snprintf(text, size, "rank %d: has no record on this host", k);
-    return;
-  }
-  snprintf(text, size, "rank %d on %s: last heard of %.1f s ago%s%s", k, known[k].host,
-           (double)dpt__hosts_silence() * 1e-9, known[k].has_operation ? ", in " : "",
-           known[k].has_operation ? dpt__operation_text(what, &known[k].operation) : "");
-}

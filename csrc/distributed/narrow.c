@@ -5,9 +5,10 @@
  * element, as a ring would, a sum is rounded once however many ranks there are, and all ranks have
  * its bits. A rank alone rounds as well. What is under way at once fits the cache.
  */
+#include "distributed/narrow.h"
+
 #include "base/half.h"
 #include "base/isa.h"
-#include "distributed/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,12 +123,13 @@ static void narrow_unpack(const narrow *w, int64_t n, void *data, int64_t first,
 
 /* ---- reductions ---- */
 
+/* NaN wins. */
 DPT__CLONES
 static void narrow_join(int64_t n, int how, float *restrict r, const float *restrict x) {
   if (how == DPT_RANKS_MIN)
-    for (int64_t i = 0; i < n; i++) r[i] = x[i] < r[i] ? x[i] : r[i];
+    for (int64_t i = 0; i < n; i++) r[i] = x[i] < r[i] || x[i] != x[i] ? x[i] : r[i];
   else if (how == DPT_RANKS_MAX)
-    for (int64_t i = 0; i < n; i++) r[i] = x[i] > r[i] ? x[i] : r[i];
+    for (int64_t i = 0; i < n; i++) r[i] = x[i] > r[i] || x[i] != x[i] ? x[i] : r[i];
   else
     for (int64_t i = 0; i < n; i++) r[i] += x[i];
 }
@@ -150,7 +152,7 @@ static void narrow_reduce(const narrow *w, int64_t part, uint16_t *to, const uin
 
 /* `sent` (ranks, part) of all ranks to `got`, their reduction. */
 static int narrow_exchange(const narrow *w, int64_t part, uint16_t *sent, uint16_t *got) {
-  const dpt__engine *engine = dpt__world_own.engine;
+  const dpt__engine *engine = dpt__job_own.engine;
   void *joined = w->group->joined;
   int64_t bytes = part * (int64_t)sizeof *sent;
   DPT__TRY(engine->all_to_all(joined, sent, got, bytes));

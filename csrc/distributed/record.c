@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "distributed/record.h"
 
-#include "base/dtype.h"
-#include "base/status.h"
 #include "device/counter.h"
 
 #include <fcntl.h>
@@ -16,11 +14,7 @@
 #include <unistd.h>
 
 _Static_assert(sizeof(dpt__operation) % 8 == 0, "an operation is a number of words");
-_Static_assert((int)DPT__RECORDED == (int)DPT_FLIGHT_ENTRIES,
-               "dpt.h says how many operations are kept");
-_Static_assert(DPT__RECORD_TEXT == sizeof(((dpt_flight *)0)->text), "dpt.h has the same text");
-
-static const char MAGIC[8] = "dptrank2";
+static const char MAGIC[8] = "dptrank3";
 
 /* ---- files ---- */
 
@@ -73,7 +67,7 @@ dpt__record *dpt__record_new(const char *job, int rank, int size) {
 
 dpt__record *dpt__record_alone(void) { return record_begin(&own, 0, 1); }
 
-static const dpt__record *record_open_path(const char *path) {
+const dpt__record *dpt__record_open_path(const char *path) {
   dpt__record *r = record_map(path, O_RDONLY, PROT_READ);
   if (!r || !memcmp(r->magic, MAGIC, sizeof MAGIC)) return r;
   munmap(r, sizeof *r);
@@ -82,7 +76,7 @@ static const dpt__record *record_open_path(const char *path) {
 
 const dpt__record *dpt__record_open(const char *job, int rank) {
   char path[512];
-  return record_open_path(record_path_of(path, job, rank));
+  return dpt__record_open_path(record_path_of(path, job, rank));
 }
 
 void dpt__record_close(const dpt__record *r) { munmap((void *)(uintptr_t)r, sizeof *r); }
@@ -102,8 +96,12 @@ static void record_write_words(_Atomic uint64_t *slot, const dpt__operation *ope
     atomic_store_explicit(&slot[i], words[i], memory_order_relaxed);
 }
 
+uint64_t dpt__record_next(const dpt__record *r) {
+  return atomic_load_explicit(&r->written, memory_order_relaxed) + 1;
+}
+
 uint64_t dpt__record_begin(dpt__record *r, dpt__operation *operation) {
-  uint64_t which = atomic_load_explicit(&r->written, memory_order_relaxed) + 1;
+  uint64_t which = dpt__record_next(r);
   _Atomic uint64_t *slot = r->slot[(which - 1) % DPT__RECORDED];
   operation->began = dpt__now();
   operation->ended = 0;
@@ -133,9 +131,9 @@ int dpt__record_read(const dpt__record *r, uint64_t which, dpt__operation *copy)
   return words[0] && words[0] == atomic_load_explicit(&slot[0], memory_order_relaxed);
 }
 
-int dpt__record_last(const dpt__record *r, dpt__operation *copy) {
+uint64_t dpt__record_last(const dpt__record *r, dpt__operation *copy) {
   uint64_t written = atomic_load(&r->written);
-  return written && dpt__record_read(r, written, copy);
+  return written && dpt__record_read(r, written, copy) ? written : 0;
 }
 
 int dpt__record_find(const dpt__record *r, uint64_t group, uint64_t number, dpt__operation *copy) {
@@ -148,83 +146,42 @@ int dpt__record_find(const dpt__record *r, uint64_t group, uint64_t number, dpt_
   return 0;
 }
 
-/* ---- in words ---- */
+/* ---- channels ---- */
 
-static const char *const WHAT[] = {"barrier",   "allReduce",     "reduce", "broadcast",
-                                   "allGather", "reduceScatter", "gather", "scatter",
-                                   "send",      "receive",       "group",  "joining of devices"};
-static const char *const HOW[] = {"sum", "min", "max", "mean"};
+enum { TAG_CLASSES = 128 }; /* messages of one class arrive in order only if their tags are equal */
 
-int dpt__is_paired(const dpt__signature *s) {
-  return s->what == DPT_RANKS_SEND || s->what == DPT_RANKS_RECEIVE;
+uint64_t dpt__pair_key(int from, int to, int tag) {
+  return 1ull << 63 | (uint64_t)from << 35 | (uint64_t)to << 7 |
+         (uint64_t)(tag & (TAG_CLASSES - 1));
 }
 
-const char *dpt__collective_name(uint32_t what) {
-  return what <= DPT__RANKS_JOIN_DEVICES ? WHAT[what] : "?";
-}
-
-const char *dpt__signature_text(char text[160], const dpt__signature *s) {
-  char end[48] = "";
-  const char *in_order = s->flags & DPT__IN_ORDER ? " in the order of ranks" : "";
-  const char *on_devices = s->flags & DPT__ON_DEVICES ? ", between devices" : "";
-  char layout[40] = "";
-  if (s->layout) snprintf(layout, sizeof layout, " in tensors of sizes %08x", (unsigned)s->layout);
-  const char *wire = s->flags & DPT__AS_HALVES     ? " as halves"
-                     : s->flags & DPT__AS_BFLOAT16 ? " as bfloat16"
-                                                   : "";
-  const char *name = dpt__collective_name(s->what);
-  if (s->what == DPT_RANKS_ALL_REDUCE || s->what == DPT_RANKS_REDUCE_SCATTER)
-    snprintf(end, sizeof end, " (%s%s)", HOW[s->how & 3], in_order);
-  else if (s->what == DPT_RANKS_REDUCE)
-    snprintf(end, sizeof end, " (%s%s), root %u", HOW[s->how & 3], in_order, s->root);
-  else if (dpt__is_paired(s))
-    snprintf(end, sizeof end, " %s rank %u", s->what == DPT_RANKS_SEND ? "to" : "from", s->root);
-  else if (s->what != DPT_RANKS_ALL_GATHER)
-    snprintf(end, sizeof end, ", root %u", s->root);
-  if (s->what == DPT_RANKS_BARRIER || s->what == DPT__RANKS_JOIN_DEVICES)
-    snprintf(text, 160, "%s", name);
-  else if (s->what == DPT__RANKS_MAKE_GROUP)
-    snprintf(text, 160, "group of %lld ranks (list %08x)", (long long)s->count, s->root);
-  else
-    snprintf(text, 160, "%s of %lld %s elements%s%s%s%s", name, (long long)s->count,
-             s->dtype < DPT_NDTYPE ? dpt__dtype_name((int)s->dtype) : "?", layout, wire, end,
-             on_devices);
-  return text;
-}
-
-const char *dpt__operation_text(char text[DPT__OPERATION_TEXT], const dpt__operation *operation) {
-  size_t n = strlen(dpt__signature_text(text, &operation->signature));
-  if (operation->name[0]) snprintf(text + n, DPT__OPERATION_TEXT - n, ", %s", operation->name);
-  return text;
-}
-
-/* ---- dpt flight ---- */
-
-int dpt_flight_read(const char *path, dpt_flight *flight, dpt_flight_entry *entries) {
-  const dpt__record *r = record_open_path(path);
-  if (!r) return dpt__fail("flight: %s is no record of a rank", path);
-  *flight = (dpt_flight){.rank = r->rank,
-                         .size = r->size,
-                         .pid = r->pid,
-                         .state = atomic_load(&r->state),
-                         .beat = atomic_load(&r->beat)};
-  memcpy(flight->host, r->host, sizeof flight->host - 1);
-  memcpy(flight->text, r->text, sizeof flight->text - 1);
-  uint64_t written = atomic_load(&r->written);
-  uint64_t first = written > DPT__RECORDED ? written - DPT__RECORDED : 0;
-  for (uint64_t which = first + 1; which <= written; which++) {
-    dpt_flight_entry *to = &entries[flight->count];
-    dpt__operation o;
-    if (!dpt__record_read(r, which, &o)) continue;
-    flight->count++;
-    *to = (dpt_flight_entry){.number = o.number,
-                             .group = o.signature.group,
-                             .what = (int)o.signature.what,
-                             .began = o.began,
-                             .ended = o.ended};
-    memcpy(to->name, o.name, sizeof to->name);
-    dpt__signature_text(to->text, &o.signature);
+int dpt__record_channel(dpt__record *r, uint64_t key) {
+  int n = atomic_load_explicit(&r->channels, memory_order_relaxed), spare = n;
+  for (int i = 0; i < n; i++) {
+    uint64_t its = atomic_load_explicit(&r->channel[i][0], memory_order_relaxed);
+    if (its == key) return i;
+    if (!its) spare = i;
   }
-  dpt__record_close(r);
-  return 0;
+  if (spare == DPT__CHANNELS) return -1;
+  dpt__record_set_channel(r, spare, &(dpt__channel){.key = key});
+  if (spare == n) atomic_store(&r->channels, n + 1);
+  return spare;
+}
+
+/* The key is 0 while the other words of another channel are written. */
+void dpt__record_set_channel(dpt__record *r, int i, const dpt__channel *channel) {
+  uint64_t words[DPT__CHANNEL_WORDS];
+  if (i < 0) return;
+  memcpy(words, channel, sizeof words);
+  if (atomic_load_explicit(&r->channel[i][0], memory_order_relaxed) != channel->key)
+    atomic_store(&r->channel[i][0], 0);
+  for (int w = DPT__CHANNEL_WORDS - 1; w >= 0; w--)
+    atomic_store_explicit(&r->channel[i][w], words[w], memory_order_release);
+}
+
+void dpt__record_get_channel(const dpt__record *r, int i, dpt__channel *copy) {
+  uint64_t words[DPT__CHANNEL_WORDS];
+  for (int w = 0; w < DPT__CHANNEL_WORDS; w++)
+    words[w] = atomic_load_explicit(&r->channel[i][w], memory_order_acquire);
+  memcpy(copy, words, sizeof words);
 }

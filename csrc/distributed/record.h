@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { DPT__RECORDED = 1024, DPT__RECORD_NAME = 64, DPT__RECORD_TEXT = 2048 };
+enum { DPT__RECORDED = 1024, DPT__CHANNELS = 4096, DPT__RECORD_NAME = 64, DPT__RECORD_TEXT = 2048 };
 
 /* How an operation is done, which all ranks have to do alike. */
 enum dpt__signature_flag {
@@ -22,34 +22,43 @@ enum dpt__signature_flag {
   DPT__AS_BFLOAT16 = 8
 };
 
-/* What has to be equal on all ranks of a group. */
+/* The part of an operation that all ranks of a group share; of a send or receive: both ranks. */
 typedef struct dpt__signature {
   uint32_t what;       /* as dpt_collective */
   uint16_t how, flags; /* flags: enum dpt__signature_flag */
   uint32_t dtype, root;
   int64_t count;
   uint64_t layout; /* as dpt_collective; 0 for sends and receives */
-  uint64_t group;  /* a hash of its ranks; 0 for sends and receives, which two ranks call */
+  uint64_t group;  /* its hash; 0 for sends and receives */
 } dpt__signature;
 
 typedef struct dpt__operation {
-  uint64_t number; /* in its group's order, from 1 */
+  uint64_t number; /* in its group's order, from 1; of messages: among all of this rank */
   dpt__signature signature;
   uint64_t chain;       /* a hash of the signatures of all operations of the group up to this one */
   int64_t began, ended; /* ended 0: not yet */
   char name[DPT__RECORD_NAME];
 } dpt__operation;
 
-/* Behind dpt.h's collectives. */
-enum { DPT__RANKS_MAKE_GROUP = DPT_RANKS_RECEIVE + 1, DPT__RANKS_JOIN_DEVICES };
 enum { DPT__OPERATION_WORDS = sizeof(dpt__operation) / 8 };
 
+/* A sequence of operations that ranks begin in one order: a group's, or the messages from one rank
+ * to another with tags of one class; and the number that this rank has begun. */
+typedef struct dpt__channel {
+  uint64_t key;    /* a group's hash, or dpt__pair_key; 0: free */
+  uint64_t number; /* of the last operation begun, from 1 */
+  uint64_t chain;  /* a hash of their signatures; of messages, whatever their order */
+  uint64_t which;  /* the last operation, by its number in the record */
+} dpt__channel;
+enum { DPT__CHANNEL_WORDS = sizeof(dpt__channel) / 8 };
+
+/* See leave.c. */
 enum dpt__rank_state {
-  DPT__RANK_STARTING, /* connects to the others */
+  DPT__RANK_STARTING,
   DPT__RANK_RUNNING,
-  DPT__RANK_FAILED,  /* `text` says why */
-  DPT__RANK_LEAVING, /* its script has ended */
-  DPT__RANK_LEFT     /* so have those of all others */
+  DPT__RANK_FAILED, /* `text` says why */
+  DPT__RANK_LEAVING,
+  DPT__RANK_LEFT
 };
 
 typedef struct dpt__record {
@@ -63,6 +72,8 @@ typedef struct dpt__record {
   _Atomic uint64_t
       written; /* operations so far; the last one's slot: (written - 1) % DPT__RECORDED */
   _Atomic uint64_t slot[DPT__RECORDED][DPT__OPERATION_WORDS]; /* the first word is the number */
+  _Atomic int32_t channels;                                   /* entries so far, with freed ones */
+  _Atomic uint64_t channel[DPT__CHANNELS][DPT__CHANNEL_WORDS];
 } dpt__record;
 
 /* This rank's record, of a job of that name, in the folder of DPT_FLIGHT (default: of temporary
@@ -72,27 +83,37 @@ dpt__record *dpt__record_new(const char *job, int rank, int size);
 dpt__record *dpt__record_alone(void);
 /* Another rank's on this host, to be read; NULL: it has none. */
 const dpt__record *dpt__record_open(const char *job, int rank);
+const dpt__record *dpt__record_open_path(const char *path);
 void dpt__record_close(const dpt__record *record);
 /* This rank has ended as it should: its file goes, unless DPT_FLIGHT asks for it. */
 void dpt__record_remove(const char *job, int rank);
 
-/* An operation begins (`began` is set here; which is it, from 1), and has ended. */
+/* Begins an operation (sets `began`), and marks it as ended; returns its number in the record, from
+ * 1. Its channels have been advanced before, to that number: dpt__record_next. */
+uint64_t dpt__record_next(const dpt__record *record);
 uint64_t dpt__record_begin(dpt__record *record, dpt__operation *operation);
 void dpt__record_end(dpt__record *record, uint64_t which);
-/* A copy of an operation; 0: it is not there (any more). */
+/* Copies an operation; 0: it is not there (any more). */
 int dpt__record_read(const dpt__record *record, uint64_t which, dpt__operation *copy);
-int dpt__record_last(const dpt__record *record, dpt__operation *copy);
-/* The same for a group's operation `number`. */
+/* Copies the last one, and returns its number in the record; 0: none. */
+uint64_t dpt__record_last(const dpt__record *record, dpt__operation *copy);
+/* Copies a group's operation `number`; 0: it is not there. */
 int dpt__record_find(const dpt__record *record, uint64_t group, uint64_t number,
                      dpt__operation *copy);
 
-/* Whether two ranks take part, whatever the others do: it has no place in a group's order. */
-int dpt__is_paired(const dpt__signature *signature);
-/* "allReduce", as DPT_RANKS_ALL_REDUCE; "allReduce of 12 Float elements (sum)" */
-const char *dpt__collective_name(uint32_t what);
-const char *dpt__signature_text(char text[160], const dpt__signature *signature);
-/* The same and what it is for: "allReduce of 12 Float elements (sum), gradients, bucket 1" */
-enum { DPT__OPERATION_TEXT = 160 + DPT__RECORD_NAME };
-const char *dpt__operation_text(char text[DPT__OPERATION_TEXT], const dpt__operation *operation);
+/* ---- channels ---- */
+
+uint64_t dpt__pair_key(int from, int to, int tag);
+/* The two ranks of a pair's key. */
+static inline int dpt__is_pair(uint64_t key) { return key >> 63 != 0; }
+static inline int dpt__pair_from(uint64_t key) { return (int)(key >> 35 & 0xfffffff); }
+static inline int dpt__pair_to(uint64_t key) { return (int)(key >> 7 & 0xfffffff); }
+
+/* Returns the index of the channel of that key, which is added if needed; -1: there are too many.
+ */
+int dpt__record_channel(dpt__record *record, uint64_t key);
+/* Writes channel i; index -1 is ignored. */
+void dpt__record_set_channel(dpt__record *record, int i, const dpt__channel *channel);
+void dpt__record_get_channel(const dpt__record *record, int i, dpt__channel *copy);
 
 #endif

@@ -1,16 +1,20 @@
-/* report.c: what a deadline that has passed says (see world.h).
+/* report.c: see report.h.
  *
- * Invariant: it only reads records and what the last news from other hosts was. Ranks that have
- * come are listed by number; each that has not, or that is silent since, gets what is known of it,
- * as far as there is space.
+ * Invariant: it only reads records and the last news of other hosts. Ranks that have come to the
+ * operation are listed by number; of each that has not, or that is silent since, it says what is
+ * known, as far as there is space.
  */
+#include "distributed/report.h"
+
 #include "device/timeout.h"
-#include "distributed/world.h"
+#include "distributed/hosts.h"
+#include "distributed/peers.h"
+#include "distributed/waits.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { RANK = 320, REPORT = 1900 };
+enum { RANK = 320 };
 
 /* As /proc has it: R, S, T (stopped), Z (died) ...; 0: there is no such process. */
 static int report_process_state(int pid) {
@@ -24,15 +28,14 @@ static int report_process_state(int pid) {
   return end && end[1] ? end[2] : 0;
 }
 
-static int report_is_visible(const dpt__record *r) {
-  return r->pids == dpt__world_own.record->pids;
-}
+static int report_is_visible(const dpt__record *r) { return r->pids == dpt__job_own.record->pids; }
 
 int dpt__rank_died(const dpt__record *r) {
   int state = report_is_visible(r) ? report_process_state(r->pid) : 'R';
   return !state || state == 'Z' || state == 'X';
 }
 
+/* NULL: it runs. */
 static const char *report_word_of(const dpt__record *r) {
   int state = atomic_load(&r->state),
       process = report_is_visible(r) ? report_process_state(r->pid) : 'R';
@@ -41,46 +44,69 @@ static const char *report_word_of(const dpt__record *r) {
   if (state == DPT__RANK_FAILED) return "has failed";
   if (state >= DPT__RANK_LEAVING) return "has ended its script";
   if (state == DPT__RANK_STARTING) return "connects to the others";
-  return "is not there";
+  return NULL;
 }
 
-/* Rank k of this host, or of another one. */
-static void report_describe(char text[RANK], int k) {
-  const dpt__record *r = dpt__world_own.local[k];
-  dpt__operation last;
+/* A rank of this host. */
+static void report_describe_process(char text[RANK], int k, const dpt__record *r) {
+  const char *word = report_word_of(r);
   char what[DPT__OPERATION_TEXT];
-  if (!r) {
-    dpt__hosts_describe(text, RANK, k);
-    return;
-  }
-  int n = snprintf(text, RANK, "rank %d (process %d): %s", k, r->pid, report_word_of(r));
+  dpt__operation last;
+  int is_in = dpt__record_last(r, &last) && !last.ended;
+  int n = snprintf(text, RANK, "rank %d (process %d): %s", k, r->pid,
+                   word    ? word
+                   : is_in ? "is"
+                           : "computes");
   if (dpt__record_last(r, &last))
-    snprintf(text + n, RANK - (size_t)n, ", after %s %.1f s ago", dpt__operation_text(what, &last),
-             (double)(dpt__now() - last.began) * 1e-9);
+    snprintf(text + n, RANK - (size_t)n, is_in ? "%s in %s for %.1f s" : "%s after %s %.1f s ago",
+             word    ? ","
+             : is_in ? ""
+                     : ",",
+             dpt__operation_text(what, &last),
+             (double)(dpt__now() - (is_in ? last.began : last.ended)) * 1e-9);
+}
+
+/* A rank of another host, whose clock is another. */
+static void report_describe_news(char text[RANK], int k, const dpt__news *news) {
+  char what[DPT__OPERATION_TEXT];
+  snprintf(text, RANK, "rank %d on %s: last heard of %.1f s ago%s%s", k, news->host,
+           (double)dpt__hosts_silence() * 1e-9,
+           !news->last             ? ""
+           : news->operation.ended ? ", computing after "
+                                   : ", in ",
+           news->last ? dpt__operation_text(what, &news->operation) : "");
+}
+
+static void report_describe(char text[RANK], int k) {
+  const dpt__news *news = dpt__hosts_news(k);
+  if (dpt__job_own.local[k])
+    report_describe_process(text, k, dpt__job_own.local[k]);
+  else if (news)
+    report_describe_news(text, k, news);
+  else
+    snprintf(text, RANK, "rank %d: has no record on this host", k);
 }
 
 static int report_has_come(int k, const dpt__operation *own) {
-  const dpt__world *w = &dpt__world_own;
-  dpt__operation its;
-  if (k == w->rank) return 1;
-  if (dpt__is_paired(&own->signature)) return 0;
-  if (!w->local[k]) return dpt__hosts_came(k, own);
-  return dpt__record_find(w->local[k], own->signature.group, own->number, &its);
+  return k == dpt__job_own.rank || dpt__waits_came(k, own);
 }
 
 /* A rank of another host that has come may have gone since: its machine or the network is away. */
-static int report_is_silent(int k) {
-  const dpt__world *w = &dpt__world_own;
-  return k != w->rank && !w->local[k] && dpt__hosts_silence() > dpt__timeout() / 2;
+static int report_is_away(int k) {
+  const dpt__record *r = dpt__job_own.local[k];
+  if (!r) return dpt__hosts_silence() > dpt__timeout() / 2;
+  int state = report_is_visible(r) ? report_process_state(r->pid) : 'R';
+  return state == 'T' || state == 't' || dpt__rank_died(r);
 }
 
-static void report_add(char text[REPORT], const char *more) {
+static void report_add(char text[DPT__REPORT], const char *more) {
   size_t n = strlen(text);
-  if (n + strlen(more) < REPORT - 1) strcpy(text + n, more);
+  if (n + strlen(more) < DPT__REPORT - 1) strcpy(text + n, more);
 }
 
 /* "; come: 0-2, 5" */
-static void report_add_come(char text[REPORT], const dpt__ranks *g, const dpt__operation *own) {
+static void report_add_come(char text[DPT__REPORT], const dpt__ranks *g,
+                            const dpt__operation *own) {
   char line[40];
   report_add(text, "; come: ");
   for (int i = 0, first = 1; i < g->n; i++) {
@@ -93,56 +119,70 @@ static void report_add_come(char text[REPORT], const dpt__ranks *g, const dpt__o
   }
 }
 
-static void report_add_rank(char text[REPORT], int k) {
+static void report_add_rank(char text[DPT__REPORT], int k) {
   char line[RANK + 2] = "; ";
   report_describe(line + 2, k);
   report_add(text, line);
 }
 
-void dpt__report_late(const dpt__operation *own) {
-  const dpt__ranks *g = dpt__ranks_of(own->signature.group);
-  char text[REPORT], what[DPT__OPERATION_TEXT];
-  snprintf(text, sizeof text,
-           "rank %d: %s (operation %llu) has taken longer than %g s (DPT_TIMEOUT)",
-           dpt__world_own.rank, dpt__operation_text(what, own), (unsigned long long)own->number,
-           (double)dpt__timeout() * 1e-9);
-  if (dpt__is_paired(&own->signature)) {
-    report_add_rank(text, (int)own->signature.root);
-  } else {
-    report_add_come(text, g, own);
-    for (int i = 0; i < g->n; i++)
-      if (!report_has_come(g->list[i], own) || report_is_silent(g->list[i]))
-        report_add_rank(text, g->list[i]);
+/* Returns 1 if rank k is at the other end of a message of this rank's operation. */
+static int report_is_peer(int k, uint64_t which) {
+  int rank = dpt__job_own.rank, n = dpt__peer_channels(rank);
+  for (int i = 0; i < n; i++) {
+    dpt__channel c;
+    dpt__peer_channel(rank, i, &c);
+    if (dpt__is_pair(c.key) && c.which == which &&
+        (k == dpt__pair_from(c.key) || k == dpt__pair_to(c.key)))
+      return 1;
   }
-  dpt__world_abort("%s", text);
+  return 0;
 }
 
-void dpt__report_start(void) {
-  const dpt__world *w = &dpt__world_own;
-  char text[REPORT], line[RANK];
-  snprintf(text, sizeof text,
-           "rank %d: connecting the %d ranks has taken longer than %g s (DPT_TIMEOUT)", w->rank,
-           w->size, (double)dpt__timeout() * 1e-9);
-  for (int k = 0; k < w->size; k++) {
-    const dpt__record *r = k == w->rank ? NULL : dpt__record_open(w->job, k);
+/* Adds the ranks that have not come, and those that are away, wherever they are: others may wait
+ * for them. */
+void dpt__report_late(char text[DPT__REPORT], const dpt__operation *own) {
+  char what[DPT__OPERATION_TEXT];
+  dpt__operation last;
+  uint64_t which = dpt__peer_last(dpt__job_own.rank, &last);
+  snprintf(text, DPT__REPORT,
+           "rank %d: %s (operation %llu) has taken longer than %g s (DPT_TIMEOUT)",
+           dpt__job_own.rank, dpt__operation_text(what, own), (unsigned long long)own->number,
+           (double)dpt__timeout() * 1e-9);
+  dpt__lock(&dpt__job_own.lock);
+  const dpt__ranks *g = dpt__job_find(own->signature.group);
+  if (g) report_add_come(text, g, own);
+  for (int k = 0; k < dpt__job_own.size; k++) {
+    int needed = !g && report_is_peer(k, which);
+    for (int i = 0; g && i < g->n; i++) needed |= g->list[i] == k && !report_has_come(k, own);
+    if (k != dpt__job_own.rank && (needed || report_is_away(k))) report_add_rank(text, k);
+  }
+  dpt__unlock(&dpt__job_own.lock);
+}
+
+void dpt__report_start(char text[DPT__REPORT]) {
+  const dpt__job *job = &dpt__job_own;
+  char line[RANK];
+  snprintf(text, DPT__REPORT,
+           "rank %d: connecting the %d ranks has taken longer than %g s (DPT_TIMEOUT)", job->rank,
+           job->size, (double)dpt__timeout() * 1e-9);
+  for (int k = 0; k < job->size; k++) {
+    const dpt__record *r = k == job->rank ? NULL : dpt__record_open(job->name, k);
+    const char *word = r ? report_word_of(r) : NULL;
     if (r)
-      snprintf(line, sizeof line, "; rank %d (process %d): %s", k, r->pid, report_word_of(r));
-    else if (k != w->rank)
+      snprintf(line, sizeof line, "; rank %d (process %d): %s", k, r->pid, word ? word : "runs");
+    else if (k != job->rank)
       snprintf(line, sizeof line, "; rank %d: does not use dpt.distributed yet on this host", k);
-    if (k != w->rank) report_add(text, line);
+    if (k != job->rank) report_add(text, line);
     if (r) dpt__record_close(r);
   }
-  dpt__world_abort("%s", text);
 }
 
-void dpt__report_end(void) {
-  const dpt__world *w = &dpt__world_own;
-  char text[REPORT];
-  snprintf(text, sizeof text,
+void dpt__report_end(char text[DPT__REPORT]) {
+  const dpt__job *job = &dpt__job_own;
+  snprintf(text, DPT__REPORT,
            "rank %d has ended its script and waits for the others, of which some have not answered "
            "for %g s (DPT_TIMEOUT)",
-           w->rank, (double)dpt__timeout() * 1e-9);
-  for (int k = 0; k < w->size; k++)
-    if (k != w->rank) report_add_rank(text, k);
-  dpt__world_abort("%s", text);
+           job->rank, (double)dpt__timeout() * 1e-9);
+  for (int k = 0; k < job->size; k++)
+    if (k != job->rank) report_add_rank(text, k);
 }

@@ -7,6 +7,7 @@
 #include "dpt.h"
 
 #include <limits.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +46,46 @@ static MPI_Datatype mpi_type_of(int dtype) {
   }
 }
 
-static MPI_Op mpi_op_of(enum dpt__reduce_op how) {
-  return how == DPT__OP_MIN ? MPI_MIN : how == DPT__OP_MAX ? MPI_MAX : MPI_SUM;
+static int mpi_part_of(int64_t left) { return left < PART ? (int)left : PART; }
+
+/* ---- minima and maxima of floats ---- */
+
+/* MPI leaves open what MPI_MIN and MPI_MAX make of a NaN; here it becomes one quiet NaN, whichever
+ * operand has it. */
+#define MPI_NAN_WINS(name, T, order)                                                               \
+  static void name(void *from, void *into, int *n, MPI_Datatype *type) {                           \
+    const T *x = from;                                                                             \
+    T *y = into;                                                                                   \
+    for (int i = 0; i < *n; i++)                                                                   \
+      y[i] = isunordered(x[i], y[i]) ? (T)NAN : x[i] order y[i] ? x[i] : y[i];                     \
+  }
+MPI_NAN_WINS(mpi_min_f32, float, <)
+MPI_NAN_WINS(mpi_max_f32, float, >)
+MPI_NAN_WINS(mpi_min_f64, double, <)
+MPI_NAN_WINS(mpi_max_f64, double, >)
+
+enum { FLOATS = 4 };
+static const struct {
+  MPI_User_function *call;
+  int dtype;
+  enum dpt__reduce_op how;
+} of_floats[FLOATS] = {{mpi_min_f32, DPT_F32, DPT__OP_MIN},
+                       {mpi_max_f32, DPT_F32, DPT__OP_MAX},
+                       {mpi_min_f64, DPT_F64, DPT__OP_MIN},
+                       {mpi_max_f64, DPT_F64, DPT__OP_MAX}};
+static MPI_Op op_of_floats[FLOATS]; /* they live as long as the process */
+
+static int mpi_make_ops(void) {
+  for (int i = 0; i < FLOATS; i++)
+    if (mpi_check("MPI_Op_create", MPI_Op_create(of_floats[i].call, 1, &op_of_floats[i]))) return 1;
+  return 0;
 }
 
-static int mpi_part_of(int64_t left) { return left < PART ? (int)left : PART; }
+static MPI_Op mpi_op_of(int dtype, enum dpt__reduce_op how) {
+  for (int i = 0; i < FLOATS; i++)
+    if (of_floats[i].dtype == dtype && of_floats[i].how == how) return op_of_floats[i];
+  return how == DPT__OP_MIN ? MPI_MIN : how == DPT__OP_MAX ? MPI_MAX : MPI_SUM;
+}
 
 /* ---- the job ---- */
 
@@ -83,7 +119,7 @@ static int mpi_start(char name[128], int *rank, int *size, int *local_rank, int 
     return 1;
   MPI_Comm_rank(local, local_rank);
   MPI_Comm_size(local, local_size);
-  return mpi_check("MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &watch));
+  return mpi_check("MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &watch)) || mpi_make_ops();
 }
 
 static int mpi_local_ranks(int *is_local) {
@@ -120,6 +156,12 @@ static int mpi_group(int n, const int *ranks, void **made) {
   return 0;
 }
 
+static int mpi_ungroup(void *made) {
+  int status = mpi_check("MPI_Comm_free", MPI_Comm_free(made));
+  free(made);
+  return status;
+}
+
 static MPI_Comm mpi_comm_of(void *made) { return *(MPI_Comm *)made; }
 
 /* ---- collectives ---- */
@@ -136,7 +178,7 @@ static int mpi_all_reduce(void *made, void *data, int64_t count, int dtype,
   int most = SUMMED / width;
   for (char *at = data; count > 0; count -= most, at += SUMMED)
     if (mpi_check("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, at, count < most ? (int)count : most,
-                                                 type, mpi_op_of(how), mpi_comm_of(made))))
+                                                 type, mpi_op_of(dtype, how), mpi_comm_of(made))))
       return 1;
   return 0;
 }
@@ -148,9 +190,9 @@ static int mpi_reduce(void *made, void *data, int64_t count, int dtype, enum dpt
   MPI_Type_size(type, &width);
   MPI_Comm_rank(mpi_comm_of(made), &rank);
   for (char *at = data; count > 0; count -= PART, at += (int64_t)PART * width)
-    if (mpi_check("MPI_Reduce",
-                  MPI_Reduce(rank == root ? MPI_IN_PLACE : at, rank == root ? at : NULL,
-                             mpi_part_of(count), type, mpi_op_of(how), root, mpi_comm_of(made))))
+    if (mpi_check("MPI_Reduce", MPI_Reduce(rank == root ? MPI_IN_PLACE : at,
+                                           rank == root ? at : NULL, mpi_part_of(count), type,
+                                           mpi_op_of(dtype, how), root, mpi_comm_of(made))))
       return 1;
   return 0;
 }
@@ -163,7 +205,7 @@ static int mpi_reduce_scatter(void *made, const void *from, void *to, int64_t co
                           (long long)count, INT_MAX);
   return mpi_check("MPI_Reduce_scatter_block",
                    MPI_Reduce_scatter_block(from, to, (int)count, mpi_type_of(dtype),
-                                            mpi_op_of(how), mpi_comm_of(made)));
+                                            mpi_op_of(dtype, how), mpi_comm_of(made)));
 }
 
 static int mpi_broadcast(void *made, void *data, int64_t bytes, int root) {
@@ -185,31 +227,35 @@ static int mpi_strided(int64_t bytes, int part, MPI_Datatype *type) {
   return status;
 }
 
-enum moving { ALL_GATHER, GATHER, SCATTER };
+enum moving { ALL_GATHER, ALL_TO_ALL, GATHER, SCATTER };
+
+/* `part` bytes of each rank; n of the type are those bytes where all ranks' lie side by side. */
+static int mpi_move_part(MPI_Comm comm, enum moving what, const char *from, char *to, int part,
+                         int n, MPI_Datatype type, int root) {
+  switch (what) {
+  case ALL_GATHER:
+    return mpi_check("MPI_Allgather", MPI_Allgather(from, part, MPI_BYTE, to, n, type, comm));
+  case ALL_TO_ALL:
+    return mpi_check("MPI_Alltoall", MPI_Alltoall(from, n, type, to, n, type, comm));
+  case GATHER:
+    return mpi_check("MPI_Gather", MPI_Gather(from, part, MPI_BYTE, to, n, type, root, comm));
+  default:
+    return mpi_check("MPI_Scatter", MPI_Scatter(from, n, type, to, part, MPI_BYTE, root, comm));
+  }
+}
 
 static int mpi_move(void *made, enum moving what, const char *from, char *to, int64_t bytes,
                     int root) {
-  for (int64_t done = 0; done < bytes; done += PART) {
-    int part = mpi_part_of(bytes - done), code;
-    int whole = part == bytes, n = whole ? part : 1;
+  int status = 0;
+  for (int64_t done = 0; done < bytes && !status; done += PART) {
+    int part = mpi_part_of(bytes - done), whole = part == bytes;
     MPI_Datatype type = MPI_BYTE;
     if (!whole && mpi_strided(bytes, part, &type)) return 1;
-    if (what == ALL_GATHER)
-      code = MPI_Allgather(from + done, part, MPI_BYTE, to + done, n, type, mpi_comm_of(made));
-    else if (what == GATHER)
-      code = MPI_Gather(from + done, part, MPI_BYTE, to ? to + done : NULL, n, type, root,
-                        mpi_comm_of(made));
-    else
-      code = MPI_Scatter(from ? from + done : NULL, n, type, to + done, part, MPI_BYTE, root,
-                         mpi_comm_of(made));
+    status = mpi_move_part(mpi_comm_of(made), what, from ? from + done : NULL,
+                           to ? to + done : NULL, part, whole ? part : 1, type, root);
     if (!whole) MPI_Type_free(&type);
-    if (mpi_check(what == ALL_GATHER ? "MPI_Allgather"
-                  : what == GATHER   ? "MPI_Gather"
-                                     : "MPI_Scatter",
-                  code))
-      return 1;
   }
-  return 0;
+  return status;
 }
 
 static int mpi_all_gather(void *made, const void *from, void *to, int64_t bytes) {
@@ -217,8 +263,7 @@ static int mpi_all_gather(void *made, const void *from, void *to, int64_t bytes)
 }
 
 static int mpi_all_to_all(void *made, const void *from, void *to, int64_t bytes) {
-  return mpi_check("MPI_Alltoall", MPI_Alltoall(from, (int)bytes, MPI_BYTE, to, (int)bytes,
-                                                MPI_BYTE, mpi_comm_of(made)));
+  return mpi_move(made, ALL_TO_ALL, from, to, bytes, 0);
 }
 
 static int mpi_gather(void *made, const void *from, void *to, int64_t bytes, int root) {
@@ -229,34 +274,92 @@ static int mpi_scatter(void *made, const void *from, void *to, int64_t bytes, in
   return mpi_move(made, SCATTER, from, to, bytes, root);
 }
 
-static int mpi_send(void *made, const void *data, int64_t bytes, int to, int tag) {
-  for (const char *at = data; bytes > 0; bytes -= PART, at += PART)
-    if (mpi_check("MPI_Send",
-                  MPI_Send(at, mpi_part_of(bytes), MPI_BYTE, to, tag, mpi_comm_of(made))))
+/* ---- transfers ---- */
+
+/* At most PART bytes of a transfer, which is the of-th of its list. */
+typedef struct piece {
+  MPI_Request request;
+  int of, bytes, receives;
+} piece;
+
+typedef struct begun {
+  int transfers, pieces, waited; /* pieces that have been waited for: the first ones */
+  piece piece[];
+} begun;
+
+/* An empty transfer has no piece: both ranks know that it is empty. */
+static int mpi_pieces_of(int64_t bytes) { return (int)(bytes / PART) + (bytes % PART > 0); }
+
+static begun *mpi_new_begun(int n, const dpt__transfer *list) {
+  int pieces = 0;
+  for (int i = 0; i < n; i++) pieces += mpi_pieces_of(list[i].bytes);
+  begun *b = malloc(sizeof *b + (size_t)pieces * sizeof *b->piece);
+  if (b) *b = (begun){.transfers = n};
+  return b;
+}
+
+/* Cancels what has not been waited for, so that memory is not written any more. */
+static void mpi_free_begun(begun *b) {
+  for (int i = b->waited; i < b->pieces; i++) {
+    MPI_Cancel(&b->piece[i].request);
+    MPI_Request_free(&b->piece[i].request);
+  }
+  free(b);
+}
+
+static const char *mpi_call_of(const piece *p) { return p->receives ? "MPI_Irecv" : "MPI_Isend"; }
+
+static int mpi_post(MPI_Comm comm, const dpt__transfer *t, int of, begun *b) {
+  char *at = t->data;
+  for (int64_t left = t->bytes; left > 0; left -= PART, at += PART) {
+    piece *p = &b->piece[b->pieces];
+    *p = (piece){MPI_REQUEST_NULL, of, mpi_part_of(left), t->receives};
+    int code = t->receives ? MPI_Irecv(at, p->bytes, MPI_BYTE, t->peer, t->tag, comm, &p->request)
+                           : MPI_Isend(at, p->bytes, MPI_BYTE, t->peer, t->tag, comm, &p->request);
+    if (mpi_check(mpi_call_of(p), code)) return 1;
+    b->pieces++;
+  }
+  return 0;
+}
+
+static int mpi_begin(void *made, int n, const dpt__transfer *list, void **out) {
+  begun *b = mpi_new_begun(n, list);
+  if (!b) return services->fail("no host memory for %d transfers between ranks", n);
+  for (int i = 0; i < n; i++)
+    if (mpi_post(mpi_comm_of(made), &list[i], i, b)) {
+      mpi_free_begun(b);
       return 1;
+    }
+  *out = b;
   return 0;
 }
 
 /* Who sends less than is wanted is wrong, too. */
-static int mpi_receive(void *made, void *data, int64_t bytes, int from, int tag) {
+static int mpi_wait(piece *p) {
   MPI_Status got;
-  for (char *at = data; bytes > 0; bytes -= PART, at += PART) {
-    int count = 0;
-    if (mpi_check("MPI_Recv",
-                  MPI_Recv(at, mpi_part_of(bytes), MPI_BYTE, from, tag, mpi_comm_of(made), &got)))
-      return 1;
-    MPI_Get_count(&got, MPI_BYTE, &count);
-    if (count != mpi_part_of(bytes))
-      return services->fail("MPI_Recv: got %d bytes, wanted %d", count, mpi_part_of(bytes));
-  }
-  return 0;
+  int count = p->bytes;
+  if (mpi_check(mpi_call_of(p), MPI_Wait(&p->request, &got))) return 1;
+  if (p->receives) MPI_Get_count(&got, MPI_BYTE, &count);
+  if (count == p->bytes) return 0;
+  return services->fail("MPI_Irecv: got %d bytes, wanted %d", count, p->bytes);
+}
+
+/* One by one, while MPI goes on with all: MPI_Waitall of Open MPI 4.1 hangs if a request has failed
+ * before it is called. */
+static int mpi_await(void *begun_, int n) {
+  begun *b = begun_;
+  int status = 0;
+  while (!status && b->waited < b->pieces && b->piece[b->waited].of < n)
+    status = mpi_wait(&b->piece[b->waited++]);
+  if (n == b->transfers) mpi_free_begun(b);
+  return status;
 }
 
 /* ---- the watchdog's ---- */
 
 static MPI_Request pending = MPI_REQUEST_NULL;
 
-static int mpi_exchange(const void *mine, void *all, int64_t bytes, int *done) {
+static int mpi_heartbeat(const void *mine, void *all, int64_t bytes, int *done) {
   if (pending == MPI_REQUEST_NULL &&
       mpi_check("MPI_Iallgather", MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes,
                                                  MPI_BYTE, watch, &pending)))
@@ -282,6 +385,7 @@ static const dpt__engine engine = {
     .start = mpi_start,
     .local = mpi_local_ranks,
     .group = mpi_group,
+    .ungroup = mpi_ungroup,
     .barrier = mpi_barrier,
     .all_reduce = mpi_all_reduce,
     .reduce = mpi_reduce,
@@ -291,9 +395,9 @@ static const dpt__engine engine = {
     .broadcast = mpi_broadcast,
     .gather = mpi_gather,
     .scatter = mpi_scatter,
-    .send = mpi_send,
-    .receive = mpi_receive,
-    .exchange = mpi_exchange,
+    .begin = mpi_begin,
+    .await = mpi_await,
+    .heartbeat = mpi_heartbeat,
     .abort = mpi_end_all,
     .finish = mpi_finish,
 };

@@ -82,7 +82,7 @@ end
 --- Reports what breaks the order.
 -- @param order table: sees(FOLDER, OTHER), nil or false if a folder may not use the other;
 --    tables, a set of symbols that every file may use; files[FOLDER][FILE], the ranks of a folder's
---    files; circles, a list of the names of those that are allowed
+--    files
 -- @param complain function(format, ...)
 function calls.check(uses, order, complain)
    for _, use in ipairs(uses) do
@@ -97,17 +97,8 @@ function calls.check(uses, order, complain)
             use.to)
       end
    end
-   local circles, isListed = calls.circles(uses), {}
-   for _, name in ipairs(order.circles) do
-      isListed[name] = true
-      if not circles[name] then
-         complain("scripts/layers: lists the circle '%s', which does not exist: remove it", name)
-      end
-   end
-   for name, inside in pairs(circles) do
-      if not isListed[name] then
-         complain('csrc/%s: use each other in a circle: %s', name, table.concat(inside, ', '))
-      end
+   for name, inside in pairs(calls.circles(uses)) do
+      complain('csrc/%s: use each other in a circle: %s', name, table.concat(inside, ', '))
    end
 end
 

@@ -5,6 +5,7 @@
  * between streams is a race on the tensors' memory.
  */
 #include "comm/comm.h"
+#include "comm/communicators.h"
 #include "device/collectives.h"
 #include "device/device.h"
 
@@ -20,7 +21,7 @@ typedef struct joined {
   int n, pending;
 } joined;
 
-static atomic_int inside, aborts, issued, hang_at, fail_at, absent;
+static atomic_int inside, aborts, left, issued, hang_at, fail_at, absent;
 
 static void enter(void) { CHECK(atomic_fetch_add(&inside, 1) == 0); }
 static void leave(void) { atomic_fetch_sub(&inside, 1); }
@@ -98,15 +99,22 @@ static int library_query(void *pending, int *over) {
   return 0;
 }
 
+static void library_leave(void *communicator) {
+  enter();
+  left++;
+  free(communicator);
+  leave();
+}
+
 static void library_abort(void) {
   enter();
   aborts++;
   leave();
 }
 
-static const dpt__collectives library = {"LIB",          library_open,  library_new_id,
-                                         library_join,   library_state, library_issue,
-                                         library_record, library_query, library_abort};
+static const dpt__collectives library = {
+    "LIB",         library_open,   library_new_id, library_join,  library_state,
+    library_issue, library_record, library_query,  library_leave, library_abort};
 
 /* ---- tests ---- */
 
@@ -218,6 +226,33 @@ static void is_rejected(void) {
   OK(dpt_comm_use("nccl"));
 }
 
+/* A communicator of several processes, here of this one: joined, used, left and joined again. */
+static void is_left(void) {
+  char id[DPT__COLLECTIVES_ID];
+  float from[2] = {1, 2}, to[2];
+  dpt__communicator *g, *first = NULL;
+  OK(dpt__communicators_open());
+  for (int i = 0; i < 3; i++) {
+    void *pending;
+    OK(dpt__communicator_new_id(id) || dpt__communicator_join(id, 1, 0, 1, &g));
+    CHECK(!i || g == first); /* with its native stream */
+    first = g;
+    to[1] = 0;
+    dpt__collective_call call[2] = {{.what = DPT__ALL_REDUCE, .dtype = DPT_F32, .count = 2},
+                                    {.what = DPT__ALL_REDUCE, .dtype = DPT_F32, .count = 2}};
+    dpt__buffers buffers[2] = {{from, to}, {from, to}};
+    OK(dpt__communicator_begin(g, 2, call, buffers, &pending));
+    OK(dpt__communicator_await(g, pending));
+    CHECK(to[1] == 2 && left == i);
+    dpt__communicator_leave(g);
+  }
+  CHECK(left == 3);
+  OK(dpt__communicator_join(id, 1, 0, 1, &g));
+  dpt__communicators_abort();
+  dpt__communicator_leave(g); /* it was aborted: the library is not called for it */
+  CHECK(left == 3);
+}
+
 int main(void) {
   static dpt__backend backend;
   uint64_t seed = check_seed();
@@ -232,5 +267,6 @@ int main(void) {
   gives_up(0, "did not end within 0.3 s");
   gives_up(1, "a cable was pulled");
   is_rejected();
+  is_left();
   return check_end();
 }

@@ -56,6 +56,48 @@ static void on_host(void) {
   dpt_tensor_free(&t);
 }
 
+/* Every rank sends to the next one and receives from the one before. */
+static void around(int kind) {
+  dpt_tensor sent, got;
+  int64_t n = COUNT;
+  uint64_t number;
+  double value;
+  int next = (world.rank + 1) % world.size, before = (world.rank + world.size - 1) % world.size;
+  OK(dpt_tensor_new(&sent, kind, 1, &n) || dpt_tensor_new(&got, kind, 1, &n));
+  for (int i = 0; i < ROUNDS && world.size > 1; i++) {
+    dpt_transfer both[] = {{&sent, next, i, 0}, {&got, before, i, 1}};
+    OK(dpt_fill(&sent, world.rank + i));
+    OK(dpt_collective_exchange(0, 2, both, NULL, &number));
+    if (i % 7 == 0) {
+      OK(dpt_get(&got, COUNT - 1, &value));
+      CHECK(value == before + i);
+    }
+  }
+  OK(dpt_stream_synchronize(1, 0));
+  dpt_tensor_free(&sent);
+  dpt_tensor_free(&got);
+}
+
+/* Groups that are used and released: the numbers of the freed ones are given again. */
+static void in_groups(void) {
+  dpt_tensor t;
+  int64_t n = COUNT;
+  uint64_t number;
+  int group, most = 0, list[64];
+  for (int i = 0; i < world.size; i++) list[i] = i;
+  OK(dpt_tensor_new(&t, DPT_F32 | DPT_ON_DEVICE, 1, &n));
+  OK(dpt_fill(&t, 0));
+  for (int i = 0; i < ROUNDS; i++) {
+    OK(dpt_world_group(world.size, list, &group));
+    if (group > most) most = group;
+    all_reduce(group, &t, &number);
+    dpt_world_group_release(group);
+  }
+  CHECK(most < 8);
+  OK(dpt_collective_wait(number));
+  dpt_tensor_free(&t);
+}
+
 int main(void) {
   OK(dpt_devices_set("host:2"));
   OK(dpt_world_join(&world));
@@ -64,5 +106,9 @@ int main(void) {
   on_device(2);
   dpt_sleep(0.2); /* the watchdog looks */
   on_host();
+  OK(dpt_device_set(1));
+  around(DPT_F32);
+  around(DPT_F32 | DPT_ON_DEVICE);
+  in_groups();
   return check_end();
 }

@@ -413,6 +413,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
   *event = new emulated_event{device, !(flags & cudaEventDisableTiming), nullptr, {}};
   return cudaSuccess;
 }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
   if (event->device != queue->device) return result(cudaErrorInvalidResourceHandle);
   event->behind = queue->held ? queue : nullptr;

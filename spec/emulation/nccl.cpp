@@ -52,9 +52,17 @@ struct shared_rank {
   shared_call call[CALLS];
   char data[BYTES];
 };
+/* Messages from one rank to another, in pieces. */
+enum { PIECE = 1 << 20 };
+struct mailbox {
+  std::atomic<uint64_t> posted, taken; /* pieces so far */
+  size_t bytes;
+  char data[PIECE];
+};
 struct shared {
   std::atomic<int> joined;
   shared_rank rank[RANKS];
+  mailbox mail[RANKS][RANKS]; /* from, to */
 };
 
 struct clique {
@@ -305,13 +313,62 @@ void work(clique *c, std::vector<operation> calls, uint64_t number) {
   let_go(self);
 }
 
+bool is_message(const operation &o) { return o.what == 'S' || o.what == 'R'; }
+
+/* Moves the next piece of a message, if the other rank has come so far. */
+void move_piece(clique *c, const operation &o, size_t *done) {
+  int self = c->rank[0]->rank;
+  bool sends = o.what == 'S';
+  mailbox &box = sends ? c->all->mail[self][o.root] : c->all->mail[o.root][self];
+  size_t left = o.count * size_of(o.type) - *done, bytes = left < PIECE ? left : (size_t)PIECE;
+  if (sends != (box.posted == box.taken)) return;
+  if (sends) {
+    box.bytes = bytes;
+    memcpy(box.data, (const char *)o.from + *done, bytes);
+    box.posted++;
+  } else {
+    if (box.bytes != bytes) c->rank[0]->error = reject(ncclInvalidUsage, "sizes differ");
+    memcpy((char *)o.to + *done, box.data, bytes);
+    box.taken++;
+  }
+  *done += bytes;
+}
+
+/* This rank's sends and receives of a group: those with one partner in their order, others in any.
+ */
+void exchange(clique *c, std::vector<operation> calls) {
+  ncclComm_t self = c->rank[0];
+  std::vector<size_t> done(calls.size());
+  size_t left = 0;
+  for (const operation &o : calls) left += o.count * size_of(o.type);
+  while (left && !self->aborted && !self->error) {
+    bool busy[2][RANKS] = {};
+    size_t before = left;
+    for (size_t k = 0; k < calls.size(); k++) {
+      const operation &o = calls[k];
+      size_t bytes = o.count * size_of(o.type), at = done[k];
+      bool &waits = busy[o.what == 'S'][o.root];
+      if (at == bytes || waits) continue;
+      move_piece(c, o, &done[k]);
+      left -= done[k] - at;
+      waits = done[k] < bytes;
+    }
+    if (left == before) usleep(20);
+  }
+  let_go(self);
+}
+
 ncclResult_t begin(clique *c, bool stays, bool fails) {
   ncclComm_t self = c->rank[0];
   std::vector<operation> calls;
   size_t bytes = 0;
   calls.swap(self->calls);
-  for (const operation &o : calls) bytes += bytes_from(o, c->n);
-  if (bytes > BYTES || calls.size() > CALLS)
+  size_t messages = 0;
+  for (const operation &o : calls) messages += is_message(o);
+  for (const operation &o : calls) bytes += messages ? 0 : bytes_from(o, c->n);
+  if (messages && messages < calls.size())
+    return reject(ncclInvalidUsage, "collectives and messages in one group");
+  if (bytes > BYTES || (!messages && calls.size() > CALLS))
     return reject(ncclInvalidArgument, "more than the stand-in takes");
   self->pending = 2;
   if (fails) {
@@ -321,8 +378,9 @@ ncclResult_t begin(clique *c, bool stays, bool fails) {
   if (self->working) return reject(ncclInvalidUsage, "dpt waits for one group before the next");
   calls[0].stream->held++;
   self->working = calls[0].stream;
-  uint64_t number = ++c->groups;
-  if (!stays) std::thread(work, c, calls, number).detach();
+  uint64_t number = messages ? 0 : ++c->groups;
+  if (!stays && messages) std::thread(exchange, c, calls).detach();
+  if (!stays && !messages) std::thread(work, c, calls, number).detach();
   return ncclInProgress;
 }
 
@@ -466,4 +524,12 @@ ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataTyp
 ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
                                ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
   return take(comm, {'s', from, to, count, type, 0, stream, op});
+}
+ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  return take(comm, {'S', from, nullptr, count, type, peer, stream, ncclSum});
+}
+ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return take(comm, {'R', nullptr, to, count, type, peer, stream, ncclSum});
 }

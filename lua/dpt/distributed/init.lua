@@ -44,12 +44,14 @@ function distributed.library() return ffi.string(world().library) end
 local Group = {}
 Group.__index = Group
 
+local function release(made) C.dpt_world_group_release(made[0]) end
+
 --- Some of the ranks as a group of their own, which operations take as an argument. Every rank of
--- the world calls it, with the same list.
+-- the world calls it, with the same list. It is freed when it is collected, or by free().
 -- @function distributed.group
 -- @as distributed
 -- @param ranks table: a list of ranks, from 0, in the group's order
--- @return a group
+-- @return a group; at most 1,024 exist at once
 -- @usage require('dpt').distributed.group{0}:size() --> 1
 function distributed.group(ranks)
    if type(ranks) ~= 'table' then
@@ -61,7 +63,13 @@ function distributed.group(ranks)
    end
    local made = ffi.new 'int[1]'
    lib.world_group(#ranks, list, made)
-   return setmetatable({number = made[0]}, Group)
+   -- groups that nobody uses are collected in time for the limit
+   if made[0] % 64 == 0 then collectgarbage() end
+   return setmetatable({number = ffi.gc(made, release)}, Group)
+end
+
+local function numberOf(fn, group)
+   return (group.number or fail('distributed.%s: the group was freed', fn))[0]
 end
 
 local function about(which)
@@ -76,23 +84,34 @@ end
 -- @return a number or nil
 -- @usage require('dpt').distributed.group{0}:rank() --> 0
 function Group:rank()
-   local rank = about(self.number)
+   local rank = about(numberOf('group', self))
    return rank >= 0 and rank or nil
 end
 
---- How many ranks are in the group.
+--- Returns the number of ranks in the group.
 -- @function distributed.group:size
 -- @as distributed
 -- @return a number
 -- @usage local g = require('dpt').distributed.group{0} return g:size() --> 1
-function Group:size() return (select(2, about(self.number))) end
+function Group:size() return (select(2, about(numberOf('group', self)))) end
+
+--- Releases the group, which this rank does not use any more. Its communicators are freed when a
+-- group is made after all ranks of the world have released it.
+-- @function distributed.group:free
+-- @as distributed
+-- @return nothing
+-- @usage require('dpt').distributed.group{0}:free()
+function Group:free()
+   if self.number then release(ffi.gc(self.number, nil)) end
+   self.number = nil
+end
 
 local function groupNumber(fn, group)
    if group == nil then return 0 end
    if getmetatable(group) ~= Group then
       fail('distributed.%s: got %s, wanted a group of distributed.group', fn, torch.type(group))
    end
-   return group.number
+   return numberOf(fn, group)
 end
 
 -- This rank's group rank, and how many ranks the group (nil: the world) has.
@@ -316,6 +335,71 @@ end
 --    --> got rank 7, wanted 0 to 0
 function distributed.receive(tensor, from, tag, group)
    return onTensors(C.DPT_RANKS_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
+end
+
+--- Rank i gets each rank's i-th part, in the order of ranks.
+-- @function distributed.allToAll
+-- @as distributed
+-- @follows PyTorch's all_to_all_single
+-- @param out tensor: as many elements as the input
+-- @param input tensor: a part for each rank, of the same size on all ranks; or a list, with a list
+--    as out
+-- @param group? group: of ranks (all)
+-- @return a handle with wait() and done()
+-- @usage local out = torch.Tensor(2)
+--    require('dpt').distributed.allToAll(out, torch.Tensor{3, 4}):wait()
+--    return out --> [3 4]
+function distributed.allToAll(out, input, group)
+   local _, n = groupRank('allToAll', group)
+   return onTensors(C.DPT_RANKS_ALL_TO_ALL, 'allToAll', input, out, {input = n, output = n}, nil,
+      nil, group)
+end
+
+-- Opens the tensors of one entry of an exchange, and adds their transfers to a list.
+local function addEntry(entry, i, transfers)
+   local name = 'distributed.exchange: entry ' .. i
+   if type(entry) ~= 'table' or (entry.send == nil) == (entry.receive == nil) then
+      fail('%s: got %s, wanted {send = tensor, to = rank} or {receive = tensor, from = rank}', name,
+         type(entry) == 'table' and 'a table of another form' or torch.type(entry))
+   end
+   local receives = entry.receive ~= nil
+   local rank = core.checkInteger(name, receives and 'from' or 'to',
+      receives and entry.from or not receives and entry.to or nil)
+   local tag = entry.tag == nil and 0 or core.checkInteger(name, 'tag', entry.tag)
+   for _, packed in ipairs(pack.open(name, receives and entry.receive or entry.send, 1)) do
+      if not receives then packed:load() end
+      transfers[#transfers + 1] = {packed = packed, rank = rank, tag = tag, receives = receives}
+   end
+end
+
+--- Sends and receives several tensors at once, so that no order of calls can make ranks wait for
+-- each other in a circle. The other end of each is an exchange, a send or a receive of that rank.
+-- @function distributed.exchange
+-- @as distributed
+-- @follows PyTorch's batch_isend_irecv
+-- @param entries table: a list of {send = tensor, to = rank, tag = number} and {receive = tensor,
+--    from = rank, tag = number}; tag: 0 if omitted; tensors, or lists of them, of the host or of
+--    devices
+-- @param group? group: of ranks (all)
+-- @param name? string: what travels, for error messages
+-- @return a handle with wait() and done()
+-- @usage require('dpt').distributed.exchange({}):done() --> true
+function distributed.exchange(entries, group, name)
+   if type(entries) ~= 'table' then
+      fail('distributed.exchange: got %s, wanted a list of entries', torch.type(entries))
+   end
+   local transfers, which = {}, groupNumber('exchange', group)
+   for i, entry in ipairs(entries) do addEntry(entry, i, transfers) end
+   local list = ffi.new('dpt_transfer[?]', math.max(1, #transfers))
+   for i, t in ipairs(transfers) do
+      list[i - 1].tensor, list[i - 1].rank = t.packed.flat, t.rank
+      list[i - 1].tag, list[i - 1].receives = t.tag, t.receives and 1 or 0
+   end
+   lib.collective_exchange(which, #transfers, list, name or purpose, number)
+   for _, t in ipairs(transfers) do
+      if t.receives then t.packed:store() end
+   end
+   return setmetatable({number = number[0]}, Handle)
 end
 
 -- ---- data ----

@@ -23,7 +23,7 @@ local function read(dptffi, path)
       rank.entries[i + 1] = {number = tonumber(e.number), group = tostring(e.group),
          text = ffi.string(e.text), name = ffi.string(e.name), began = tonumber(e.began),
          ended = tonumber(e.ended), paired = e.what == dptffi.C.DPT_RANKS_SEND
-            or e.what == dptffi.C.DPT_RANKS_RECEIVE}
+            or e.what == dptffi.C.DPT_RANKS_RECEIVE or e.what == dptffi.C.DPT_RANKS_EXCHANGE}
    end
    return rank
 end

@@ -1,0 +1,127 @@
+/* messages.c: see messages.h.
+ *
+ * Invariant: before each message goes its signature, by the engine, which the receiver compares.
+ * All that this rank sends and receives at once is begun before anything is waited for. A message
+ * that both ends send and receive by the devices' library says so in its signature.
+ */
+#include "distributed/messages.h"
+
+#include "comm/communicators.h"
+#include "distributed/watchdog.h"
+
+#include <stdlib.h>
+
+static uint64_t messages_mix(uint64_t a, uint64_t b) {
+  uint64_t x = (a ^ b) * 0x9e3779b97f4a7c15u;
+  return x ^ x >> 32;
+}
+
+/* Messages of one class of tags may be received in another order than they were sent. */
+static uint64_t messages_hash(const dpt__ranks *g, const dpt__message *m) {
+  const dpt__signature *s = &m->signature;
+  uint64_t hash = messages_mix((uint64_t)s->count, s->dtype);
+  return messages_mix(messages_mix(hash, (uint64_t)m->tag), g->hash);
+}
+
+void dpt__messages_advance(const dpt__ranks *g, int n, const dpt__message *messages,
+                           uint64_t which) {
+  dpt__record *r = dpt__job_own.record;
+  for (int i = 0; i < n; i++) {
+    const dpt__message *m = &messages[i];
+    int own = dpt__job_own.rank, other = (int)m->signature.root;
+    int sends = m->signature.what == DPT_RANKS_SEND;
+    dpt__channel c = {0};
+    int at =
+        dpt__record_channel(r, dpt__pair_key(sends ? own : other, sends ? other : own, m->tag));
+    if (at < 0) continue;
+    dpt__record_get_channel(r, at, &c);
+    c.number++;
+    c.chain += messages_hash(g, m);
+    c.which = which;
+    dpt__record_set_channel(r, at, &c);
+  }
+}
+
+static void messages_compare(const dpt__signature *own, const dpt__signature *its) {
+  char a[160], b[160];
+  if (its->count == own->count && its->dtype == own->dtype && its->flags == own->flags) return;
+  dpt__abort_job("rank %d calls %s, which calls %s", dpt__job_own.rank, dpt__signature_text(a, own),
+                 dpt__signature_text(b, its));
+}
+
+/* A call that is under way. */
+typedef struct messages {
+  int n, calls, transfers;
+  const dpt__message *message;
+  dpt__signature *got;        /* (n): of what is received */
+  dpt__transfer *transfer;    /* (2 n): the headers, then what goes by the engine */
+  dpt__collective_call *call; /* (n): what goes by the devices' library; as the next two */
+  dpt__buffers *buffers;
+  int32_t *tag;
+} messages;
+
+static int messages_receives(const dpt__message *m) {
+  return m->signature.what == DPT_RANKS_RECEIVE;
+}
+
+/* Adds a call of the devices' library, after those of lower and equal tags. */
+static void messages_add_call(messages *all, const dpt__message *m, int64_t bytes) {
+  int receives = messages_receives(m), i = all->calls++;
+  for (; i > 0 && all->tag[i - 1] > m->tag; i--) {
+    all->tag[i] = all->tag[i - 1];
+    all->call[i] = all->call[i - 1];
+    all->buffers[i] = all->buffers[i - 1];
+  }
+  all->tag[i] = m->tag;
+  all->call[i] = (dpt__collective_call){
+      .what = receives ? DPT__RECEIVE : DPT__SEND, .root = m->peer, .count = bytes};
+  all->buffers[i] = (dpt__buffers){receives ? NULL : m->data, receives ? m->data : NULL};
+}
+
+static void messages_list(messages *all) {
+  all->transfers = all->n;
+  for (int i = 0; i < all->n; i++) {
+    const dpt__message *m = &all->message[i];
+    const dpt__signature *s = &m->signature;
+    int receives = messages_receives(m);
+    int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
+    void *header = receives ? &all->got[i] : (void *)(uintptr_t)s;
+    all->transfer[i] = (dpt__transfer){header, sizeof *s, m->peer, 2 * m->tag, receives};
+    if (s->flags & DPT__ON_DEVICES)
+      messages_add_call(all, m, bytes);
+    else
+      all->transfer[all->transfers++] =
+          (dpt__transfer){m->data, bytes, m->peer, 2 * m->tag + 1, receives};
+  }
+}
+
+static int messages_do(const dpt__ranks *g, messages *all) {
+  const dpt__engine *engine = dpt__job_own.engine;
+  void *begun, *pending = NULL;
+  messages_list(all);
+  DPT__TRY(engine->begin(g->joined, all->transfers, all->transfer, &begun));
+  if (all->calls)
+    DPT__TRY(dpt__communicator_begin(g->devices, all->calls, all->call, all->buffers, &pending));
+  DPT__TRY(engine->await(begun, all->n));
+  for (int i = 0; i < all->n; i++)
+    if (all->transfer[i].receives) messages_compare(&all->message[i].signature, &all->got[i]);
+  if (all->transfers > all->n) DPT__TRY(engine->await(begun, all->transfers));
+  return all->calls ? dpt__communicator_await(g->devices, pending) : 0;
+}
+
+int dpt__messages_run(const dpt__ranks *g, int n, const dpt__message *message) {
+  size_t some = (size_t)n;
+  messages all = {.n = n, .message = message};
+  if (!n) return 0;
+  char *memory = calloc(some, sizeof *all.got + 2 * sizeof *all.transfer + sizeof *all.call +
+                                  sizeof *all.buffers + sizeof *all.tag);
+  if (!memory) return dpt__no_memory("no host memory for %d messages", n);
+  all.got = (dpt__signature *)memory;
+  all.transfer = (dpt__transfer *)(all.got + some);
+  all.call = (dpt__collective_call *)(all.transfer + 2 * some);
+  all.buffers = (dpt__buffers *)(all.call + some);
+  all.tag = (int32_t *)(all.buffers + some);
+  int status = messages_do(g, &all);
+  free(memory);
+  return status;
+}

@@ -1,0 +1,12 @@
+/* narrow.h: reductions over ranks of numbers that travel in 16 bits each. */
+#ifndef DPT_DISTRIBUTED_NARROW_H
+#define DPT_DISTRIBUTED_NARROW_H
+#include "distributed/job.h"
+
+/* Returns 1 if a reduction's numbers travel in 16 bits. */
+int dpt__narrow_takes(const dpt__signature *signature);
+/* Reduces count elements of its type, in place, for all ranks. */
+int dpt__narrow_all_reduce(const dpt__ranks *group, const dpt__signature *signature, void *data,
+                           int64_t count);
+
+#endif
