@@ -161,8 +161,9 @@ run_thread_safety() {
   flags=(-fsyntax-only -std=gnu11 -Icsrc -I/usr/include/luajit-2.1 -DDPT_THREAD_SAFETY
     -DDPT_VERSION='"0"' -DDPT_BLAS_FILE=NULL -Werror -Wthread-safety
     -fexperimental-late-parse-attributes)
-  files 'csrc/*.c' | grep -vE '\.inc\.c$|^csrc/host/rows_|/product_avx' |
-    xargs grep -lE '"(base|device|comm|worker)/' | xargs -n 16 -P 2 clang-19 "${flags[@]}"
+  files 'csrc/*.c' | grep -vE '\.inc\.c$|^csrc/(host/rows_|mpi/)|/product_avx' |
+    xargs grep -lE '"(base|device|comm|distributed|worker)/' |
+    xargs -n 16 -P 2 clang-19 "${flags[@]}"
 }
 
 # dpt_path: puts the source tree on Lua's path.
@@ -214,7 +215,7 @@ specs() {
 # others [PATTERN]: the specs except those of spec/nn, of ranks and of folders like the pattern.
 others() {
   find spec -name '*_spec.lua' |
-    grep -vE "^spec/(nn|distributed|torture/(rank|host)s_spec${1:+|$1})" | sort
+    grep -vE "^spec/(nn|distributed|torture/(rank|host|job)s_spec${1:+|$1})" | sort
 }
 
 run_specs_nn() { specs spec/nn; }
@@ -282,7 +283,7 @@ run_ranks_more() {
   export DPT_RANKS=5
   [ "$DPT_TORTURE" != full ] || DPT_RANKS='5 8'
   specs spec/distributed/{init,training,bits,resume,user_issues}_spec.lua \
-    spec/torture/{ranks,hosts}_spec.lua
+    spec/torture/{ranks,hosts,jobs}_spec.lua
 }
 
 run_ranks_asan() { sanitized_specs spec/distributed; }

@@ -28,16 +28,26 @@ function ranks.missing()
    plugin:close()
 end
 
---- Runs spec/support/ranks/NAME.lua.
--- @param n ranks
--- @param words behind the program's name
--- @param environment as 'DPT_TIMEOUT=2', or nil
--- @param after a command whose output is added, in the folder $TMPDIR that has the records; or nil
--- @return what it wrote, exit status
-function ranks.run(n, name, words, environment, after)
+--- nil, or why the ranks cannot be on several hosts here.
+function ranks.hostsMissing()
+   if ranks.missing() then return ranks.missing() end
+   if output 'unshare --uts true 2>&1 && echo works' ~= 'works\n' then
+      return 'no process can have a host name of its own here (unshare --uts)'
+   end
+end
+
+-- Runs a command that starts mpirun as its child, or hosts: on so many hosts with `slots` each,
+-- whose list is $TMPDIR/hosts. Hosts are names of this machine: they share its files, its processes
+-- and lo.
+local function watched(command, environment, after, hosts, slots)
    local text = output(([[
       export TMPDIR=$(mktemp -d) %s
-      timeout -k 5 300 scripts/dpt launch -n %d spec/support/ranks/%s.lua %s 2>&1 </dev/null &
+      for i in $(seq %d); do
+         echo "node$i slots=%d" >>$TMPDIR/hosts
+         export OMPI_MCA_plm_rsh_agent=$PWD/spec/support/ranks/host.sh
+         export OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
+      done
+      timeout -k 5 300 %s 2>&1 </dev/null &
       run=$!
       (looks=0
       while sleep 5; do
@@ -52,23 +62,78 @@ function ranks.run(n, name, words, environment, after)
       [ $status != 124 ] || echo 'hang: ended after 300 s'
       %s
       rm -rf "$TMPDIR"
-      echo "status $status"]]):format(environment or '', n, name, words or '', after or ':'))
+      echo "status $status"]]):format(environment or '', hosts or 0, slots or 0, command,
+         after or ':'))
    local written, status = text:match '^(.*)status (%d+)\n$'
    return written, tonumber(status)
+end
+
+--- Runs spec/support/ranks/NAME.lua.
+-- @param n ranks
+-- @param words behind the program's name
+-- @param environment as 'DPT_TIMEOUT=2', or nil
+-- @param after a command whose output is added, in the folder $TMPDIR that has the records; or nil
+-- @param hosts over how many hosts the ranks are spread; default: none but this one
+-- @return what it wrote, exit status
+function ranks.run(n, name, words, environment, after, hosts)
+   return watched(('scripts/dpt launch -n %d %s spec/support/ranks/%s.lua %s'):format(n,
+      hosts and '--hosts $TMPDIR/hosts' or '', name, words or ''), environment, after, hosts,
+      hosts and math.ceil(n / hosts))
+end
+
+--- Runs a shell's command as each of n ranks, without `dpt launch`; the same results.
+function ranks.shell(n, command, environment)
+   return watched(([[sh -c 'mpirun -n %d --bind-to none --allow-run-as-root --oversubscribe \
+      sh -c "$0"; exit $?' '%s']]):format(n, command), environment)
+end
+
+-- Asserts that ranks have ended together: with a status of their own, not by the limit of time.
+local function asserted(said, text, status)
+   luassert.not_equal(0, status, text)
+   luassert.not_equal(124, status, text)
+   luassert.matches(said, text)
+   luassert.not_matches('has taken longer than 100 s', text)
+end
+
+--- ranks.run(...) must fail before a deadline of 100 s, with a message that matches `said`.
+function ranks.fails(said, ...)
+   local why = select(6, ...) and ranks.hostsMissing() or ranks.missing()
+   if why then return busted.pending(why) end
+   asserted(said, ranks.run(...))
+end
+
+--- The same of ranks.shell(...).
+function ranks.shellFails(said, ...)
+   if ranks.missing() then return busted.pending(ranks.missing()) end
+   asserted(said, ranks.shell(...))
+end
+
+--- ranks.run(...) must end well, and say so.
+-- @param said text
+function ranks.ends(said, ...)
+   local why = select(6, ...) and ranks.hostsMissing() or ranks.missing()
+   if why then return busted.pending(why) end
+   local text, status = ranks.run(...)
+   luassert.equal(0, status, text)
+   luassert.matches(said, text, 1, true)
 end
 
 --- What a program's checks need that print "NAME holds": each is run once on each number of ranks.
 -- @param counts of ranks, as '1 2 3'
 -- @param devices DPT_DEVICES, if a check names no other
--- @return function(name [, devices]) that asserts that the check of that name has passed
+-- @return function(name [, devices]) that asserts that the check of that name has passed; 'the end'
+-- is that the ranks have ended with status 0
 function ranks.checks(program, counts, devices)
    local outputs = {}
    return function(name, others)
       if ranks.missing() then return busted.pending(ranks.missing()) end
       for n in counts:gmatch '%d+' do
          local key = n .. (others or '')
-         outputs[key] = outputs[key] or ranks.run(tonumber(n), program, '', 'DPT_DEVICES='
-            .. (others or devices))
+         if not outputs[key] then
+            local text, status = ranks.run(tonumber(n), program, '', 'DPT_DEVICES='
+               .. (others or devices))
+            outputs[key] = text .. (status == 0 and 'the end holds\n' or 'status ' .. status)
+         end
          luassert.matches(name .. ' holds\n', outputs[key], 1, true)
       end
    end

@@ -1,0 +1,168 @@
+-- Ways in which the scripts of two or three ranks end, and what they leave behind. arg[1]: the way.
+-- Those of `endings` end well, with a line `the end`; those of `mistakes` with a message.
+local distributed = require 'dpt.distributed'
+local script = require 'spec.support.ranks.script'
+local rank, size = distributed.rank(), distributed.size()
+local LARGE = 4000000 -- elements: more than MPI buffers
+local function floats(count) return torch.FloatTensor(count):fill(rank + 1) end
+
+local endings = {}
+
+-- Rank 1 has ended its script long before it comes to the last sums.
+function endings.queued()
+   local t = floats(10):cuda()
+   distributed.barrier()
+   if rank == 1 then script.busy(1) end
+   for _ = 1, 3 do distributed.allReduce(t, 'mean') end
+   if rank == 0 then assert(t:min() == (size + 1) / 2 and t:max() == t:min(), t[1]) end
+end
+
+-- An ordinary script; rank 1 has more to do: a layer of it is slow. arg[2]: the file that rank 0
+-- saves.
+function endings.training()
+   local optim = require('dpt').optim
+   local network = nn.Sequential():add(nn.Linear(20, 50)):add(nn.ReLU()):add(nn.Linear(50, 2))
+      :add(nn.LogSoftMax()):cuda()
+   if rank == 1 then
+      network:get(2).updateGradInput = function(...)
+         script.busy(0.3)
+         return nn.ReLU.updateGradInput(...)
+      end
+   end
+   local net = nn.DistributedDataParallel(network)
+   local criterion = nn.ClassNLLCriterion():cuda()
+   local x, dx = net:getParameters()
+   for _ = 1, 4 do
+      local n = 4 + 4 * rank
+      local input, target = torch.CudaTensor(n, 20):normal(), torch.CudaTensor(n):fill(1)
+      optim.sgd(function()
+         net:zeroGradParameters()
+         local loss = criterion:forward(net:forward(input), target)
+         net:backward(input, criterion:backward(net.output, target))
+         return loss, dx
+      end, x, {learningRate = 0.1})
+   end
+   if rank == 0 then torch.save(arg[2], net) end
+end
+
+-- Rank 0 has done its part of an operation, and the last that it does is of another group.
+function endings.own_group()
+   local own, t = distributed.group{0}, floats(10)
+   distributed.barrier()
+   if rank == 1 then script.sleep(1.5) end
+   distributed.gather(rank == 2 and torch.FloatTensor(10 * size) or nil, t, 2)
+   if rank == 0 then
+      for _ = 1, 2000 do distributed.allReduce(t, 'sum', own) end
+   end
+end
+
+-- Messages that nobody waits for arrive slowly at a rank whose sender has ended its script.
+function endings.sent()
+   local t, count = torch.FloatTensor(1000), 4
+   distributed.barrier()
+   if rank == 1 then
+      for i = 1, count do distributed.send(t:fill(i), 0) end
+   elseif rank == 0 then
+      script.sleep(0.3)
+      script.link '10KB/s'
+      for i = 1, count do
+         distributed.receive(t, 1)
+         assert(t:min() == i and t:max() == i)
+      end
+      script.link ''
+   end
+end
+
+local mistakes = {}
+
+-- A rank has an operation more than another, which is slow to end.
+function mistakes.absent()
+   local t = floats(10):cuda()
+   distributed.barrier()
+   if rank == 1 then script.busy(0.5) end
+   distributed.allReduce(t)
+   if rank == 0 then
+      distributed.allReduce(t)
+      cutorch.synchronizeAll()
+   end
+end
+
+-- Other operations: as the last one, as one of many, and before something is written.
+local function differ() distributed.allReduce(floats(4), rank == 0 and 'sum' or 'mean') end
+mistakes.differ = differ
+function mistakes.differ_early()
+   differ()
+   for _ = 1, 300 do distributed.barrier() end
+end
+function mistakes.differ_save() -- arg[2]: the file
+   differ()
+   if rank == 0 then torch.save(arg[2], floats(1000)) end
+   distributed.barrier()
+end
+
+-- What one rank does by itself, and the other never.
+function mistakes.left_send()
+   distributed.barrier()
+   if rank == 0 then distributed.send(floats(4), 1) end
+end
+function mistakes.left_broadcast()
+   if rank == 0 then distributed.broadcast(floats(4), 0) end
+end
+function mistakes.left_exchange()
+   distributed.barrier()
+   if rank == 0 then distributed.exchange{{send = floats(4), to = 1, tag = 2}} end
+end
+
+-- Everybody sends first.
+function mistakes.circle()
+   local t = floats(LARGE)
+   distributed.send(t, (rank + 1) % size)
+   distributed.receive(t, (rank - 1) % size)
+end
+
+-- One waits for a message of another tag than the other sends first.
+function mistakes.tag()
+   local t = floats(LARGE)
+   for i = 1, 2 do
+      if rank == 0 then
+         distributed.send(t, 1, i)
+      else
+         distributed.receive(t, 0, 3 - i)
+      end
+   end
+end
+
+-- Parts of an exchange that do not fit.
+local function exchange(sent, received)
+   local back = sent:clone()
+   if rank == 0 then
+      distributed.exchange{{send = sent, to = 1}, {receive = back, from = 1}}
+   else
+      distributed.exchange{{send = back, to = 0}, {receive = received, from = 0}}
+   end
+end
+function mistakes.exchange_count() exchange(floats(5), floats(6)) end
+function mistakes.exchange_type() exchange(floats(5), torch.LongTensor(5)) end
+function mistakes.exchange_of_devices() exchange(floats(5):cuda(), floats(6):cuda()) end
+
+-- Rank 0 computes while rank 1 waits.
+function mistakes.computes()
+   distributed.barrier()
+   script.limit(1)
+   if rank == 0 then script.sleep(4) end
+   distributed.barrier()
+end
+
+-- The same while rank 1 sends to it: so rank 2, which has come first, waits for both.
+function mistakes.elsewhere()
+   distributed.barrier()
+   script.limit(1)
+   if rank == 1 then script.sleep(0.5) end
+   if rank == 0 then script.sleep(4) end
+   if rank == 1 then distributed.send(floats(LARGE), 0) end
+   distributed.barrier()
+end
+
+local way = endings[arg[1]] or mistakes[arg[1]]
+way()
+if endings[arg[1]] and rank == 0 then print 'the end' end

@@ -1,0 +1,75 @@
+--- Things that programs of several ranks have in common: what they send, and what they may do to
+-- each other.
+--
+-- Invariant: tensors of given() hold small integers, so that sums and means of up to five ranks are
+-- exact in every type.
+local ffi = require 'ffi'
+local distributed = require 'dpt.distributed'
+local C = require('dpt.ffi').C
+local cutorch = require('dpt').cutorch
+ffi.cdef [[
+   int getpid(void);
+   int kill(int, int);
+   int setenv(const char *, const char *, int);
+]]
+
+local script = {}
+
+--- DPT_TIMEOUT from now on.
+function script.limit(seconds) ffi.C.setenv('DPT_TIMEOUT', tostring(seconds), 1) end
+
+function script.sleep(seconds) C.dpt_sleep(seconds) end
+
+function script.signal(number)
+   ffi.C.kill(ffi.C.getpid(), number)
+   C.dpt_sleep(0.01)
+end
+
+--- Each operation takes at least as long as on a link of that speed, as '1MB/s', on this rank.
+function script.link(speed) C.dpt_link_set(speed) end
+
+--- Delays the current device by so many seconds.
+function script.busy(seconds) cutorch.streamSleep(1000 * seconds) end
+
+script.hostKinds = {'torch.ByteTensor', 'torch.CharTensor', 'torch.ShortTensor', 'torch.IntTensor',
+   'torch.LongTensor', 'torch.HalfTensor', 'torch.FloatTensor', 'torch.DoubleTensor'}
+script.deviceKinds = {'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.CudaHalfTensor',
+   'torch.CudaLongTensor', 'torch.CudaByteTensor'}
+
+--- A tensor of `count` elements that depend on the seed, a number.
+function script.given(seed, kind, count)
+   if count == 0 then return torch.DoubleTensor():type(kind) end
+   return (torch.range(1, count) * 3 + seed * 7):remainder(11):remainder(5):type(kind)
+end
+
+--- An error unless the elements are the same, wherever they lie. Means of integers are rounded.
+function script.equal(got, wanted, what)
+   local g, w = got:contiguous():double(), wanted:contiguous():double()
+   local off = g:nElement() - w:nElement()
+   if off == 0 and g:nElement() > 0 then off = (g:view(-1) - w:view(-1)):abs():max() end
+   if off ~= off or math.abs(off) > 4e-3 then
+      error(('%s: a wrong result on rank %d: %s of %d elements, wanted %d'):format(what,
+         distributed.rank(), got:type(), g:nElement(), w:nElement()), 2)
+   end
+end
+
+--- Kilobytes of memory that this process has.
+function script.resident()
+   for line in io.lines '/proc/self/status' do
+      local kilobytes = line:match '^VmRSS:%s+(%d+) kB'
+      if kilobytes then return tonumber(kilobytes) end
+   end
+end
+
+--- Runs each check, on all ranks; rank 0 prints its name when all have passed it.
+-- @param names in the order in which they run
+function script.run(names, checks)
+   for _, name in ipairs(names) do
+      checks[name]()
+      cutorch.synchronizeAll()
+      distributed.barrier()
+      if distributed.rank() == 0 then print(name .. ' holds') end
+   end
+end
+
+return script
