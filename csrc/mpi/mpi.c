@@ -90,9 +90,12 @@ static MPI_Op mpi_op_of(int dtype, enum dpt__reduce_op how) {
 /* ---- the job ---- */
 
 /* Open MPI polls while it waits, and leaves the core to others only if ranks outnumber the cores.
- * A rank of dpt computes with other threads meanwhile, which need that core. */
+ * A rank of dpt computes with other threads meanwhile, which need that core.
+ * Over TCP it puts a long message into the receiver's memory, also beyond the end of what a rank
+ * receives that calls another operation (4.1.4): so the flag `put` is left out. */
 static int mpi_join(int *level) {
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  setenv("OMPI_MCA_btl_tcp_flags", "send,inplace,need-ack,need-csum", 0);
   return mpi_check("MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, level));
 }
 
