@@ -57,7 +57,10 @@ describe('random jobs #hostonly', function()
    it('end well, or with the mistake', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local again = tonumber(os.getenv 'DPT_JOB')
-      local first = again or (tonumber(os.getenv 'DPT_SEED') or os.time()) % 100000 * 1000
+      -- the same jobs at every change; the whole count draws others
+      local drawn = os.getenv 'DPT_TORTURE' == 'full'
+         and (tonumber(os.getenv 'DPT_SEED') or os.time()) % 100000 or 32901
+      local first = again or drawn * 1000
       local counts, bad, count = {}, {}, again and 1 or torture(300)
       for seed = first, first + count - 1 do
          local job = describeJob(seed)
