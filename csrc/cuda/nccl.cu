@@ -305,6 +305,13 @@ int free_events(const communicator *g, const pending *t) {
   return 0;
 }
 
+void abort_ranks(communicator *g) {
+  for (int i = 0; i < g->n; i++) {
+    if (!g->comm[i] || status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort")) continue;
+    g->comm[i] = NULL;
+  }
+}
+
 /* By ncclCommAbort, since ncclCommDestroy may wait for other ranks. */
 void leave(void *communicator_) {
   communicator *g = (communicator *)communicator_, **link = &communicators;
@@ -312,8 +319,7 @@ void leave(void *communicator_) {
   if (*link) *link = g->next;
   for (auto &last : latest)
     if (last.by == g) last.by = NULL;
-  for (int i = 0; i < g->n; i++)
-    if (g->comm[i]) status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort");
+  abort_ranks(g);
   for (pending *t; (t = g->spare); free(t)) {
     g->spare = t->next;
     free_events(g, t);
@@ -326,11 +332,7 @@ void leave(void *communicator_) {
 /* All at once: to end one, NCCL may wait for kernels of another. */
 void abort_all() {
   if (status_of(nccl.ncclGroupStart(), "ncclGroupStart")) return;
-  for (communicator *g = communicators; g; g = g->next)
-    for (int i = 0; i < g->n; i++) {
-      if (!g->comm[i] || status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort")) continue;
-      g->comm[i] = NULL;
-    }
+  for (communicator *g = communicators; g; g = g->next) abort_ranks(g);
   if (status_of(nccl.ncclGroupEnd(), "ncclGroupEnd")) return;
 }
 

@@ -1,8 +1,9 @@
 /* messages.c: see messages.h.
  *
- * Invariant: before each message goes its signature, by the engine, which the receiver compares.
- * All that this rank sends and receives at once is begun before anything is waited for. A message
- * that both ends send and receive by the devices' library says so in its signature.
+ * Invariant: beside each message goes its signature, by the engine with a tag of its own, which the
+ * receiver compares. All that this rank sends and receives at once is begun before anything is
+ * waited for. A message that both ends send and receive by the devices' library says so in its
+ * signature; that library knows no tags, so both ends begin those of one call by rising tags.
  */
 #include "distributed/messages.h"
 

@@ -28,17 +28,19 @@ static int report_process_state(int pid) {
   return end && end[1] ? end[2] : 0;
 }
 
-static int report_is_visible(const dpt__record *r) { return r->pids == dpt__job_own.record->pids; }
+/* Returns the same of a rank; R: its process counts among others than this one's. */
+static int report_state_of(const dpt__record *r) {
+  return r->pids == dpt__job_own.record->pids ? report_process_state(r->pid) : 'R';
+}
 
 int dpt__rank_died(const dpt__record *r) {
-  int state = report_is_visible(r) ? report_process_state(r->pid) : 'R';
+  int state = report_state_of(r);
   return !state || state == 'Z' || state == 'X';
 }
 
 /* NULL: it runs. */
 static const char *report_word_of(const dpt__record *r) {
-  int state = atomic_load(&r->state),
-      process = report_is_visible(r) ? report_process_state(r->pid) : 'R';
+  int state = atomic_load(&r->state), process = report_state_of(r);
   if (!process || process == 'Z' || process == 'X') return "has died";
   if (process == 'T' || process == 't') return "is stopped";
   if (state == DPT__RANK_FAILED) return "has failed";
@@ -95,7 +97,7 @@ static int report_has_come(int k, const dpt__operation *own) {
 static int report_is_away(int k) {
   const dpt__record *r = dpt__job_own.local[k];
   if (!r) return dpt__hosts_silence() > dpt__timeout() / 2;
-  int state = report_is_visible(r) ? report_process_state(r->pid) : 'R';
+  int state = report_state_of(r);
   return state == 'T' || state == 't' || dpt__rank_died(r);
 }
 

@@ -1,16 +1,10 @@
 -- `dpt launch`: mpirun's options, and runs of two ranks.
 local launch = require 'dpt.launcher.launch'
+local output = require('dpt.launcher.shell').output
 local ranks = require 'spec.support.ranks'
 
 describe('dpt launch', function()
    local function line(what, about) return table.concat(launch.options(what, about), ' ') end
-
-   local function output(command)
-      local pipe = io.popen(command)
-      local text = pipe:read '*a'
-      pipe:close()
-      return text
-   end
 
    -- Returns what a shell script prints. It begins with the program, and runs in a temporary
    -- folder, $here, that has it as run.lua; $dpt is the command.
