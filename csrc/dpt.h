@@ -696,6 +696,8 @@ int dpt_devices_set(const char *spec);
 /* How many devices there are, or will be: unlike the others, this call does not set them up. */
 int dpt_device_expected(int *n);
 int dpt_device_count(int *n);
+/* Fails if there is no device; fn: the function that the message names. */
+int dpt_device_check(const char *fn);
 int dpt_device_get(int *device);
 int dpt_device_set(int device);
 /* What a device is, in CUDA's words; threads: how many it computes with (multiprocessors of a GPU).

@@ -182,7 +182,10 @@ dpt__device *dpt__device_at(int number) { return devices[number]; }
 
 int dpt__device_find(const char *fn, int number, dpt__device **device) {
   DPT__TRY(dpt__devices_ready(fn));
-  if (!ndevice) return dpt__fail("%s: there is no device (DPT_DEVICES=none)", fn);
+  if (!ndevice)
+    return dpt__fail("%s: there is no device (DPT_DEVICES=none): unset DPT_DEVICES, or set it to "
+                     "devices as in host:2 (CPU threads) or cuda",
+                     fn);
   if (number < 0 || number > ndevice)
     return dpt__fail("%s: there is no device %d, wanted 1 to %d", fn, number, ndevice);
   *device = devices[number ? number : current_device ? current_device : 1];
@@ -193,6 +196,11 @@ int dpt_device_count(int *n) {
   DPT__TRY(dpt__devices_ready("getDeviceCount"));
   *n = ndevice;
   return 0;
+}
+
+int dpt_device_check(const char *fn) {
+  dpt__device *device;
+  return dpt__device_find(fn, 0, &device);
 }
 
 int dpt_device_get(int *number) {

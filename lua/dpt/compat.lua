@@ -5,7 +5,8 @@
 -- Lua's own libraries is added only if it is missing, but `require 'xlua'` puts xlua's there.
 local class = require 'dpt.class'
 local session = require 'dpt.util.session'
-local type = require('dpt.ffi').type
+local dptffi = require 'dpt.ffi'
+local C, ffi, type = dptffi.C, dptffi.ffi, dptffi.type
 local getmetatable = getmetatable
 
 local compat = {}
@@ -67,7 +68,8 @@ end
 local function explain(name)
    for _, known in ipairs(ofDevices) do
       if name == known then
-         return "\n\tdpt: there is no device (DPT_DEVICES=none), so there is no '" .. name .. "'"
+         C.dpt_device_check(("there is no '%s'"):format(name))
+         return '\n\tdpt: ' .. ffi.string(C.dpt_message())
       end
    end
    for _, remedy in ipairs(remedies) do

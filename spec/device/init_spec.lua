@@ -1,6 +1,6 @@
 -- dpt.device: devices, streams, memory, seeds; the rows J2 and J3 of the users' issues.
 local dpt = require 'dpt'
-local torch, cutorch = dpt.torch, dpt.cutorch
+local torch, cutorch, paths = dpt.torch, dpt.cutorch, dpt.paths
 local dptffi = require 'dpt.ffi'
 local asleep = require 'spec.support.asleep'
 local run = require 'spec.support.run'
@@ -337,6 +337,39 @@ describe('What users of PyTorch found:', function()
    it('J2: none takes cutorch away, so that scripts see that there is no device', function()
       local code = "require 'dpt' print(cutorch, cudnn, pcall(require, 'cutorch') == false)"
       assert.equal('nil\tnil\ttrue\n', run.lua(code, {DPT_DEVICES = 'none'}))
+   end)
+
+   it('J2: what needs a device says that there is none, and what to do', function()
+      local folder = os.tmpname()
+      os.remove(folder)
+      paths.mkdir(folder)
+      run.lua(([[
+         require 'dpt'
+         local net = nn.Sequential():add(nn.Linear(2, 2)):cuda()
+         torch.save('%s/net.t7', net)
+         torch.save('%s/table.t7', nn.DataParallelTable(1):add(net, {1}))]]):format(folder, folder),
+         {DPT_DEVICES = 'host:2'})
+      local out = run.lua(([[
+         local dpt = require 'dpt'
+         for i, f in ipairs{function() torch.load('%s/net.t7') end,
+            function() torch.load('%s/table.t7') end,
+            function() nn.Linear(2, 2):cuda() end,
+            function() torch.CudaTensor(2) end,
+            function() torch.setdefaulttensortype('torch.CudaTensor') torch.ones(2) end,
+            function() nn.DataParallelTable(1) end,
+            function() nn.DataParallelCriterion(nn.MSECriterion()) end,
+            function() dpt.cutorch.setDevice(1) end,
+            function() require 'cutorch' end,
+            function() require 'cunn' end,
+            function() require 'cudnn' end} do
+            local ok, why = pcall(f)
+            if ok or not why:find('there is no device (DPT_DEVICES=none): unset DPT_DEVICES, or '
+               .. 'set it to devices as in host:2 (CPU threads) or cuda', 1, true) then
+               print(i, why)
+            end
+         end]]):format(folder, folder), {DPT_DEVICES = 'none'})
+      os.execute('rm -r ' .. folder)
+      assert.equal('', out)
    end)
 
    it('J3: 64 devices work on however few cores, and idle they use none', function()

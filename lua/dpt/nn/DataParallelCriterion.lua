@@ -49,7 +49,7 @@ function DataParallelCriterion:__init(criterion, options)
    if not torch.isTypeOf(criterion, 'nn.Criterion') then
       fail('wants an nn.Criterion as argument 1, got %s', torch.type(criterion))
    end
-   if cutorch.getDeviceCount() == 0 then fail('there is no device (DPT_DEVICES=none)') end
+   dptffi.lib.device_check(NAME)
    options = readOptions(options, {'devices', 'dim'}, NAME, 2)
    local wrong, list = devices.check({}, options.devices or devices.all())
    if wrong then fail('%s', wrong) end

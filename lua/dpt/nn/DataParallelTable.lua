@@ -18,7 +18,6 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
 local distributed = require 'dpt.distributed'
 local Basic = require 'dpt.parallel.dispatch.basic'
@@ -78,7 +77,7 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- @param more options, see dpt.nn.DataParallelTable.options
 function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    parent.__init(self)
-   if cutorch.getDeviceCount() == 0 then fail('there is no device (DPT_DEVICES=none)') end
+   dptffi.lib.device_check(NAME)
    if type(dimension) ~= 'number' or dimension % 1 ~= 0 or dimension < 1 then
       fail('wants the dimension to split along, from 1, got %s', tostring(dimension))
    end

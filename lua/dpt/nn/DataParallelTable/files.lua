@@ -13,7 +13,7 @@ local options = require 'dpt.nn.DataParallelTable.options'
 local splitSpec = require 'dpt.parallel.split.split_spec'
 require 'dpt.parallel.dispatch.threads' -- its class must be known: cunn's files hold dispatchers
 local dptffi = require 'dpt.ffi'
-local fail, type = dptffi.fail, dptffi.type
+local fail, lib, type = dptffi.fail, dptffi.lib, dptffi.type
 
 local serial = {}
 
@@ -44,7 +44,7 @@ end
 -- those of the file that are here, else the current one.
 local function devicesFor(owner, listed)
    local count, wanted, devices = cutorch.getDeviceCount(), owner.deserializeNGPUs, {}
-   if count == 0 then fail('%s: there is no device (DPT_DEVICES=none)', torch.type(owner)) end
+   lib.device_check(torch.type(owner))
    if wanted then
       if type(wanted) ~= 'number' or wanted % 1 ~= 0 or wanted < 1 or wanted > count then
          fail('%s: deserializeNGPUs is %s, wanted 1 to %d, the number of devices',
