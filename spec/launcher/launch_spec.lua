@@ -70,9 +70,20 @@ describe('dpt launch', function()
       end
       assert.matches('usage: dpt launch.*\n0\n$', run '--help')
       for _, words in ipairs{'', '-n 0 file', '-n two file', '-n 2', '-m 2 file', '--log',
-         '--log a', '--tag', '--tags file', '-n 2 --log'} do
+         '--log a', '--tag', '--tags file', '-n 2 --log', '--tag=2 file', '-n=1.5 file'} do
          assert.matches('usage: dpt launch.*\n2\n$', run(words), words)
       end
+   end)
+
+   it('says once what keeps a program from being run', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      assert.equal('dpt launch: cannot open none.lua: No such file or directory\nstatus 1\n'
+         .. "dpt launch: run.lua:1: '=' expected near 'is'\nstatus 1\n", inFolder [[this is no Lua
+LUA
+         for file in none.lua run.lua; do
+            timeout -k 5 120 "$dpt" launch -n 2 $file
+            echo "status $?"
+         done]])
    end)
 
    it("writes a file for each rank, by any launcher's number", function()
@@ -97,12 +108,24 @@ describe('dpt launch', function()
          io.stderr:write 'an error\n'
 LUA
          export DPT_DEVICES=none
-         timeout -k 5 120 "$dpt" launch -n 2 --log "a 'b/c" run.lua 'x  y' 2>/dev/null
+         timeout -k 5 120 "$dpt" launch -n=2 --log="a 'b/c" run.lua 'x  y' 2>/dev/null
          echo "status $?"
          ls "a 'b/c"
          cat "a 'b/c"/*]]
       assert.equal('status 0\nrank-0.log\nrank-1.log\nrank\t0\tx  y\nan error\nrank\t1\tx  y\n'
          .. 'an error\n', text)
+   end)
+
+   it('takes a profile of each rank', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local text = inFolder [[
+         torch.CudaTensor(3):fill(1)
+LUA
+         DPT_DEVICES=host:1 timeout -k 5 120 "$dpt" launch -n 2 --profile step.json run.lua \
+            2>/dev/null
+         echo "status $?"
+         grep -c '"fill"' step*.json]]
+      assert.equal('status 0\nstep.rank0.json:1\nstep.rank1.json:1\n', text)
    end)
 
    it('says that it cannot make the folder of --log', function()

@@ -70,6 +70,13 @@ describe('The launcher', function()
       local text, status = run(command .. ' --nonsense')
       assert.equal(2, status)
       assert.truthy(text:find("unknown option '--nonsense'", 1, true))
+      text, status = run("LUA_INIT='torch = {}' " .. command .. ' -e 1')
+      assert.equal(1, status)
+      assert.matches("^dpt: 'torch' is loaded from elsewhere already", text)
+      text, status = run(command .. ' --profile /nonexistent/program.lua')
+      assert.equal(2, status)
+      assert.matches("--profile wants a file to write, and then the program: got '/nonexistent/",
+         text, 1, true)
       text, status = run(command .. ' /nonexistent.lua')
       assert.equal(1, status)
       assert.truthy(text:find('cannot open /nonexistent.lua', 1, true))
@@ -78,6 +85,7 @@ describe('The launcher', function()
    it('runs code, modules and the standard input', function()
       assert.equal('1\n2\n', (run(command .. " -e 'x = 1 print(x)' -e 'print(x + 1)'")))
       assert.equal('table\n', (run(command .. " -l nn -e 'print(type(nn))'")))
+      assert.equal('table\n2\n', (run(command .. " -l=nn -e='print(type(nn))' -e1+1")))
       assert.equal('5\n', (run("echo 'print(5)' | " .. command)))
       assert.equal('3\nb\n', (run(command .. [[ -e '1 + 2, "b"']])))
       assert.equal('dpt ' .. version .. '\n', (run(command .. ' --version')))
@@ -110,8 +118,8 @@ describe('The launcher', function()
    it('prints devices and libraries in the doctor, also if the library is missing', function()
       local text, status = run(command .. ' doctor')
       assert.equal(0, status)
-      for _, word in ipairs{'LuaJIT', 'OpenBLAS', 'oneDNN', 'SLEEF', 'OpenMP', 'ranks',
-         'all is well'} do
+      for _, word in ipairs{'LuaJIT', 'OpenBLAS', 'oneDNN', 'SLEEF', 'OpenMP',
+         'ranks      not running as part of a multi-process job', 'all is well'} do
          assert.truthy(text:find(word, 1, true), word)
       end
       if not paths.filep('/dev/nvidiactl') then

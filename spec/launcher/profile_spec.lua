@@ -48,7 +48,7 @@ describe('dpt --profile', function()
 
    it('is in the help', function()
       local pipe = io.popen(root .. '/scripts/dpt --help')
-      assert.matches('--profile=FILE', pipe:read '*a', 1, true)
+      assert.matches('--profile PROFILE', pipe:read '*a', 1, true)
       pipe:close()
    end)
 end)

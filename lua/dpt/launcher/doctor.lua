@@ -2,6 +2,7 @@
 --
 -- Invariant: it works if dpt itself cannot be loaded, since that is when it is needed; so dpt is
 -- loaded here, in a protected call.
+local options = require 'dpt.launcher.options'
 local shell = require 'dpt.launcher.shell'
 
 local doctor = {}
@@ -132,7 +133,8 @@ local function ranks(distributed)
       say('MPI', version
          or 'no mpirun (Debian: the package dpt-mpi; for a build of your own openmpi-bin and '
             .. 'libopenmpi-dev, then build dpt again)')
-      say('ranks', 'this process is none' .. (version and '; dpt launch starts them' or ''))
+      say('ranks', 'not running as part of a multi-process job'
+         .. (version and ' (start one with `dpt launch`)' or ''))
    end
 end
 
@@ -174,6 +176,15 @@ function doctor.run()
    end
    print(problems == 0 and 'all is well' or 'problems: ' .. problems)
    return problems == 0 and 0 or 1
+end
+
+--- For the shell script `dpt`. @return the exit status
+function doctor.main(words)
+   local usage = 'usage: dpt doctor\n'
+   local given, others = options.command('dpt doctor', usage, words, {}, true)
+   if not given then return others end
+   if #others > 0 then return options.wrong('dpt doctor', usage, 'it takes no words') end
+   return doctor.run()
 end
 
 return doctor

@@ -2,7 +2,16 @@
 --
 -- Invariant: it only reads. Operations of ranks belong together by group and number, never by time:
 -- clocks of hosts differ.
+local options = require 'dpt.launcher.options'
+
 local flight = {}
+
+local USAGE = [[
+usage: dpt flight [RECORD ...]
+
+Prints what the ranks of a job did last, and where they first differ: from the files of their
+records, or, without them, those of your last job in $DPT_FLIGHT, $TMPDIR or /tmp.
+]]
 
 local STATES = {[0] = 'was starting', 'was running', 'has failed', 'had ended its script',
    'had left'}
@@ -128,7 +137,11 @@ function flight.run(paths)
    return report(ranks)
 end
 
---- For the shell script `dpt`.
-function flight.main(words) return flight.run({unpack(words)}) end
+--- For the shell script `dpt`. @return the exit status
+function flight.main(words)
+   local given, paths = options.command('dpt flight', USAGE, words, {}, true)
+   if not given then return paths end
+   return flight.run(paths)
+end
 
 return flight

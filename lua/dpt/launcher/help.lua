@@ -4,6 +4,8 @@
 -- is found whole (torch.add, if need be in other letters), as what it stands for
 -- (torch.FloatTensor.add; nn.Linear:forward, which nn.Module has) or by its last part; one that is
 -- not there is answered by those that resemble it.
+local options = require 'dpt.launcher.options'
+
 local help = {}
 
 local USAGE = [[
@@ -121,11 +123,11 @@ end
 
 --- For the shell script `dpt`. @return the exit status
 function help.main(words)
-   if #words ~= 1 then
-      io.stderr:write 'usage: dpt help NAME\n'
-      return 2
-   end
-   local text, found = help.text(words[1])
+   local usage = 'usage: dpt help NAME\n'
+   local given, asked = options.command('dpt help', usage, words, {}, true)
+   if not given then return asked end
+   if #asked ~= 1 then return options.wrong('dpt help', usage, 'wants one name') end
+   local text, found = help.text(asked[1])
    print(text)
    return found and 0 or 1
 end

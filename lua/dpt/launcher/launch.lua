@@ -2,23 +2,24 @@
 --
 -- Invariant: it fills in mpirun's options and prints the command, which does the same without dpt's
 -- help. Its exit status is mpirun's.
+local options = require 'dpt.launcher.options'
 local shell = require 'dpt.launcher.shell'
 
 local launch = {}
 
 local USAGE = [[
-usage: dpt launch [-n RANKS] [--hosts FILE] [--log FOLDER] [--tag] FILE [ARGS]
+usage: dpt launch [-n RANKS] [--hosts FILE] [--log FOLDER] [--tag] [--profile FILE] FILE [ARGS]
 
 Runs FILE as so many ranks (default: one for each core) by mpirun, and prints the command.
 Variables DPT_* and OMP_*, LUA_PATH and LUA_CPATH are the same on all hosts.
 --hosts FILE   a line for each host, as mpirun's --hostfile wants it: `node1 slots=4`
 --log FOLDER   writes what rank N prints, errors too, to FOLDER/rank-N.log instead
 --tag          puts the rank before each line that is printed
+--profile FILE records what rank N's devices did in NAME.rankN.json, if FILE is NAME.json
 ]]
 
--- Options by name: the field that they set, and whether a word follows.
-local known = {['-n'] = {'n', true}, ['--hosts'] = {'hosts', true}, ['--log'] = {'log', true},
-   ['--tag'] = {'tag', false}}
+local known = {['-n'] = 'number', ['--hosts'] = 'text', ['--log'] = 'text', ['--tag'] = 'flag',
+   ['--profile'] = 'text'}
 
 local function output(command) return shell.output(command .. ' 2>&1') end
 
@@ -93,21 +94,20 @@ end
 -- @param program the command dpt
 -- @return exit status
 function launch.run(words, program)
-   local what, i = {}, 1
-   while words[i] and words[i]:sub(1, 1) == '-' do
-      if words[i] == '--help' or words[i] == '-h' then
-         io.stdout:write(USAGE)
-         return 0
-      end
-      local option = known[words[i]]
-      if not option or option[2] and not words[i + 1] then break end
-      what[option[1]] = option[2] and words[i + 1] or true
-      i = i + (option[2] and 2 or 1)
+   local given, script = options.command('dpt launch', USAGE, words, known)
+   if not given then return script end
+   local what = {n = given['-n'] or tonumber(output 'nproc'), hosts = given['--hosts'],
+      tag = given['--tag']}
+   if not script[1] then return options.wrong('dpt launch', USAGE, 'no FILE is named') end
+   if what.n < 1 or what.n % 1 ~= 0 then
+      return options.wrong('dpt launch', USAGE, "option '-n' is " .. what.n .. ', wanted 1, 2 ...')
    end
-   what.n = what.n and tonumber(what.n) or not what.n and tonumber(output 'nproc')
-   if not words[i] or words[i]:sub(1, 1) == '-' or not what.n or what.n < 1 or what.n % 1 ~= 0 then
-      io.stderr:write(USAGE)
-      return 2
+   if script[1] ~= '-' and not what.hosts then -- reported once instead of by each rank
+      local chunk, why = loadfile(script[1])
+      if not chunk then
+         io.stderr:write('dpt launch: ', why, '\n')
+         return 1
+      end
    end
    local library = output 'mpirun --version'
    if not library:find '%d' then
@@ -117,16 +117,18 @@ function launch.run(words, program)
    local command = launch.options(what, {library = library, root = output 'id -u':match '^0%s*$',
       cores = tonumber(output 'nproc'), variables = launch.variables(shell.output 'env -0')})
    local started = {program}
-   if what.log then
-      local folder, why = makeFolder(what.log)
+   if given['--log'] then
+      local folder, why = makeFolder(given['--log'])
       if not folder then
          io.stderr:write('dpt launch: cannot make the folder of --log: ', why, '\n')
          return 1
       end
       started = launch.logged(folder, program)
    end
-   for _, word in ipairs(started) do command[#command + 1] = word end
-   for k = i, #words do command[#command + 1] = words[k] end
+   if given['--profile'] then started[#started + 1] = '--profile=' .. given['--profile'] end
+   for _, list in ipairs{started, script} do
+      for _, word in ipairs(list) do command[#command + 1] = word end
+   end
    for k, word in ipairs(command) do command[k] = quoted(word) end
    local line = table.concat(command, ' ')
    io.stderr:write('dpt: ', line, '\n')

@@ -3,44 +3,26 @@
 -- Invariant: the script sees `arg` and `...` as under luajit itself; an error ends the process with
 -- status 1 and a traceback that shows the script's frames only. dpt is loaded in the same protected
 -- call as the script, so that Ctrl-C keeps the meaning that dpt gives it.
-local own = arg
-local interactive, file, profile = false, nil, nil
-local steps = {} -- what -l and -e ask for, in order
+local options = require 'dpt.launcher.options'
 
-local i = 1
-while own[i] do
-   local word = own[i]
-   local letter, rest = word:match('^%-([le])(.*)$')
-   if letter then
-      if rest == '' then
-         i = i + 1
-         rest = own[i]
-      end
-      if not rest then
-         io.stderr:write('dpt: -', letter, ' wants a word after it\n')
-         os.exit(2)
-      end
-      steps[#steps + 1] = {letter, rest}
-   elseif word == '-i' then
-      interactive = true
-   elseif word:find '^%-%-profile=.' then
-      profile = word:match '=(.*)$'
-   elseif word:sub(1, 1) == '-' and word ~= '-' then
-      io.stderr:write("dpt: unknown option '", word, "'; dpt --help lists them\n")
-      os.exit(2)
-   else
-      file = word
-      break
-   end
-   i = i + 1
+local function reject(why)
+   io.stderr:write('dpt: ', why, '; dpt --help lists the options\n')
+   os.exit(2)
 end
 
-local words = {[-1] = own[-1] or 'luajit', [0] = file or 'dpt'}
-for k = i + 1, #own do words[k - i] = own[k] end
+local given, words = options.read(arg, {['-l'] = 'text', ['-e'] = 'text', ['-i'] = 'flag',
+   ['--profile'] = 'text'})
+if not given then reject(words) end
+local file, profile, interactive = table.remove(words, 1), given['--profile'], given['-i']
+-- the program's name in place of the profile's would be written over
+if profile and not file and profile:find '%.lua$' then
+   reject(("--profile wants a file to write, and then the program: got '%s'"):format(profile))
+end
+words[-1], words[0] = arg[-1] or 'luajit', file or 'dpt'
 
---- The traceback without the frames of this file.
+--- The traceback without the frames of this file; without the name that is put before it.
 local function explain(why)
-   local text = debug.traceback(tostring(why), 2)
+   local text = debug.traceback((tostring(why):gsub('^dpt: ', '')), 2)
    return (text:gsub("\n%s*%[C%]: in function 'xpcall'.*$", ''))
 end
 
@@ -75,10 +57,10 @@ compat.setRequire(require 'dpt.launcher.require'(require))
 -- Penlight, if it is installed, as Torch7's `th` had it: path, tablex, stringx, lapp, List ...
 -- as globals that are loaded when they are used, and 'text' % values.
 if pcall(require, 'pl') then pcall(function() _G.stringx.format_operator() end) end
-for _, step in ipairs(steps) do
-   if step[1] == 'l' then
+for _, step in ipairs(given) do
+   if step[1] == '-l' then
       protect(require, step[2])
-   else
+   elseif step[1] == '-e' then
       protect(loaded(require('dpt.launcher.repl').command(step[2])))
    end
 end
@@ -88,7 +70,7 @@ if file then
    -- luajit calls the program on the standard input "stdin" too
    protect(loaded(loadfile(file ~= '-' and file or nil)), unpack(words, 1, #words))
 end
-if interactive or (not file and #steps == 0) then
+if interactive or not (file or given['-l'] or given['-e']) then
    if terminal or interactive then
       require('dpt.launcher.repl').run(terminal)
    else
