@@ -5,13 +5,14 @@ local json = require 'dpt.profiler.json'
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 
 -- Runs a program with a profile: what it printed, its status, the file's content.
-local function profile(code)
+-- @param format of the option, for the file's name
+local function profile(code, format)
    local file, target = os.tmpname(), os.tmpname()
    local f = io.open(file, 'w')
    f:write(code)
    f:close()
-   local pipe = io.popen(("DPT_DEVICES=host:2 %s/scripts/dpt --profile=%s %s 2>&1; printf $?")
-      :format(root, target, file))
+   local pipe = io.popen(("DPT_DEVICES=host:2 %s/scripts/dpt %s %s 2>&1; printf $?")
+      :format(root, (format or '--profile=%s'):format(target), file))
    local text = pipe:read '*a'
    pipe:close()
    f = io.open(target)
@@ -38,12 +39,38 @@ describe('dpt --profile', function()
       end)
    end
 
-   it('leaves a profile to a program that takes its own', function()
-      local text, status, content = profile("local p = require('dpt').profiler p.stop() p.start()\n"
-         .. 'p.stop() print "done"')
+   it('is not the profile of a program that takes none', function()
+      local text, status, content = profile([[
+         local p = require('dpt').profiler
+         print(p.isRunning(), pcall(p.stop))
+         torch.CudaTensor(10):fill(2)
+         if p.isRunning() then p.stop '' end]], '--profile %s')
       assert.equal(0, status, text)
-      assert.equal('done\n', text)
-      assert.equal('', content)
+      assert.matches('^false\tfalse\t[^\n]*profiler: it does not run\n', text)
+      assert.matches('"fill"', content, 1, true)
+   end)
+
+   it('ends where the program begins one of its own', function()
+      local text, status, content = profile [[
+         local p = require('dpt').profiler
+         torch.CudaTensor(10):fill(2)
+         print(p.isRunning())
+         p.start()
+         torch.CudaTensor(10):add(2)
+         print(p.isRunning())
+         p.stop()
+         for _, e in ipairs(p.events()) do if e.name == 'fill' then print 'too much' end end
+         torch.CudaTensor(10):mul(2)
+         print(p.isRunning(), p.count())]]
+      assert.equal(0, status, text)
+      assert.matches('false\n', text)
+      assert.matches('\ntrue\n', text)
+      assert.matches('\nfalse\t2\t0\n', text)
+      assert.matches('the program takes a profile of its own: %S+ ends before it', text)
+      assert.not_matches('too much', text)
+      assert.matches('"fill"', content, 1, true)
+      assert.not_matches('"add"', content, 1, true)
+      assert.not_matches('"mul"', content, 1, true)
    end)
 
    it('is in the help', function()

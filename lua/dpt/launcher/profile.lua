@@ -2,7 +2,7 @@
 --
 -- Invariant: the file is written however the program ends: at its end, by os.exit or by an error;
 -- what cannot be written is said, and does not change how the program ends. The exit status is the
--- program's.
+-- program's. If the program begins a profile of its own, the file ends there.
 local profile = {}
 
 local path, exit
@@ -13,8 +13,7 @@ local function save()
    local profiler = require 'dpt.profiler'
    local target = path
    path = nil
-   if not profiler.isRunning() then return end -- the program took the profile into its own hands
-   local ok, written = pcall(profiler.stop, target)
+   local ok, written = pcall(profiler._stop, target)
    io.stdout:flush()
    if not ok then
       io.stderr:write('dpt: no profile: ', tostring(written), '\n')
@@ -37,7 +36,10 @@ function profile.begin(target)
       pcall(save)
       exit(...)
    end
-   require('dpt.profiler').start()
+   require('dpt.profiler')._start(function()
+      io.stderr:write('dpt: the program takes a profile of its own: ', path, ' ends before it\n')
+      save()
+   end)
 end
 
 --- The program has come to its end.

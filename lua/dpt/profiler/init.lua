@@ -8,7 +8,8 @@
 --
 -- Invariant: one profile at a time for the process; the last one stays until the next begins. What
 -- is recorded does not depend on which Lua state or thread queues it, and nothing waits between
--- start and stop that would not wait otherwise.
+-- start and stop that would not wait otherwise. The profile of the command `dpt --profile` is not
+-- the program's: for the program none is running, and its own start ends that one.
 local dptffi = require 'dpt.ffi'
 local events = require 'dpt.profiler.events'
 local json = require 'dpt.profiler.json'
@@ -23,6 +24,20 @@ local profiler = {}
 local RECORDS = 262144 -- of about 100 bytes each
 local last
 local ahead -- of the clock: seconds since 1970
+local endOther -- ends the profile of the command, while that is taken
+
+local function start(records)
+   lib.trace_start(records)
+   last, ahead = nil, C.dpt_epoch() - C.dpt_clock()
+   scope.follow()
+end
+
+-- Begins the command's profile. finish() has to call _stop; it is called when the program begins
+-- a profile itself.
+function profiler._start(finish)
+   start(RECORDS)
+   endOther = finish
+end
 
 --- Begins a profile of what every device does.
 -- @function profiler.start
@@ -42,9 +57,8 @@ function profiler.start(options)
    end
    local records = options.records or RECORDS
    want('profiler.start', 'records', records, 'number')
-   lib.trace_start(records)
-   last, ahead = nil, C.dpt_epoch() - C.dpt_clock()
-   scope.follow()
+   if endOther then endOther() end
+   start(records)
 end
 
 --- Whether a profile is being taken.
@@ -56,7 +70,7 @@ end
 --    local yes = p.isRunning()
 --    p.stop()
 --    return yes, p.isRunning() --> true, false
-function profiler.isRunning() return C.dpt_trace_on()[0] ~= 0 end
+function profiler.isRunning() return C.dpt_trace_on()[0] ~= 0 and not endOther end
 
 -- This rank, from 0, and how many there are, by what its launcher says: joining the others here
 -- would wait for those that take no profile.
@@ -84,6 +98,16 @@ local function profile(fn)
    return last
 end
 
+-- Ends a profile, the program's or the command's.
+function profiler._stop(path)
+   endOther = nil
+   lib.trace_stop()
+   scope.follow()
+   last = {}
+   last.rank, last.ranks = place()
+   return path and profiler.save(path)
+end
+
 --- Ends the profile, when all that was queued has run.
 -- @function profiler.stop
 -- @as profiler
@@ -96,11 +120,8 @@ end
 --    return paths.filep(name), os.remove(name) --> true, true
 function profiler.stop(path)
    if path ~= nil then want('profiler.stop', 'path', path, 'string') end
-   lib.trace_stop()
-   scope.follow()
-   last = {}
-   last.rank, last.ranks = place()
-   return path and profiler.save(path)
+   if endOther then fail 'profiler: it does not run' end
+   return profiler._stop(path)
 end
 
 --- Writes the last profile into a file, for `dpt timeline`, Perfetto and chrome://tracing.
