@@ -17,11 +17,24 @@ describe('torch.CmdLine', function()
          cmd:parse{'-size', '0.5', 'f', '-flag', '-name', '-5'})
    end)
 
+   it('takes a value behind = as the next word', function()
+      cmd:option('--on', true, 'a flag with two dashes')
+      cmd:option('-a=b', 'c', 'a name with =')
+      assert.same({file = '-x=1', size = 0.5, name = 'b=c', flag = true, on = true, ['a=b'] = 'd'},
+         cmd:parse{'-size=0.5', '-name=b=c', '-x=1', '-flag=true', '--on=true', '-a=b', 'd'})
+      assert.same({file = 'f', size = 3, name = '', flag = false, on = false, ['a=b'] = 'c'},
+         cmd:parse{'f', '-name=', '-flag=false', '--on'})
+   end)
+
    it('says what is wrong with a command line', function()
       assert.has_error(function() cmd:parse{} end, 'missing argument -file')
       assert.has_error(function() cmd:parse{'f', '-size'} end, 'missing value of option -size')
       assert.has_error(function() cmd:parse{'f', '-size', 'x'} end,
          "option -size is 'x', wanted a number")
+      assert.has_error(function() cmd:parse{'f', '-size='} end,
+         "option -size is '', wanted a number")
+      assert.has_error(function() cmd:parse{'f', '-flag=1'} end,
+         "option -flag is '1', wanted true or false")
       assert.has_error(function() cmd:parse{'f', '-none'} end,
          "unknown option or argument '-none'")
    end)

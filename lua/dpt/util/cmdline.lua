@@ -49,7 +49,8 @@ function CmdLine:argument(key, help, kind)
    table.insert(self.helplines, argument)
 end
 
---- An option. Numbers and strings take a value; a boolean option alone turns its default round.
+--- An option. Numbers and strings take a value, the next word or after a `=`; a boolean option
+-- alone inverts its default, with `=true` or `=false` it has that value.
 -- @function torch.CmdLine:option
 -- @as cmdline
 -- @param key string: with its dashes, as '-size'
@@ -60,7 +61,7 @@ end
 -- @usage local c = torch.CmdLine()
 --    c:option('-rate', 0.1)
 --    c:option('-fast', false)
---    return c:parse{'-fast'} --> {fast=true rate=0.1}
+--    return c:parse{'-fast', '-rate=0.2'} --> {fast=true rate=0.2}
 function CmdLine:option(key, default, help, kind)
    if default == nil then dptffi.fail("CmdLine:option: option '%s' has no default value", key) end
    kind = kind or type(default)
@@ -103,23 +104,28 @@ function CmdLine:error(message)
    os.exit(1)
 end
 
---- Reads the option at arg[i] into params; returns how many words it took.
-local function readOption(self, params, arg, i)
-   local key = arg[i]
-   local option, value = self.options[key], arg[i + 1]
-   if option.type == 'boolean' then
-      params[bare(key)] = not option.default
-      return 1
+-- Returns the option that a word is, and its value if the word is `-key=value`; nil: it is none.
+local function optionOf(self, word)
+   if self.options[word] then return self.options[word] end
+   local key, value = tostring(word):match '^(%-[^=]*)=(.*)$'
+   return self.options[key], value
+end
+
+-- Reads a value into params. value: nil: a boolean option alone
+local function setOption(self, params, option, value)
+   local key, kind = option.key, option.type
+   local function reject(wanted)
+      self:error(("option %s is '%s', wanted %s"):format(key, value, wanted))
    end
-   if value == nil then self:error('missing value of option ' .. key) end
-   if option.type == 'number' then
-      if not tonumber(value) then
-         self:error(("option %s is '%s', wanted a number"):format(key, value))
-      end
-      value = tonumber(value)
+   if kind == 'boolean' and value == nil then
+      value = not option.default
+   elseif kind == 'boolean' then
+      if value ~= 'true' and value ~= 'false' then reject 'true or false' end
+      value = value == 'true'
+   elseif kind == 'number' then
+      value = tonumber(value) or reject 'a number'
    end
    params[bare(key)] = value
-   return 2
 end
 
 --- Reads a command line. What is wrong with it is printed with the help, and ends the process with
@@ -135,11 +141,18 @@ function CmdLine:parse(arg)
    local params, i, given = self:default(), 1, 0
    while i <= #arg do
       local word = arg[i]
+      local option, value = optionOf(self, word)
+      i = i + 1
       if word == '-help' or word == '-h' or word == '--help' then
          self:help(arg)
          os.exit(0)
-      elseif self.options[word] then
-         i = i + readOption(self, params, arg, i)
+      elseif option then
+         if value == nil and option.type ~= 'boolean' then
+            value = arg[i]
+            i = i + 1
+            if value == nil then self:error('missing value of option ' .. option.key) end
+         end
+         setOption(self, params, option, value)
       else
          given = given + 1
          local argument = self.arguments[given]
@@ -149,7 +162,6 @@ function CmdLine:parse(arg)
                argument.type))
          end
          params[bare(argument.key)] = word
-         i = i + 1
       end
    end
    if given < #self.arguments then
