@@ -180,8 +180,44 @@ end
 --- Makes f the global `print`.
 function compat.setPrint(f) rawset(_G, 'print', f) end
 
+-- Packages that bring the global `cudnn` into programs that begin without it.
+local bringsCudnn = {cudnn = true, cunn = true, dpt = true}
+local asked, hidden = false, nil
+
 --- Makes f the global `require`.
-function compat.setRequire(f) rawset(_G, 'require', f) end
+function compat.setRequire(f)
+   rawset(_G, 'require', function(name)
+      if bringsCudnn[name] then compat.showCudnn() end
+      return f(name)
+   end)
+end
+
+--- Takes the global `cudnn` away until it is required: Torch7's th brought none, and programs say
+-- `if cudnn then`.
+function compat.hideCudnn()
+   if asked then return end
+   hidden = rawget(_G, 'cudnn')
+   rawset(_G, 'cudnn', nil)
+end
+
+--- Makes `cudnn` a global again.
+function compat.showCudnn()
+   asked = true
+   if hidden then rawset(_G, 'cudnn', hidden) end
+   hidden = nil
+end
+
+--- Loads a package, if it is installed, when its global is first read.
+function compat.setLazy(name)
+   local meta = getmetatable(_G) or {}
+   local before = meta.__index
+   function meta.__index(globals, key)
+      if key == name and pcall(require, name) then return rawget(globals, name) end
+      if type(before) == 'function' then return before(globals, key) end
+      return before and before[key]
+   end
+   setmetatable(_G, meta)
+end
 
 --- Makes `arg` the words of the program that the launcher runs.
 function compat.setArguments(words) rawset(_G, 'arg', words) end

@@ -3,7 +3,7 @@
 --
 -- Invariant: what C is given are host tensors of bytes, floats or doubles with 2 or 3 dimensions
 -- and at least one element, whose memory the caller holds. Errors are raised at the script's line.
-local dpt = require 'dpt'
+local dpt = package.loaded.dpt or require 'dpt' -- which would make cudnn a global (dpt.compat)
 local dptffi = require 'dpt.ffi'
 local ffi, type, fail = dptffi.ffi, dptffi.type, dptffi.fail
 local torch = dpt.torch

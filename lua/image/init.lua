@@ -15,4 +15,5 @@ end
 image.named = nil
 
 rawset(_G, 'image', image) -- as Torch7's does
+pcall(require, 'dok') -- a global, too, if it is installed
 return image

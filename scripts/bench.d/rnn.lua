@@ -6,6 +6,7 @@
 -- weights.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, peer = require 'frame', require 'peer'
+local cudnn = require('dpt').cudnn
 local C = require('dpt.ffi').C
 
 local HIDDEN, STEPS, BATCH, ROUNDS = 256, 32, 32, 31

@@ -91,6 +91,58 @@ describe('The launcher', function()
       assert.equal('dpt ' .. version .. '\n', (run(command .. ' --version')))
    end)
 
+   it('has the global cudnn when something has required it, as th, in workers too', function()
+      local saved, name = program '', program [[
+         local saved, required = ...
+         local function has() return cudnn ~= nil end
+         local function worker()
+            local pool, found = require('threads').Threads(1), nil
+            pool:addjob(function()
+               local before = cudnn ~= nil
+               require 'cudnn'
+               return {before, cudnn ~= nil}
+            end, function(list) found = list end)
+            pool:terminate()
+            return found[1], found[2]
+         end
+         local loaded = torch.typename(torch.load(saved))
+         io.write(loaded, ' ', tostring(cutorch ~= nil), ' ', tostring(has()))
+         for _, seen in ipairs{worker()} do io.write(' ', tostring(seen)) end
+         require(required)
+         io.write(' ', tostring(has()))
+         for _, seen in ipairs{worker()} do io.write(' ', tostring(seen)) end
+         print()]]
+      local made = run(("%s -e 'torch.save(\"%s\", cudnn.ReLU())'"):format(command, saved))
+      assert.equal('', made)
+      for required, has in pairs{cudnn = true, cunn = true, dpt = true, nn = false,
+         image = false} do
+         assert.equal(('cudnn.ReLU true false false true %s %s true\n'):format(has, has),
+            (run(('%s %s %s %s'):format(command, name, saved, required))), required)
+      end
+      name = program 'io.write(tostring(cudnn ~= nil), " ")'
+      local text = run(("%s -l cudnn %s; %s -e 'has = cudnn ~= nil' %s; %s <%s; "
+         .. "echo 'print(cudnn ~= nil, has)' | %s -i -e 'has = cudnn ~= nil' %s"):format(command,
+         name, command, name, command, name, command, name))
+      assert.equal('true false false false true\ttrue\n', text)
+   end)
+
+   it('loads dok, if it is installed, when a program names it or requires image', function()
+      local folder = program ''
+      os.remove(folder)
+      local name = program [[
+         local early = package.loaded.dok
+         print(early, ... and require 'image' and rawget(_G, 'dok') ~= nil, dok and dok.word)]]
+      assert.equal('nil\tnil\tnil\n', (run(command .. ' ' .. name)))
+      local text = run(([[mkdir -p '%s/dok'
+         echo 'dok = {} require "dok.inline"' >'%s/dok/init.lua'
+         echo 'dok.word = 5' >'%s/dok/inline.lua'
+         export LUA_PATH='%s/?.lua;%s/?/init.lua;;'
+         %s %s; %s %s image
+         rm -r '%s']]):format(folder, folder, folder, folder, folder, command, name, command, name,
+         folder))
+      assert.equal('nil\tnil\t5\nnil\ttrue\t5\n', text)
+   end)
+
    it('keeps the exit status that a program asks for', function()
       local _, status = run(command .. " -e 'os.exit(7)'")
       assert.equal(7, status)

@@ -57,6 +57,7 @@ compat.setRequire(require 'dpt.launcher.require'(require))
 -- Penlight, if it is installed, as Torch7's `th` had it: path, tablex, stringx, lapp, List ...
 -- as globals that are loaded when they are used, and 'text' % values.
 if pcall(require, 'pl') then pcall(function() _G.stringx.format_operator() end) end
+compat.setLazy 'dok'
 for _, step in ipairs(given) do
    if step[1] == '-l' then
       protect(require, step[2])
@@ -67,13 +68,16 @@ end
 if profile then protect(require('dpt.launcher.profile').begin, profile) end
 local terminal = require('dpt.ffi').C.dpt_terminal(0) == 1
 if file then
+   compat.hideCudnn()
    -- luajit calls the program on the standard input "stdin" too
    protect(loaded(loadfile(file ~= '-' and file or nil)), unpack(words, 1, #words))
 end
 if interactive or not (file or given['-l'] or given['-e']) then
    if terminal or interactive then
+      compat.showCudnn()
       require('dpt.launcher.repl').run(terminal)
    else
+      compat.hideCudnn()
       protect(loaded(loadfile()))
    end
 end

@@ -5,12 +5,13 @@
 -- itself, NAME.th and NAME.net (objects), NAME.json, NAME.csv, NAME/init.lua. Such a file is run or
 -- read at each call.
 local paths = require 'dpt.util.paths'
+local torch = require('dpt.class').torch
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
 
 local KINDS = {'th', 'net', 'json', 'csv'}
 
-local function object(file) return require('dpt').torch.load(file) end
+local function object(file) return torch.load(file) end
 
 -- The file of a name, and what reads it, by its kind or as Lua; nil: there is none.
 local function find(name, readers)

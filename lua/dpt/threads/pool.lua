@@ -26,13 +26,20 @@ local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local Pool = {}
 Pool.__index = Pool
 
--- What a worker runs: a program that uses dpt, in a state that finds modules as this one does.
+-- The program of a worker: it uses dpt, in a state that finds modules as this one does, and has the
+-- global `cudnn` if this one has.
 local boot = [[
-   local path, cpath, chunks, dpt, worker, compile, share, n = %q, %q, %d, %q, %q, %s, %s, ...
+   local path, cpath, chunks, dpt, worker = %q, %q, %d, %q, %q
+   local compile, share, cudnn, n = %s, %s, %s, ...
    package.path, package.cpath, __threadid = path, cpath, n
    if not compile then require('jit').off() end
    require('dpt.threads.chunks').use(chunks)
    require(dpt)
+   if not cudnn then
+      local compat = require(dpt .. '.compat')
+      compat.setRequire(require)
+      compat.hideCudnn()
+   end
    require(worker)(share)
 ]]
 -- Its name makes it one of dpt's own sources, which are not blamed for errors.
@@ -75,7 +82,8 @@ function Pool.new(n, inits, share)
    local slot = ffi.new 'dpt_workers *[1]'
    share = share ~= false
    local program = boot:format(package.path, package.cpath, chunks.id(), 'dpt',
-      'dpt.threads.worker', tostring(jit.status()), tostring(share))
+      'dpt.threads.worker', tostring(jit.status()), tostring(share),
+      tostring(rawget(_G, 'cudnn') ~= nil))
    program = ('return assert(loadstring(%q, %q))(...)'):format(program, source)
    lib.workers_new(slot, n, program, #program)
    local self = setmetatable({n = n, share = share, workers_ = ffi.gc(slot[0], C.dpt_workers_free),

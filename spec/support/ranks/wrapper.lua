@@ -1,5 +1,6 @@
 -- What nn.DistributedDataParallel says and does where scripts do not what it expects: each of
 -- `checks` on all ranks; rank 0 prints the name of each that all have passed.
+local cudnn = require('dpt').cudnn
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local raises, silently = expect.raises, expect.silently
