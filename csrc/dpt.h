@@ -1050,6 +1050,8 @@ typedef struct dpt_world_info {
   const char *library;                    /* "" for a world of one rank */
 } dpt_world_info;
 
+/* Sets the program that this rank's record names; to be called before the ranks are joined. */
+void dpt_world_program(const char *name);
 /* Joins the other ranks at the first call. */
 int dpt_world_join(dpt_world_info *info);
 /* *group = the number of a group of ranks; every rank of the world calls it, with the same list.
@@ -1077,6 +1079,8 @@ typedef struct dpt_flight {
   int rank, size, pid, state; /* state: 0 starting, 1 running, 2 failed, 3 and 4 its script ended */
   int64_t beat, count;        /* when the rank was alive last, by that clock; entries */
   char host[64], text[2048];  /* text: why it failed */
+  char program[64];           /* the end of its name; "": not known */
+  double alive;               /* the same as beat, in seconds since 1970 */
 } dpt_flight;
 enum { DPT_FLIGHT_ENTRIES = 1024 };
 /* Reads a record of that file: the oldest entry first. */

@@ -16,8 +16,10 @@ int dpt_flight_read(const char *path, dpt_flight *flight, dpt_flight_entry *entr
                          .pid = r->pid,
                          .state = atomic_load(&r->state),
                          .beat = atomic_load(&r->beat)};
+  flight->alive = r->epoch + (double)flight->beat * 1e-9;
   memcpy(flight->host, r->host, sizeof flight->host - 1);
   memcpy(flight->text, r->text, sizeof flight->text - 1);
+  memcpy(flight->program, r->program, sizeof flight->program - 1);
   uint64_t written = atomic_load(&r->written);
   uint64_t first = written > DPT__RECORDED ? written - DPT__RECORDED : 0;
   for (uint64_t which = first + 1; which <= written; which++) {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 _Static_assert(sizeof(dpt__operation) % 8 == 0, "an operation is a number of words");
-static const char MAGIC[8] = "dptrank3";
+static const char MAGIC[8] = "dptrank4";
 
 /* ---- files ---- */
 
@@ -44,6 +44,12 @@ static void *record_map(const char *path, int flags, int protection) {
 }
 
 static dpt__record own; /* where no file is made */
+static char program[DPT__RECORD_NAME];
+
+void dpt__record_program(const char *name) {
+  size_t n = strlen(name), most = sizeof program - 1;
+  snprintf(program, sizeof program, "%s", n > most ? name + n - most : name);
+}
 
 static dpt__record *record_begin(dpt__record *r, int rank, int size) {
   struct stat pids;
@@ -52,6 +58,8 @@ static dpt__record *record_begin(dpt__record *r, int rank, int size) {
   r->pid = getpid();
   r->pids = stat("/proc/self/ns/pid", &pids) ? 0 : (uint64_t)pids.st_ino;
   gethostname(r->host, sizeof r->host - 1);
+  memcpy(r->program, program, sizeof program);
+  r->epoch = dpt_epoch() - dpt_clock();
   atomic_store(&r->beat, dpt__now());
   atomic_store(&r->state, DPT__RANK_STARTING);
   memcpy(r->magic, MAGIC, sizeof MAGIC);

@@ -64,11 +64,14 @@ enum dpt__rank_state {
 typedef struct dpt__record {
   char magic[8];
   int32_t rank, size, pid;
+  int32_t origin; /* of a failed rank: the rank of this host that has printed why */
   _Atomic int32_t state;
   _Atomic int64_t beat; /* when its watchdog looked last */
   uint64_t pids;        /* which processes `pid` counts among: containers have their own */
   char host[DPT__RECORD_NAME];
   char text[DPT__RECORD_TEXT];
+  char program[DPT__RECORD_NAME];
+  double epoch; /* seconds since 1970 when the monotonic clock was 0 */
   _Atomic uint64_t
       written; /* operations so far; the last one's slot: (written - 1) % DPT__RECORDED */
   _Atomic uint64_t slot[DPT__RECORDED][DPT__OPERATION_WORDS]; /* the first word is the number */
@@ -76,6 +79,8 @@ typedef struct dpt__record {
   _Atomic uint64_t channel[DPT__CHANNELS][DPT__CHANNEL_WORDS];
 } dpt__record;
 
+/* Sets the program that records made from now on name: the end of a longer name. */
+void dpt__record_program(const char *name);
 /* This rank's record, of a job of that name, in the folder of DPT_FLIGHT (default: of temporary
  * files). Always there: if no file can be made, it is this process's memory. */
 dpt__record *dpt__record_new(const char *job, int rank, int size);

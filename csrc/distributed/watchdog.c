@@ -50,18 +50,17 @@ static void *watchdog_leave(void *none) {
   return none;
 }
 
-void dpt__abort_job(const char *format, ...) {
+/* why: for the record, which others read; origin: the rank that prints it; said: for stderr. */
+__attribute__((noreturn, cold)) static void watchdog_end(const char *why, int origin,
+                                                         const char *said) {
   dpt__job *job = &dpt__job_own;
-  char line[LINE] = "dpt: ";
-  va_list list;
-  va_start(list, format);
-  vsnprintf(line + 5, sizeof line - 6, format, list);
-  va_end(list);
   if (!atomic_exchange(&ending, 1)) {
+    char line[LINE];
     pthread_t helper;
-    snprintf(job->record->text, DPT__RECORD_TEXT, "%.*s", DPT__RECORD_TEXT - 1, line + 5);
+    snprintf(job->record->text, DPT__RECORD_TEXT, "%.*s", DPT__RECORD_TEXT - 1, why);
+    job->record->origin = origin;
     atomic_store(&job->record->state, DPT__RANK_FAILED);
-    strcat(line, "\n");
+    snprintf(line, sizeof line, "dpt: %.*s\n", LINE - 7, said);
     if (write(STDERR_FILENO, line, strlen(line)) < 0) {}
     if (job->local_size > 1) dpt__sleep((int64_t)3 * LOOK_MS * MS); /* they see why */
     if (!pthread_create(&helper, NULL, watchdog_leave, NULL))
@@ -69,6 +68,15 @@ void dpt__abort_job(const char *format, ...) {
     _exit(1);
   }
   for (;;) pause(); /* another thread ends this rank */
+}
+
+void dpt__abort_job(const char *format, ...) {
+  char text[LINE];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  watchdog_end(text, dpt__job_own.rank, text);
 }
 
 /* ---- operations that differ ---- */
@@ -109,14 +117,24 @@ static int64_t watchdog_seen_for(sight *s, uint64_t what, int64_t now) {
   return s->total;
 }
 
-/* Another rank's message is repeated without its traceback. */
+/* Ends this rank, since another of this host has failed. The record has the other's message without
+ * its traceback; it is not printed again. */
+static void watchdog_follow(const dpt__record *r) {
+  char why[DPT__RECORD_TEXT], said[80];
+  snprintf(why, sizeof why, "%.*s", (int)strcspn(r->text, "\n"), r->text);
+  snprintf(said, sizeof said, "rank %d ends with rank %d, which says why", dpt__job_own.rank,
+           r->origin);
+  watchdog_end(why, r->origin, said);
+}
+
+/* A message from another host is repeated without its traceback. */
 static void watchdog_look_at(int k) {
   const dpt__record *r = dpt__job_own.local[k];
   const dpt__news *news = dpt__hosts_news(k);
   if (k == dpt__job_own.rank || (!r && !news)) return;
   int state = dpt__peer_state(k);
-  const char *text = r ? r->text : news->text;
-  if (state == DPT__RANK_FAILED) dpt__abort_job("%.*s", (int)strcspn(text, "\n"), text);
+  if (state == DPT__RANK_FAILED && r) watchdog_follow(r);
+  if (state == DPT__RANK_FAILED) dpt__abort_job("%.*s", (int)strcspn(news->text, "\n"), news->text);
   if (state < DPT__RANK_LEFT && r && dpt__rank_died(r))
     dpt__abort_job("rank %d (process %d) has died", k, r->pid);
 }

@@ -1,7 +1,8 @@
 /* watchdog.h: one thread of each rank looks after the job, so that nothing hangs.
  *
  * Invariant: it alone decides that the job ends, but for what a thread of this rank has met itself
- * (dpt__abort_job). All ranks end, each with one message, the same if they know of it.
+ * (dpt__abort_job). All ranks end, each with one message; what another rank of this host has said
+ * is not said again.
  */
 #ifndef DPT_DISTRIBUTED_WATCHDOG_H
 #define DPT_DISTRIBUTED_WATCHDOG_H

@@ -172,6 +172,8 @@ static int world_ready(const char *fn) {
 
 /* ---- the public functions ---- */
 
+void dpt_world_program(const char *name) { dpt__record_program(name); }
+
 int dpt_world_join(dpt_world_info *info) {
   DPT__TRY(world_ready("distributed"));
   const dpt__job *job = &dpt__job_own;

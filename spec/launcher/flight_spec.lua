@@ -41,6 +41,23 @@ describe('dpt flight', function()
       assert.matches('they first differ at operation %d+:\n   rank 0: %a+.-\n   rank 1: not there',
          output)
       assert.matches('exit 1', output)
+      local program, year, month, day, hour, minute = output:match('\n(%S+) on %S+, last alive '
+         .. '(%d+)-(%d+)-(%d+) (%d+):(%d+):%d+ %(%d+ %a+ ago%), records '
+         .. '%S+/dpt%-flight%-%d+%-%S+%-%*\n')
+      assert.equal('spec/support/ranks/faults.lua', program, output)
+      local seconds = os.time() - os.time{year = year, month = month, day = day, hour = hour,
+         min = minute}
+      assert.is_true(seconds >= 0 and seconds < 900, output) -- 900: what only a hang takes
+   end)
+
+   it('says once why the ranks of a host have ended', function()
+      if ranks.missing() then return pending(ranks.missing()) end
+      local output = ranks.run(3, 'faults', 'error 1 3 1', 'DPT_DEVICES=host:2')
+      local _, count = output:gsub('a mistake of the script', '')
+      assert.equal(1, count, output)
+      for _, other in ipairs{0, 2} do
+         assert.matches(('dpt: rank %d ends with rank 1, which says why\n'):format(other), output)
+      end
    end)
 
    it('says what it cannot read', function()

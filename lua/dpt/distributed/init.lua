@@ -25,6 +25,8 @@ local wires = {half = C.DPT_RANKS_HALVES, bfloat16 = C.DPT_RANKS_BFLOAT16}
 
 -- ---- the world ----
 
+if arg and arg[0] then C.dpt_world_program(tostring(arg[0])) end -- workers have no arg
+
 local function world()
    lib.world_join(info)
    return info

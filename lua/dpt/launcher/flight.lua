@@ -26,6 +26,7 @@ local function read(dptffi, path)
    local rank = {rank = about.rank, size = about.size, pid = about.pid,
       host = ffi.string(about.host),
       state = STATES[about.state], text = ffi.string(about.text), last = tonumber(about.beat),
+      program = ffi.string(about.program), alive = about.alive, path = path,
       entries = {}}
    for i = 0, tonumber(about.count) - 1 do
       local e = entries[i]
@@ -75,8 +76,27 @@ end
 
 local function seconds(from, to) return ('%.3f s'):format((to - from) * 1e-9) end
 
-local function report(ranks)
+-- A time that has passed, in the largest unit of which there are two.
+local function ago(time)
+   for _, unit in ipairs{{'days', 86400}, {'hours', 3600}, {'minutes', 60}} do
+      if time >= 2 * unit[2] then return ('%d %s ago'):format(time / unit[2], unit[1]) end
+   end
+   return ('%d s ago'):format(math.max(0, time))
+end
+
+-- Whose records these are, and of when.
+local function title(ranks, now)
+   local last = ranks[1]
+   for _, rank in ipairs(ranks) do if rank.alive > last.alive then last = rank end end
+   return ('%s on %s, last alive %s (%s), records %s'):format(
+      last.program ~= '' and last.program or 'a program without a name', last.host,
+      os.date('%Y-%m-%d %H:%M:%S', last.alive), ago(now - last.alive),
+      (last.path:gsub('%-%d+$', '-*')))
+end
+
+local function report(ranks, now)
    table.sort(ranks, function(a, b) return a.rank < b.rank end)
+   print(title(ranks, now))
    for _, rank in ipairs(ranks) do
       local e = rank.entries[#rank.entries]
       print(('rank %d of %d (process %d on %s) %s%s'):format(rank.rank, rank.size, rank.pid,
@@ -134,7 +154,7 @@ function flight.run(paths)
          return 2
       end
    end
-   return report(ranks)
+   return report(ranks, dptffi.C.dpt_epoch())
 end
 
 --- For the shell script `dpt`. @return the exit status
