@@ -11,4 +11,10 @@ describe('The editor of lines', function()
       assert.equal('/s/dpt/history\n', place{XDG_STATE_HOME = '/s', HOME = '/h'})
       assert.equal('/h/.local/state/dpt/history\n', place{XDG_STATE_HOME = '', HOME = '/h'})
    end)
+
+   it('keeps none, in silence, where no folder can be made', function()
+      local text = run.lua("print(type(require('dpt.launcher.editor').open()))",
+         {XDG_STATE_HOME = '', HOME = '/proc/none'})
+      assert.equal('boolean\n', text)
+   end)
 end)

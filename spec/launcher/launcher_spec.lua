@@ -245,6 +245,17 @@ type(d)]]
       assert.matches('^from the shell\n%? NAME ', text)
    end)
 
+   it('answers help, and leaves at quit or exit, as words and as calls', function()
+      for _, word in ipairs{'quit', ' exit ', 'exit()', 'quit( )'} do
+         assert.equal('1\n', (run(("printf '1\n%s\n2\n' | %s -i"):format(word, command))))
+      end
+      local text = run("printf 'help\nhelp()\nhelp nn.Linear\nquit = 4\nquit\n' | " .. command
+         .. ' -i')
+      local _, count = text:gsub('%? NAME ', '')
+      assert.equal(2, count)
+      assert.matches('\nnn%.Linear%(inputSize.*\n4\n$', text)
+   end)
+
    it('ends what runs at Ctrl-C, and goes on', function()
       local name = program '' -- what is typed comes from a pipe, signals go to the prompt alone
       local text = run(([[{ echo 'while true do io.open("%s.ready", "w"):close() end'

@@ -64,7 +64,9 @@ local function recall()
    local file = io.open(editor.file)
    if not file then
       local folder = editor.file:match '^(.*)/'
-      if folder then os.execute(("mkdir -p -m 700 '%s'"):format(folder:gsub("'", "'\\''"))) end
+      if folder then -- or no history is kept
+         os.execute(("mkdir -p -m 700 '%s' 2>/dev/null"):format(folder:gsub("'", "'\\''")))
+      end
       return
    end
    local lines = {}

@@ -9,12 +9,13 @@ local options = require 'dpt.launcher.options'
 local help = {}
 
 local USAGE = [[
-? NAME      the reference of a name, as in ? nn.Linear, ? torch.add, ? view
+? NAME      the reference of a name, as in ? nn.Linear, ? torch.add, ? view (or: help NAME)
 $ COMMAND   runs a command of the shell
 = VALUES    prints values; so does an expression without the =
 local       is kept for the next lines, too
 Tab         completes names after a dot, methods after a colon, files in a string
-Ctrl-C      ends what runs; once more within two seconds: ends dpt; Ctrl-D leaves]]
+Ctrl-C      ends what runs; once more within two seconds: ends dpt
+Ctrl-D      leaves, as quit and exit do]]
 
 -- A name as those that mean the same are written: in small letters, methods behind a dot, tensors
 -- and storages of any type as one class.

@@ -160,9 +160,22 @@ function repl.command(text)
    end
 end
 
--- Lines that are no Lua: `? name` and `$ command`. @return whether this was one
+-- The word that a line consists of, as `quit` or `quit()`, unless it is the name of a global.
+local function lone(line)
+   local word = line:match '^%s*(%a+)%s*$' or line:match '^%s*(%a+)%s*%(%s*%)%s*$'
+   return word and rawget(_G, word) == nil and word
+end
+
+-- Lines that are no Lua: `? name` (`help`, `help name`) and `$ command`. @return whether this was
+-- one
 local function other(line)
    local mark, rest = line:match '^%s*([?$])%s*(.-)%s*$'
+   if lone(line) == 'help' then
+      mark, rest = '?', ''
+   elseif not mark and rawget(_G, 'help') == nil then
+      rest = line:match '^%s*help%s+([%w_.:]+)%s*$'
+      mark = rest and '?'
+   end
    if mark == '?' then
       print((require('dpt.launcher.help').text(rest)))
    elseif mark == '$' then
@@ -190,6 +203,8 @@ function repl.run(prompts)
    while true do
       local line = ask(text and '..> ' or 'dpt> ')
       if not line then break end
+      local word = not text and lone(line)
+      if word == 'quit' or word == 'exit' then return end
       if line == editor.INTERRUPT then
          if sys.clock() - interrupted < 2 then os.exit(130, true) end
          text, line = nil, ''
