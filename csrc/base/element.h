@@ -8,6 +8,7 @@
 #include "base/half.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DPT__INLINE inline __attribute__((always_inline))
@@ -42,6 +43,21 @@ static DPT__EVERYWHERE inline int32_t dpt__narrow_number(double x) {
 }
 static DPT__EVERYWHERE inline int64_t dpt__long_number(double x) {
   return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
+}
+
+/* The text of an index or a class in a message, which its caller has room for. number: the element
+ * that `index` was read from; INT64_MIN is what NaN and large reals were converted to. */
+enum { DPT__INDEX_TEXT = 64 };
+static inline const char *dpt__index_text(char *text, int64_t index, double number) {
+  if (index != INT64_MIN)
+    snprintf(text, DPT__INDEX_TEXT, "%lld", (long long)index);
+  else if (number == (double)INT64_MIN)
+    snprintf(text, DPT__INDEX_TEXT, "%lld (NaN or too large)", (long long)index);
+  else if (number != number)
+    snprintf(text, DPT__INDEX_TEXT, "NaN");
+  else
+    snprintf(text, DPT__INDEX_TEXT, "%.14g", number);
+  return text;
 }
 
 /* value as an element: the one way in which a number of Lua becomes one. */

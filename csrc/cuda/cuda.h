@@ -84,6 +84,7 @@ struct dpt__fault_record {
   const char *name; /* of the operation: a literal of libdpt */
   uint64_t number;  /* of the stream's item */
   long long value, position, limit;
+  double read; /* what value was converted from */
 };
 
 /* Where the kernels of an item report what they find wrong. */
@@ -92,9 +93,11 @@ struct dpt__kernel_fault {
   uint64_t number;
 };
 
-/* Of the faults that threads of one launch meet, one is kept whole. */
+/* Of the faults that threads of one launch meet, one is kept whole. number: the element that
+ * `value` was read from. */
 static __device__ inline void dpt__fault_set(dpt__kernel_fault fault, int code, const char *name,
-                                             long long value, long long position, long long limit) {
+                                             long long value, long long position, long long limit,
+                                             double number) {
   dpt__fault_record *record = fault.record;
   if (atomicCAS(&record->code, (int)DPT__KERNEL_FAULT_NONE, code)) return;
   record->name = name;
@@ -102,8 +105,13 @@ static __device__ inline void dpt__fault_set(dpt__kernel_fault fault, int code, 
   record->value = value;
   record->position = position;
   record->limit = limit;
+  record->read = number;
   __threadfence_system();
   *(volatile int *)&record->whole = 1;
+}
+static __device__ inline void dpt__fault_set(dpt__kernel_fault fault, int code, const char *name,
+                                             long long value, long long position, long long limit) {
+  dpt__fault_set(fault, code, name, value, position, limit, (double)value);
 }
 
 /* context->native_stream. */

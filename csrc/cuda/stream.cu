@@ -4,6 +4,7 @@
  * Events are made and streams are used by threads whose device they belong to; waiting for an event
  * is legal on any thread.
  */
+#include "base/element.h"
 #include "cuda/cuda.h"
 
 #include <chrono>
@@ -133,22 +134,24 @@ int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
   *name = f.name;
   at->whole = 0;
   __atomic_store_n(&at->code, (int)DPT__KERNEL_FAULT_NONE, __ATOMIC_RELEASE);
+  char index[DPT__INDEX_TEXT];
+  dpt__index_text(index, f.value, f.read);
   switch (f.code) {
   case DPT__KERNEL_FAULT_DIVISOR:
     return dpt__cuda_fail("a divisor is 0, which integers can't be divided by");
   case DPT__KERNEL_FAULT_ROW:
-    return dpt__cuda_fail("argument 'indices' has %lld at element %lld, wanted 1 to %lld", f.value,
+    return dpt__cuda_fail("argument 'indices' has %s at element %lld, wanted 1 to %lld", index,
                           f.position, f.limit);
   case DPT__KERNEL_FAULT_CLASS:
-    return dpt__cuda_fail("argument 'target' has class %lld at element %lld, wanted 1 to %lld",
-                          f.value, f.position, f.limit);
+    return dpt__cuda_fail("argument 'target' has class %s at element %lld, wanted 1 to %lld", index,
+                          f.position, f.limit);
   case DPT__KERNEL_FAULT_MASK:
     return dpt__cuda_fail("the mask names %lld elements, there are %lld", f.value, f.limit);
   case DPT__KERNEL_FAULT_CHANGED:
     return dpt__cuda_fail("the tensor changed meanwhile");
   case DPT__KERNEL_FAULT_INDEX:
   default:
-    return dpt__cuda_fail("index %lld is out of range, dimension %lld has %lld elements", f.value,
+    return dpt__cuda_fail("index %s is out of range, dimension %lld has %lld elements", index,
                           f.position, f.limit);
   }
 }

@@ -27,8 +27,9 @@ static add_fn *const adds[DPT_NDTYPE] = {DPT__BY_DTYPE(add_row)};
 static add_run_fn *const add_runs[DPT_NDTYPE] = {DPT__BY_DTYPE(add_run)};
 
 static int index_bad(int64_t index, int dim, int64_t limit) {
-  return dpt__fail("index %lld is out of range, dimension %d has %lld elements", (long long)index,
-                   dim, (long long)limit);
+  char text[DPT__INDEX_TEXT];
+  return dpt__fail("index %s is out of range, dimension %d has %lld elements",
+                   dpt__index_text(text, index, (double)index), dim, (long long)limit);
 }
 
 /* The first index that is out of range, or NULL. */

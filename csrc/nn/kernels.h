@@ -111,7 +111,11 @@ struct dpt__dropout_mask_args {
   void *mask;
 };
 
-/* An index or a class of any element type; halves have become floats (nn/call.c). */
+DPT__EVERYWHERE static inline double dpt__real_index_at(const void *p, int type, int64_t i) {
+  return type == DPT_F32 ? (double)((const float *)p)[i] : ((const double *)p)[i];
+}
+/* An index or a class of any element type, truncated; halves have become floats (nn/call.c).
+ * INT64_MIN: NaN, or beyond 9e15. */
 DPT__EVERYWHERE static inline int64_t dpt__index_at(const void *p, int type, int64_t i) {
   switch (type) {
   case DPT_U8:
@@ -127,8 +131,13 @@ DPT__EVERYWHERE static inline int64_t dpt__index_at(const void *p, int type, int
   default:
     break;
   }
-  double v = type == DPT_F32 ? (double)((const float *)p)[i] : ((const double *)p)[i];
+  double v = dpt__real_index_at(p, type, i);
   return v > -9e15 && v < 9e15 ? (int64_t)v : INT64_MIN;
+}
+/* The number itself, for a message; integers beyond 2^53 are rounded. */
+DPT__EVERYWHERE static inline double dpt__index_number(const void *p, int type, int64_t i) {
+  return type == DPT_F32 || type == DPT_F64 ? dpt__real_index_at(p, type, i)
+                                            : (double)dpt__index_at(p, type, i);
 }
 
 /* idx: n indices of type index_type */

@@ -105,6 +105,63 @@ describe('On devices', function()
       end
    end)
 
+   it('a class or an index that is no integer is named as it is', function()
+      local weight = torch.rand(3, 2)
+      local texts = {{0 / 0, 'NaN'}, {1 / 0, 'inf'}, {-1 / 0, '-inf'}, {-2.5, '-2'}, {4.5, '4'},
+         {1e30, function(T) return T:find 'Double' and '1e+30' or '1.0000000150475e+30' end}}
+      for _, T in ipairs{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.CudaDoubleTensor',
+         'torch.CudaTensor'} do
+         local x, labels = torch.randn(3, 3):type(T), torch.Tensor{1, 2, 3}
+         local image = torch.randn(1, 3, 1, 3):type(T)
+         local function target(bad)
+            local t = labels:clone()
+            t[2] = bad
+            return t:type(T)
+         end
+         local nll, margin = nn.ClassNLLCriterion():type(T), nn.MultiMarginCriterion():type(T)
+         local spatial = nn.SpatialClassNLLCriterion():type(T)
+         local multi = nn.MultiLabelMarginCriterion():type(T)
+         local lookup = nn.LookupTable(3, 2):type(T)
+         lookup.weight:copy(weight)
+         for _, case in ipairs(texts) do
+            local text = type(case[2]) == 'function' and case[2](T) or case[2]
+            local bad = target(case[1])
+            local class = ("'target' has class %s at element 2, wanted 1 to 3"):format(text)
+            local index = ("'indices' has %s at element 2, wanted 1 to 3"):format(text)
+            for _, run in ipairs{
+               {class, function() nll:forward(x, bad) end},
+               {class, function() nll:updateGradInput(x, bad) end},
+               {class, function() spatial:forward(image, bad:view(1, 1, 3)) end},
+               {class, function() margin:forward(x, bad) end},
+               {class, function() margin:updateGradInput(x, bad) end},
+               {class, function() multi:forward(x[1], bad) end},
+               {class, function() nn.CrossEntropyCriterion():type(T):forward(x, bad) end},
+               {index, function() lookup:forward(bad) end},
+               {index, function() lookup:accGradParameters(bad, torch.ones(3, 2):type(T), 1) end},
+            } do
+               assert.error_matches(function() run[2]() dpt.cutorch.synchronize() end, run[1], 1,
+                  true)
+            end
+         end
+         -- an integer tensor has what NaN was converted to
+         local long = target(0 / 0):long()
+         local lost = '-9223372036854775808 (NaN or too large) at element 2'
+         for _, run in ipairs{
+            function() nll:forward(x, T:find 'Cuda' and there(long) or long) end,
+            function() lookup:forward(T:find 'Cuda' and there(long) or long) end,
+         } do
+            assert.error_matches(function() run() dpt.cutorch.synchronize() end, lost, 1, true)
+         end
+         for value, text in pairs{[1 / 0] = 'inf', [-1e300] = '-1e+300'} do
+            assert.error_matches(function() nll:forward(x[1], value) end,
+               "nn.ClassNLLCriterion: argument 'target' has class " .. text
+               .. ', wanted an integer from 1 on', 1, true)
+         end
+         assert.error_matches(function() margin:forward(x[1], 0 / 0) end, 'has class NaN, wanted')
+         assert.is_true(nll:forward(x, target(2)) == nll:forward(x, torch.Tensor{1, 2, 3}:type(T)))
+      end
+   end)
+
    it('nn.MultiMarginCriterion of many classes equals the host', function()
       local weights = torch.rand(3)
       for _, p in ipairs{1, 2} do

@@ -87,6 +87,12 @@ describe('optim.ConfusionMatrix', function()
          function() m:add(3, 1) end)
       bad('optim.ConfusionMatrix: prediction 1 and target 3, wanted 1..2',
          function() m:batchAdd(torch.Tensor{1}, torch.Tensor{3}) end)
+      bad('optim.ConfusionMatrix: prediction 1 and target nan, wanted 1..2',
+         function() m:batchAdd(torch.Tensor{1}, torch.Tensor{0 / 0}) end)
+      bad('optim.ConfusionMatrix: prediction nan and target 1, wanted 1..2',
+         function() m:batchAdd(torch.Tensor{0 / 0}, torch.Tensor{1}) end)
+      bad('optim.ConfusionMatrix: prediction 1 and target inf, wanted 1..2',
+         function() m:add(1, 1 / 0) end)
       bad('optim.ConfusionMatrix: 2 predictions and 1 targets',
          function() m:batchAdd(torch.Tensor{1, 2}, torch.Tensor{1}) end)
       bad('optim.ConfusionMatrix: add wants classes or vectors, got a nil and a number',

@@ -37,6 +37,7 @@ describe('dpt.rnn.packing', function()
          {'there are 1 lengths for 2 sequences', packing.check, {3}, 3, 2, 'spec'},
          {'length 2 is 4, wanted 1 to 3', packing.check, {3, 4}, 3, 2, 'spec'},
          {'length 1 is 1.5', packing.check, {1.5}, 3, 1, 'spec'},
+         {'length 2 is nan', packing.check, packing.list(torch.Tensor{1, 0 / 0}), 3, 2, 'spec'},
          {'sequence 2 has 3 steps and the one before it 2', packing.sizes, {2, 3}, 'spec'},
          {'step 2 of the packed sequences has 3', packing.lengths, {2, 3}, 'spec'},
          {'the packed sequences have no step', packing.lengths, {}, 'spec'},

@@ -92,6 +92,9 @@ describe('An index out of range', function()
          local function text(name) return name .. ': index 6 is out of range, dimension 1 has 5' end
          local r = torch.CudaTensor(n, 3):fill(3)
          fails(text 'index', function() torch.index(r, x, 1, idx) end)
+         local lost = idx:cuda():fill(0 / 0)
+         fails('index: index -9223372036854775808 (NaN or too large) is out of range, dimension 1',
+            function() torch.index(r, x, 1, lost) end)
          fails(text 'indexCopy', function() x:indexCopy(1, idx, y) end)
          fails(text 'indexAdd', function() x:indexAdd(1, idx, y) end)
          fails(text 'indexFill', function() x:indexFill(1, idx, 9) end)

@@ -47,7 +47,8 @@ __global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark,
     int64_t row = at[i];
     if (row >= 1 && row <= at.rows) continue;
     bad = 1; /* whoever writes it writes 1 */
-    dpt__fault_set(fault, DPT__KERNEL_FAULT_ROW, name, row, i + 1, at.rows);
+    dpt__fault_set(fault, DPT__KERNEL_FAULT_ROW, name, row, i + 1, at.rows,
+                   dpt__index_number(at.idx, at.type, i));
   }
   for (int64_t i = thread; i < nmark; i += dpt__grid_threads<int64_t>()) marks[i] = 0;
   __syncthreads();

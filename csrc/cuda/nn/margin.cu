@@ -34,11 +34,12 @@ template <typename T> struct multimargin {
   __device__ double add_row(int64_t row, int lane) const {
     const T *in = (const T *)a.in + row * a.C, *weight = (const T *)a.weight;
     T *gin = a.gin ? (T *)a.gin + row * a.C : NULL;
-    int64_t wanted = dpt__index_at(a.target, a.target_type, row) - 1;
-    if (fault.rejects(wanted + 1, row)) {
+    int64_t wanted = dpt__index_at(a.target, a.target_type, row);
+    if (fault.rejects(wanted, row)) {
       for (int64_t c = lane; gin && c < a.C; c += WARP) gin[c] = T(0);
       return 0;
     }
+    wanted--;
     double w = weight ? (double)weight[wanted] : 1, sum = 0, own = 0;
     double limit = a.margin - (double)in[wanted];
     for (int64_t c = lane; c < a.C; c += WARP) {
@@ -144,7 +145,7 @@ template <typename T> struct multilabel {
 int dpt__cuda_multimargin(dpt__context *context, const void *args) {
   const dpt__multimargin_args &a = *(const dpt__multimargin_args *)args;
   return dpt__of_real(a.type, [&](auto zero) {
-    multimargin<decltype(zero)> f = {a, dpt__class_fault_of(context, a.C),
+    multimargin<decltype(zero)> f = {a, dpt__class_fault_of(context, a),
                                      share_of(a.average, a.N, a.C)};
     return dpt__sum(context, f, dpt__sum_blocks(a.N * WARP));
   });
@@ -155,7 +156,7 @@ int dpt__cuda_multilabel(dpt__context *context, const void *args) {
   unsigned blocks = (unsigned)(a.N < 1 ? 1 : a.N < DPT__SUM_BLOCKS ? a.N : DPT__SUM_BLOCKS);
   int *tallies = (int *)dpt__scratch(context, (size_t)blocks * (size_t)a.C * sizeof *tallies);
   return dpt__of_real(a.type, [&](auto zero) {
-    multilabel<decltype(zero)> f = {a, dpt__class_fault_of(context, a.C),
+    multilabel<decltype(zero)> f = {a, dpt__class_fault_of(context, a),
                                     share_of(a.average, a.N, a.C), tallies};
     return dpt__sum(context, f, blocks);
   });

@@ -70,7 +70,7 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
 
 int dpt__cuda_nll(dpt__context *context, const void *args) {
   const dpt__nll_args &a = *(const dpt__nll_args *)args;
-  dpt__class_fault fault = dpt__class_fault_of(context, a.C);
+  dpt__class_fault fault = dpt__class_fault_of(context, a);
   const int64_t count = a.N * a.C * a.S;
   return dpt__of_real_index(a.type, count, [&](auto zero, auto index) {
     typedef decltype(zero) T;

@@ -41,7 +41,9 @@ __device__ __forceinline__ range<Index> fractional(const dpt__maxpool_args &a, i
   if (2 - d < a.fractional)
     u = ((const T *)a.samples)[plane * (Index)a.fractional + (Index)(2 - d)];
   T step = n > 1 ? (T)slack / (T)(n - 1) : T(0);
-  int64_t at = o == n - 1 ? slack : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
+  int64_t at =
+      o == n - 1 ? slack
+                 : dpt__long_number(trunc((double)(((T)o + u) * step)) - trunc((double)(u * step)));
   range<Index> r;
   r.first = (Index)(at < 0 ? 0 : at > slack ? (int64_t)slack : at);
   r.end = r.first + (Index)a.slide.kernel[d];

@@ -7,9 +7,11 @@
 static int lookup_check(const void *idx, int type, int64_t n, int64_t V) {
   for (int64_t i = 0; i < n; i++) {
     int64_t row = dpt__index_at(idx, type, i);
-    if (row < 1 || row > V)
-      return dpt__fail("argument 'indices' has %lld at element %lld, wanted 1 to %lld",
-                       (long long)row, (long long)i + 1, (long long)V);
+    if (row >= 1 && row <= V) continue;
+    char text[DPT__INDEX_TEXT];
+    dpt__index_text(text, row, dpt__index_number(idx, type, i));
+    return dpt__fail("argument 'indices' has %s at element %lld, wanted 1 to %lld", text,
+                     (long long)i + 1, (long long)V);
   }
   return 0;
 }

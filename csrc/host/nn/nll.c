@@ -5,9 +5,11 @@
  */
 #include "host/nn/real.h"
 
-static int nll_bad_class(int64_t class, int64_t i, int64_t C) {
-  return dpt__fail("argument 'target' has class %lld at element %lld, wanted 1 to %lld",
-                   (long long)class, (long long)i + 1, (long long)C);
+static int nll_bad_class(const void *target, int type, int64_t i, int64_t C) {
+  char text[DPT__INDEX_TEXT];
+  dpt__index_text(text, dpt__index_at(target, type, i), dpt__index_number(target, type, i));
+  return dpt__fail("argument 'target' has class %s at element %lld, wanted 1 to %lld", text,
+                   (long long)i + 1, (long long)C);
 }
 
 /* What one class of one row counts; without rows there is nothing to share. */

@@ -6,7 +6,7 @@ static int FN(nll_loss)(const struct dpt__nll_args *a) {
   for (int64_t i = 0; i < a->N * a->S; i++) {
     int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
     if (class == a->ignore) continue;
-    if (class < 1 || class > a->C) return nll_bad_class(class, i, a->C);
+    if (class < 1 || class > a->C) return nll_bad_class(a->target, a->target_type, i, a->C);
     double w = weight ? weight[class - 1] : 1;
     sum -= w * in[(n * a->C + class - 1) * a->S + s];
     total += w;
@@ -26,7 +26,7 @@ static int FN(nll_gradient)(dpt__context *context, const struct dpt__nll_args *a
   for (int64_t i = 0; i < a->N * a->S; i++) {
     int64_t n = i / a->S, s = i % a->S, class = dpt__index_at(a->target, a->target_type, i);
     if (class == a->ignore) continue;
-    if (class < 1 || class > a->C) return nll_bad_class(class, i, a->C);
+    if (class < 1 || class > a->C) return nll_bad_class(a->target, a->target_type, i, a->C);
     double w = weight ? weight[class - 1] : 1;
     gin[(n * a->C + class - 1) * a->S + s] = (T)(a->average && total != 0 ? -w / total : -w);
   }
@@ -45,7 +45,7 @@ static int FN(multimargin)(dpt__context *context, const struct dpt__multimargin_
     const T *in = (const T *)a->in + n * a->C;
     T *gin = a->gin ? (T *)a->gin + n * a->C : NULL;
     int64_t class = dpt__index_at(a->target, a->target_type, n);
-    if (class < 1 || class > a->C) return nll_bad_class(class, n, a->C);
+    if (class < 1 || class > a->C) return nll_bad_class(a->target, a->target_type, n, a->C);
     double w = weight ? weight[class - 1] : 1, own = 0;
     for (int64_t c = 0; c < a->C; c++) {
       double z = a->margin - in[class - 1] + in[c], slope = 0;
@@ -75,7 +75,8 @@ static int FN(multilabel)(dpt__context *context, const struct dpt__multilabel_ar
     for (; labels < a->C; labels++) {
       int64_t class = dpt__index_at(a->target, a->target_type, n * a->C + labels);
       if (class == 0) break;
-      if (class < 1 || class > a->C) return nll_bad_class(class, n * a->C + labels, a->C);
+      if (class < 1 || class > a->C)
+        return nll_bad_class(a->target, a->target_type, n * a->C + labels, a->C);
       wanted[class - 1] = 1;
     }
     for (int64_t l = 0; l < labels; l++) {

@@ -29,9 +29,10 @@ static struct range *pool_ranges_of(dpt__context *context, const struct dpt__sli
 /* bad: of the first bad index, or a number behind the last. */
 static int pool_check_found(const int64_t *idx, int64_t bad, int64_t n, int64_t large) {
   if (bad >= n) return 0;
-  return dpt__fail("argument 'indices' has %" PRId64 " at element %" PRId64
-                   ", wanted 1 to %" PRId64,
-                   idx[bad], bad + 1, large);
+  char text[DPT__INDEX_TEXT];
+  dpt__index_text(text, idx[bad], (double)idx[bad]);
+  return dpt__fail("argument 'indices' has %s at element %" PRId64 ", wanted 1 to %" PRId64, text,
+                   bad + 1, large);
 }
 
 #define DPT_ROWS "host/nn/pool.inc.c"

@@ -11,7 +11,8 @@ static void FN(fractional)(const struct dpt__maxpool_args *a, struct range *r) {
       T u = 2 - d < a->fractional ? samples[p * a->fractional + 2 - d] : 0;
       T step = n > 1 ? (T)slack / (T)(n - 1) : 0;
       for (int64_t o = 0; o < n; o++, r++) {
-        int64_t first = o == n - 1 ? slack : (int64_t)(((T)o + u) * step) - (int64_t)(u * step);
+        int64_t first =
+            o == n - 1 ? slack : dpt__long_number(trunc(((T)o + u) * step) - trunc(u * step));
         first = first < 0 ? 0 : first > slack ? slack : first;
         *r = (struct range){first, first + s->kernel[d], s->kernel[d]};
       }

@@ -304,9 +304,14 @@ end
 -- @param input tensor: on the host or a device
 -- @param target tensor: of class numbers; or a number
 -- @return a tensor
+-- @raise if the number is NaN or beyond 2^53
 -- @usage nn.ClassNLLCriterion():classesFor(torch.ones(2), 2) --> [2]
 function Criterion:classesFor(input, target)
    if type(target) == 'number' then
+      if target ~= target or math.abs(target) >= 2^53 then
+         dptffi.fail("%s: argument 'target' has class %s, wanted an integer from 1 on",
+            torch.type(self), target == target and target or 'NaN')
+      end
       self._target = nn.utils.indexTensor(self._target, input)
       return self._target:resize(1):fill(target)
    end

@@ -41,11 +41,12 @@ local function count(self, predictions, targets)
    local n = self.nclasses
    for i, target in ipairs(targets) do
       local prediction = predictions[i]
-      if target >= 1 then
-         if not (target <= n and prediction >= 1 and prediction <= n) then
+      if target >= 1 or target ~= target then
+         if not (target < n + 1 and prediction >= 1 and prediction < n + 1) then
             fail('optim.ConfusionMatrix: prediction %s and target %s, wanted 1..%d',
                prediction, target, n)
          end
+         target, prediction = math.floor(target), math.floor(prediction)
          self.mat[target][prediction] = self.mat[target][prediction] + 1
       end
    end
@@ -57,7 +58,7 @@ local function classesIn(t)
       local _, indices = torch.max(t, t:dim())
       return indices:view(-1):long():totable()
    end
-   return t:contiguous():view(-1):long():totable()
+   return t:contiguous():view(-1):double():totable()
 end
 
 --- Counts one prediction (a class, or a vector of scores) with its target (a class, or a vector).

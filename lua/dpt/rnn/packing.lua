@@ -104,7 +104,7 @@ end
 --- The lengths of sequences, a list of numbers or a tensor, as a list.
 function M.list(lengths)
    if not torch.isTensor(lengths) then return lengths end
-   return lengths:long():view(-1):totable()
+   return lengths:double():view(-1):totable()
 end
 
 return M
