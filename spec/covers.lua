@@ -96,7 +96,7 @@ return {
          ClassNLLCriterion MultiMarginCriterion MultiLabelMarginCriterion LookupTable
       ]],
       ['nn/empty'] = 'Sequential Linear SpatialConvolution LookupTable',
-      ['nn/text'] = 'SpatialConvolution SpatialDilatedConvolution UpSampling',
+      ['nn/text'] = 'text SpatialConvolution SpatialDilatedConvolution UpSampling',
       ['nn/linear'] = [[
          Add CAdd CMul Cosine Euclidean Linear LinearWeightNorm LookupTable Maxout Mul
          PartialLinear SparseLinear TemporalConvolution TemporalRowConvolution TemporalSubSampling

@@ -63,4 +63,13 @@ function Recurrent:accCell(_, given, _, scale)
    given.cell:accGradParameters(given.input, given.gradOutput, scale)
 end
 
+function Recurrent:__tostring__()
+   local lines = {torch.type(self) .. ' {'}
+   for _, name in ipairs{'start', 'input', 'feedback', 'transfer', 'merge'} do
+      local text = tostring(self[name .. 'Module']):gsub('\n', '\n  ')
+      lines[#lines + 1] = '  ' .. name .. ': ' .. text
+   end
+   return table.concat(lines, '\n') .. '\n}'
+end
+
 return Recurrent

@@ -9,6 +9,7 @@
 -- @usage nn.Recursor(nn.Linear(3, 5)):forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local Recursor, parent = torch.class('nn.Recursor', 'nn.AbstractRecurrent')
 
@@ -45,5 +46,7 @@ end
 function Recursor:accCell(cell, given, gradOutput, scale)
    cell:accGradParameters(given, gradOutput, scale)
 end
+
+Recursor.__tostring__ = nn.Decorator.__tostring__
 
 return Recursor

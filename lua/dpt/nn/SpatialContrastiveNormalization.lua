@@ -20,6 +20,9 @@ function SpatialContrastiveNormalization:__init(nInputPlane, kernel, threshold, 
    self.normalizer = nn.Sequential()
       :add(nn.SpatialSubtractiveNormalization(nInputPlane, kernel))
       :add(nn.SpatialDivisiveNormalization(nInputPlane, kernel, threshold, thresval))
+   local divisive = self.normalizer.modules[2]
+   self.nInputPlane, self.threshold = divisive.nInputPlane, divisive.threshold
+   self.thresval = divisive.thresval
 end
 
 function SpatialContrastiveNormalization:updateOutput(input)

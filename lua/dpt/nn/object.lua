@@ -2,13 +2,13 @@
 -- Invariant: an object's tensors are of the type in its field _type; what is transient is made anew
 -- after a conversion.
 
-local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local transient = require 'dpt.transient'
 local File = require('dpt.file').File
 local legacy = require 'dpt.nn.legacy'
 
-local object = {}
+--- print shows the class with its constructor's arguments.
+local object = {__tostring__ = require 'dpt.nn.text'}
 
 --- Without an argument the name of the tensor type; with one converts every tensor in the object.
 -- @param tensorCache a table for several calls whose tensors stay shared among each other
@@ -35,10 +35,6 @@ function object:read(file)
    legacy(self)
 end
 File.plain[object.write], File.plain[object.read] = true, true
-
-function object:__tostring__()
-   return torch.type(self)
-end
 
 --- Adds these methods to a class.
 return function(class)

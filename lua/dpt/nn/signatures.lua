@@ -164,7 +164,7 @@ Power(p) tensor -> tensor
 Normalize(p, eps?) tensor -> tensor
 GatedLinearUnit(dim?) tensor -> tensor
 Threshold(th?, v?, inplace?:any) tensor -> tensor
-ReLU(inplace?:any)
+ReLU ReLU6(inplace?:any)
 PReLU(nOutputPlane?) tensor -> tensor
 RReLU(l?, u?, inplace?:any) tensor -> tensor
 CReLU(nInputDims?, inplace?:any) tensor -> tensor
