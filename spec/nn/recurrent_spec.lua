@@ -156,6 +156,51 @@ describe('Recurrent modules:', function()
       same.close(expected:narrow(1, T + 1, T), seq:forward(x:narrow(1, T + 1, T)), 1e-12)
    end)
 
+   it('name forget if a batch of another size meets a remembered state', function()
+      for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
+         local function x(...) return torch.randn(...):type(typename) end
+         local recurrent = nn.Recurrent(I, nn.Linear(I, I), nn.Linear(I, I))
+         for name, case in pairs{
+            LSTM = {nn.LSTM(I, H), {2, I}, {3, I}, 3}, GRU = {nn.GRU(I, H), {2, I}, {I}, 1},
+            Recurrent = {recurrent, {2, I}, {3, I}, 3},
+            Recursor = {nn.Recursor(nn.Sequential():add(nn.GRU(I, H))), {2, I}, {3, I}, 3},
+            SeqLSTM = {nn.SeqLSTM(I, H):remember(), {4, 2, I}, {4, 3, I}, 3},
+            SeqGRU = {nn.SeqGRU(I, H, true):remember(), {2, 4, I}, {3, 4, I}, 3},
+            ['Sequencer of an LSTM'] = {nn.Sequencer(nn.LSTM(I, H)):remember(), {4, 2, I},
+               {4, 3, I}, 3},
+            ['Sequencer of a Recurrent'] = {nn.Sequencer(recurrent:clone()):remember(), {4, 2, I},
+               {4, 3, I}, 3},
+         } do
+            local module = case[1]:type(typename)
+            local first, second = x(unpack(case[2])), x(unpack(case[3]))
+            module:forward(first)
+            assert.error_matches(function() module:forward(second) end, ('the remembered state is '
+               .. 'of a batch of 2 rows, the input has %d: call forget() before a batch of another '
+               .. 'size'):format(case[4]), 1, true)
+            module:forget()
+            local expected = module:forward(second):clone()
+            local fresh = module:clone():forget()
+            same.close(fresh:forward(second), expected, 1e-6, name)
+         end
+         -- as in cudnn.torch
+         local plain = nn.RNN('CUDNN_GRU', I, H, 1, false, 0, true):type(typename)
+         plain:forward(x(4, 2, I))
+         assert.equal(3, plain:forward(x(4, 3, I)):size(2))
+      end
+   end)
+
+   it('do not go on in evaluation from a state of training', function()
+      for _, class in ipairs{'SeqLSTM', 'SeqGRU'} do
+         local seq, x = nn[class](I, H):remember('eval'), torch.randn(T, B, I)
+         local expected = seq:clone():forward(x)
+         seq:training()
+         seq:forward(x)
+         seq:evaluate()
+         same.close(expected, seq:forward(x), 1e-12)
+         assert.is_true((seq:forward(x) - expected):abs():max() > 1e-3)
+      end
+   end)
+
    it('reject the field maskzero, which would have no effect', function()
       local net = nn.SeqLSTM(2, 3)
       net.maskzero = false

@@ -192,6 +192,7 @@ end
 -- @usage torch.type(nn.SeqLSTM(2, 3):forget()) --> nn.SeqLSTM
 function RNN:forget()
    self:resetStates()
+   self.hiddenOutput, self.cellOutput = self.hiddenOutput.new(), self.cellOutput.new()
    return self
 end
 

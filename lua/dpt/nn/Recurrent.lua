@@ -15,6 +15,9 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local remembering = require 'dpt.rnn.remembering'
+local dptffi = require 'dpt.ffi'
+local raise, type = dptffi.raise, dptffi.type
 
 local Recurrent, parent = torch.class('nn.Recurrent', 'nn.AbstractRecurrent')
 
@@ -41,10 +44,21 @@ end
 Recurrent.updateParameters = nn.Module.updateParameters
 Recurrent.zeroGradParameters = nn.Module.zeroGradParameters
 
+local function isOfOtherBatch(input, previous)
+   return torch.isTensor(input) and torch.isTensor(previous) and input:dim() > 0
+      and previous:dim() > 1 and input:size(1) ~= previous:size(1)
+end
+
 function Recurrent:callCell(cell, input, previous)
    local given = {first = previous == nil, cell = cell:get(previous and 2 or 1),
       input = previous and {input, previous} or input}
-   local output = given.cell:updateOutput(given.input)
+   local ok, output = pcall(given.cell.updateOutput, given.cell, given.input)
+   if not ok then
+      if isOfOtherBatch(input, previous) and type(output) == 'string' then
+         raise(remembering.mismatch(self, previous:size(1), input:size(1)) .. '\n' .. output)
+      end
+      error(output, 0)
+   end
    return given, output, output
 end
 

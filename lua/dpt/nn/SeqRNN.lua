@@ -51,4 +51,12 @@ end
 -- @usage nn.SeqLSTM(2, 3):remember('neither'):forward(torch.ones(1, 1, 2)):size() --> 1x1x3
 SeqRNN.remember = remembering.set
 
+-- Training does not go on from a state of evaluation, nor evaluation from one of training.
+for method, train in pairs{training = true, evaluate = false} do
+   SeqRNN[method] = function(self)
+      if self.rememberMode and (self.train ~= false) ~= train then self:forget() end
+      return parent[method](self)
+   end
+end
+
 return SeqRNN

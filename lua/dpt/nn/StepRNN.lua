@@ -10,7 +10,9 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local fail = require('dpt.ffi').fail
+local remembering = require 'dpt.rnn.remembering'
+local dptffi = require 'dpt.ffi'
+local fail, raise = dptffi.fail, dptffi.raise
 
 local StepRNN, parent = torch.class('nn.StepRNN', 'nn.AbstractRecurrent')
 
@@ -35,7 +37,9 @@ function StepRNN:callCell(cell, input, state)
          torch.isTensor(input) and input:dim() or torch.type(input))
    end
    local x = whole(input)
-   if not state then
+   if state and state[1]:size(2) ~= x:size(2) then
+      raise(remembering.mismatch(self, state[1]:size(2), x:size(2)))
+   elseif not state then
       local zeros = cell.weight.new(1, x:size(2), self.outputSize):zero()
       state = {zeros, cell.mode == 'CUDNN_LSTM' and zeros or nil}
    end

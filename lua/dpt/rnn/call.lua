@@ -5,6 +5,7 @@
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local packing = require 'dpt.rnn.packing'
+local remembering = require 'dpt.rnn.remembering'
 
 local M = {}
 
@@ -48,9 +49,14 @@ local function unpackRows(module, call, x, sizes, name)
    return module.padded_, lengths
 end
 
--- The states that the forward before left, if they are for B sequences.
+-- Begins with the states that the forward before left. If they are not for B sequences, a module
+-- of the package rnn raises and one of cudnn.torch begins with zeros, as they do there.
 local function remembered(module, B)
-   local kept = module.remembered_ or {}
+   local kept, rows = module.remembered_ or {}, module.hiddenOutput
+   rows = rows:dim() == 3 and rows:size(2) or B
+   if rows ~= B and module.rememberMode then
+      dptffi.raise(remembering.mismatch(module, rows, B))
+   end
    for from, to in pairs{hiddenOutput = 'hiddenInput', cellOutput = 'cellInput'} do
       local last = module[from]
       if last:dim() == 3 and last:size(2) == B then

@@ -25,4 +25,10 @@ function M.now(module)
    return mode == 'both' or mode == (module.train ~= false and 'train' or 'eval')
 end
 
+--- Returns what is wrong with a remembered state of some rows for an input of others.
+function M.mismatch(module, rows, wanted)
+   return ('%s: the remembered state is of a batch of %d rows, the input has %d: call forget()'
+      .. ' before a batch of another size'):format(torch.type(module), rows, wanted)
+end
+
 return M
