@@ -14,6 +14,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local flatten = require 'dpt.parallel.params.flatten'
 local deepcopy = require 'dpt.clone'
+local norms = require 'dpt.nn.gradients'
 local transient = require 'dpt.transient'
 local addObjectMethods = require 'dpt.nn.object'
 local sharing = require 'dpt.nn.sharing'
@@ -172,6 +173,13 @@ function Module:updateParameters(learningRate)
    local rate = tonumber(learningRate) or fail("%s: updateParameters: argument 'learningRate',"
       .. ' wanted a number, got %s', torch.type(self), part.describe(learningRate))
    for i = 1, #params do params[i]:add(-rate, gradients[i]) end
+end
+
+function Module:_gradientViews() return norms.of(self) end
+
+--- As nn.utils.clipGradNorm of the module.
+function Module:clipGradNorm(maxNorm, normType)
+   return norms.clip(self:_gradientViews(), maxNorm, normType)
 end
 
 function Module:training()
@@ -410,6 +418,21 @@ end
 --    m.gradBias:fill(5)
 --    m:zeroGradParameters()
 --    return m.gradBias --> [0 0 0]
+
+--- Multiplies the gradients so that their norm, of all together, is maxNorm at most: as
+-- nn.utils.clipGradNorm does. Of nn.DistributedDataParallel it is that of all ranks, which all call
+-- it.
+-- @function nn.Module:clipGradNorm
+-- @within nn containers
+-- @as method
+-- @param maxNorm number: above 0
+-- @param normType? number: the exponent of the norm (2); math.huge: the largest absolute value
+-- @return the norm before
+-- @raise if an argument is not a number above 0; if ranks do not call it alike
+-- @follows PyTorch's torch.nn.utils.clip_grad_norm_
+-- @usage local m = nn.Add(2)
+--    m.gradBias:copy(torch.Tensor{3, -4})
+--    return m:clipGradNorm(1), m.gradBias --> 5, [0.6 -0.8]
 
 --- Takes the gradients, times a rate, from the parameters.
 -- @function nn.Module:updateParameters

@@ -14,7 +14,10 @@ local fail, type = dptffi.fail, dptffi.type
 -- @as author
 -- @return a table of functions
 -- @usage type(nn.utils.recursiveCopy) --> function
-local utils = {shareGradInputs = require 'dpt.nn.shareGradInputs'}
+local utils = {
+   clipGradNorm = require('dpt.nn.gradients').clipGradNorm,
+   shareGradInputs = require 'dpt.nn.shareGradInputs',
+}
 
 -- A copy of the whole storage of a tensor in a type; the cache keeps the old one alive, so that its
 -- address stays its own.

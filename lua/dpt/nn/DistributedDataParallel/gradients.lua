@@ -6,7 +6,7 @@
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local flatten = require 'dpt.parallel.params.flatten'
-local layout = require 'dpt.parallel.params.layout'
+local nn = require 'dpt.nn'
 local weights = require 'dpt.parallel.ranks.weights'
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
@@ -15,45 +15,10 @@ local gradients = {}
 
 local CHUNK = 2 ^ 20 -- elements that are looked at at once
 
--- Views of all gradients, each element in one.
-local function segmentsOf(self)
+function gradients:_gradientViews()
+   if self.ranks == 1 then return nn.Module._gradientViews(self) end
    if self.pending then self:syncGradients() end
-   if self.ranks > 1 then return self:_layOut().gradient end
-   if self.modules[1].syncGradients then self.modules[1]:syncGradients() end
-   local _, halves = layout.plan(layout.describe(self.modules[1]))
-   local list = {}
-   for h = 2, #halves, 2 do
-      for _, segment in ipairs(halves[h]) do list[#list + 1] = segment end
-   end
-   return list
-end
-
---- Multiplies the gradients so that their norm is maxNorm at most; those whose norm is not finite
--- stay. The factor is PyTorch's, maxNorm / (norm + 1e-6), or 1 if that is more.
--- @function nn.DistributedDataParallel:clipGradNorm
--- @as ofranks
--- @param maxNorm number: above 0
--- @return the norm before
--- @usage local net = nn.DistributedDataParallel(nn.Add(1))
---    net:forward(torch.ones(1))
---    net:zeroGradParameters()
---    net:backward(torch.ones(1), torch.Tensor{4})
---    return net:clipGradNorm(1) --> 4
-function gradients:clipGradNorm(maxNorm)
-   if type(maxNorm) ~= 'number' or maxNorm ~= maxNorm or maxNorm <= 0 then
-      dptffi.fail('nn.DistributedDataParallel: clipGradNorm wants a number above 0 as argument 1,'
-         .. ' got %s', tostring(maxNorm))
-   end
-   local list, sum = segmentsOf(self), 0
-   for _, t in ipairs(list) do
-      if t:nElement() > 0 then sum = sum + t:norm() ^ 2 end
-   end
-   local norm = math.sqrt(sum)
-   local factor = maxNorm / (norm + 1e-6)
-   if factor < 1 and norm < math.huge then
-      for _, t in ipairs(list) do t:mul(factor) end
-   end
-   return norm
+   return self:_layOut().gradient
 end
 
 -- 0, or NaN if an element is not finite.
@@ -78,7 +43,7 @@ end
 --    net:get(1).gradBias:fill(1 / 0)
 --    return before, net:foundInf() --> false, true
 function gradients:foundInf()
-   for _, t in ipairs(segmentsOf(self)) do
+   for _, t in ipairs(self:_gradientViews()) do
       local device = comm.device(t)
       local sum = t:nElement() == 0 and 0 or device > 0 and cutorch.withDevice(device, nothing, t)
          or nothing(t)

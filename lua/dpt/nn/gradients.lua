@@ -1,0 +1,109 @@
+--- dpt.nn.gradients: the gradients of a module, each element once, and their norm.
+--
+-- Invariant: gradients that wait on replicas or ranks (noSync) are added up before they are used.
+local torch = require 'dpt.tensor'
+local layout = require 'dpt.parallel.params.layout'
+local flatten = require 'dpt.parallel.params.flatten'
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
+
+local M = {}
+
+-- Views that together are the elements of tensors, each element in one.
+local function viewsOf(tensors)
+   local list, views = {n = #tensors}, {}
+   for i, t in ipairs(tensors) do
+      if not torch.isTensor(t) then
+         fail("clipGradNorm: argument 'gradients' has a %s at entry %d, wanted a tensor",
+            torch.type(t), i)
+      end
+      list[i], list[list.n + i] = t, false
+   end
+   for _, half in ipairs(layout.halves(list)) do
+      for _, view in ipairs(flatten.layout(half.tensors).segments) do views[#views + 1] = view end
+   end
+   return views
+end
+
+local function sync(module)
+   if module.syncGradients then return module:syncGradients() end
+   for _, child in ipairs(module.modules or {}) do sync(child) end
+end
+
+--- Returns views of a module's gradients, each element in one.
+function M.of(module)
+   sync(module)
+   local list, gradients = layout.describe(module), {}
+   for i = list.n + 1, 2 * list.n do
+      if list[i] then gradients[#gradients + 1] = list[i] end
+   end
+   return viewsOf(gradients)
+end
+
+local function isAboveZero(value) return type(value) == 'number' and value > 0 end
+
+-- The largest absolute value, NaN if there is one.
+local function maximum(views)
+   local most = 0
+   for _, t in ipairs(views) do
+      if t:nElement() > 0 then
+         local high, low = t:max(), t:min()
+         if high ~= high then return high end
+         most = math.max(most, high, -low)
+      end
+   end
+   return most
+end
+
+local function normOf(views, normType)
+   if normType == math.huge then return maximum(views) end
+   local sum = 0
+   for _, t in ipairs(views) do sum = sum + t:norm(normType) ^ normType end
+   return sum ^ (1 / normType)
+end
+
+--- Multiplies views so that their norm is maxNorm at most.
+-- @return the norm before
+function M.clip(views, maxNorm, normType)
+   normType = normType == nil and 2 or normType
+   for name, value in pairs{maxNorm = maxNorm or false, normType = normType} do
+      if not isAboveZero(value) then
+         fail("clipGradNorm: argument '%s' is %s, wanted a number above 0", name,
+            value and tostring(value) or 'missing')
+      end
+   end
+   local norm = normOf(views, normType)
+   local factor = maxNorm / (norm + 1e-6)
+   if factor < 1 and norm < math.huge then
+      for _, t in ipairs(views) do t:mul(factor) end
+   end
+   return norm
+end
+
+--- Multiplies gradients so that their norm, of all together, is maxNorm at most. Gradients whose
+-- norm is infinite or NaN stay as they are. The factor is maxNorm / (norm + 1e-6), or 1 if that is
+-- more. An element that is in several gradients counts once.
+-- @function nn.utils.clipGradNorm
+-- @within nn containers
+-- @follows PyTorch's torch.nn.utils.clip_grad_norm_
+-- @param gradients module: whose gradients are clipped, on all devices and ranks; or a tensor, as
+-- getParameters returns, or a list of tensors
+-- @param maxNorm number: above 0
+-- @param normType? number: the exponent of the norm (2); math.huge: the largest absolute value
+-- @return the norm before
+-- @raise if an argument is of another kind or not above 0
+-- @usage local gradients = {torch.Tensor{3}, torch.FloatTensor{-4}}
+--    return nn.utils.clipGradNorm(gradients, 1), gradients[1] --> 5, [0.6]
+function M.clipGradNorm(gradients, maxNorm, normType)
+   if torch.isTypeOf(gradients, 'nn.Module') then
+      return gradients:clipGradNorm(maxNorm, normType)
+   elseif torch.isTensor(gradients) then
+      gradients = {gradients}
+   elseif type(gradients) ~= 'table' then
+      fail("clipGradNorm: argument 'gradients' is a %s, wanted a module, a tensor or a list of"
+         .. ' tensors', torch.type(gradients))
+   end
+   return M.clip(viewsOf(gradients), maxNorm, normType)
+end
+
+return M

@@ -1,0 +1,178 @@
+--- dpt.nn.gradients: nn.utils.clipGradNorm and the method of modules.
+local dpt = require 'dpt'
+local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+
+--- Gradients 1, -2, 3, ... in order, and their values.
+local function fill(gradients)
+   local values = {}
+   for _, g in ipairs(gradients) do
+      local list = {}
+      for i = 1, g:nElement() do
+         list[i] = (#values + 1) * (#values % 2 == 0 and 1 or -1)
+         values[#values + 1] = list[i]
+      end
+      g:copy(torch.Tensor(list):view(g:size()))
+   end
+   return values
+end
+
+local function normOf(values, p)
+   local sum, most = 0, 0
+   for _, v in ipairs(values) do
+      sum, most = sum + math.abs(v) ^ p, math.max(most, math.abs(v))
+   end
+   return p == math.huge and most or sum ^ (1 / p)
+end
+
+--- Checks gradients against values times factor.
+local function check(values, factor, gradients, tolerance)
+   local n = 0
+   for _, g in ipairs(gradients) do
+      for _, v in ipairs(g:double():contiguous():view(-1):totable()) do
+         n = n + 1
+         assert.near(values[n] * factor, v, tolerance * math.abs(values[n]))
+      end
+   end
+   assert.equal(#values, n)
+end
+
+describe('nn.utils.clipGradNorm', function()
+   it('multiplies gradients by PyTorch\'s factor, on every type and for every norm', function()
+      for T, tolerance in pairs{['torch.DoubleTensor'] = 1e-14, ['torch.FloatTensor'] = 1e-6,
+         ['torch.HalfTensor'] = 2e-3, ['torch.CudaDoubleTensor'] = 1e-14,
+         ['torch.CudaTensor'] = 1e-6, ['torch.CudaHalfTensor'] = 2e-3} do
+         for _, p in ipairs{2, 1, 3, 0.5, math.huge} do
+            for _, share in ipairs{0.25, 1.5} do
+               local net = nn.Sequential():add(nn.Linear(2, 2)):add(nn.Tanh()):add(nn.Linear(2, 1))
+                  :type(T)
+               local _, gradients = net:parameters()
+               local values = fill(gradients)
+               local norm = normOf(values, p)
+               local factor = math.min(1, share * norm / (norm + 1e-6))
+               local found = net:clipGradNorm(share * norm, p ~= 2 and p or nil)
+               assert.near(norm, found, tolerance * norm)
+               check(values, factor, gradients, tolerance)
+            end
+         end
+      end
+   end)
+
+   it('takes a module, a flat gradient, a list, several types and several devices', function()
+      local function network()
+         return nn.Sequential():add(nn.Linear(3, 2)):add(nn.Linear(2, 2, false))
+      end
+      local flat, mixed, bare = network(), network(), network()
+      local _, dx = flat:getParameters()
+      mixed:get(2):cuda()
+      bare:get(1).gradBias = nil -- a frozen parameter
+      local norm = normOf(fill(select(2, network():parameters())), 2)
+      for _, case in ipairs{
+         {flat, select(2, flat:parameters()), flat}, {flat, select(2, flat:parameters()), dx},
+         {mixed, select(2, mixed:parameters()), mixed},
+         {mixed, select(2, mixed:parameters()), select(2, mixed:parameters())},
+      } do
+         local values = fill(case[2])
+         assert.near(norm, nn.utils.clipGradNorm(case[3], norm / 3), 1e-5)
+         check(values, norm / 3 / (norm + 1e-6), case[2], 1e-6)
+      end
+      local rest = {bare:get(1).gradWeight, bare:get(2).gradWeight}
+      local values = fill(rest)
+      assert.near(normOf(values, 2), bare:clipGradNorm(1), 1e-12)
+      check(values, 1 / (normOf(values, 2) + 1e-6), rest, 1e-12)
+      assert.equal(0, nn.utils.clipGradNorm({}, 1))
+      assert.equal(0, nn.Tanh():clipGradNorm(1))
+      assert.equal(0, nn.utils.clipGradNorm(torch.Tensor(), 1, math.huge))
+   end)
+
+   it('of modules on two devices is that of all #devices2', function()
+      local net = nn.Sequential():add(nn.GPU(nn.Linear(2, 2), 1, 2)):add(nn.GPU(nn.Linear(2, 2), 2))
+      net:cuda()
+      local _, gradients = net:parameters()
+      local values = fill(gradients)
+      local norm = normOf(values, 2)
+      assert.near(norm, net:clipGradNorm(1), 1e-5)
+      check(values, 1 / (norm + 1e-6), gradients, 1e-6)
+      assert.equal(1, cutorch.getDevice())
+   end)
+
+   it('counts what is shared once', function()
+      local one = nn.Linear(2, 2)
+      local net = nn.Sequential():add(one):add(one:clone('weight', 'bias', 'gradWeight',
+         'gradBias'))
+      one.gradWeight:fill(2)
+      one.gradBias:zero()
+      assert.equal(4, net:clipGradNorm(2))
+      assert.near(1, one.gradWeight[1][1], 1e-6)
+      local t = torch.Tensor{3, 4}
+      assert.equal(5, nn.utils.clipGradNorm({t, t, t:narrow(1, 1, 1)}, 1))
+      assert.near(0.6, t[1], 1e-6)
+   end)
+
+   it('of nn.DataParallelTable is that of all rows, also of those that wait #devices2', function()
+      local x, g = torch.ones(4, 2):cuda(), torch.ones(4, 2):cuda()
+      local one = nn.Linear(2, 2):cuda()
+      local many = nn.DataParallelTable(1):add(one:clone(), {1, 2})
+      for _, net in ipairs{many, nn.Sequential():add(many)} do
+         one:zeroGradParameters()
+         many:zeroGradParameters()
+         one:forward(x)
+         one:backward(x, g)
+         many:forward(x)
+         many:noSync(function() many:backward(x, g) end)
+         local norm = one:clipGradNorm(0.5)
+         assert.near(math.sqrt(6 * 16), norm, 1e-5)
+         assert.near(norm, net:clipGradNorm(0.5), 1e-5)
+         local _, expected = one:parameters()
+         for i, gradient in ipairs(select(2, many:parameters())) do
+            assert.is_true((gradient - expected[i]):abs():max() < 1e-6)
+         end
+      end
+   end)
+
+   it('of nn.DistributedDataParallel is the method', function()
+      local net = nn.DistributedDataParallel(nn.Add(2))
+      local gradient = net:get(1).gradBias
+      gradient:copy(torch.Tensor{3, 4})
+      assert.equal(7, net:clipGradNorm(100, 1))
+      assert.equal(5, nn.utils.clipGradNorm(net, 1))
+      assert.near(0.8, gradient[2], 1e-6)
+   end)
+
+   it('leaves gradients whose norm is not finite, and returns it', function()
+      for _, p in ipairs{2, 1, math.huge} do
+         for _, bad in ipairs{0 / 0, 1 / 0, -1 / 0} do
+            local t = torch.Tensor{3, bad, 1}
+            local norm = nn.utils.clipGradNorm(t, 1, p)
+            assert.equal(bad ~= bad, norm ~= norm)
+            assert.is_true(bad ~= bad or norm == math.huge)
+            assert.equal(3, t[1])
+            assert.equal(1, t[3])
+         end
+      end
+   end)
+
+   it('rejects other arguments, at the script\'s line', function()
+      local net = nn.Linear(1, 1)
+      for text, f in pairs{
+         ["clipGradNorm: argument 'maxNorm' is 0, wanted a number above 0"] =
+            function() net:clipGradNorm(0) end,
+         ["clipGradNorm: argument 'maxNorm' is missing, wanted a number above 0"] =
+            function() nn.utils.clipGradNorm(net) end,
+         ["clipGradNorm: argument 'maxNorm' is nan, wanted"] =
+            function() nn.utils.clipGradNorm(torch.ones(2), 0 / 0) end,
+         ["clipGradNorm: argument 'normType' is inf"] =
+            function() net:clipGradNorm(1, 'inf') end,
+         ["clipGradNorm: argument 'normType' is -1, wanted a number above 0"] =
+            function() net:clipGradNorm(1, -1) end,
+         ["clipGradNorm: argument 'gradients' is a number, wanted a module, a tensor or a list"] =
+            function() nn.utils.clipGradNorm(3, 1) end,
+         ["clipGradNorm: argument 'gradients' has a string at entry 2, wanted a tensor"] =
+            function() nn.utils.clipGradNorm({torch.ones(1), 'x'}, 1) end,
+      } do
+         local ok, why = pcall(f)
+         assert.is_false(ok)
+         assert.truthy(why:find('gradients_spec.lua:%d+: '), why)
+         assert.truthy(why:find(text, 1, true), why)
+      end
+   end)
+end)
