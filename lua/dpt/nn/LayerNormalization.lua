@@ -1,13 +1,17 @@
---- nn.LayerNormalization(nOutput, bias, eps, affine): x less its mean, divided by its deviation,
--- times a learned weight plus a learned bias (affine).
--- Invariant: it is Torch7's chain of modules, and in one point that is not what the name promises:
--- for a batch NxD the N means are taken from the elements in turn, element k of the whole batch
--- (from 0) less mean k mod N, so rows are not independent of each other.
+--- nn.LayerNormalization(nOutput, bias, eps, affine): for a batch of one row: x less its mean,
+-- divided by its deviation, times a learned weight plus a learned bias (affine). For more rows, as
+-- in Torch7, the result of a row depends on the other rows: of N means, one for each row, element k
+-- of the whole batch (from 0) is lessened by mean k mod N; each row is then divided by its norm.
+-- Normalization of each row by itself, as PyTorch's nn.LayerNorm, is not a module yet;
+-- docs/from-pytorch.md makes it of others.
+-- Invariant: it is Torch7's chain of modules.
 -- @function nn.LayerNormalization
 -- @within nn normalization
 -- @as layer
 -- @return a module; forward: B x nOutput -> the same size
--- @usage nn.LayerNormalization(2):forward(torch.Tensor{{1, 3}}):size() --> 1x2
+-- @usage local m, x = nn.LayerNormalization(2), torch.Tensor{{1, 3}, {10, 30}}
+--    local alone = m:forward(x:narrow(1, 1, 1)):clone()
+--    return alone, m:forward(x):narrow(1, 1, 1) --> [-1 1], [-0.08305 -1.412]
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
