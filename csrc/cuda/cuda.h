@@ -93,8 +93,8 @@ struct dpt__kernel_fault {
   uint64_t number;
 };
 
-/* Of the faults that threads of one launch meet, one is kept whole. number: the element that
- * `value` was read from. */
+/* Keeps one of the faults that threads of one launch meet. number: the element that `value` was
+ * read from. */
 static __device__ inline void dpt__fault_set(dpt__kernel_fault fault, int code, const char *name,
                                              long long value, long long position, long long limit,
                                              double number) {

@@ -21,7 +21,7 @@ struct dpt__class_fault {
     return true;
   }
 };
-/* Of the arguments of a kernel that has targets. */
+/* Returns the fault of a kernel whose arguments have targets. */
 template <typename Args>
 dpt__class_fault dpt__class_fault_of(const dpt__context *context, const Args &a) {
   return {dpt__fault_of(context), context->name, a.target, a.target_type, a.C};
