@@ -50,9 +50,10 @@ int dpt_folder_make(const char *path);
 int dpt_folder_remove(const char *path);
 /* value NULL: the variable goes away. */
 int dpt_setenv(const char *name, const char *value);
-/* Files of Lua's io library, which LuaJIT passes as FILE pointers: bytes read (less than n: the end
- * or an error), n bytes written, one byte (-1: the end) and back again, bytes up to the end (-1:
- * not known, as of a pipe). */
+/* Files of Lua's io library, which LuaJIT passes as FILE pointers: bytes read (less than n: the
+ * end; -1: failed), n bytes written, one byte (-1: the end) and back again, bytes up to the end (-1:
+ * not known, as of a pipe). Messages are reasons without a function's name. A write to a pipe
+ * whose reader has gone fails, if the file has no buffer; else SIGPIPE ends the process. */
 int64_t dpt_file_read(void *file, void *data, int64_t n);
 int dpt_file_write(void *file, const void *data, int64_t n);
 int dpt_file_byte(void *file);
@@ -65,10 +66,10 @@ int64_t dpt_text_read(void *file /* or NULL */, const void *bytes /* or NULL */,
 /* A file that is to replace the one at path at once. replacement: target: path without symbolic
  * links; name: a new, empty file beside it, open as `descriptor`, or target itself where that is no
  * regular file (a pipe; descriptor is -1 then). Both texts have `size` bytes. What a killed
- * process left there is removed. replace: what was written to name by now is on the disk, then at
- * target, and the descriptor is closed; drop: name and descriptor go away. */
+ * process left there is removed. replace: what was written to name by now is on the disk (if
+ * durable), then at target, and the descriptor is closed; drop: name and descriptor go away. */
 int dpt_file_replacement(const char *path, char *target, char *name, int64_t size, int *descriptor);
-int dpt_file_replace(int descriptor, const char *name, const char *target);
+int dpt_file_replace(int descriptor, const char *name, const char *target, int durable);
 void dpt_file_drop(int descriptor, const char *name);
 /* The libraries that dpt computes with, a line each: "name version"; opens the BLAS, which is left
  * out where there is none. */

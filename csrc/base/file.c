@@ -4,32 +4,67 @@
  * Invariant: `file` is a FILE of Lua's io library (LuaJIT passes its handle as one), which opens
  * and closes it; a caller never reads after a write, or writes after a read, without a seek
  * between. A file that shall replace another has an exclusive lock as long as its maker lives.
+ * Messages name no function: the caller puts its own before them.
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "base/status.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LARGE = 1 << 20 };
 
+/* Returns the text of errno as the end of a sentence; valid until the thread's next call. */
+static const char *file_reason(void) {
+  static _Thread_local char text[128];
+  snprintf(text, sizeof text, "%s", strerror(errno));
+  text[0] = (char)tolower((unsigned char)text[0]);
+  return text;
+}
+
 int64_t dpt_file_read(void *file, void *data, int64_t n) {
-  return (int64_t)fread(data, 1, (size_t)n, file);
+  size_t got = fread(data, 1, (size_t)n, file);
+  if (got == (size_t)n || !ferror(file)) return (int64_t)got;
+  dpt__say("%s", file_reason());
+  return -1;
+}
+
+/* Writes with SIGPIPE blocked in this thread, and takes away the one that the write has caused. */
+static size_t file_write_blocked(FILE *file, const void *data, size_t n) {
+  sigset_t one, pending, old;
+  sigemptyset(&one);
+  sigaddset(&one, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &one, &old);
+  size_t done = fwrite(data, 1, n, file);
+  int failed = errno;
+  if (done < n && failed == EPIPE && !sigismember(&pending, SIGPIPE)) {
+    while (sigtimedwait(&one, NULL, &(struct timespec){0}) < 0 && errno == EINTR) {}
+  }
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  errno = failed;
+  return done;
 }
 
 int dpt_file_write(void *file, const void *data, int64_t n) {
   errno = 0;
-  if (fwrite(data, 1, (size_t)n, file) == (size_t)n) return 0;
-  return dpt__fail("write: %lld bytes could not be written: %s", (long long)n,
-                   errno ? strerror(errno) : "the file is not open for writing");
+  /* only a file without a buffer can be a pipe; SIGPIPE on the standard output ends a program */
+  int may_be_pipe = __fbufsize(file) == 1 && fileno(file) > STDERR_FILENO;
+  size_t done =
+      may_be_pipe ? file_write_blocked(file, data, (size_t)n) : fwrite(data, 1, (size_t)n, file);
+  if (done == (size_t)n) return 0;
+  return dpt__fail("%s", errno ? file_reason() : "the file is not open for writing");
 }
 
 int dpt_file_byte(void *file) { return getc(file); }
@@ -88,13 +123,13 @@ int dpt_file_replacement(const char *path, char *target, char *name, int64_t cap
   free(real);
   *descriptor = -1;
   if (length < 0 || length + 32 > capacity) {
-    return dpt__fail("save: the path has %d bytes, wanted less than %lld", length,
+    return dpt__fail("the path has %d bytes, wanted less than %lld", length,
                      (long long)capacity - 32);
   }
   memcpy(name, target, (size_t)length + 1);
   if (there && !S_ISREG(status.st_mode)) return 0;
   if (there && access(target, W_OK) != 0)
-    return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
+    return dpt__fail("cannot write %s: %s", target, file_reason());
   int i = 0;
   while (1) {
     number_name(name, length, i);
@@ -102,7 +137,7 @@ int dpt_file_replacement(const char *path, char *target, char *name, int64_t cap
     if (*descriptor >= 0 || errno != EEXIST || i > 1000) break;
     if (!file_remove_left(name)) i++;
   }
-  if (*descriptor < 0) return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
+  if (*descriptor < 0) return dpt__fail("cannot write %s: %s", target, file_reason());
   for (int k = i + 1; number_name(name, length, k), access(name, F_OK) == 0; k++)
     file_remove_left(name);
   number_name(name, length, i);
@@ -131,14 +166,14 @@ static void file_close_behind(int descriptor) {
     pthread_detach(thread);
 }
 
-int dpt_file_replace(int descriptor, const char *name, const char *target) {
-  if (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS && errno != EROFS)
-    return dpt__fail("save: cannot write '%s': %s", target, strerror(errno));
+int dpt_file_replace(int descriptor, const char *name, const char *target, int durable) {
+  if (durable && fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS && errno != EROFS)
+    return dpt__fail("cannot write %s: %s", target, file_reason());
   struct stat status;
   int large = stat(target, &status) == 0 && status.st_size >= LARGE;
   int replaced = large ? open(target, O_PATH | O_CLOEXEC) : -1;
   if (rename(name, target) != 0) {
-    int failed = dpt__fail("save: cannot replace '%s': %s", target, strerror(errno));
+    int failed = dpt__fail("cannot replace %s: %s", target, file_reason());
     if (replaced >= 0) close(replaced);
     return failed;
   }

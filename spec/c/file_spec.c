@@ -1,10 +1,12 @@
-/* file_spec.c: numbers as text, and files that replace others. */
+/* file_spec.c: numbers as text, failures of files, and files that replace others. */
 #include "check.h"
 #include "dpt.h"
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void numbers(void) {
@@ -61,8 +63,8 @@ static void replacements(void) {
   CHECK(strcmp(name, other) != 0 && exists(name) && exists(other));
   put(one, "one");
   put(two, "two");
-  OK(dpt_file_replace(two, other, target));
-  OK(dpt_file_replace(one, name, target));
+  OK(dpt_file_replace(two, other, target, 1));
+  OK(dpt_file_replace(one, name, target, 0));
   FILE *file = fopen(path, "r");
   CHECK(file && fgets(got, sizeof got, file) && strcmp(got, "one") == 0);
   fclose(file);
@@ -82,7 +84,7 @@ static void replacements(void) {
 
   CHECK(chmod(path, 0640) == 0);
   OK(dpt_file_replacement(path, target, name, sizeof name, &one));
-  OK(dpt_file_replace(one, name, target));
+  OK(dpt_file_replace(one, name, target, 0));
   struct stat status;
   CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0640);
 
@@ -91,7 +93,7 @@ static void replacements(void) {
   FAILS(dpt_file_replacement("/nowhere/at/all", target, name, sizeof name, &one), "cannot write");
   FAILS(dpt_file_replacement(path, target, name, 20, &one), "wanted less than");
   OK(dpt_file_replacement(path, target, name, sizeof name, &one));
-  FAILS(dpt_file_replace(one, name, "/nowhere/at/all"), "cannot replace");
+  FAILS(dpt_file_replace(one, name, "/nowhere/at/all", 1), "cannot replace");
   dpt_file_drop(one, name);
   CHECK(!exists(name) && unlink(path) == 0 && rmdir(folder) == 0);
 }
@@ -113,18 +115,57 @@ static void large_replacements(void) {
     OK(dpt_file_replacement(path, target, name, sizeof name, &one));
     CHECK(ftruncate(one, 4 << 20) == 0);
     if (i == 10) CHECK(unlink(path) == 0); /* nothing is replaced then */
-    OK(dpt_file_replace(one, name, target));
+    OK(dpt_file_replace(one, name, target, 0));
   }
   OK(dpt_file_replacement(path, target, name, sizeof name, &one));
   CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0);
-  FAILS(dpt_file_replace(one, name, target), "cannot replace");
+  FAILS(dpt_file_replace(one, name, target, 0), "cannot replace");
   dpt_file_drop(one, name);
   for (int patience = 5000; descriptors() > before && patience > 0; patience--) usleep(1000);
   CHECK(descriptors() == before && rmdir(path) == 0);
 }
 
+static int is_pending(void) {
+  sigset_t set;
+  sigpending(&set);
+  return sigismember(&set, SIGPIPE);
+}
+
+/* Failed reads and writes have a reason, and a pipe without a reader sends no signal. */
+static void failures(void) {
+  char bytes[8] = "1234567";
+  int ends[2];
+  FILE *folder = fopen("/tmp", "r"), *full = fopen("/dev/full", "w");
+  CHECK(folder && full && pipe(ends) == 0);
+  CHECK(dpt_file_read(folder, bytes, 8) == -1 && strcmp(dpt_message(), "is a directory") == 0);
+  setvbuf(full, NULL, _IONBF, 0);
+  FAILS(dpt_file_write(full, bytes, 8), "no space left on device");
+  FILE *writer = fdopen(ends[1], "w");
+  CHECK(writer != NULL);
+  setvbuf(writer, NULL, _IONBF, 0);
+  OK(dpt_file_write(writer, bytes, 8));
+  close(ends[0]);
+  sigset_t one, old;
+  sigemptyset(&one);
+  sigaddset(&one, SIGPIPE);
+  for (int blocked = 0; blocked < 2; blocked++) {
+    FAILS(dpt_file_write(writer, bytes, 8), "broken pipe");
+    CHECK(!is_pending());
+    sigprocmask(SIG_BLOCK, &one, &old);
+    CHECK(sigismember(&old, SIGPIPE) == blocked);
+  }
+  raise(SIGPIPE); /* the caller's own stays */
+  FAILS(dpt_file_write(writer, bytes, 8), "broken pipe");
+  CHECK(is_pending());
+  sigtimedwait(&one, NULL, &(struct timespec){0});
+  fclose(writer);
+  fclose(full);
+  fclose(folder);
+}
+
 int main(void) {
   numbers();
+  failures();
   replacements();
   large_replacements();
   return check_end();

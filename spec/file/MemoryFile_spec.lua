@@ -25,7 +25,7 @@ describe('torch.MemoryFile', function()
       assert.error_matches(function() torch.MemoryFile 'x' end, "wanted 'r', 'w' or 'rw'")
       local f = torch.MemoryFile()
       f:writeString 'abc'
-      assert.error_matches(function() f:seek(5) end, 'position 5, the file has 3 bytes')
+      assert.error_matches(function() f:seek(5) end, 'the file has no position 5, it has 3 bytes')
       assert.equal(4, f:seek(4):position())
       assert.equal('torch.MemoryFile [status: open -- mode rw]', tostring(f))
       f:close()

@@ -1,6 +1,7 @@
 -- dpt.file.functions: functions in files, with their upvalues.
 local dpt = require 'dpt'
 local torch = dpt.torch
+local run = require 'spec.support.run'
 
 local function trip(value) return torch.deserialize(torch.serialize(value)) end
 
@@ -15,10 +16,11 @@ describe('Functions in files', function()
       torch.save(path, {f, 'rest'})
       local function without(object)
          assert.equal('rest', object[2])
-         assert.error_matches(function() object[1](3) end, 'a function was left out when its file'
-            .. ' was loaded, .* load it with {functions = true}')
+         assert.error_matches(function() object[1](3) end, 'a function was left out when .*'
+            .. path .. '.* was loaded, .* load it with {functions = true}')
          local file = torch.MemoryFile()
-         assert.error_matches(function() file:writeObject(object) end, 'would be lost')
+         assert.error_matches(function() file:writeObject(object) end, 'torch.MemoryFile: a'
+            .. ' function that was left out when .*' .. path .. '.* was loaded cannot be copied')
       end
       without(torch.load(path))
       local pipe = torch.PipeFile('cat ' .. path):binary()
@@ -43,6 +45,89 @@ describe('Functions in files', function()
       for _, bad in ipairs{{functions = 'all'}, {functions = 1}, {function_ = true}} do
          assert.error_matches(function() torch.load(path, bad) end, 'wanted')
       end
+   end)
+
+   it('are saved as they came if they were left out', function()
+      local n, more = 0, {}
+      local function up() n = n + 1 return n end
+      local function down() n = n - 1 return n, more end
+      more.up = up
+      torch.save(path, {up, {down = down}, up})
+      local left = torch.load(path)
+      assert.equal(left[1], left[3])
+      local other = path .. '.other'
+      torch.save(other, function() return 'of the other' end)
+      left.other = torch.load(other)
+      for _ = 1, 2 do -- again and again
+         for _, mode in ipairs{'binary', 'ascii'} do
+            torch.save(path, left, mode)
+            left = torch.load(path, mode)
+         end
+      end
+      assert.error_matches(function() left[1]() end, 'left out when ' .. path .. ' was loaded')
+      torch.save(other, {left, up}) -- with a function of this program
+      left = unpack(torch.load(other, {functions = true}))
+      os.remove(other)
+      assert.equal(left[1], left[3])
+      assert.equal(string.dump(up), string.dump(left[1]))
+      left[1]()
+      assert.equal(2, left[3]())
+      local value, upvalue = left[2].down()
+      assert.equal(1, value)
+      assert.equal(left[1], upvalue.up)
+      assert.equal('of the other', left.other())
+      assert.equal(0, n)
+      local pipe = torch.PipeFile('cat >' .. path, 'w'):binary()
+      torch.save(path .. '.x', up)
+      pipe:writeObject(torch.load(path .. '.x')):close()
+      os.remove(path .. '.x')
+      assert.equal(1, torch.load(path, {functions = true})())
+   end)
+
+   it('are saved as they came if an older file has them without names of upvalues', function()
+      local a, b = 4, 5
+      local code = string.dump(function() return a + b end)
+      for _, id in ipairs{6, 7} do
+         local file = torch.DiskFile(path, 'w'):binary()
+         file:writeInt(id)
+         if id == 7 then file:writeInt(1000) end
+         file:writeInt(#code)
+         file:writeChar(torch.CharStorage():string(code))
+         file:writeObject{10, 20}
+         file:close()
+         torch.save(path, torch.load(path))
+         assert.equal(30, torch.load(path, {functions = true})())
+      end
+   end)
+
+   it('are never loaded from memory if a file did not allow them', function()
+      torch.save(path, {function() error 'it ran' end})
+      local left = torch.load(path)
+      for _, copy in ipairs{torch.serialize, torch.serializeToStorage} do
+         assert.error_matches(function() copy(left) end, 'cannot be copied')
+      end
+      local file = torch.MemoryFile():binary():allowFunctions(false)
+      assert.error_matches(function() file:writeObject(left) end, 'cannot be copied')
+      assert.equal(left[1], require 'dpt.clone'(left)[1])
+   end)
+
+   it('are loaded by programs that run with DPT_FUNCTIONS=1', function()
+      torch.save(path, {function() return 'ran' end})
+      local code = ([[
+         local torch, threads = require('dpt').torch, require 'threads'
+         print(select(2, pcall(torch.load(%q)[1])):match '^ran$')
+         print(pcall(torch.load, %q, {functions = false}))
+         print(select(2, pcall(torch.load(%q, {functions = 'skip'})[1])):match 'left out')
+         local pool = threads.Threads(1)
+         pool:addjob(function() return pcall(torch.load(%q)[1]) end,
+            function(_, text) print(text:match '^ran$') end)
+         pool:synchronize()
+      ]]):gsub('%%q', ('%q'):format(path))
+      local text = run.lua(code, {DPT_FUNCTIONS = '1', DPT_DEVICES = 'none'})
+      assert.matches('^ran\nfalse\t.*torch.load: ' .. path .. ' holds a Lua function.*\nleft out'
+         .. '\nran\n$', text)
+      text = run.lua(code, {DPT_FUNCTIONS = '0', DPT_DEVICES = 'none'})
+      assert.matches('^nil\nfalse\t.*\nleft out\nnil\n$', text)
    end)
 
    it('keep upvalues, also shared ones and themselves (D7)', function()

@@ -1,36 +1,55 @@
 --- dpt.file.DiskFile: torch.DiskFile, a file on disk; and what PipeFile shares with it.
 --
 -- Invariant: reads and writes go by Lua's io library and C's blocks on the same FILE; between a
--- write and a read there is always a seek.
+-- write and a read there is always a seek. What is no regular file is written without a buffer.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
+local output = require 'dpt.output'
 local torch = require('dpt.class').torch
 local File = require 'dpt.file.File'
-local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
+local ffi, C, fail, type = dptffi.ffi, dptffi.C, dptffi.fail, dptffi.type
+
+local FOLDER = 2 -- of dpt_path_kind
 
 local construct
 local DiskFile = torch.newmetatable('torch.DiskFile', 'torch.File',
-   function(...) return construct(...) end, nil, nil, torch)
+   function(...) return construct('torch.DiskFile', ...) end, nil, nil, torch)
 
---- torch.DiskFile(name [, mode [, quiet]]): mode 'r', 'w' or 'rw' (made if it is missing; the
--- default 'r'). A quiet one that cannot be opened is nil.
-function construct(name, mode, quiet)
-   if type(name) ~= 'string' then core.usage('torch.DiskFile', "a name [, mode]", name, mode) end
-   mode = File.checkMode('torch.DiskFile', mode or 'r')
+local function open(name, mode)
    local handle, why
    if mode == 'rw' then
-      handle = io.open(name, 'r+b')
-      if not handle then handle, why = io.open(name, 'w+b') end
+      handle = output.open(name, 'r+b')
+      if not handle then handle, why = output.open(name, 'w+b') end
+   elseif mode == 'r' and C.dpt_path_kind(name) == FOLDER then
+      return nil, 'is a directory' -- fopen would open it
    else
-      handle, why = io.open(name, mode .. 'b')
+      handle, why = output.open(name, mode .. 'b')
    end
+   return handle, why
+end
+
+--- torch.DiskFile(name [, mode [, quiet]]): mode 'r', 'w' or 'rw' (made if it is missing; the
+-- default 'r'). A quiet one that cannot be opened is nil. Messages begin with the caller's name.
+function construct(caller, name, mode, quiet)
+   if type(name) ~= 'string' then core.usage(caller, "a name [, mode]", name, mode) end
+   mode = File.checkMode(caller, mode or 'r')
+   local handle, why = open(name, mode)
    if not handle then
       if quiet then return nil end
-      fail("torch.DiskFile: cannot open '%s' in mode %s: %s", name, mode, why)
+      fail("%s: cannot open '%s' in mode %s: %s", caller, name, mode, why)
    end
-   local self = setmetatable({}, DiskFile):_start(mode)
+   local self = setmetatable({}, DiskFile):_start(mode, caller, name)
    self.handle_, self.both_, self.name_ = handle, mode == 'rw', name
    self.quiet_ = quiet and true or false
+   return self
+end
+
+--- Opens a file for the function `caller`, by which messages begin.
+-- @param subject? what messages call the file (its name)
+-- @param note? the end of what is said when a write fails
+function DiskFile._open(caller, name, mode, subject, note)
+   local self = construct(caller, name, mode)
+   self.subject_, self.note_ = subject or name, note or ''
    return self
 end
 
@@ -44,16 +63,21 @@ end
 
 function DiskFile:_read(pointer, n)
    turn(self, 'read')
-   return tonumber(C.dpt_file_read(self.handle_, pointer, n))
+   local got = tonumber(C.dpt_file_read(self.handle_, pointer, n))
+   if got >= 0 then return got end
+   self:_fail('cannot be read: %s', ffi.string(C.dpt_message()))
+   return 0
+end
+
+--- Raises, or notes on a quiet file, that a write failed.
+function DiskFile:_cannotWrite(why)
+   self:_error('cannot write %s: %s%s', self.subject_, why, self.note_)
 end
 
 function DiskFile:_write(data, n)
    turn(self, 'write')
-   if self.quiet_ and self.depth_ == 0 then
-      if C.dpt_file_write(self.handle_, data, n) ~= 0 then self.error_ = true end
-   else
-      lib.file_write(self.handle_, data, n)
-   end
+   local ok, why = output.write(self.handle_, data, n)
+   if not ok then self:_cannotWrite(why) end
 end
 
 function DiskFile:_readText(kind, pointer, n)
@@ -78,7 +102,7 @@ function DiskFile:_position() return self.handle_:seek() or 0 end
 
 function DiskFile:_seek(offset)
    local ok, why = self.handle_:seek('set', offset)
-   if not ok then self:_fail('cannot seek to position %.0f: %s', offset + 1, why) end
+   if not ok then self:_fail('has no position %.0f: %s', offset + 1, why) end
 end
 
 function DiskFile:_length()
@@ -94,14 +118,14 @@ end
 --- Flushes what was written so far.
 function DiskFile:synchronize()
    self:_usable()
-   local ok, why = self.handle_:flush()
-   if not ok then self:_fail('cannot write: %s', why) end
+   local ok, why = output.flush(self.handle_)
+   if not ok then self:_cannotWrite(why) end
    return self
 end
 
 function DiskFile:_close()
-   local ok, why = self.handle_:close()
-   if not ok and why then self:_fail('cannot write: %s', why) end
+   local ok, why = output.close(self.handle_)
+   if not ok then self:_cannotWrite(why) end
 end
 
 function DiskFile:__tostring__()

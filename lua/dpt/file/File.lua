@@ -17,8 +17,9 @@ end, nil, nil, torch)
 
 local LITTLE = ffi.abi 'le'
 
---- The flags of a new file.
-function File:_start(mode)
+--- The flags of a new file. Messages about it begin with `caller: subject `.
+function File:_start(mode, caller, subject)
+   self.caller_, self.subject_, self.note_ = caller, subject, ''
    self.readable_, self.writable_ = mode:find 'r' ~= nil, mode:find 'w' ~= nil
    self.binary_, self.spacing_, self.quiet_, self.error_ = false, true, false, false
    self.swap_, self.long_, self.open_ = false, 8, true
@@ -30,7 +31,7 @@ end
 function File:_reset()
    self.written_, self.kept_, self.count_ = {}, {}, 0
    self.known_, self.ids_ = {}, {}
-   self.upvalues_, self.count_upvalues_, self.joined_ = {}, 0, {}
+   self.upvalues_, self.count_upvalues_, self.joined_, self.cells_ = {}, 0, {}, {}
    return self
 end
 
@@ -51,16 +52,29 @@ function File.checkMode(name, mode)
 end
 
 --- Raises an error, or notes the error on a quiet file; inside an object it always raises.
-function File:_fail(format, ...)
+function File:_error(format, ...)
    self.error_ = true
    if self.quiet_ and self.depth_ == 0 then return end
-   fail('%s: ' .. format, self.__typename, ...)
+   fail('%s: ' .. format, self.caller_, ...)
+end
+
+--- The same with a message about the file, which goes on after its name.
+function File:_fail(format, ...) return self:_error('%s ' .. format, self.subject_, ...) end
+
+--- Raises a message about the file, which goes on after its name.
+function File:_raise(format, ...)
+   fail('%s: %s ' .. format, self.caller_, self.subject_, ...)
+end
+
+--- Raises that the file holds what no file of Torch7's does.
+function File:_damaged(format, ...)
+   self:_raise('is damaged, or was saved in another mode: ' .. format, ...)
 end
 
 function File:_usable(what)
-   if not self.open_ then fail('%s: the file is closed', self.__typename) end
+   if not self.open_ then self:_raise 'is closed' end
    if what == 'read' and not self.readable_ or what == 'write' and not self.writable_ then
-      fail('%s: the file was not opened to %s', self.__typename, what)
+      self:_raise('was not opened to %s', what)
    end
 end
 
@@ -151,7 +165,7 @@ end
 --    return f:isReferenced(), f:referenced(false):isReferenced() --> true, false
 function File:isReferenced() return not self.force_ end
 
---- What readObject does with functions: true: loads them, 'skip': puts a function instead of them
+--- What readObject does with functions: true: loads them, 'skip': puts a function in their place
 -- that raises when called, false: raises. Bytes from elsewhere must not be loaded as functions.
 -- @function torch.File:allowFunctions
 -- @as file
@@ -217,7 +231,7 @@ function File:seek(position)
    self:_usable()
    position = core.checkInteger('seek', 'position', position)
    if position < 1 then
-      self:_fail('cannot seek to position %d, wanted 1 or more', position)
+      self:_fail('has no position %d, wanted 1 or more', position)
    else
       self:_seek(position - 1)
    end
@@ -272,7 +286,7 @@ function File:readString(format)
    end
    local first = self:_byte()
    if first < 0 then
-      self:_fail 'read no byte, the file is at its end'
+      self:_fail 'is at its end'
       return ''
    end
    self:_unread(first)

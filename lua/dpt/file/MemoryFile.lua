@@ -12,10 +12,12 @@ local construct
 local MemoryFile = torch.newmetatable('torch.MemoryFile', 'torch.File',
    function(...) return construct(...) end, nil, nil, torch)
 
+MemoryFile.loadsFunctions_ = true -- unless allowFunctions says otherwise
+
 --- A file over the first n bytes of a torch.CharStorage.
 local function over(storage, n, mode)
-   local self = setmetatable({}, MemoryFile):_start(mode)
-   self.storage_, self.size_, self.at_, self.functions_ = storage, n, 0, true
+   local self = setmetatable({}, MemoryFile):_start(mode, 'torch.MemoryFile', 'the file')
+   self.storage_, self.size_, self.at_ = storage, n, 0
    return self
 end
 
@@ -98,7 +100,7 @@ function MemoryFile:_length() return size(self) end
 
 function MemoryFile:_seek(offset)
    if offset > size(self) then
-      self:_fail('cannot seek to position %.0f, the file has %d bytes', offset + 1, self.size_)
+      self:_fail('has no position %.0f, it has %d bytes', offset + 1, self.size_)
    else
       self.at_ = offset
    end

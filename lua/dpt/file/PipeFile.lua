@@ -1,7 +1,8 @@
 --- dpt.file.PipeFile: torch.PipeFile, the output or the input of a command.
 --
 -- Invariant: a pipe has no position and no length: what cannot be known is nil, and reads take
--- memory only as bytes arrive.
+-- memory only as bytes arrive. A write has no buffer, so the end of the command is an error of the
+-- write (dpt.output).
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -25,14 +26,21 @@ function construct(command, mode, quiet)
       if quiet then return nil end
       fail("torch.PipeFile: cannot run '%s': %s", command, why)
    end
-   local self = setmetatable({}, PipeFile):_start(mode)
+   if mode == 'w' then handle:setvbuf 'no' end
+   local self = setmetatable({}, PipeFile):_start(mode, 'torch.PipeFile',
+      ("the %s of '%s'"):format(mode == 'r' and 'output' or 'input', command))
    self.handle_, self.name_, self.quiet_ = handle, command, quiet and true or false
    return self
 end
 
+function PipeFile:_cannotWrite(why)
+   self:_error("cannot write to '%s': %s", self.name_,
+      why == 'broken pipe' and 'its program has ended (broken pipe)' or why)
+end
+
 -- How the command ends is its own affair.
 function PipeFile:_close() self.handle_:close() end
-function PipeFile:_seek() self:_fail 'a pipe cannot seek' end
+function PipeFile:_seek() self:_fail 'is a pipe, which cannot seek' end
 function PipeFile:_length() return 0 end
 function PipeFile:_left() return nil end
 

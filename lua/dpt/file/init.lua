@@ -5,6 +5,7 @@
 -- elsewhere.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
+local output = require 'dpt.output'
 local torch = require('dpt.class').torch
 local File = require 'dpt.file.File'
 local DiskFile = require 'dpt.file.DiskFile'
@@ -12,7 +13,7 @@ local MemoryFile = require 'dpt.file.MemoryFile'
 require 'dpt.file.PipeFile'
 require 'dpt.file.numbers'
 require 'dpt.file.object'
-local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
+local C, fail, type = dptffi.C, dptffi.fail, dptffi.type
 
 --- Sets a file to 'binary' (the default), 'ascii', 'b32' or 'b64' (binary, Longs of 4 or 8 bytes).
 local function setMode(fn, file, mode)
@@ -26,26 +27,21 @@ local function setMode(fn, file, mode)
    return file:binary()
 end
 
-local ROOM = 8192
-
 --- torch.save(path, object [, mode [, referenced]]): the file at path is replaced at the end, or
 -- stays what it was, whenever the process or the machine ends.
 function torch.save(path, object, mode, referenced)
    if type(path) ~= 'string' then core.usage('torch.save', 'a path and an object', path) end
-   local target, name, slot = ffi.new('char[?]', ROOM), ffi.new('char[?]', ROOM), ffi.new 'int[1]'
-   lib.file_replacement(path, target, name, ROOM, slot)
-   local file
-   local ok, why = pcall(function()
-      file = setMode('torch.save', torch.DiskFile(ffi.string(name), 'w'), mode)
-      file:referenced(referenced ~= false)
-      file:writeObject(object)
+   output.replacing('torch.save', path, true, function(name, note)
+      local file = DiskFile._open('torch.save', name, 'w', path, note)
+      local ok, why = pcall(function()
+         setMode('torch.save', file, mode):referenced(referenced ~= false):writeObject(object)
+      end)
+      if not ok then
+         file.handle_:close()
+         error(why, 0)
+      end
       file:close()
-      if slot[0] >= 0 then lib.file_replace(slot[0], name, target) end
    end)
-   if ok then return end
-   if file and file.open_ then file.handle_:close() end
-   C.dpt_file_drop(slot[0], name)
-   error(why, 0)
 end
 
 --- torch.load(path [, mode] [, referenced] [, {functions = true, false or 'skip'}]): see
@@ -67,7 +63,7 @@ function torch.load(path, ...)
          fail('torch.load: there is no option %s, wanted functions', tostring(name))
       end
    end
-   local file = setMode('torch.load', torch.DiskFile(path, 'r'), given.string)
+   local file = setMode('torch.load', DiskFile._open('torch.load', path, 'r'), given.string)
    file:referenced(given.boolean ~= false):allowFunctions(options.functions)
    local ok, object = pcall(file.readObject, file)
    file:close()
@@ -99,6 +95,7 @@ function torch.deserializeFromStorage(storage, mode)
       core.usage('torch.deserializeFromStorage', 'a torch.CharStorage', storage)
    end
    local file = MemoryFile.over(storage, core.storageLength(storage), 'r')
+   file.caller_, file.subject_ = 'torch.deserialize', 'the data'
    return setMode('torch.deserialize', file, mode):readObject()
 end
 

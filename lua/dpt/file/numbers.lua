@@ -44,7 +44,7 @@ function File:_writeBlock(kind, pointer, n)
          for i = 0, n - 1 do
             keep[i] = pointer[i]
             if keep[i] ~= pointer[i] then
-               fail('%s: %s does not fit into the 4 bytes of longSize', self.__typename,
+               fail('%s: %s does not fit into the 4 bytes of longSize', self.caller_,
                   tostring(pointer[i]):sub(1, -3))
             end
          end
@@ -57,6 +57,18 @@ function File:_writeBlock(kind, pointer, n)
       core.hold(keep)
    end
    if not self.binary_ and self.spacing_ then self:_write('\n', 1) end
+end
+
+--- Raises, or notes on a quiet file, that too little was read.
+local function short(self, format, ...)
+   local left = self:_left()
+   local last = left and self:_position() + left
+   if last == 0 then return self:_fail 'is empty' end
+   if left and left > 0 and not self.binary_ then
+      return self:_fail('has no number at byte %.0f: ' .. format, last - left + 1, ...)
+   end
+   if not last then return self:_fail('ends early: ' .. format, ...) end
+   self:_fail('ends early at byte %.0f: ' .. format, last, ...)
 end
 
 --- Reads n elements to pointer; how many there were.
@@ -82,7 +94,7 @@ function File:_readBlock(kind, pointer, n)
       local byte = self:_byte()
       if byte ~= 10 then self:_unread(byte) end
    end
-   if got < n then self:_fail('read %d elements, wanted %d', got, n) end
+   if got < n then short(self, 'read %d elements, wanted %d', got, n) end
    return got
 end
 
@@ -94,7 +106,7 @@ function File:_capacity(kind, n)
    local left = self:_left()
    if not left then return math.min(n, 2 ^ 20) end
    if n * size <= left then return n end
-   self:_fail('%.0f bytes are left in the file, wanted %.0f for %.0f elements', left, n * size, n)
+   short(self, '%.0f bytes are left, wanted %.0f for %.0f elements', left, n * size, n)
    return math.floor(left / size)
 end
 
@@ -102,7 +114,7 @@ end
 function File:_readStorage(kind, n)
    self:_usable 'read'
    if not (n >= 0 and n < 2 ^ 53) then
-      fail('%s: a size is %.17g, wanted 0 or more', self.__typename, n)
+      self:_damaged('a size is %.17g, wanted 0 or more', n)
    end
    n = math.floor(n)
    local capacity, got = self:_capacity(kind, n), 0

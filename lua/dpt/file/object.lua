@@ -11,6 +11,7 @@ local deep = require 'dpt.deep'
 local core = require 'dpt.tensor.core'
 local transient = require 'dpt.transient'
 local File = require 'dpt.file.File'
+local foreign = require 'dpt.file.foreign'
 local functions = require 'dpt.file.functions'
 local tensors = require 'dpt.file.tensors'
 local way = require 'dpt.file.way'
@@ -18,8 +19,8 @@ local ffi, C, fail, torch = dptffi.ffi, dptffi.C, dptffi.fail, class.torch
 local type = dptffi.type
 
 local NIL, NUMBER, STRING, TABLE, OBJECT, BOOLEAN = 0, 1, 2, 3, 4, 5
--- functions: without an index; with upvalues and their names (7: with an index, without names)
-local FUNCTION, NAMED_FUNCTION = 6, 8
+-- functions: without an index; with one; with one and the names of upvalues
+local FUNCTION, PLAIN_FUNCTION, NAMED_FUNCTION = 6, 7, 8
 local DEEPEST = 50000
 -- values that are written each time
 local TOLD = {['nil'] = true, number = true, string = true, boolean = true}
@@ -39,11 +40,14 @@ function File:isWritableObject(value)
    if kind == 'boolean' then return BOOLEAN end
    if class.methodsOf(value) then return OBJECT end
    if kind == 'table' then return TABLE end
-   if kind == 'function' and pcall(string.dump, value) then return NAMED_FUNCTION end
+   if kind == 'function' and pcall(string.dump, value) then
+      local kept = functions.leftOut(value)
+      return kept and not kept.named and PLAIN_FUNCTION or NAMED_FUNCTION
+   end
 end
 
 local function tooDeep(file)
-   fail('%s: objects are nested too deep, %d or more in each other', file.__typename, file.depth_)
+   fail('%s: objects are nested too deep, %d or more in each other', file.caller_, file.depth_)
 end
 
 -- Calls f(file, ...) one level deeper.
@@ -89,9 +93,9 @@ local function writeTable(file, value)
 end
 
 local function writeFunction(file, f)
-   local upvalues = functions.upvalues(file, f)
+   local bytes, upvalues = functions.parts(file, f)
    file.path_[file.depth_] = upvalues
-   writeString(file, string.dump(f))
+   writeString(file, bytes)
    writeValue(file, upvalues)
 end
 
@@ -202,7 +206,7 @@ local small = ffi.new('char[?]', SMALL)
 
 local function readString(file)
    local n = file:readInt()
-   if n < 0 then fail('%s: a string has %d bytes, wanted 0 or more', file.__typename, n) end
+   if n < 0 then file:_damaged('a string has %d bytes, wanted 0 or more', n) end
    if n <= SMALL then
       file:_readBlock(C.DPT_I8, small, n)
       return ffi.string(small, n)
@@ -226,10 +230,10 @@ end
 local function readTable(file, index, id)
    local value = known(file, index, id, {})
    local n = file:readInt()
-   if n < 0 then fail('%s: a table has %d entries, wanted 0 or more', file.__typename, n) end
+   if n < 0 then file:_damaged('a table has %d entries, wanted 0 or more', n) end
    for _ = 1, n do
       local k = readValue(file)
-      if k == nil or k ~= k then fail('%s: a key of a table is nil or NaN', file.__typename) end
+      if k == nil or k ~= k then file:_damaged 'a key of a table is nil or NaN' end
       value[k] = readValue(file)
    end
    return value
@@ -237,8 +241,9 @@ end
 
 local function readFunction(file, index, id)
    functions.check(file)
-   local value = known(file, index, id, functions.load(file, readString(file)))
-   functions.join(file, value, readValue(file), id == NAMED_FUNCTION)
+   local named = id == NAMED_FUNCTION
+   local value = known(file, index, id, functions.load(file, readString(file), named))
+   functions.join(file, value, readValue(file), named)
    return value
 end
 
@@ -256,8 +261,8 @@ function File:readFields(object)
    transient.unread[object] = true
    local fields = self:readObject()
    if type(fields) ~= 'table' then
-      fail("%s: the fields of a '%s' are of type %s, wanted a table", self.__typename,
-         torch.type(object), torch.type(fields))
+      self:_damaged("the fields of a '%s' are of type %s, wanted a table", torch.type(object),
+         torch.type(fields))
    end
    for k, v in next, fields do object[k] = v end
    transient.reset(object)
@@ -277,8 +282,8 @@ local function readInside(file, index, id)
    end
    local make = torch.factory(name)
    if not make then
-      fail('%s: class %s is unknown: what defines it must be loaded before the file',
-         file.__typename, core.quote(name))
+      file:_raise('holds an object whose class %s is unknown: what defines it must be loaded before'
+         .. ' the file', core.quote(name))
    end
    local value = known(file, index, id, make(file))
    local methods = torch.getmetatable(name)
@@ -288,7 +293,7 @@ local function readInside(file, index, id)
    elseif type(value) == 'table' then
       file:readFields(value)
    else
-      fail('%s: a %s cannot be read', file.__typename, name)
+      file:_damaged('a %s cannot be read', name)
    end
    return value
 end
@@ -300,15 +305,16 @@ function readValue(file)
    if id == BOOLEAN then return file:readBool() end
    if id == STRING then return readString(file) end
    if id < NIL or id > NAMED_FUNCTION then
-      fail('%s: %d is no type of object, the file is no .t7 file, of another mode or damaged',
-         file.__typename, id)
+      if file.depth_ > 0 then file:_damaged('unknown type %d of an object', id) end
+      file:_raise('is not a .t7 file (unknown type %d), was saved in another mode, or is damaged',
+         id)
    end
    local index = id ~= FUNCTION and file:readInt() or nil
    local value
    if index then
       if not file.force_ then value = file.known_[index] end
       if value ~= nil and file.ids_[index] ~= id or index < 1 then
-         fail('%s: the index %d does not name an object of that type', file.__typename, index)
+         file:_damaged('the index %d does not name an object of that type', index)
       end
       if value ~= nil then return value end
    end
@@ -316,8 +322,20 @@ function readValue(file)
       index, id)
 end
 
+-- Reads an object that is in no other one; if that fails, says what the file is instead of one.
+local function readWhole(file)
+   file:_usable 'read'
+   local start = file:_position()
+   local ok, value = pcall(readValue, file)
+   if ok then return value end
+   local what = foreign(file, start)
+   if what then file:_raise('%s', what) end
+   error(value, 0)
+end
+
 --- Reads what writeObject wrote. No function is loaded from a DiskFile or PipeFile, unless
--- allowFunctions says so: one that raises when it is called stands for it.
+-- allowFunctions or DPT_FUNCTIONS=1 says so: one that raises when it is called is put in its place,
+-- which a DiskFile or PipeFile writes as the function that was read.
 -- @function torch.File:readObject
 -- @as file
 -- @return the value that was written
@@ -326,5 +344,5 @@ end
 --    f:seek(1)
 --    return f:readObject() --> [8]
 function File:readObject()
-   return guarded(readValue, self)
+   return guarded(self.depth_ > 0 and readValue or readWhole, self)
 end

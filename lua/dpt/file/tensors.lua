@@ -6,7 +6,7 @@
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
-local C, ffi, lib, fail = dptffi.C, dptffi.ffi, dptffi.lib, dptffi.fail
+local C, ffi, lib = dptffi.C, dptffi.ffi, dptffi.lib
 
 local tensors = {}
 local LONG = C.DPT_I64
@@ -60,20 +60,20 @@ local function readTensor(file, kind, t)
    local name = core.tensorNames[kind]
    local n = file:readInt()
    if n < 0 or n > C.DPT_MAXDIM then
-      fail('%s: a %s has %d dimensions, wanted 0 to %d', file.__typename, name, n, C.DPT_MAXDIM)
+      file:_damaged('a %s has %d dimensions, wanted 0 to %d', name, n, C.DPT_MAXDIM)
    end
    local size, step = ffi.new('int64_t[12]'), ffi.new('int64_t[12]')
    file:_readBlock(LONG, size, n)
    file:_readBlock(LONG, step, n)
    local first, storage = file:readLong() - 1, file:readObject()
    if storage ~= nil and not (core.isStorage(storage) and storage.kind_ == kind) then
-      fail('%s: a %s lies in a %s, wanted a %s', file.__typename, name, core.describe(storage),
+      file:_damaged('a %s lies in a %s, wanted a %s', name, core.describe(storage),
          core.storageNames[kind])
    end
    local need, have = extent(n, size, step), storage and core.storageLength(storage) or 0
    if not need or first < 0 or need > 0 and first + need > have then
-      fail('%s: the sizes and strides of a %s do not fit its storage of %d elements',
-         file.__typename, name, have)
+      file:_damaged('the sizes and strides of a %s do not fit its storage of %d elements', name,
+         have)
    end
    lib.set_storage(t, storage and storage.ptr_, math.min(first, have), n, size, step)
    core.hold(storage)

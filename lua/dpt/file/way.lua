@@ -12,7 +12,7 @@ return function(file)
       local part = path[depth]
       if type(part) == 'table' then
          local upvalue = part[path[depth + 1]]
-         part = upvalue and upvalue.name
+         part = type(upvalue) == 'table' and upvalue.name
          depth = depth + 2
       end
       if part then parts[#parts + 1] = tostring(part) end

@@ -1,0 +1,120 @@
+--- dpt.output: files that dpt writes: opens them, adds text to them, replaces them.
+--
+-- Invariant: what cannot be written is an error that names the file; a file that is replaced is the
+-- old one or the whole new one. What is no regular file (a pipe, a terminal) has no buffer: so a
+-- pipe whose reader has gone is an error of the write, and nothing is left to write when it is
+-- closed or collected.
+local dptffi = require 'dpt.ffi'
+local ffi, C, fail, type = dptffi.ffi, dptffi.C, dptffi.fail, dptffi.type
+
+local output = {}
+
+local ROOM = 8192 -- for a path
+
+local function message() return ffi.string(C.dpt_message()) end
+
+-- A reason of the system as the end of a sentence.
+local function lower(why) return (why:gsub('^%u', string.lower)) end
+
+--- Opens a file.
+-- @param mode of io.open; direct: true: without a buffer
+-- @return the handle; nil and the reason
+function output.open(path, mode, direct)
+   local handle, why = io.open(path, mode)
+   if not handle then return nil, lower(why:sub(#path + 3)) end -- after 'path: '
+   if direct or mode:find '[wa+]' and C.dpt_file_left(handle) < 0 then handle:setvbuf 'no' end
+   return handle
+end
+
+--- Writes n bytes (those of a string) to a handle.
+-- @return true; nil and the reason
+function output.write(handle, data, n)
+   if C.dpt_file_write(handle, data, n or #data) == 0 then return true end
+   return nil, message()
+end
+
+--- Gives the system what a handle's buffer holds.
+-- @return true; nil and the reason
+function output.flush(handle)
+   local ok, why = handle:flush()
+   return ok, why and lower(why)
+end
+
+--- Closes a handle: what does not fit on the disk may show only here.
+-- @return true; nil and the reason
+function output.close(handle)
+   local ok, why = handle:close()
+   return ok, why and lower(why)
+end
+
+local function cannot(fn, path, why, note)
+   return fail('%s: cannot write %s: %s%s', fn, path, why, note or '')
+end
+
+--- Opens a file that grows by output.add, in mode 'w' or 'a'.
+-- @return the handle
+function output.log(fn, path, mode)
+   local handle, why = output.open(path, mode, true)
+   return handle or cannot(fn, path, why)
+end
+
+--- Adds text to a file, which has it at once.
+-- @param path what messages call it
+function output.add(fn, path, handle, text)
+   local ok, why = output.write(handle, text)
+   if ok then ok, why = output.flush(handle) end
+   if not ok then cannot(fn, path, why) end
+end
+
+-- Prepares a file that can replace the one at a path.
+-- @return path without links, the new file's name, its descriptor in an array (-1: none)
+local function prepare(fn, path)
+   local target, name, slot = ffi.new('char[?]', ROOM), ffi.new('char[?]', ROOM), ffi.new 'int[1]'
+   if C.dpt_file_replacement(path, target, name, ROOM, slot) ~= 0 then
+      fail('%s: %s', fn, message())
+   end
+   return target, name, slot
+end
+
+--- Calls put(name, note) to write what replaces the file at a path, to the file `name`: a new one
+-- beside it, or what is at path if that is no regular file. note: the end of an error message.
+-- @param durable true: the new file is on the disk before it replaces the old one
+function output.replacing(fn, path, durable, put)
+   local target, name, slot = prepare(fn, path)
+   local note = slot[0] >= 0 and C.dpt_path_kind(target) == 1
+      and '; the previous file is unchanged' or ''
+   local ok, why = pcall(function()
+      put(ffi.string(name), note)
+      if slot[0] >= 0 and C.dpt_file_replace(slot[0], name, target, durable and 1 or 0) ~= 0 then
+         fail('%s: %s%s', fn, message(), note)
+      end
+   end)
+   if ok then return end
+   C.dpt_file_drop(slot[0], name)
+   error(why, 0)
+end
+
+--- Replaces the file at a path.
+-- @param content a string, or a function that calls write(text) with each part of the file
+-- @param durable as for replacing
+function output.replace(fn, path, content, durable)
+   output.replacing(fn, path, durable, function(name, note)
+      local handle, why = output.open(name, 'wb')
+      if not handle then cannot(fn, path, why, note) end
+      local function write(text)
+         local ok, reason = output.write(handle, text)
+         if not ok then cannot(fn, path, reason, note) end
+      end
+      if type(content) == 'string' then write(content) else content(write) end
+      local closed, late = output.close(handle)
+      if not closed then cannot(fn, path, late, note) end
+   end)
+end
+
+--- Raises if the file at a path could not be replaced. Changes nothing.
+function output.check(fn, path)
+   local _, name, slot = prepare(fn, path)
+   C.dpt_file_drop(slot[0], name)
+end
+
+return output
