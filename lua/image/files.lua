@@ -4,6 +4,7 @@
 -- x rows x columns; floats and doubles 0 to 1, bytes as they are. An error names the file.
 local binding = require 'image.ffi'
 local ppm = require 'image.ppm'
+local output = require 'dpt.output'
 local ffi, C, torch, fail, type = binding.ffi, binding.C, binding.torch, binding.fail, binding.type
 
 local files = {}
@@ -193,14 +194,7 @@ local function write(fn, name, format, tensor, q)
       fail("%s: argument 'filename' is %s, wanted a string", fn, binding.describe(name))
    end
    local bytes = encode(fn, format, tensor, q)
-   local file, why = io.open(name, 'wb')
-   local ok
-   if file then
-      ok, why = file:write(bytes)
-      local closed, late = file:close()
-      if ok and not closed then ok, why = closed, late end
-   end
-   if not ok then fail('%s: %s: %s', fn, name, tostring(why)) end
+   output.replace(fn, name, bytes)
 end
 
 local FORMATS = {jpg = 'jpeg', jpeg = 'jpeg', png = 'png', ppm = 'ppm', pgm = 'ppm'}

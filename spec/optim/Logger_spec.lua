@@ -54,7 +54,7 @@ describe('optim.Logger', function()
    end)
 
    it('raises if it cannot write, with the reason', function()
-      bad('optim.Logger: cannot write: ' .. name .. '/log: Not a directory',
+      bad('optim.Logger: cannot write ' .. name .. '/log: not a directory',
          function() optim.Logger(name .. '/log') end)
    end)
 

@@ -102,6 +102,32 @@ describe('gnuplot', function()
          function() gnuplot.svgfigure(7) end)
    end)
 
+   it('says why a file is not written, once for each reason, and keeps the old one', function()
+      if not there then return pending 'there is no gnuplot (scripts/setup)' end
+      local file = io.open(name, 'w')
+      file:write 'old'
+      file:close()
+      local text = run.ended(([[
+         require 'dpt'
+         require 'gnuplot' -- sets the global
+         for _ = 1, 2 do
+            for _, path in ipairs{%q, '/dev/full', '/nowhere/x.svg'} do
+               gnuplot.svgfigure(path)
+               gnuplot.plot{1, 2, 3}
+               io.stderr:write(tostring(gnuplot.plotflush()), '\n')
+               gnuplot.raw 'no command'
+               io.stderr:write(tostring(gnuplot.plotflush()), '\n')
+            end
+         end]]):format(name), "trap '' XFSZ; ulimit -f 8")
+      local first = 'gnuplot: no picture is drawn: '
+      assert.equal(first .. 'cannot write ' .. name .. ': file too large; the previous file is'
+         .. ' unchanged\nfalse\n' .. first .. 'gnuplot ends with status 1: invalid command\nfalse\n'
+         .. first .. 'cannot write /dev/full: no space left on device\nfalse\nfalse\n'
+         .. first .. 'cannot write /nowhere/x.svg: no such file or directory\nfalse\nfalse\n'
+         .. ('false\n'):rep(6) .. '0', text)
+      assert.equal('old', read(name))
+   end)
+
    it('says in one line that there is no gnuplot, and goes on', function()
       local text = run.lua([[
          require 'dpt'

@@ -5,6 +5,7 @@
 -- at all. Names are PyTorch's (weight_ih_l0, running_mean ...), sizes too: what differs is turned
 -- here and nowhere else.
 local dptffi = require 'dpt.ffi'
+local output = require 'dpt.output'
 local torch = require 'dpt.tensor'
 local json = require 'dpt.profiler.json'
 local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
@@ -136,13 +137,10 @@ function safetensors.save(path, tensors)
    text = text .. (' '):rep(-#text % 8)
    local length = {}
    for i = 1, 8 do length[i] = string.char(math.floor(#text / 256^(i - 1)) % 256) end
-   local file, why = io.open(path .. '.new', 'wb')
-   local written = file and file:write(table.concat(length), text, table.concat(parts))
-   if file then written = file:close() and written end
-   if not written or not os.rename(path .. '.new', path) then
-      os.remove(path .. '.new')
-      fail('safetensors.save: cannot write %s: %s', path, why or 'the disk may be full')
-   end
+   output.replace('safetensors.save', path, function(write)
+      write(table.concat(length) .. text)
+      for _, part in ipairs(parts) do write(part) end
+   end, true)
 end
 
 -- What a module's tensors are in PyTorch ----------------------------------------------------------

@@ -1,11 +1,12 @@
 --- optim.Logger(filename, timestamp): a table of numbers, a row for each add, in a text file.
--- Invariant: every row is on disk when add returns; names come first, from setNames or the first
--- row's keys; numbers are written with five digits. symbols (a column's values), styles and names
--- are by the column's number after setNames, else by its key in the first row; `order` lists these
--- in the file's order. No plot ends a program.
+-- Invariant: the system has every row when add returns, or add raises; names come first, from
+-- setNames or the first row's keys; numbers are written with five digits. symbols (a column's
+-- values), styles and names are by the column's number after setNames, else by its key in the first
+-- row; `order` lists these in the file's order. No plot ends a program.
 
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'
+local output = require 'dpt.output'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -28,11 +29,9 @@ function Logger:__init(filename, timestamp)
       self.epsfile, self.svgfile = filename .. '.eps', filename .. '.svg'
       if timestamp then filename = filename .. '-' .. os.date('%Y_%m_%d_%X') end
       paths.mkdir(paths.dirname(filename))
-      local file, why = io.open(filename, 'w')
-      if not file then fail('optim.Logger: cannot write: %s', why) end
-      self.file = file
+      self.file, self.path = output.log('optim.Logger', filename, 'w'), filename
    else
-      self.file = io.stdout
+      self.file, self.path = io.stdout, 'the standard output'
       self.name = 'stdout'
       print('<Logger> warning: no path provided, logging to std out')
    end
@@ -49,20 +48,25 @@ function Logger:__init(filename, timestamp)
    self.logscale = false
 end
 
+local function write(self, words)
+   words[#words + 1] = ''
+   output.add('optim.Logger', self.path, self.file, table.concat(words, '\t') .. '\n')
+   return self
+end
+
 -- Writes the names of the columns, key -> name.
 -- @param idx name -> key
 local function beginColumns(self, names, idx)
    self.empty = false
    self.names, self.idx, self.nsymbols = names, idx, #names
+   local words = {}
    for key, name in pairs(names) do
-      self.file:write(name, '\t')
+      words[#words + 1] = tostring(name)
       self.symbols[key] = {}
       self.styles[key] = {self.defaultStyle}
       table.insert(self.order, key)
    end
-   self.file:write('\n')
-   self.file:flush()
-   return self
+   return write(self, words)
 end
 
 --- Names the columns and writes them.
@@ -106,16 +110,15 @@ function Logger:add(symbols)
    for name, value in pairs(symbols) do row[keyOf(self, name)] = value end
    local last = #self.order
    while last > 0 and row[self.order[last]] == nil do last = last - 1 end
+   local words = {}
    for i = 1, last do
       local key = self.order[i]
       local value = row[key]
       table.insert(self.symbols[key], value)
-      self.file:write(value == nil and '' or type(value) == 'number' and ('%11.4e'):format(value)
-         or tostring(value), '\t')
+      words[i] = value == nil and '' or type(value) == 'number' and ('%11.4e'):format(value)
+         or tostring(value)
    end
-   self.file:write('\n')
-   self.file:flush()
-   return self
+   return write(self, words)
 end
 
 --- Line styles for plots, one for each column.

@@ -14,6 +14,7 @@ local dptffi = require 'dpt.ffi'
 local events = require 'dpt.profiler.events'
 local json = require 'dpt.profiler.json'
 local memory = require 'dpt.profiler.memory'
+local output = require 'dpt.output'
 local scope = require 'dpt.device.scope'
 local summary = require 'dpt.profiler.summary'
 local want = require 'dpt.class.want'
@@ -144,18 +145,14 @@ function profiler.save(path)
       local stem, suffix = path:match '^(.*)(%.[^./]*)$'
       path = ('%s.rank%d%s'):format(stem or path, p.rank, suffix or '')
    end
-   local file, why = io.open(path, 'w')
-   if not file then fail('profiler: cannot write: %s', why) end
-   file:write('{"displayTimeUnit":"ms","otherData":', json.encode{
-      dpt = ffi.string(C.dpt_version()), rank = p.rank, ranks = p.ranks, records = p.records,
-      lost = p.lost, started = p.started, devices = ffi.string(C.dpt_device_report()),
-   }, ',"traceEvents":[\n')
-   for i, e in ipairs(p.events) do file:write(i > 1 and ',\n' or '', json.encode(e)) end
-   local written, reason = file:write '\n]}\n'
-   local closed, late = file:close() -- what did not fit on the disk may show only here
-   if not (written and closed) then
-      fail('profiler: cannot write %s: %s', path, reason or late)
-   end
+   output.replace('profiler', path, function(write)
+      write('{"displayTimeUnit":"ms","otherData":' .. json.encode{
+         dpt = ffi.string(C.dpt_version()), rank = p.rank, ranks = p.ranks, records = p.records,
+         lost = p.lost, started = p.started, devices = ffi.string(C.dpt_device_report()),
+      } .. ',"traceEvents":[\n')
+      for i, e in ipairs(p.events) do write((i > 1 and ',\n' or '') .. json.encode(e)) end
+      write '\n]}\n'
+   end)
    return path
 end
 

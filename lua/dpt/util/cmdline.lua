@@ -3,6 +3,7 @@
 -- Invariant: what `parse` returns has the option's name without its dashes as key; a wrong command
 -- line prints what is wrong and the help, and ends the process with status 1.
 local dptffi = require 'dpt.ffi'
+local output = require 'dpt.output'
 local torch = require('dpt.class').torch
 local type = dptffi.type
 
@@ -266,9 +267,10 @@ CmdLine.setPrint = nil
 --    return text:gsub('%s+', ' '):match '%[command.*%w'
 --    --> [command line arguments] n 2 [----------------------] a line
 function CmdLine:log(file, params)
-   local output, why = file, nil
-   if io.type(file) ~= 'file' then output, why = io.open(file, 'w') end
-   if not output then dptffi.fail("CmdLine:log: cannot write the log: %s", why) end
+   local handle, path = file, 'the log'
+   if io.type(file) ~= 'file' then
+      handle, path = output.log('CmdLine:log', file, 'w'), file
+   end
    local before = print
    CmdLine.setPrint(function(...)
       if not self.silentio then before(...) end
@@ -276,8 +278,8 @@ function CmdLine:log(file, params)
       if self.dateformat then parts[1] = os.date(self.dateformat) end
       for i = 1, select('#', ...) do parts[#parts + 1] = tostring((select(i, ...))) end
       parts[#parts + 1] = '\n'
-      output:write(table.concat(parts, ' ')) -- the end of a line is one more word
-      output:flush()
+      -- the end of a line is one more word
+      output.add('CmdLine:log', path, handle, table.concat(parts, ' '))
    end)
    print('[program started on ' .. os.date() .. ']')
    print('[command line arguments]')

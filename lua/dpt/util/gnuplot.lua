@@ -1,10 +1,11 @@
 --- gnuplot: Torch7's plots, drawn by the program gnuplot (Debian's gnuplot-nox) into files.
 --
 -- Invariant: nothing here ends a program: if there is no gnuplot, or it fails, a line on stderr
--- says so, once, and there is no picture. A figure is a list of gnuplot's commands; its file is
--- written as a whole by plotflush and close. There are no windows: a figure without a file is not
--- drawn.
+-- says so, once for each reason, and the file stays as it was. A figure is a list of gnuplot's
+-- commands; its file is replaced as a whole by plotflush and close. There are no windows: a figure
+-- without a file is not drawn.
 local dptffi = require 'dpt.ffi'
+local output = require 'dpt.output'
 local plots = require 'dpt.util.gnuplot.plots'
 local quote = require 'dpt.util.gnuplot.quote'
 local fail, type = dptffi.fail, dptffi.type
@@ -13,12 +14,13 @@ local gnuplot = {}
 
 local program = 'gnuplot'
 local figures, current = {}, nil
-local said = false
+local said = {}
 
--- Says once why there are no pictures.
+-- Says once why there is no picture.
 local function say(why)
-   if not said then io.stderr:write('gnuplot: no picture is drawn: ', why, '\n') end
-   said = true
+   why = why:gsub('^.-gnuplot: ', '') -- of a message of dpt.output
+   if not said[why] then io.stderr:write('gnuplot: no picture is drawn: ', why, '\n') end
+   said[why] = true
 end
 
 -- figures -----------------------------------------------------------------------------------------
@@ -168,6 +170,27 @@ end
 local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'plot',
    'raw'}
 
+-- What the program draws by a text of commands; nil and why it does not. The picture comes by a
+-- pipe: gnuplot itself does not notice a full disk.
+local function drawn(text)
+   local name = os.tmpname()
+   local ok, picture, why = pcall(function()
+      output.replace('gnuplot', name, text)
+      local pipe = io.popen(("%s '%s' 2>'%s.log'; printf ' %%d' $?"):format(program, name, name))
+      local bytes, status = pipe:read '*a':match '^(.*) (%d+)$'
+      pipe:close()
+      if status == '0' and bytes ~= '' then return bytes end
+      local log = io.open(name .. '.log')
+      local reason = log:read '*a':gsub('%s+', ' '):gsub('^.-line %d+: ', ''):gsub(' $', '')
+      log:close()
+      return nil, ('%s ends with status %s: %s'):format(program, status, reason)
+   end)
+   os.remove(name)
+   os.remove(name .. '.log')
+   if not ok then return nil, picture end
+   return picture, why
+end
+
 --- Writes the file of a figure.
 -- @function gnuplot.plotflush
 -- @as gnuplot
@@ -187,19 +210,13 @@ function gnuplot.plotflush(n)
       say(('there is no %s (apt-get install gnuplot-nox)'):format(program))
       return false
    end
-   local lines = {'set terminal ' .. terminals[f.kind], 'set termoption noenhanced',
-      'set output ' .. quote(f.path)}
+   local lines = {'set terminal ' .. terminals[f.kind], 'set termoption noenhanced'}
    for _, name in ipairs(ORDER) do lines[#lines + 1] = f.settings[name] end
-   local name = os.tmpname()
-   local file = io.open(name, 'w')
-   file:write(table.concat(lines, '\n'), '\n', f.plot, '\n')
-   file:close()
-   local ok = succeeds(("%s '%s' >'%s.log' 2>&1"):format(program, name, name))
-   local log = io.open(name .. '.log')
-   if not ok then say((log:read '*a':gsub('%s+', ' '):gsub('^.-line %d+: ', ''))) end
-   log:close()
-   os.remove(name)
-   os.remove(name .. '.log')
+   lines[#lines + 1] = f.plot .. '\n'
+   local picture, why = drawn(table.concat(lines, '\n'))
+   local ok = picture ~= nil
+   if ok then ok, why = pcall(output.replace, 'gnuplot', f.path, picture) end
+   if not ok then say(why) end
    return ok
 end
 
@@ -260,7 +277,7 @@ end
 -- @param path string: of the program
 -- @return nothing
 -- @usage require('gnuplot').setgnuplotexe 'gnuplot'
-function gnuplot.setgnuplotexe(path) program, said = path, false end
+function gnuplot.setgnuplotexe(path) program, said = path, {} end
 
 --- Windows' terminals, of which there are none.
 -- @function gnuplot.setgnuplotterminal

@@ -2,6 +2,7 @@
 --
 -- Invariant: the names that were there when dpt was loaded are not the user's: `who` does not list
 -- them and `clearall` leaves them. Only what the user names, or made himself, is taken away.
+local output = require 'dpt.output'
 local paths = require 'dpt.util.paths'
 
 local session, before = {}, {}
@@ -86,12 +87,11 @@ end
 --    return paths.filep(name), os.remove(name) --> true, true
 function session.log(path, append)
    paths.mkdir(paths.dirname(path))
-   local file = assert(io.open(path, append and 'a' or 'w'))
+   local file = output.log('xlua.log', path, append and 'a' or 'w')
    local write = io.write
    -- luacheck: push ignore 122 (this is what the command is for)
    io.write = function(...)
-      file:write(...)
-      file:flush()
+      output.add('xlua.log', path, file, table.concat{...})
       return write(...)
    end
    -- luacheck: pop
