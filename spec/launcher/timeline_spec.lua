@@ -3,7 +3,8 @@ local paths = require 'dpt.util.paths'
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 
 local function run(words)
-   local pipe = io.popen(("%s/scripts/dpt timeline %s 2>&1; printf ' %%d' $?"):format(root, words))
+   local pipe = io.popen(("{ %s/scripts/dpt timeline %s; } 2>&1; printf ' %%d' $?"):format(root,
+      words))
    local text, status = pipe:read('*a'):match '^(.*) (%d+)$'
    pipe:close()
    return text, tonumber(status)
@@ -27,6 +28,16 @@ describe('dpt timeline', function()
       assert.equal(0, status)
       assert.matches('^<svg ', text)
       assert.equal(text, (run(path .. ' --svg --from 0 --to 1.5')))
+   end)
+
+   it('ends with an error if the page cannot be written', function()
+      local text, status = run(path .. ' >/dev/full')
+      assert.equal('dpt timeline: cannot write the standard output: no space left on device\n',
+         text)
+      assert.equal(1, status)
+      text, status = run '--help >/dev/full'
+      assert.matches('^dpt: cannot write the standard output: ', text)
+      assert.equal(1, status)
    end)
 
    it('says how it is used, and what it does not take', function()

@@ -6,6 +6,7 @@
 -- history is a file of lines, each appended when it was typed, so that sessions side by side and
 -- one that is killed lose none.
 local dptffi = require 'dpt.ffi'
+local output = require 'dpt.output'
 local complete = require 'dpt.launcher.complete'
 local ffi, C = dptffi.ffi, dptffi.ffi.C
 
@@ -77,11 +78,8 @@ local function recall()
       editor.last = lines[i]
    end
    if #lines <= 2 * LINES then return end
-   local shorter = io.open(editor.file .. '.new', 'w')
-   if not shorter then return end
-   shorter:write(table.concat(lines, '\n', #lines - LINES + 1), '\n')
-   shorter:close()
-   os.rename(editor.file .. '.new', editor.file)
+   local text = table.concat(lines, '\n', #lines - LINES + 1) .. '\n'
+   pcall(output.replace, 'history', editor.file, text) -- else it stays long
 end
 
 -- libedit's list: what all have in common, then each; it frees them.

@@ -1,15 +1,19 @@
 --- dpt.launcher.profile: `dpt --profile=FILE program.lua`: a profile of the whole program.
 --
--- Invariant: the file is written however the program ends: at its end, by os.exit or by an error;
--- what cannot be written is said, and does not change how the program ends. The exit status is the
--- program's. If the program begins a profile of its own, the file ends there.
+-- Invariant: the file is written however the program ends: at its end, by os.exit or by an error.
+-- A file that cannot be written ends the command before the program begins. The exit status is
+-- the program's, or 1 instead of 0 if the profile could not be written in the end. If the program
+-- begins a profile of its own, the file ends there.
+local output = require 'dpt.output'
+
 local profile = {}
 
 local path, exit
 
 -- Writes the file, once.
+-- @return false if it could not be written
 local function save()
-   if not path then return end
+   if not path then return true end
    local profiler = require 'dpt.profiler'
    local target = path
    path = nil
@@ -17,7 +21,7 @@ local function save()
    io.stdout:flush()
    if not ok then
       io.stderr:write('dpt: no profile: ', tostring(written), '\n')
-      return
+      return false
    end
    io.stderr:write(tostring(profiler.summary()), '\n\n')
    local _, lost = profiler.count()
@@ -27,14 +31,21 @@ local function save()
    end
    io.stderr:write(('dpt: see it with `dpt timeline %s > step.html`, or open it in'
       .. ' https://ui.perfetto.dev\n'):format(written))
+   return true
 end
 
---- Begins the profile that goes into a file.
+--- Begins the profile that goes into a file, which it must be possible to write.
 function profile.begin(target)
+   local ok, why = pcall(output.check, '--profile', target)
+   if not ok then
+      io.stderr:write('dpt: ', why, '\n')
+      os.exit(1, true)
+   end
    path, exit = target, os.exit
-   os.exit = function(...) -- luacheck: ignore
-      pcall(save)
-      exit(...)
+   os.exit = function(status, ...) -- luacheck: ignore
+      local called, written = pcall(save)
+      local good = status == nil or status == true or status == 0
+      exit(good and not (called and written) and 1 or status, ...)
    end
    require('dpt.profiler')._start(function()
       io.stderr:write('dpt: the program takes a profile of its own: ', path, ' ends before it\n')
@@ -44,8 +55,9 @@ end
 
 --- The program has come to its end.
 function profile.finish()
-   save()
+   local written = save()
    os.exit = exit -- luacheck: ignore
+   if not written then os.exit(1, true) end
 end
 
 return profile

@@ -20,17 +20,17 @@ function timeline.run(words)
    if not given then return paths end
    if #paths == 0 then return options.wrong('dpt timeline', usage, 'no profile is named') end
    local library = require 'dpt.profiler.timeline'
-   local ok, text = pcall(function()
+   local ok, why = pcall(function()
       local profiles = {}
       for i, path in ipairs(paths) do profiles[i] = library.read(path) end
-      return given['--svg'] and library.picture(profiles, given['--from'], given['--to'])
+      local text = given['--svg'] and library.picture(profiles, given['--from'], given['--to'])
          or library.page(profiles)
+      require('dpt.output').add('timeline', 'the standard output', io.stdout, text)
    end)
    if not ok then
-      io.stderr:write('dpt ', (tostring(text):gsub('^.-timeline: ', 'timeline: ')), '\n')
+      io.stderr:write('dpt ', (tostring(why):gsub('^.-timeline: ', 'timeline: ')), '\n')
       return 1
    end
-   io.write(text)
    return 0
 end
 
