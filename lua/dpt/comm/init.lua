@@ -8,6 +8,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
+local report = require 'dpt.report'
 local cutorch = require 'dpt.device'
 local coalesce = require 'dpt.comm.coalesce'
 local lists = require 'dpt.comm.lists'
@@ -17,14 +18,6 @@ local checkInteger, want = core.checkInteger, require 'dpt.class.want'
 
 local comm = {}
 for name, value in pairs(coalesce) do comm[name] = value end
-
--- One line on stderr for each text.
-local logged = {}
-local function log(text)
-   if logged[text] then return end
-   logged[text] = true
-   io.stderr:write('dpt: ', text, '\n')
-end
 
 --- Chooses what tensors travel by between devices; the choice is reported once on stderr. comm.use
 -- is its older name.
@@ -46,11 +39,11 @@ function comm.setTransport(name, strict)
    end
    local before = comm.transport()
    if C.dpt_comm_use(name) == 0 then
-      if name ~= before then log('tensors travel between devices by ' .. name) end
+      if name ~= before then report('tensors travel between devices by ' .. name) end
       return true
    end
    if strict then dptffi.raiseMessage() end
-   log(ffi.string(C.dpt_message()))
+   report(ffi.string(C.dpt_message()))
    return false
 end
 
