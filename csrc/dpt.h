@@ -613,9 +613,11 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v /* or NULL */,
                  const dpt_tensor *rates /* or NULL */, const dpt_tensor *decays /* or NULL */,
                  double rate, double decay, double momentum, double keep, int nesterov, int first);
 /* g += decay*x; m = beta1*m + (1-beta1)*g; v = beta2*v + (1-beta2)*g*g;
- * x -= rate * m / (sqrt(v) + eps); rate is the bias-corrected step size. */
-int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,
-                  double decay, double beta1, double beta2, double eps);
+ * x -= rate * m / (sqrt(v) + eps); rate is the bias-corrected step size. rates and decays as for
+ * sgd. */
+int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
+                  const dpt_tensor *rates /* or NULL */, const dpt_tensor *decays /* or NULL */,
+                  double rate, double decay, double beta1, double beta2, double eps);
 
 /* ---- rnn ----------------------------------------------------------------------------------- */
 

@@ -239,6 +239,7 @@ struct dpt__adam_args {
   int64_t n;
   double rate, decay, beta1, beta2, eps;
   void *x, *g, *m, *v;
+  const void *rates, *decays; /* may be NULL */
 };
 
 #endif

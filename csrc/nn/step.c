@@ -35,8 +35,9 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
   return dpt__call_run(&call, n, sgd, &args);
 }
 
-int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, double rate,
-                  double decay, double beta1, double beta2, double eps) {
+int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
+                  const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
+                  double beta1, double beta2, double eps) {
   dpt__call call;
   int64_t n = x ? dpt__count(x) : 0;
   dpt__call_begin(&call, "adam", "x", x);
@@ -46,5 +47,7 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, do
   step_vector(&call, "dfdx", g, n, &args.g);
   step_vector(&call, "m", m, n, &args.m);
   step_vector(&call, "v", v, n, &args.v);
+  step_factors(&call, "learningRates", rates, n, &args.rates);
+  step_factors(&call, "weightDecays", decays, n, &args.decays);
   return dpt__call_run(&call, n, adam, &args);
 }

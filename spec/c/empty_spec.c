@@ -120,7 +120,7 @@ static void missing(void) {
   FAILS(dpt_dropout_mask(NULL, &(dpt_draw){0}, 0.5, 1), "'mask' is missing");
   FAILS(dpt_dropout_mask(&x, NULL, 0.5, 1), "'draw' is missing");
   FAILS(dpt_sgd_step(NULL, &m, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'x' is missing");
-  FAILS(dpt_adam_step(&m, &m, NULL, &m, 1, 0, 0, 0, 1), "'m' is missing");
+  FAILS(dpt_adam_step(&m, &m, NULL, &m, NULL, NULL, 1, 0, 0, 0, 1), "'m' is missing");
   dpt_tensor_free(&x), dpt_tensor_free(&m), dpt_tensor_free(&y);
   free(in.v), free(two.v);
 }

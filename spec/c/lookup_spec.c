@@ -98,23 +98,27 @@ static void compare_sgd(int kind, int form) {
   free(x.v), free(g.v), free(v.v), free(r.v), free(d.v);
 }
 
-static void compare_adam(int kind) {
+static void compare_adam(int kind, int vectors) {
   array x = array_fill(ARRAY(3000), -1, 1), g = array_fill(ARRAY(3000), -1, 1);
   array m = array_fill(ARRAY(3000), -1, 1), v = array_fill(ARRAY(3000), 0.5, 1);
   dpt_tensor tx = tensor_of(x, kind, 1), tg = tensor_of(g, kind, 0);
+  array r = array_fill(ARRAY(3000), 0, 1), d = array_fill(ARRAY(3000), 0, 1);
   dpt_tensor tm = tensor_of(m, kind, 0), tv = tensor_of(v, kind, 0);
-  OK(dpt_adam_step(&tx, &tg, &tm, &tv, 0.01, 0.1, 0.9, 0.999, 1e-8));
+  dpt_tensor tr = tensor_of(r, kind, 1), td = tensor_of(d, kind, 0);
+  OK(dpt_adam_step(&tx, &tg, &tm, &tv, vectors ? &tr : NULL, vectors ? &td : NULL, 0.01, 0.1, 0.9,
+                   0.999, 1e-8));
   for (int64_t i = 0; i < x.n; i++) {
-    g.v[i] += 0.1 * x.v[i];
+    g.v[i] += (vectors ? d.v[i] : 0.1) * x.v[i];
     m.v[i] = 0.9 * m.v[i] + (1 - 0.9) * g.v[i];
     v.v[i] = 0.999 * v.v[i] + (1 - 0.999) * g.v[i] * g.v[i];
-    x.v[i] -= 0.01 * m.v[i] / (sqrt(v.v[i]) + 1e-8);
+    x.v[i] -= (vectors ? r.v[i] : 1) * 0.01 * m.v[i] / (sqrt(v.v[i]) + 1e-8);
   }
   same(&tx, x, 1e-12, "adam x");
   same(&tg, g, 1e-12, "adam g");
   same(&tm, m, 1e-12, "adam m");
   same(&tv, v, 1e-12, "adam v");
-  free(x.v), free(g.v), free(m.v), free(v.v);
+  dpt_tensor_free(&tr), dpt_tensor_free(&td);
+  free(x.v), free(g.v), free(m.v), free(v.v), free(r.v), free(d.v);
 }
 
 static void refusals(void) {
@@ -144,7 +148,7 @@ int main(void) {
     for (int i = 0; i < torture(120); i++) compare_lookup(kinds[k], types[i % 4], i / 4 % 2);
     for (int form = 0; form < 32; form++) compare_sgd(kinds[k], form);
     dropout(kinds[k]);
-    compare_adam(kinds[k]);
+    for (int vectors = 0; vectors < 2; vectors++) compare_adam(kinds[k], vectors);
   }
   refusals();
   return check_end();

@@ -246,8 +246,12 @@ describe('cutorch.graph', function()
          {function() locked:copy(x) end, 'waits'},
          {function() x:copy(host) end, 'reads ordinary host memory'},
          {function() x:randperm(4) end, 'draws on the host'},
-         {function() lib.adam_step(x, y, x:clone(), x:clone(), 1, 0, 0, 0, 1) end, 'counts', 2},
-         {function() lib.adam_step(half, other, half, other, 1, 0, 0, 0, 1) end, 'counts'},
+         {function()
+            lib.adam_step(x, y, x:clone(), x:clone(), nil, nil, 1, 0, 0, 0, 1)
+         end, 'counts', 2},
+         {function()
+            lib.adam_step(half, other, half, other, nil, nil, 1, 0, 0, 0, 1)
+         end, 'counts'},
       }
       for i, case in ipairs(rejected) do
          local g = cutorch.graph(function()

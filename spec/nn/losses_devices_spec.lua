@@ -254,6 +254,7 @@ describe('On devices', function()
                {'sgd', momentum = 0.9, dampening = 0, nesterov = true},
                {'sgd', learningRates = true, weightDecays = true}, {'adam'},
                {'adam', weightDecay = 0.1},
+               {'adam', learningRates = true, weightDecays = true},
             } do
                local n = 1500 + i
                local x, g = torch.randn(n):type(typename), torch.randn(n):type(typename)

@@ -29,12 +29,13 @@ function formulas.sgd(c, s, i, x, g)
    return x - rate * (c.learningRates and c.learningRates[i] or 1) * g
 end
 
-function formulas.adam(c, s, _, x, g)
+function formulas.adam(c, s, i, x, g)
    local b1, b2, t = c.beta1 or 0.9, c.beta2 or 0.999, s.n + 1
-   g = g + (c.weightDecay or 0) * x
+   g = g + (c.weightDecay or c.weightDecays and c.weightDecays[i] or 0) * x
    s.m = b1 * (s.m or 0) + (1 - b1) * g
    s.v = b2 * (s.v or 0) + (1 - b2) * g * g
    local rate = (c.learningRate or 1e-3) / (1 + s.n * (c.learningRateDecay or 0))
+   rate = rate * (c.learningRates and c.learningRates[i] or 1)
    return x - rate * sqrt(1 - b2 ^ t) / (1 - b1 ^ t) * s.m / (sqrt(s.v) + (c.epsilon or 1e-8))
 end
 
@@ -108,8 +109,12 @@ local options = {
       {learningRate = 0.1, weightDecays = each},
       {learningRate = 0.1, learningRateDecay = 0.1, learningRates = each, weightDecays = each,
          momentum = 0.5, dampening = 0, nesterov = true}},
-   adam = {{}, {learningRate = 0.1, learningRateDecay = 0.1, beta1 = 0.8, beta2 = 0.9,
-      epsilon = 1e-3, weightDecay = 0.1}},
+   adam = {{}, {learningRate = 0.1, learningRates = each},
+      {learningRate = 0.1, weightDecays = each},
+      {learningRate = 0.1, weightDecay = 0.1, weightDecays = each},
+      {learningRate = 0.1, learningRateDecay = 0.1, learningRates = each, weightDecays = each},
+      {learningRate = 0.1, learningRateDecay = 0.1, beta1 = 0.8, beta2 = 0.9, epsilon = 1e-3,
+         weightDecay = 0.1}},
    adamax = {{}, {learningRate = 0.1, beta1 = 0.8, beta2 = 0.7, epsilon = 0.1,
       weightDecay = 0.2}},
    adagrad = {{}, {learningRate = 0.3, learningRateDecay = 0.1, weightDecay = 0.1}},

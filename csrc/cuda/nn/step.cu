@@ -50,15 +50,24 @@ template <typename T> __global__ void adam_kernel(dpt__adam_args a, bool packs) 
   const T rate = (T)-a.rate, eps = (T)a.eps, decay = (T)a.decay;
   dpt__each_pack(a.n, packs, [&](dpt__pack_at at) {
     dpt__pack<T> x = at.load<T>(a.x), g = at.load<T>(a.g), m = at.load<T>(a.m), v = at.load<T>(a.v);
-    if (a.decay != 0) {
+    if (a.decays) {
+      dpt__pack<T> decays = at.load<T>(a.decays);
+      for (int i = 0; i < DPT__PACK; i++) g.v[i] += decays.v[i] * x.v[i];
+    } else if (a.decay != 0) {
       for (int i = 0; i < DPT__PACK; i++) g.v[i] += decay * x.v[i];
-      at.store(a.g, g);
     }
+    if (a.decays || a.decay != 0) at.store(a.g, g);
+    dpt__pack<T> step = {};
     for (int i = 0; i < DPT__PACK; i++) {
       m.v[i] = m.v[i] * beta1 + rest1 * g.v[i];
       v.v[i] = v.v[i] * beta2 + rest2 * g.v[i] * g.v[i];
-      x.v[i] += rate * m.v[i] / ((T)sqrt(v.v[i]) + eps);
+      step.v[i] = rate * m.v[i] / ((T)sqrt(v.v[i]) + eps);
     }
+    if (a.rates) {
+      dpt__pack<T> rates = at.load<T>(a.rates);
+      for (int i = 0; i < DPT__PACK; i++) step.v[i] = rates.v[i] * step.v[i];
+    }
+    for (int i = 0; i < DPT__PACK; i++) x.v[i] += step.v[i];
     at.store(a.m, m);
     at.store(a.v, v);
     at.store(a.x, x);
@@ -85,7 +94,7 @@ int dpt__cuda_adam(dpt__context *context, const void *args) {
   return dpt__of_real(a.type, [&](auto zero) {
     typedef decltype(zero) T;
     bool packs = dpt__packs_at<T>(a.x) && dpt__packs_at<T>(a.g) && dpt__packs_at<T>(a.m) &&
-                 dpt__packs_at<T>(a.v);
+                 dpt__packs_at<T>(a.v) && dpt__packs_at<T>(a.rates) && dpt__packs_at<T>(a.decays);
     auto kernel = adam_kernel<T>;
     return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, packs);
   });

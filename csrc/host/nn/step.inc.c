@@ -28,15 +28,22 @@ DPT__CLONES
 static void FN(adam_block)(const struct dpt__adam_args *a, int64_t first, int64_t n) {
   T *restrict x = (T *)a->x + first, *restrict g = (T *)a->g + first;
   T *restrict m = (T *)a->m + first, *restrict v = (T *)a->v + first;
+  const T *restrict rates = a->rates ? (const T *)a->rates + first : NULL;
+  const T *restrict decays = a->decays ? (const T *)a->decays + first : NULL;
   T beta1 = (T)a->beta1, beta2 = (T)a->beta2, rest1 = (T)(1 - a->beta1), rest2 = (T)(1 - a->beta2);
   T rate = (T)-a->rate, eps = (T)a->eps, decay = (T)a->decay;
-  if (a->decay != 0)
+  if (decays)
+    for (int64_t i = 0; i < n; i++) g[i] += decays[i] * x[i];
+  else if (a->decay != 0)
     for (int64_t i = 0; i < n; i++) g[i] += decay * x[i];
   for (int64_t i = 0; i < n; i++) {
     m[i] = m[i] * beta1 + rest1 * g[i];
     v[i] = v[i] * beta2 + rest2 * g[i] * g[i];
-    x[i] += rate * m[i] / (REAL(sqrt)(v[i]) + eps);
   }
+  if (rates)
+    for (int64_t i = 0; i < n; i++) x[i] += rates[i] * (rate * m[i] / (REAL(sqrt)(v[i]) + eps));
+  else
+    for (int64_t i = 0; i < n; i++) x[i] += rate * m[i] / (REAL(sqrt)(v[i]) + eps);
 }
 
 static int FN(sgd)(dpt__context *context, const struct dpt__sgd_args *a) {

@@ -4,11 +4,13 @@
 -- @function optim.adadelta
 -- @as descent
 -- @param config? table: rho (0.9), eps (1e-6), weightDecay (0)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.adadelta(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {rho = 0.5}) --> [1.001], {4}
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 
 --- @param config rho (0.9), eps (1e-6), weightDecay (0)
 -- @return x, {f(x) before the step}
@@ -20,17 +22,15 @@ return function(opfunc, x, config, state)
    arguments.gradient('adadelta', x, dfdx)
 
    if decay ~= 0 then dfdx:add(decay, x) end
-   if not state.paramVariance then
-      state.paramVariance = dfdx.new():resizeAs(dfdx):zero()
-      state.paramStd = dfdx.new():resizeAs(dfdx):zero()
-      state.delta = dfdx.new():resizeAs(dfdx):zero()
-      state.accDelta = dfdx.new():resizeAs(dfdx):zero()
-   end
-   state.paramVariance:mul(rho):addcmul(1 - rho, dfdx, dfdx)
-   state.paramStd:copy(state.paramVariance):add(eps):sqrt()
-   state.delta:copy(state.accDelta):add(eps):sqrt():cdiv(state.paramStd):cmul(dfdx)
-   x:add(-1, state.delta)
-   state.accDelta:mul(rho):addcmul(1 - rho, state.delta, state.delta)
+   local variance = stateOf.tensor('adadelta', state, 'paramVariance', dfdx)
+   local deviation = stateOf.tensor('adadelta', state, 'paramStd', dfdx)
+   local delta = stateOf.tensor('adadelta', state, 'delta', dfdx)
+   local squares = stateOf.tensor('adadelta', state, 'accDelta', dfdx)
+   variance:mul(rho):addcmul(1 - rho, dfdx, dfdx)
+   deviation:copy(variance):add(eps):sqrt()
+   delta:copy(squares):add(eps):sqrt():cdiv(deviation):cmul(dfdx)
+   x:add(-1, delta)
+   squares:mul(rho):addcmul(1 - rho, delta, delta)
    state.evalCounter = state.evalCounter + 1
    return x, {fx}
 end

@@ -4,11 +4,13 @@
 -- @function optim.adagrad
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.adagrad(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 
 --- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0)
 -- @return x, {f(x) before the step}
@@ -21,13 +23,10 @@ return function(opfunc, x, config, state)
    local decay = config.weightDecay or 0
    if decay ~= 0 then dfdx:add(decay, x) end
    local rate = (config.learningRate or 1e-3) / (1 + count * (config.learningRateDecay or 0))
-   if not state.paramVariance then
-      state.paramVariance = dfdx.new():resizeAs(dfdx):zero()
-      state.paramStd = dfdx.new():resizeAs(dfdx)
-   end
-   state.paramVariance:addcmul(1, dfdx, dfdx)
-   state.paramStd:sqrt(state.paramVariance):add(1e-10)
-   x:addcdiv(-rate, dfdx, state.paramStd)
+   local variance = stateOf.tensor('adagrad', state, 'paramVariance', dfdx)
+   local deviation = stateOf.tensor('adagrad', state, 'paramStd', dfdx)
+   variance:addcmul(1, dfdx, dfdx)
+   x:addcdiv(-rate, dfdx, deviation:sqrt(variance):add(1e-10))
    state.evalCounter = count + 1
    return x, {fx}
 end

@@ -4,12 +4,15 @@
 -- @function optim.adam
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), beta1 (0.9), beta2 (0.999),
---    epsilon (1e-8), weightDecay (0)
+--    epsilon (1e-8), weightDecay (0), learningRates, weightDecays (tensors with a factor of the
+--    rate and a decay for each parameter; weightDecay goes before weightDecays)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.adam(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 local lib = require 'dpt.ffi'.lib
 local torch = require 'dpt.tensor'
 
@@ -21,7 +24,7 @@ local lazy = {__index = function(state, key)
 end}
 
 --- @param config learningRate (1e-3), learningRateDecay (0), beta1 (0.9), beta2 (0.999), epsilon
--- (1e-8), weightDecay (0)
+-- (1e-8), weightDecay (0), learningRates and weightDecays (one for each parameter, of any type)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('adam', opfunc, x, config, state)
@@ -34,14 +37,16 @@ return function(opfunc, x, config, state)
 
    state.t = state.t or 0
    -- each by itself: a state may be another method's
-   state.m = state.m or dfdx.new():resizeAs(dfdx):zero()
-   state.v = state.v or dfdx.new():resizeAs(dfdx):zero()
+   local m = stateOf.tensor('adam', state, 'm', dfdx)
+   local v = stateOf.tensor('adam', state, 'v', dfdx)
+   local rates = stateOf.factors('adam', config, 'learningRates', x, state)
+   local decays = decay == 0 and stateOf.factors('adam', config, 'weightDecays', x, state) or nil
    state.epsilon = arguments.number('adam', 'epsilon', config.epsilon or 1e-8)
    rawset(state, 'denom', nil)
    if getmetatable(state) == nil then setmetatable(state, lazy) end
    rate = rate / (1 + state.t * (config.learningRateDecay or 0))
    state.t = state.t + 1
    rate = rate * math.sqrt(1 - beta2 ^ state.t) / (1 - beta1 ^ state.t)
-   lib.adam_step(x, dfdx, state.m, state.v, rate, decay, beta1, beta2, state.epsilon)
+   lib.adam_step(x, dfdx, m, v, rates, decays, rate, decay, beta1, beta2, state.epsilon)
    return x, {fx}
 end

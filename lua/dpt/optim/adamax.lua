@@ -4,11 +4,13 @@
 -- @as descent
 -- @param config? table: learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38),
 --    weightDecay (0)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.adamax(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 
 --- @param config learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38),
 -- weightDecay (0)
@@ -23,13 +25,12 @@ return function(opfunc, x, config, state)
    if decay ~= 0 then dfdx:add(decay, x) end
    -- each by itself: a state may be another method's
    state.t = state.t or 0
-   state.m = state.m or dfdx.new():resizeAs(dfdx):zero()
-   state.u = state.u or dfdx.new():resize(1, dfdx:nElement()):zero() -- as Torch7 left it
-   state.size = state.size or dfdx.new():resizeAs(dfdx)
+   local m = stateOf.tensor('adamax', state, 'm', dfdx)
+   local u = stateOf.tensor('adamax', state, 'u', dfdx):resize(1, dfdx:nElement()) -- as Torch7
+   local size = stateOf.tensor('adamax', state, 'size', dfdx)
    state.t = state.t + 1
-   state.m:mul(beta1):add(1 - beta1, dfdx)
-   state.size:abs(dfdx):add(config.epsilon or 1e-38)
-   state.u:mul(beta2):cmax(state.size)
-   x:addcdiv(-(config.learningRate or 0.002) / (1 - beta1 ^ state.t), state.m, state.u)
+   m:mul(beta1):add(1 - beta1, dfdx)
+   u:mul(beta2):cmax(size:abs(dfdx):add(config.epsilon or 1e-38))
+   x:addcdiv(-(config.learningRate or 0.002) / (1 - beta1 ^ state.t), m, u)
    return x, {fx}
 end

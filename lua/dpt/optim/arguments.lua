@@ -8,7 +8,8 @@
 -- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be changed
 -- @param x tensor: the parameters, a vector that is changed in place
 -- @return x, and a list of the values of f, the first one before the step
--- @raise if opfunc returns no gradient of the size of x, or a setting is no number
+-- @raise if opfunc returns no gradient of the size of x, a setting is no number, or a tensor of the
+--    state has not the size of x; one of another type or device is converted
 -- @follows Torch7's optim, and what the method's file names
 
 local torch = require 'dpt.tensor'
@@ -19,11 +20,13 @@ local flatten = require 'dpt.parallel.params.flatten'
 local arguments = {}
 local isTensor = torch.isTensor
 
-local function describe(value)
+--- A value in words.
+function arguments.describe(value)
    if value == nil then return 'nil' end
    if not isTensor(value) then return 'a ' .. torch.type(value) end
    return ('a %s of %d elements'):format(value:type(), value:nElement())
 end
+local describe = arguments.describe
 
 --- Raises that an argument is not what was wanted.
 function arguments.reject(name, argument, value, wanted)
@@ -86,9 +89,8 @@ function arguments.check(name, opfunc, x, config, state)
    if type(opfunc) ~= 'function' then arguments.callable(name, 'opfunc', opfunc) end
    if not isTensor(x) then reject(name, 'x', x, 'a tensor') end
    rejectStale(name, 'x', x)
-   if config ~= nil and type(config) ~= 'table' then reject(name, 'config', config, 'a table') end
+   config = arguments.table(name, 'config', config)
    if state ~= nil and type(state) ~= 'table' then reject(name, 'state', state, 'a table') end
-   config = config or {}
    if C.dpt_graph_capturing() ~= 0 then rejectUnsteady(name, config, state or config) end
    return config, state or config
 end

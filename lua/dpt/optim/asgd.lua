@@ -4,11 +4,13 @@
 -- @function optim.asgd
 -- @as descent
 -- @param config? table: eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.asgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {eta0 = 0.1}) --> [1.4], {4}, [1.4]
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 
 --- @param config eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
 -- @return x, {f(x) before the step}, the average
@@ -24,18 +26,17 @@ return function(opfunc, x, config, state)
    local fx, dfdx = opfunc(x)
    arguments.gradient('asgd', x, dfdx)
 
+   local average = stateOf.tensor('asgd', state, 'ax', x)
+   local difference = state.mu_t ~= 1 and stateOf.tensor('asgd', state, 'tmp', x)
    x:mul(1 - config.lambda * state.eta_t)
    x:add(-state.eta_t, dfdx)
-   state.ax = state.ax or x.new():resizeAs(x):zero()
-   if state.mu_t ~= 1 then
-      state.tmp = state.tmp or x.new()
-      state.tmp:resizeAs(x):add(x, -1, state.ax)
-      state.ax:add(state.mu_t, state.tmp)
+   if difference then
+      average:add(state.mu_t, difference:add(x, -1, average))
    else
-      state.ax:copy(x)
+      average:copy(x)
    end
    state.t = state.t + 1
    state.eta_t = config.eta0 / (1 + config.lambda * config.eta0 * state.t) ^ config.alpha
    state.mu_t = 1 / math.max(1, state.t - config.t0)
-   return x, {fx}, state.ax
+   return x, {fx}, average
 end

@@ -5,11 +5,13 @@
 -- @as descent
 -- @param config? table: maxIter (20), maxEval, tolFun (1e-5), tolX (1e-9), nCorrection (100),
 --    lineSearch, lineSearchOptions, learningRate (1), verbose (prints why it stops)
+-- @param state? table: what is kept between calls (config)
 -- @usage (optim.lbfgs(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {maxIter = 5})) --> [3]
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 
 -- The product of the approximate inverse Hessian with -g: two loops over the corrections.
 local function direction(state, g)
@@ -44,6 +46,17 @@ local function remember(state, g, nCorrection)
    end
 end
 
+-- Converts what an earlier call has kept to x's type.
+local function convert(state, x)
+   for _, key in ipairs{'d', 'g_old'} do
+      if state[key] then stateOf.tensor('lbfgs', state, key, x) end
+   end
+   for _, key in ipairs{'old_dirs', 'old_stps'} do
+      local list = state[key] or {}
+      for i = 1, #list do stateOf.tensor('lbfgs', list, i, x, nil, key) end
+   end
+end
+
 local function absoluteSum(t)
    return t:norm(1)
 end
@@ -62,6 +75,7 @@ return function(opfunc, x, config, state)
    local rate = config.learningRate or 1
    local search = config.lineSearch
    if search ~= nil then arguments.callable('lbfgs', 'lineSearch', search) end
+   convert(state, x)
    state.funcEval = state.funcEval or 0
    state.nIter = state.nIter or 0
 

@@ -4,16 +4,18 @@
 -- @function optim.nag
 -- @as descent
 -- @param config? table: learningRate (1e-3), momentum (0.9), learningRateDecay (0), weightDecay
---    (0), learningRates
+--    (0), learningRates (a tensor with a factor of the rate for each parameter)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.nag(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.1}) --> [1.4], {4}
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 local fail = require 'dpt.ffi'.fail
 
 --- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0.9),
--- learningRates (one for each parameter)
+-- learningRates (one for each parameter, of any type)
 -- @return x, {f(x) at the point of the gradient}
 return function(opfunc, x, config, state)
    config, state = arguments.check('nag', opfunc, x, config, state)
@@ -22,21 +24,17 @@ return function(opfunc, x, config, state)
       fail('optim.nag: momentum is %s, wanted a number above 0', momentum)
    end
    local count = state.evalCounter or 0
-   if state.dfdx then x:add(momentum, state.dfdx) end
+   local rates = stateOf.factors('nag', config, 'learningRates', x, state)
+   local scaled = rates and stateOf.tensor('nag', state, 'deltaParameters', x)
+   if state.dfdx then x:add(momentum, stateOf.tensor('nag', state, 'dfdx', x)) end
    local fx, dfdx = opfunc(x)
    arguments.gradient('nag', x, dfdx)
 
    if decay ~= 0 then dfdx:add(decay, x) end
    local rate = (config.learningRate or 1e-3) / (1 + count * (config.learningRateDecay or 0))
-   local step = dfdx
-   if config.learningRates then
-      state.deltaParameters = state.deltaParameters or dfdx.new()
-      state.deltaParameters:resizeAs(dfdx):cmul(config.learningRates, dfdx)
-      step = state.deltaParameters
-   end
+   local step = scaled and scaled:cmul(rates, dfdx) or dfdx
    x:add(-rate, step)
-   if not state.dfdx then state.dfdx = dfdx.new():resizeAs(dfdx):zero() end
-   state.dfdx:mul(momentum):add(-rate, step)
+   stateOf.tensor('nag', state, 'dfdx', dfdx):mul(momentum):add(-rate, step)
    state.evalCounter = count + 1
    return x, {fx}
 end

@@ -5,11 +5,13 @@
 -- @as descent
 -- @param config? table: stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50),
 --    stepsizemin (1e-6), niter (1)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.rprop(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {stepsize = 0.2}) --> [1.2], {4}
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 local torch = require 'dpt.tensor'
 
 --- @param config stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50), stepsizemin
@@ -22,27 +24,26 @@ return function(opfunc, x, config, state)
       local fx, dfdx = opfunc(x)
       arguments.gradient('rprop', x, dfdx)
       history[i] = fx
-      if not state.delta then
-         state.delta = dfdx.new():resizeAs(dfdx):zero()
-         state.stepsize = dfdx.new():resizeAs(dfdx):fill(config.stepsize or 0.1)
-      end
-      if not state.sign then -- what a step computes with
-         state.sign = dfdx.new():resizeAs(dfdx)
-         state.factor = dfdx.new():resizeAs(dfdx)
-         state.kept, state.turned = torch.gt(state.sign, 0), torch.lt(state.sign, 0)
-      end
-      local sign, kept, turned = state.sign, state.kept, state.turned
-      sign:cmul(dfdx, state.delta):sign()
+      local stepsize = config.stepsize or 0.1
+      if not state.delta then state.stepsize = nil end -- the config's, if that is the state
+      local steps = stateOf.tensor('rprop', state, 'stepsize', dfdx, stepsize)
+      local last = stateOf.tensor('rprop', state, 'delta', dfdx)
+      local factor = stateOf.tensor('rprop', state, 'factor', dfdx)
+      local before, sign = state.sign, stateOf.tensor('rprop', state, 'sign', dfdx)
+      if not rawequal(before, sign) then state.kept, state.turned = nil, nil end -- of its type
+      state.kept = state.kept or torch.gt(sign, 0)
+      state.turned = state.turned or torch.lt(sign, 0)
+      local kept, turned = state.kept, state.turned
+      sign:cmul(dfdx, last):sign()
       kept:gt(sign, 0)
       turned:lt(sign, 0)
-      state.factor:fill(1):maskedFill(kept, config.etaplus or 1.2)
-      state.factor:maskedFill(turned, config.etaminus or 0.5)
-      state.stepsize:cmul(state.factor)
-      state.stepsize:cmin(config.stepsizemax or 50):cmax(config.stepsizemin or 1e-6)
+      factor:fill(1):maskedFill(kept, config.etaplus or 1.2)
+      factor:maskedFill(turned, config.etaminus or 0.5)
+      steps:cmul(factor):cmin(config.stepsizemax or 50):cmax(config.stepsizemin or 1e-6)
       dfdx:maskedFill(turned, 0)
       sign:sign(dfdx)
-      x:addcmul(-1, sign, state.stepsize)
-      state.delta:copy(dfdx)
+      x:addcmul(-1, sign, steps)
+      last:copy(dfdx)
    end
    return x, history
 end

@@ -4,12 +4,15 @@
 -- @function optim.sgd
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum
---    (0), dampening (momentum), nesterov (false), learningRates, weightDecays
+--    (0), dampening (momentum), nesterov (false), learningRates, weightDecays (tensors with a
+--    factor of the rate and a decay for each parameter; weightDecay goes before weightDecays)
+-- @param state? table: what is kept between calls (config)
 -- @usage optim.sgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.25}) --> [2], {4}
 
 local arguments = require 'dpt.optim.arguments'
+local stateOf = require 'dpt.optim.state'
 local dptffi = require 'dpt.ffi'
 
 local lib, fail = dptffi.lib, dptffi.fail
@@ -18,7 +21,7 @@ local lib, fail = dptffi.lib, dptffi.fail
 -- @param x the parameters, changed in place
 -- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0),
 -- dampening (the momentum), nesterov (false), learningRates and weightDecays (one for each
--- parameter)
+-- parameter, of any type)
 -- @param state kept between calls (config)
 -- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
@@ -38,12 +41,13 @@ return function(opfunc, x, config, state)
    local velocity, first = nil, false
    if momentum ~= 0 then
       first = not state.dfdx
-      if first then state.dfdx = dfdx.new():resizeAs(dfdx) end
-      velocity = state.dfdx
+      velocity = stateOf.tensor('sgd', state, 'dfdx', dfdx)
    end
    local rate = (config.learningRate or 1e-3) / (1 + count * (config.learningRateDecay or 0))
-   lib.sgd_step(x, dfdx, velocity, config.learningRates, decay == 0 and config.weightDecays or nil,
-      rate, decay, momentum, 1 - dampening, nesterov and 1 or 0, first and 1 or 0)
+   local rates = stateOf.factors('sgd', config, 'learningRates', x, state)
+   local decays = decay == 0 and stateOf.factors('sgd', config, 'weightDecays', x, state) or nil
+   lib.sgd_step(x, dfdx, velocity, rates, decays, rate, decay, momentum, 1 - dampening,
+      nesterov and 1 or 0, first and 1 or 0)
    state.evalCounter = count + 1
    return x, {fx}
 end

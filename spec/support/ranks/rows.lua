@@ -635,16 +635,16 @@ end
 
 -- Each rank keeps its part of an optimizer's state; it is saved whole and goes on anywhere.
 function rows.H19()
-   local methods = {sgd = {momentum = 0.9, weightDecay = 0.1}, adam = {}, adagrad = {},
-      rmsprop = {}, nag = {momentum = 0.5}, adadelta = {}, adamax = {}, asgd = {},
-      rprop = {niter = 3}}
-   local names = {}
-   for name in pairs(methods) do names[#names + 1] = name end
-   table.sort(names)
-   for _, name in ipairs(names) do
-      local n = name == 'adam' and 2 or 37 -- fewer than some numbers of ranks
+   local each, decays = rand(37), rand(37)
+   local cases = {{'sgd', {momentum = 0.9, weightDecay = 0.1}}, {'adam', {}},
+      {'adam', {learningRates = each, weightDecays = decays:double()}}, {'adagrad', {}},
+      {'rmsprop', {}}, {'nag', {momentum = 0.5}}, {'adadelta', {}}, {'adamax', {}}, {'asgd', {}},
+      {'rprop', {niter = 3}}}
+   for _, case in ipairs(cases) do
+      local name, config = unpack(case)
+      local n = name == 'adam' and not config.learningRates and 2 or 37 -- fewer than some ranks
       local x = rand(n)
-      local y, a, b, config = x:clone(), {}, {}, methods[name]
+      local y, a, b = x:clone(), {}, {}
       local zero = optim.ZeroRedundancyOptimizer(optim[name])
       for step = 1, 6 do
          -- a gradient of all of x, which some methods move before they ask for it, or ask often
