@@ -6,7 +6,8 @@
 -- @pattern descent
 -- @within optim
 -- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be changed
--- @param x tensor: the parameters, a vector that is changed in place
+-- @param x tensor: the parameters, a vector that is changed in place; halves are updated in float,
+--    with a state of floats
 -- @return x, and a list of the values of f, the first one before the step
 -- @raise if opfunc returns no gradient of the size of x, a setting is no number, or a tensor of the
 --    state has not the size of x; one of another type or device is converted
@@ -106,9 +107,15 @@ function arguments.gradient(name, x, dfdx)
    return dfdx.storage_ == x.storage_ and dfdx.offset_ == x.offset_ and dfdx:clone() or dfdx
 end
 
+-- By a method's floats: the halves that they are a copy of (dpt.optim.halves).
+local halves = setmetatable({}, {__mode = 'kv'})
+
+--- Remembers that a method computes on floats in the place of x.
+function arguments.represent(floats, x) halves[floats] = x end
+
 --- The value of f at x by which a method decides what it does: of all ranks if x are the parameters
 -- of an nn.DistributedDataParallel.
-arguments.value = flatten.lossAt
+function arguments.value(x, f) return flatten.lossAt(halves[x] or x, f) end
 
 --- Calls opfunc(x).
 -- @return f(x), which is a number, and its gradient

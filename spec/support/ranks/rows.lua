@@ -640,15 +640,19 @@ function rows.H19()
       {'adam', {learningRates = each, weightDecays = decays:double()}}, {'adagrad', {}},
       {'rmsprop', {}}, {'nag', {momentum = 0.5}}, {'adadelta', {}}, {'adamax', {}}, {'asgd', {}},
       {'rprop', {niter = 3}}}
+   for _, name in ipairs{'adam', 'rmsprop', 'nag'} do
+      cases[#cases + 1] = {name, {learningRates = each}, 'torch.CudaHalfTensor'}
+   end
    for _, case in ipairs(cases) do
-      local name, config = unpack(case)
+      local name, config, typename = unpack(case)
       local n = name == 'adam' and not config.learningRates and 2 or 37 -- fewer than some ranks
-      local x = rand(n)
+      local function random(...) return rand(...):type(typename or 'torch.CudaTensor') end
+      local x = random(n)
       local y, a, b = x:clone(), {}, {}
       local zero = optim.ZeroRedundancyOptimizer(optim[name])
       for step = 1, 6 do
          -- a gradient of all of x, which some methods move before they ask for it, or ask often
-         local matrix, vector = rand(n, n):mul(0.1), rand(n):add(-0.4)
+         local matrix, vector = random(n, n):mul(0.1), random(n):add(-0.4)
          local function at(t)
             return function() return t:sum(), torch.mv(matrix, t):add(vector) end
          end

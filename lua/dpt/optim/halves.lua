@@ -1,0 +1,52 @@
+--- dpt.optim.halves: lets a method of descent change parameters of half precision.
+-- Invariant: the method works on floats: a copy of the parameters, their gradient, its own state.
+-- The script's function gets the parameters themselves, and the method goes on from what they hold
+-- afterwards: its point, rounded, or what the function has made of it. After the first step
+-- nothing is allocated.
+local core = require 'dpt.tensor.core'
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local arguments = require 'dpt.optim.arguments'
+local buffer = require('dpt.optim.state').buffer
+
+local function finish(x, floats, isStored, y, ...)
+   if not isStored(floats) then x:copy(floats) end
+   return rawequal(y, floats) and x or y, ...
+end
+
+local function run(name, method, opfunc, x, config, state)
+   config, state = arguments.check(name, opfunc, x, config, state)
+   local kind = x.kind_ - core.HALF + core.FLOAT
+   local floats = buffer(state, 'x', x, kind, x)
+   arguments.represent(floats, x)
+   local stored = comm.version{floats} -- when x had the same values
+
+   local function isStored(point)
+      return rawequal(point, floats) and comm.version{floats} == stored
+   end
+   local function evaluate(point)
+      local moves = not isStored(point)
+      if moves then x:copy(point) end
+      local before = comm.version{x}
+      local f, dfdx = opfunc(x)
+      dfdx = arguments.gradient(name, x, dfdx)
+      if moves or comm.version{x} ~= before then -- rounded, or changed by opfunc
+         point:copy(x)
+         stored = rawequal(point, floats) and comm.version{floats} or nil
+      end
+      return f, buffer(state, 'dfdx', dfdx, kind, x)
+   end
+   return finish(x, floats, isStored, method(evaluate, floats, config, state))
+end
+
+--- A method with this in front.
+-- @param name string: the method's
+-- @param method function(opfunc, x, config, state)
+return function(name, method)
+   return function(opfunc, x, config, state)
+      if torch.isTensor(x) and x.kind_ % core.ON_DEVICE == core.HALF then
+         return run(name, method, opfunc, x, config, state)
+      end
+      return method(opfunc, x, config, state)
+   end
+end

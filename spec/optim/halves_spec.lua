@@ -1,0 +1,216 @@
+-- dpt.optim.halves: methods of descent on parameters of half precision.
+local copy = require 'dpt.clone'
+local descent = require 'spec.support.descent'
+local dpt = require 'dpt'
+local flatten = require 'dpt.parallel.params.flatten'
+local comm = dpt.comm
+
+local methods = {sgd = {learningRate = 0.01, momentum = 0.9, dampening = 0}, adam = {},
+   adamax = {}, adagrad = {}, adadelta = {}, rmsprop = {learningRate = 1e-3},
+   nag = {learningRate = 0.01}, asgd = {eta0 = 0.01}, rprop = {stepsize = 1e-3}}
+local types = {'torch.HalfTensor', 'torch.CudaHalfTensor'}
+local floats = {['torch.HalfTensor'] = 'torch.FloatTensor',
+   ['torch.CudaHalfTensor'] = 'torch.CudaTensor'}
+local start = torch.DoubleTensor{0.2, -0.2, 0.15, 0.24}
+local ROUNDING = 2 ^ -12 / 2 -- of a half below 0.5
+
+-- Takes steps along a gradient whose square is below the least half, that of none at all, and
+-- others.
+local function steps(name, x, config, state, count)
+   local gradient = torch.DoubleTensor{1e-4, 0, 0.01, -0.5}:type(x:type())
+   local f = function(y)
+      assert(rawequal(x, y))
+      return 1, gradient:clone()
+   end
+   for _ = 1, count do
+      local y = optim[name](f, x, config, state)
+      assert(rawequal(x, y))
+   end
+end
+
+describe('Methods of descent on halves', function()
+   for name, config in pairs(methods) do
+      it('compute in float: optim.' .. name .. ' is as in double, but for rounding', function()
+         local wanted = start:half():double()
+         steps(name, wanted, copy(config), {}, 8)
+         local rounded = name == 'nag' and 16 or 8 -- before the gradient, too
+         for _, typename in ipairs(types) do
+            local x, state = start:type(typename), {}
+            steps(name, x, copy(config), state, 8)
+            assert.is_true(descent.distance(wanted, x) <= rounded * ROUNDING, typename)
+            for key, value in pairs(state) do
+               if torch.isTensor(value) and not value:type():find 'Byte' then
+                  assert.equal(floats[typename], value:type(), key)
+               end
+            end
+         end
+      end)
+
+      it('go on from a state of halves: optim.' .. name, function()
+         local wanted, state = start:cudaHalf(), {}
+         steps(name, wanted, copy(config), state, 4)
+         local x, half = wanted:clone(), copy(state)
+         for key, value in pairs(half) do
+            if torch.isTensor(value) and value:type() == 'torch.CudaTensor' then
+               half[key] = value:cudaHalf()
+            end
+         end
+         steps(name, wanted, copy(config), state, 1)
+         steps(name, x, copy(config), half, 1)
+         assert.is_true(x:eq(x):all())
+         assert.equal('torch.CudaHalfTensor', x:type())
+         for key, value in pairs(half) do
+            if torch.isTensor(value) then assert.equal(state[key]:type(), value:type(), key) end
+         end
+      end)
+   end
+
+   it('find the minimum of a quadratic by optim.lbfgs and optim.cg', function()
+      local target = torch.DoubleTensor{0.5, -1, 0.25, 2}
+      for _, typename in ipairs(types) do
+         for _, config in ipairs{{'lbfgs'}, {'lbfgs', lineSearch = optim.lswolfe}, {'cg'}} do
+            local name = config[1]
+            local x, b = torch.zeros(4):type(typename), target:type(typename)
+            local y = optim[name](function(v)
+               assert(rawequal(x, v))
+               local d = v:double() - b:double()
+               return d:dot(d), (d * 2):type(typename)
+            end, x, config)
+            assert.is_true(rawequal(x, y))
+            assert.is_true(descent.distance(target, x) < 2e-3, name)
+         end
+      end
+   end)
+
+   it('decide by the loss of all ranks that train them', function()
+      local x, gradient = torch.CudaHalfTensor(2):fill(1), torch.CudaHalfTensor(2):fill(1)
+      local owner = {_trains = function(_, t) return rawequal(t, x) end,
+         meanLoss = function(_, loss) return loss + 10 end}
+      flatten.addOfRanks(owner)
+      for _, name in ipairs{'lbfgs', 'cg'} do
+         local _, values = optim[name](function() return 1, gradient end, x, {maxIter = 1})
+         assert.equal(11, values[1], name)
+      end
+      owner._trains = function() return false end
+   end)
+
+   it('take factors of any type for each parameter', function()
+      for _, name in ipairs{'sgd', 'adam', 'nag'} do
+         local function result(typename, of)
+            local x = start:half():type(typename)
+            steps(name, x, {learningRate = 0.01, momentum = 0.5, dampening = 0,
+               learningRates = torch.DoubleTensor{1, 0.5, 2, 0}:type(of),
+               weightDecays = torch.DoubleTensor{0, 1, 0, 1}:type(of)}, nil, 3)
+            return x
+         end
+         local wanted = result('torch.DoubleTensor', 'torch.DoubleTensor')
+         for _, typename in ipairs(types) do
+            for _, of in ipairs{typename, floats[typename], 'torch.DoubleTensor'} do
+               local x = result(typename, of)
+               assert.is_true(descent.distance(wanted, x) <= 6 * ROUNDING, name .. of)
+               assert.equal(start:half()[4], x[4], name .. of)
+            end
+         end
+      end
+   end)
+
+   it('see what the script does to the parameters in its function', function()
+      local x = torch.CudaHalfTensor{2, 0.5}
+      local gradient = torch.CudaHalfTensor{1, 1}
+      for _, name in ipairs{'sgd', 'adam', 'nag'} do
+         x[1] = 2
+         optim[name](function(y)
+            y:clamp(-1, 1)
+            return 0, gradient
+         end, x, {learningRate = 0.25})
+         assert.equal(0.75, x[1], name)
+      end
+   end)
+
+   it('write the parameters once a step, and leave them in peace before it', function()
+      local x, gradient = torch.CudaHalfTensor(3):fill(1), torch.CudaHalfTensor(3):fill(1)
+      local state = {}
+      for _ = 1, 3 do
+         local before = comm.version{x}
+         optim.adam(function()
+            assert.equal(before, comm.version{x})
+            return 0, gradient
+         end, x, {}, state)
+         assert.equal(before + 1, comm.version{x})
+      end
+   end)
+
+   it('allocate nothing after the first step', function()
+      for name, config in pairs(methods) do
+         local x, gradient = torch.CudaHalfTensor(1e5):fill(1), torch.CudaHalfTensor(1e5):fill(1)
+         local state = copy(config)
+         local function step() optim[name](function() return 0, gradient end, x, state) end
+         for _ = 1, 2 do step() end
+         collectgarbage()
+         collectgarbage()
+         cutorch.synchronize()
+         cutorch.resetPeakMemory()
+         local live = cutorch.memoryStats().live
+         for _ = 1, 3 do step() end
+         cutorch.synchronize()
+         assert.equal(live, cutorch.memoryStats().peak, name)
+      end
+   end)
+
+   it('reject bad calls by the type that the script has', function()
+      local x = torch.CudaHalfTensor(2):fill(1)
+      descent.bad("optim.adam: opfunc's gradient is a torch.CudaTensor of 2 elements, wanted a"
+         .. ' torch.CudaHalfTensor of 2 elements as x', optim.adam,
+         function() return 0, torch.CudaTensor(2) end, x, {})
+      descent.bad("optim.adam: argument 'config' is a number, wanted a table", optim.adam,
+         function() return 0, x end, x, 3)
+      assert.equal(2, x:sum())
+   end)
+
+   it('are replayed by cutorch.graph with the bits of the steps themselves', function()
+      for _, name in ipairs{'sgd', 'rmsprop', 'adagrad', 'adadelta', 'nag'} do
+         local function problem()
+            local x, gradient = start:cudaHalf(), torch.CudaHalfTensor(4)
+            local state = copy(methods[name])
+            return x, function()
+               optim[name](function(y) return 0, gradient:copy(y) end, x, state)
+            end
+         end
+         local x, step = problem()
+         local y, captured = problem()
+         for _ = 1, 2 do
+            step()
+            captured()
+         end
+         local replay = cutorch.graph(captured)
+         for _ = 1, 3 do
+            step()
+            replay()
+         end
+         assert.same(x:double():totable(), y:double():totable(), name)
+      end
+   end)
+
+   it('train the flat parameters of nn.DataParallelTable as those of its network #devices2',
+      function()
+         torch.manualSeed(3)
+         local net = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):cudaHalf()
+         local both = nn.DataParallelTable(1, true):add(net:clone(), {1, 2})
+         local input = torch.randn(6, 4):cudaHalf()
+         local results = {}
+         for i, one in ipairs{net, both} do
+            local x, gradient = one:getParameters()
+            assert.equal('torch.CudaHalfTensor', x:type())
+            for _ = 1, 4 do
+               optim.rmsprop(function()
+                  one:zeroGradParameters()
+                  local output = one:forward(input)
+                  one:backward(input, output)
+                  return 0, gradient
+               end, x, {learningRate = 0.01, weightDecay = 0.1})
+            end
+            results[i] = x
+         end
+         assert.is_true(descent.distance(results[1], results[2]) < 5e-3)
+      end)
+end)
