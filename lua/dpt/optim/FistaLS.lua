@@ -24,7 +24,7 @@ return function(f, g, pl, xinit, params)
    arguments.callable('FistaLS', 'g', g)
    arguments.callable('FistaLS', 'pl', pl)
    arguments.tensor('FistaLS', 'xinit', xinit)
-   params = arguments.table('FistaLS', 'params', params)
+   params = arguments.settings('FistaLS', 'params', params)
    local L, grow = params.L or 0.1, params.Lstep or 1.5
    local maxiter, maxline = params.maxiter or 50, params.maxline or 20
    local threshold = params.errthres or 1e-4

@@ -10,13 +10,15 @@
 --    with a state of floats
 -- @return x, and a list of the values of f, the first one before the step
 -- @raise if opfunc returns no gradient of the size of x, a setting is no number, or a tensor of the
---    state has not the size of x; one of another type or device is converted
+--    state has not the size of x; one of another type or device is converted. A setting by
+--    PyTorch's name (lr) or in another spelling (learning_rate) is reported once on stderr
 -- @follows Torch7's optim, and what the method's file names
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local flatten = require 'dpt.parallel.params.flatten'
+local checkSettings = require 'dpt.optim.settings'
 
 local arguments = {}
 local isTensor = torch.isTensor
@@ -61,6 +63,13 @@ function arguments.table(name, argument, value)
    return value
 end
 
+--- The same for a table of a method's settings.
+function arguments.settings(name, argument, value)
+   local config = arguments.table(name, argument, value)
+   if value ~= nil then checkSettings(name, config) end
+   return config
+end
+
 -- Rejects flat parameters that are not a network's any more.
 local function rejectStale(name, argument, value)
    if flatten.isStale(value) then
@@ -90,7 +99,7 @@ function arguments.check(name, opfunc, x, config, state)
    if type(opfunc) ~= 'function' then arguments.callable(name, 'opfunc', opfunc) end
    if not isTensor(x) then reject(name, 'x', x, 'a tensor') end
    rejectStale(name, 'x', x)
-   config = arguments.table(name, 'config', config)
+   config = arguments.settings(name, 'config', config)
    if state ~= nil and type(state) ~= 'table' then reject(name, 'state', state, 'a table') end
    if C.dpt_graph_capturing() ~= 0 then rejectUnsteady(name, config, state or config) end
    return config, state or config

@@ -54,7 +54,7 @@ return function(opfunc, x, t, d, f, g, gtd, options)
          arguments.reject('lswolfe', argument, value or nil, 'a number')
       end
    end
-   options = arguments.table('lswolfe', 'options', options)
+   options = arguments.settings('lswolfe', 'options', options)
    local c1, c2 = options.c1 or 1e-4, options.c2 or 0.9
    local tolX, maxIter = options.tolX or 1e-9, options.maxIter or 20
    local evaluations = 0

@@ -1,0 +1,92 @@
+--- dpt.optim.settings: reports settings that a method does not read but has by another name.
+-- Invariant: a table is checked when a method gets it first, and changed by nothing here. A table
+-- that several methods share may have the settings of all; other fields are the script's.
+local report = require 'dpt.report'
+local type = require('dpt.ffi').type
+
+local names = {
+   sgd = [[learningRate learningRateDecay weightDecay momentum dampening nesterov learningRates
+      weightDecays]],
+   adam = [[learningRate learningRateDecay beta1 beta2 epsilon weightDecay learningRates
+      weightDecays]],
+   adamax = 'learningRate beta1 beta2 epsilon weightDecay',
+   adagrad = 'learningRate learningRateDecay weightDecay',
+   adadelta = 'rho eps weightDecay',
+   rmsprop = 'learningRate alpha epsilon weightDecay initialMean',
+   nag = 'learningRate momentum learningRateDecay weightDecay learningRates',
+   asgd = 'eta0 lambda alpha t0',
+   rprop = 'stepsize etaplus etaminus stepsizemax stepsizemin niter',
+   lbfgs = [[maxIter maxEval tolFun tolX nCorrection lineSearch lineSearchOptions learningRate
+      verbose]],
+   cg = 'maxIter maxEval sig rho int ext ratio red',
+   FistaLS = 'L Lstep maxiter maxline errthres doFistaUpdate',
+   lswolfe = 'c1 c2 tolX maxIter',
+   cmaes = 'sigma maxEval ftarget popsize min_iterations verb_disp',
+   de = 'popsize scaleFactor crossoverRate maxFEs minRegion maxRegion',
+}
+
+-- Names that PyTorch's optimizers have or that resemble others here, in the form in which spellings
+-- are compared, and their names here.
+local aliases = {
+   lr = 'learningRate eta0 stepsize', lrdecay = 'learningRateDecay',
+   learningratedecays = 'learningRateDecay', betas = 'beta1 beta2',
+   eps = 'epsilon', lambd = 'lambda', etas = 'etaminus etaplus',
+   stepsizes = 'stepsizemin stepsizemax', tolerancegrad = 'tolFun', tolerancechange = 'tolX',
+   historysize = 'nCorrection', linesearchfn = 'lineSearch',
+}
+
+local STATE = 'nIter' -- lbfgs keeps it; rprop has a setting niter
+
+-- Returns the form in which spellings are compared.
+local function plain(key) return (key:lower():gsub('[_-]', '')) end
+
+local owns, meant = {}, {} -- by method: its settings; the settings that a plain form is meant for
+for name, list in pairs(names) do
+   local own, forms = {}, {}
+   for key in list:gmatch '%S+' do
+      own[key], forms[plain(key)] = true, {key}
+   end
+   for alias, keys in pairs(aliases) do
+      local found = {}
+      for key in keys:gmatch '%S+' do
+         if own[key] then found[#found + 1] = key end
+      end
+      if found[1] then forms[alias] = found end
+   end
+   owns[name], meant[name] = own, forms
+end
+
+local function hasOneOf(config, keys)
+   for _, key in ipairs(keys) do
+      if rawget(config, key) ~= nil then return true end
+   end
+   return false
+end
+
+-- Returns true if key is a setting of a method that the table has further settings for.
+local function isOthers(config, key, own)
+   for _, other in pairs(owns) do
+      for field in pairs(other[key] and other or {}) do
+         if field ~= key and not own[field] and rawget(config, field) ~= nil then return true end
+      end
+   end
+   return false
+end
+
+local checked = setmetatable({}, {__mode = 'k'}) -- table -> the method that got it last
+
+--- Reports the misspelt settings of a method's table.
+return function(name, config)
+   if checked[config] == name then return end
+   checked[config] = name
+   local own, forms = owns[name], meant[name]
+   for key in next, config do
+      if type(key) == 'string' and not own[key] and key ~= STATE then
+         local keys = forms[plain(key)]
+         if keys and not hasOneOf(config, keys) and not isOthers(config, key, own) then
+            report(("optim.%s: the setting '%s' is not read; its name%s %s"):format(name, key,
+               keys[2] and 's are' or ' is', table.concat(keys, ' and ')))
+         end
+      end
+   end
+end
