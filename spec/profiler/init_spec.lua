@@ -99,6 +99,9 @@ describe('dpt.profiler', function()
                   assert.is_true(found[name], name .. ' on device ' .. device)
                end
             end
+            assert.equal(1, #select_(events, function(e)
+               return e.name == 'optimizer' and e.pid == 0 -- that calls all the others
+            end))
             local phases = {}
             for _, phase in ipairs(profiler.summary().phases) do phases[phase.name] = true end
             for _, name in ipairs{'broadcast', 'scatter', 'forward', 'gather', 'criterion',

@@ -60,7 +60,7 @@ local function microseconds(from, to) return tonumber(to - from) / 1e3 end
 local function ofThread(record, kind, label, zero)
    local wait = kind == 'thread wait'
    local name = wait and ('wait for device %d'):format(record.other_device_)
-      or label.name ~= '' and label.name or label.phase
+      or label.name ~= '' and label.name or label.phase == 'update' and 'optimizer' or label.phase
    return {ph = 'X', name = name, cat = wait and 'wait' or label.phase, pid = 0,
       tid = record.thread_ + (wait and WAITS or 0), ts = microseconds(zero, record.begin_),
       dur = microseconds(record.begin_, record.end_),

@@ -6,8 +6,9 @@
 -- fillText alone.
 return [==[
 'use strict';
-const colours = @COLOURS@, LEFT = 170, ROW = 17, GAP = 5, AXIS = 22, AREA = 36;
+const colours = @COLOURS@, ROW = 18, GAP = 5, AXIS = 22, AREA = 36;
 const lanes = [], boxes = [], arrows = [], areas = [], processes = new Map(), byId = new Map();
+let left; // of the boxes: the rows' names are before it
 let first = Infinity, last = -Infinity, from, to, height, kept = null, over = null, wanted = '';
 
 function lane(map, e) {
@@ -62,7 +63,7 @@ function read() {
     }
     l.boxes.sort((a, b) => a.ts - b.ts || b.end - a.end);
     const open = [];
-    for (const b of l.boxes) { // what lies inside of another box stands below it
+    for (const b of l.boxes) { // below the box that it is inside of
       while (open.length && open[open.length - 1].end <= b.ts + 1e-3) open.pop();
       b.row = Math.min(open.length, 11);
       l.rows = Math.max(l.rows, b.row + 1);
@@ -80,8 +81,8 @@ function read() {
 }
 
 const canvas = document.getElementById('lanes'), g = canvas.getContext('2d');
-const at = time => LEFT + (time - from) / (to - from) * (canvas.clientWidth - LEFT - 8);
-const timeAt = x => from + (x - LEFT) / (canvas.clientWidth - LEFT - 8) * (to - from);
+const at = time => left + (time - from) / (to - from) * (canvas.clientWidth - left - 8);
+const timeAt = x => from + (x - left) / (canvas.clientWidth - left - 8) * (to - from);
 const yOf = b => b.lane.y + b.row * ROW;
 
 function nice(step) {
@@ -90,7 +91,13 @@ function nice(step) {
 }
 function shown(us) {
   return us >= 1e6 ? (us / 1e6).toFixed(3) + ' s' : us >= 1e3 ? (us / 1e3).toFixed(3) + ' ms'
-    : us.toFixed(2) + ' us';
+    : us.toFixed(2) + ' \u00b5s';
+}
+// A time at the axis, in the unit of its step and without digits that all have.
+function tick(us, step) {
+  const [unit, name] = step >= 1e5 ? [1e6, 's'] : step >= 100 ? [1e3, 'ms'] : [1, '\u00b5s'];
+  const digits = Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9));
+  return (us / unit).toFixed(digits) + ' ' + name;
 }
 
 function arrow(a) {
@@ -112,26 +119,29 @@ function arrow(a) {
 
 function draw() {
   const width = document.documentElement.clientWidth, scale = window.devicePixelRatio || 1;
+  left = width < 600 ? 128 : 170;
   canvas.style.width = width + 'px';
   canvas.style.height = height + 'px';
   canvas.width = width * scale;
   canvas.height = height * scale;
   g.setTransform(scale, 0, 0, scale, 0, 0);
   g.clearRect(0, 0, width, height);
-  g.font = '11px system-ui, sans-serif';
+  g.font = '12px system-ui, sans-serif';
   g.textBaseline = 'middle';
-  const step = nice((to - from) / Math.max(2, (width - LEFT) / 110));
+  g.fillStyle = '#444';
+  g.fillText('time', 8, AXIS / 2);
+  const step = nice((to - from) / Math.max(2, (width - left) / 110));
   for (let t = Math.ceil((from - first) / step) * step + first; t <= to; t += step) {
     g.fillStyle = '#eee';
     g.fillRect(at(t), AXIS, 1, height);
-    g.fillStyle = '#666';
-    g.fillText(shown(t - first), at(t) + 3, AXIS / 2);
+    g.fillStyle = '#444';
+    if (at(t) + 50 < width) g.fillText(tick(t - first, step), at(t) + 3, AXIS / 2);
   }
   let drawn = 0;
   for (const l of lanes) {
     g.save();
     g.beginPath();
-    g.rect(LEFT, l.y, width - LEFT, l.rows * ROW);
+    g.rect(left, l.y, width - left, l.rows * ROW);
     g.clip();
     const pixels = []; // by row: the last one that a box shorter than that is on
     for (const b of l.boxes) {
@@ -141,9 +151,14 @@ function draw() {
       if (w < 1 && pixels[b.row] === Math.floor(x * 2) && !wanted) continue;
       pixels[b.row] = Math.floor(x * 2);
       const dim = wanted && !b.text.includes(wanted);
-      g.globalAlpha = dim ? 0.15 : b.e.args.kind === 'span' ? 0.55 : 1;
+      const call = b.e.args.kind === 'span'; // pale, over a line
       g.fillStyle = colours[b.e.cat] || colours.other;
+      g.globalAlpha = dim ? 0.15 : call ? 0.3 : 1;
       g.fillRect(x, y, w, ROW - 2);
+      if (call && !dim) {
+        g.globalAlpha = 1;
+        g.fillRect(x, y + ROW - 4, w, 2);
+      }
       if (b === kept || b === over) {
         g.strokeStyle = '#000';
         g.strokeRect(x, y + 0.5, w, ROW - 3);
@@ -153,10 +168,10 @@ function draw() {
         g.beginPath();
         g.rect(x, y, w - 2, ROW);
         g.clip();
-        g.fillStyle = '#111';
+        g.fillStyle = colours.text;
         const module = b.e.args.module;
         g.fillText((module && b.e.cat !== 'wait' ? module + ' ' : '') + b.e.name,
-          Math.max(x, LEFT) + 3, y + ROW / 2 - 1);
+          Math.max(x, left) + 3, y + ROW / 2 - 1);
         g.restore();
       }
     }
@@ -164,22 +179,22 @@ function draw() {
     g.globalAlpha = 1;
     g.fillStyle = '#222';
     if (l.process) {
-      g.font = 'bold 12px system-ui, sans-serif';
-      g.fillText(l.process, 8, l.y - ROW / 2 - 2);
-      g.font = '11px system-ui, sans-serif';
+      g.font = 'bold 13px system-ui, sans-serif';
+      g.fillText(l.process, 8, l.y - ROW / 2 - 1);
+      g.font = '12px system-ui, sans-serif';
     }
-    g.fillText(l.name, 16, l.y + ROW / 2 - 1);
+    g.fillText(l.name, 8, l.y + ROW / 2 - 1, left - 12);
   }
   for (const a of areas) {
     g.fillStyle = '#222';
-    g.fillText('live bytes', 16, a.y + 9);
-    g.fillText('max ' + (a.most / 1048576).toFixed(2) + ' MiB', 16, a.y + 24);
+    g.fillText('live bytes', 8, a.y + 9);
+    g.fillText('max ' + (a.most / 1048576).toFixed(2) + ' MiB', 8, a.y + 24);
     g.fillStyle = '#cfe0ef';
     a.points.forEach(([t, bytes], i) => {
-      const x = Math.max(at(t), LEFT);
+      const x = Math.max(at(t), left);
       const u = i + 1 < a.points.length ? at(a.points[i + 1][0]) : at(last);
       const h = a.most ? bytes / a.most * AREA : 0;
-      if (u >= LEFT) g.fillRect(x, a.y + AREA - h, Math.max(u - x, 0.5), h);
+      if (u >= left) g.fillRect(x, a.y + AREA - h, Math.max(u - x, 0.5), h);
     });
   }
   const about = over || kept;
@@ -193,7 +208,7 @@ function draw() {
 
 function boxAt(x, y) {
   const l = lanes.find(q => y >= q.y && y < q.y + q.rows * ROW);
-  if (!l || x < LEFT) return null;
+  if (!l || x < left) return null;
   const row = Math.floor((y - l.y) / ROW), slack = (to - from) / canvas.clientWidth * 2;
   const t = timeAt(x);
   let best = null;
@@ -235,15 +250,16 @@ canvas.addEventListener('wheel', w => {
   w.preventDefault();
   zoom(Math.exp(w.deltaY * 0.0015), timeAt(w.offsetX));
 }, {passive: false});
-canvas.addEventListener('mousedown', m => { grip = {x: m.clientX, y: m.clientY, moved: false}; });
-window.addEventListener('mouseup', () => { grip = null; });
-canvas.addEventListener('mousemove', m => {
+canvas.addEventListener('pointerdown', m => { grip = {x: m.clientX, y: m.clientY}; });
+for (const name of ['pointerup', 'pointercancel'])
+  window.addEventListener(name, () => { grip = null; });
+canvas.addEventListener('pointermove', m => {
   if (grip) {
-    const length = to - from, moved = (grip.x - m.clientX) / (canvas.clientWidth - LEFT) * length;
+    const length = to - from, moved = (grip.x - m.clientX) / (canvas.clientWidth - left) * length;
     from = Math.min(Math.max(from + moved, first), last - length);
     to = from + length;
-    window.scrollBy(0, grip.y - m.clientY);
-    grip = {x: m.clientX, y: m.clientY, moved: true};
+    if (m.pointerType === 'mouse') window.scrollBy(0, grip.y - m.clientY); // a touch does by itself
+    grip = {x: m.clientX, y: m.clientY};
     draw();
     return;
   }
@@ -251,8 +267,12 @@ canvas.addEventListener('mousemove', m => {
   if (b !== over) { over = b; draw(); }
   tell(b, m.clientX, m.clientY);
 });
-canvas.addEventListener('mouseleave', () => { over = null; tell(null); draw(); });
-canvas.addEventListener('click', m => { kept = boxAt(m.offsetX, m.offsetY); draw(); });
+canvas.addEventListener('pointerleave', () => { over = null; tell(null); draw(); });
+canvas.addEventListener('click', m => {
+  kept = boxAt(m.offsetX, m.offsetY);
+  tell(kept, m.clientX, m.clientY);
+  draw();
+});
 document.getElementById('in').onclick = () => zoom(0.5, middle());
 document.getElementById('out').onclick = () => zoom(2, middle());
 document.getElementById('all').onclick = () => { from = first; to = last; draw(); };
@@ -264,12 +284,6 @@ document.getElementById('find').oninput = i => {
     : '';
   draw();
 };
-for (const name of colours.order) {
-  const key = document.createElement('span'), text = document.createTextNode(name + ' ');
-  key.className = 'key';
-  key.style.background = colours[name];
-  document.getElementById('legend').append(key, text);
-}
 window.addEventListener('resize', draw);
 read();
 draw();

@@ -52,15 +52,31 @@ local function titleOf(profiles)
    return table.concat(names, ', ')
 end
 
---- The page. @param profiles list of what read returns
-function timeline.page(profiles)
+-- The phases with their colours: names alone, and a list with their meanings.
+local function legend()
+   local names, list = {}, {}
+   for i, name in ipairs(colours.order) do
+      names[i] = ('<i class="key" style="background: %s"></i>%s'):format(colours[name], name)
+      list[i] = ('<li>%s: %s</li>'):format(names[i], escape(colours.meanings[name]))
+      names[i] = '<span style="white-space: nowrap">' .. names[i] .. '</span>'
+   end
+   return table.concat(names, ' &nbsp;'), table.concat(list, '\n')
+end
+
+--- The page.
+-- @param profiles list of what read returns
+-- @param title of the window (the profiles' names)
+-- @param above HTML before the timeline (none)
+function timeline.page(profiles, title, above)
    local data = {}
    for i, p in ipairs(profiles) do
       data[i] = '<script type="application/json" class="profile">'
          .. p.text:gsub('</', '<\\/'):gsub('<!%-%-', '<\\u0021--') .. '</script>'
    end
    local events = merged(profiles)
-   local parts = {TITLE = escape(titleOf(profiles)), COLOURS = json.encode(colours),
+   local names, phases = legend()
+   local parts = {TITLE = escape(title or titleOf(profiles)), NAME = escape(titleOf(profiles)),
+      ABOVE = above or '', LEGEND = names, PHASES = phases, COLOURS = json.encode(colours),
       SUMMARY = escape(tostring(summary(events))), MEMORY = escape(tostring(memory(events))),
       DATA = table.concat(data, '\n')}
    return (page:gsub('@SCRIPT@', function() return script end):gsub('@(%u+)@', parts))
