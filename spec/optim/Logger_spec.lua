@@ -103,11 +103,32 @@ describe('optim.Logger', function()
       if not there then return pending 'there is no gnuplot (scripts/setup)' end
       local logger = optim.Logger(name):setNames{'train', 'test'}:style{'-', '+-'}
       for i = 1, 4 do logger:add{1 / i, 2 / i} end
+      logger.plotRawCmd = 'set xlabel "epoch"'
       logger:plot()
-      assert.matches('<title>Gnuplot</title>.*test', read(name .. '.svg'))
+      assert.matches('<title>Gnuplot</title>.*>epoch<.*>test<', read(name .. '.svg'))
       assert.equal('%!PS', read(name .. '.eps'):sub(1, 4))
       os.remove(name .. '.svg')
       os.remove(name .. '.eps')
+      logger.epsfile = nil
+      logger:plot 'test'
+      assert.truthy(os.remove(name .. '.svg'))
+      assert.is_nil(io.open(name .. '.eps'))
+   end)
+
+   it('plots with a title that says what it shows and names at the axes', function()
+      local logger = optim.Logger(name):setNames{'train', 'test'}:style{train = {'-', '+'}}
+      logger:add{1, 2}:add{3, 4}
+      local said = {}
+      package.loaded.gnuplot = setmetatable({}, {__index = function(_, key)
+         return function(text) said[key] = text end
+      end})
+      finally(function() package.loaded.gnuplot = nil end)
+      logger:plot()
+      local base = paths.basename(name)
+      assert.same({'train, test in ' .. base, 'row', 'value'},
+         {said.title, said.xlabel, said.ylabel})
+      logger:plot 'train'
+      assert.same({'train in ' .. base, 'row', 'train'}, {said.title, said.xlabel, said.ylabel})
    end)
 
    it('draws a column of several runs into one picture', function()
@@ -115,10 +136,16 @@ describe('optim.Logger', function()
       local other, path = os.tmpname(), os.tmpname() .. '.svg'
       optim.Logger(name):add{loss = 3}:add{loss = 2}.file:close()
       optim.Logger(other):add{loss = 5}:add{loss = 1}.file:close()
-      assert.is_true(optim.Logger.compare(path, 'loss', {{'one', name}, {'two', other}}))
+      local runs = {{'one', name}, {'two', other}}
+      assert.is_true(optim.Logger.compare(path, 'loss', runs, 'epoch'))
       local svg = read(path)
-      assert.matches('>one<', svg)
-      assert.matches('>two<', svg)
+      for _, text in ipairs{'one', 'two', 'loss by epoch', 'loss', 'epoch'} do
+         assert.matches('>' .. text .. '<', svg, 1, true)
+      end
+      -- the wide line of the first run is seen through the gaps of the second one's
+      assert.matches("stroke%-width='6%.00'.*stroke%-dasharray='[^']+'", (svg:gsub('"', "'")))
+      optim.Logger.compare(path, 'loss', runs)
+      assert.matches('>loss by row<', read(path), 1, true)
       bad('optim.Logger: ' .. name .. ' has no column gain',
          function() optim.Logger.compare(path, 'gain', {{'one', name}}) end)
       bad('optim.Logger: got x.bmp, wanted a path that ends with .svg or .png',

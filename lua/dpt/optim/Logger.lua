@@ -191,20 +191,34 @@ end
 -- The package gnuplot: the one on LUA_PATH, or dpt's.
 local function package_() return select(2, pcall(require, 'gnuplot')) end
 
+-- The names of the columns of a list of curves, each once.
+local function columnsOf(list)
+   local names = {}
+   for _, curve in ipairs(list) do
+      if curve[1] ~= names[#names] then names[#names + 1] = curve[1] end
+   end
+   return names
+end
+
 -- Draws a picture that has been begun and writes its file.
 local function picture(self, gnuplot, list, number)
+   local names = columnsOf(list)
    gnuplot.figure(number)
    if self.logscale then gnuplot.logscale('on') end
    gnuplot.plot(list)
    if self.plotRawCmd then gnuplot.raw(self.plotRawCmd) end
    gnuplot.grid('on')
-   gnuplot.title('<Logger::' .. self.name .. '>')
+   gnuplot.title(table.concat(names, ', ') .. ' in ' .. paths.basename(self.name))
+   gnuplot.xlabel 'row'
+   gnuplot.ylabel(#names == 1 and names[1] or 'value')
    gnuplot.plotflush()
    gnuplot.close(number)
 end
 
---- Draws all columns of numbers, or those named, into files NAME.svg and NAME.eps. Whatever goes
--- wrong with that is said once, in a line on stderr.
+--- Draws all columns of numbers, or those named, by their row, into files NAME.svg (for browsers)
+-- and NAME.eps (which Torch7 writes). The fields svgfile and epsfile are their paths; nil leaves
+-- the file out. plotRawCmd is a command of gnuplot's for both, as 'set xlabel "epoch"'. Whatever
+-- goes wrong is said once, in a line on stderr.
 -- @function optim.Logger:plot
 -- @as optimtool
 -- @param ...? string: names of columns (all)
@@ -246,7 +260,17 @@ local function readColumn(path, column)
    return values
 end
 
---- One picture of a column of several runs.
+-- Colours of curves of several runs; after the last one they begin again.
+local COLOURS = {'#f2a65a', '#1f5fa8', '#3a9d5d', '#222222'}
+
+-- The style of curve i of several: each is narrower than those before it and all but the first are
+-- dashed, so curves that coincide are all visible.
+local function styleOf(i, count)
+   return ("with lines lw %d dt %d lc rgb '%s'"):format(2 + 4 * (count - i), math.min(i, 2),
+      COLOURS[(i - 1) % #COLOURS + 1])
+end
+
+--- One picture of a column of several runs, by the row. Curves that coincide are all visible.
 -- @function optim.Logger.compare
 -- @as optimtool
 -- @follows dpt's own
@@ -254,18 +278,23 @@ end
 -- @param path string: of the picture, which ends in .svg, .png, .eps or .pdf
 -- @param column string: its name
 -- @param runs table: a list of {name, file of a logger}
+-- @param row? string: what a row is, as 'epoch', for the axis ('row')
 -- @return whether there is a picture
 -- @usage (pcall(optim.Logger.compare, 'x.svg', 'loss', {{'first', '/nosuchfile'}})) --> false
-function Logger.compare(path, column, runs)
+function Logger.compare(path, column, runs, row)
    local kind = path:match '%.(%l+)$'
    local list, gnuplot = {}, package_()
    local begin = gnuplot[(kind or '') .. 'figure']
    if not begin then
       fail('optim.Logger: got %s, wanted a path that ends with .svg or .png', path)
    end
-   for i, run in ipairs(runs) do list[i] = {run[1], readColumn(run[2], column), '+-'} end
+   for i, run in ipairs(runs) do
+      list[i] = {run[1], readColumn(run[2], column), styleOf(i, #runs)}
+   end
    local number = begin(path)
    gnuplot.plot(list)
+   gnuplot.title(column .. ' by ' .. (row or 'row'))
+   gnuplot.xlabel(row or 'row')
    gnuplot.ylabel(column)
    gnuplot.grid('on')
    local drawn = gnuplot.plotflush(number)

@@ -25,7 +25,7 @@ end
 
 -- figures -----------------------------------------------------------------------------------------
 
-local terminals = {svg = 'svg size 800,500 dynamic background rgb "white"',
+local terminals = {svg = 'svg size 600,420 dynamic font ",16" background rgb "white"',
    png = 'pngcairo size 800,500', eps = 'postscript eps color', pdf = 'pdfcairo'}
 
 local function figure(kind, path)
