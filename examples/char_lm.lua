@@ -84,8 +84,9 @@ local train, held = streams(text:sub(1, middle), classes), streams(text:sub(midd
 local net = nn.DataParallelTable(1, true):add(model.net, devices)
 local criterion = nn.ClassNLLCriterion():cuda()
 local parameters, gradients = net:getParameters()
-print(('%d parameters, %d letters to learn from, %d to test, of %d kinds, on %d device(s)'):format(
-   parameters:nElement(), train:nElement(), held:nElement(), #letters, #devices))
+print(('%d parameters, %d letters to learn from, %d to test, of %d kinds, on %d device%s'):format(
+   parameters:nElement(), train:nElement(), held:nElement(), #letters, #devices,
+   #devices == 1 and '' or 's'))
 
 local function begin() -- every stream anew
    net:applyToReplicas(function(replica) replica:get(2):resetStates() end)

@@ -87,8 +87,9 @@ if opt.threads then net:threads() end
 local criterion = nn.ClassNLLCriterion():cuda()
 local parameters, gradients = net:getParameters()
 local rows = torch.LongTensor(#devices):zero():totable() -- that each device has worked on
-print(('%d parameters, %d images to learn from, %d to test, on %d device(s)'):format(
-   parameters:nElement(), train.images:size(1), test.images:size(1), #devices))
+print(('%d parameters, %d images to learn from, %d to test, on %d device%s'):format(
+   parameters:nElement(), train.images:size(1), test.images:size(1), #devices,
+   #devices == 1 and '' or 's'))
 
 -- Forward and, for the optimizer, backward on one batch.
 local images, classes = torch.CudaTensor(), torch.CudaTensor()

@@ -86,7 +86,7 @@ LICENSE README.md csrc docs examples lua rocks scripts spec'
 
 run_lint() {
   local found
-  luacheck -q lua spec examples .busted scripts/{cuda-calls,docs,golden,layers*} || tests 0 1
+  luacheck -q lua spec examples .busted scripts/{cuda-calls,demo.d,docs,golden,layers*} || tests 0 1
   files 'csrc/*.[ch]' 'csrc/*.cu' 'spec/c/*.[ch]' 'spec/emulation/*.[ch]*' |
     xargs -r clang-format-14 --dry-run -Werror || tests 0 1
   none 'lines beyond 100 columns, or with a tab' "$(files '*.lua' '*.[ch]' '*.cu' '*.cpp' '*.def' \

@@ -1,7 +1,9 @@
 -- Pages of profiles in a headless Chromium (step browser of scripts/test --rest).
 local dpt = require 'dpt'
+local demo = require 'spec.support.demo'
+local read = require 'spec.support.read'
 local timeline = require 'dpt.profiler.timeline'
-local profiler, torch, nn = dpt.profiler, dpt.torch, dpt.nn
+local profiler, torch, nn, paths = dpt.profiler, dpt.torch, dpt.nn, dpt.paths
 
 -- What a page looks like after its script, and what Chromium's console says.
 local function open(html)
@@ -60,6 +62,26 @@ describe('The page of a profile', function()
       local dom, console = open(timeline.page{a, b})
       assert.equal('', console)
       assert.equal(tostring(count(a.events) + count(b.events)), dom:match 'data%-boxes="(%d+)"')
+   end)
+
+   it('is no wider than a phone, with the demo above it, and hides no line of text', function()
+      if missing then return pending 'there is no Chromium: scripts/setup --rest' end
+      local folder = os.tmpname()
+      os.remove(folder)
+      assert(paths.mkdir(folder))
+      demo.write(folder)
+      local text, ok = demo.report(folder)
+      assert.is_true(ok, text)
+      local page = read(folder .. '/demo.html')
+      paths.rmall(folder, 'yes')
+      -- a window of Chromium is at least 500 pixels wide, a frame is not
+      local dom, console = open(('<iframe width="390" height="800" srcdoc="%s"></iframe><script>'
+         .. 'onload = () => {const page = frames[0].document; document.body.dataset.seen = '
+         .. '[page.body.dataset.boxes, page.documentElement.scrollWidth <= 390, '
+         .. '...[...page.querySelectorAll("pre")].map(p => p.scrollHeight == p.clientHeight)]}'
+         .. '</script>'):format((page:gsub('&', '&amp;'):gsub('"', '&quot;'))))
+      assert.equal('', console)
+      assert.equal('1,true,true,true', dom:match 'data%-seen="([^"]*)"')
    end)
 
    it('says what is wrong where something is: this test can fail', function()

@@ -1,0 +1,78 @@
+-- The report of scripts/demo, of runs that are made up: what it says of a machine that is busy, its
+-- page, and when it fails. Step browser opens the page.
+local demo = require 'spec.support.demo'
+local read = require 'spec.support.read'
+local paths = require('dpt').paths
+local others = dofile 'scripts/demo.d/others.lua'
+
+describe('The cores that other programs used', function()
+   it('are those that worked beside the program, of its own ones', function()
+      local used, count = others(demo.machine('0,1', 12, {[0] = 10, 9, 10}))
+      assert.is_true(math.abs(used - 0.7) < 1e-9)
+      assert.equal(2, count)
+      used, count = others(demo.machine('1', 2, {[0] = 10, 5, 10}))
+      assert.is_true(math.abs(used - 0.3) < 1e-9)
+      assert.equal(1, count)
+   end)
+
+   it('are none on a machine that does nothing else', function()
+      assert.equal(0, (others(demo.machine('0,1', 12, {[0] = 6, 5.99}))))
+   end)
+
+   it('are unknown where the system does not count', function()
+      assert.is_nil((others(demo.machine('0,1', 12, {}))))
+      assert.same({nil, 1}, {others 'cores 3\nseconds 1 1 2\n'})
+   end)
+end)
+
+describe('The report of the demo #noasan #hostonly', function()
+   local folder
+   before_each(function()
+      folder = os.tmpname()
+      os.remove(folder)
+      assert(paths.mkdir(folder))
+   end)
+   after_each(function() assert(paths.rmall(folder, 'yes')) end)
+
+   it('says what other programs used, and explains curves and timeline on a page', function()
+      demo.write(folder)
+      local text, ok = demo.report(folder)
+      assert.is_true(ok, text)
+      assert.matches('\n2 +12.5 +150 +1.50 +0.5000 +0.9600\n', text)
+      assert.matches('\nother programs used about 0.7 of the 2 cores while 2 devices ran: the '
+         .. 'times are not representative\n', text, 1, true)
+      local page = read(folder .. '/demo.html')
+      for _, part in ipairs{'<td>1</td><td>12.5</td><td>100</td><td>1.00</td>',
+         'Beware: other programs used about 0.7 of the 2 cores', 'on 1 device and 2 devices.',
+         'The curves of 1 device and 2 devices coincide: the results are the same but for '
+         .. 'rounding (at most 0.0010', 'the last ten steps on 2 devices</h2>',
+         'How to read the timeline', '0.900 ms from the first item'} do
+         assert.matches(part, page, 1, true)
+      end
+      if paths.findprogram 'gnuplot' then
+         for _, part in ipairs{'>epoch<', '>loss<', '>1 device<', '>2 devices<'} do
+            assert.matches(part, page, 1, true)
+         end
+      end
+   end)
+
+   it('says nothing of other programs where the machine was quiet', function()
+      demo.write(folder, {['machine.2'] = demo.machine('0,1', 18.5, {[0] = 9.9, 9.5})})
+      assert.is_nil(demo.report(folder):find('other programs', 1, true))
+   end)
+
+   it('fails without a page if losses differ or the accuracy is low', function()
+      for message, changes in pairs{
+         ['demo: on 2 devices the losses differ by 0.5'] = {
+            ['losses.2'] = 'loss\t\n 2.0000e+00\t\n 5.0000e-01\t\n'},
+         ['demo: on 1 device the accuracy is below 0.9'] = {
+            ['run.1'] = '\nepochs\n 2 0.5 100 3.0 0.8\n\ntest accuracy: 0.8000\n'}} do
+         demo.write(folder, changes)
+         local text, ok = demo.report(folder)
+         assert.is_false(ok)
+         assert.matches(message .. '\n', text, 1, true)
+         assert.is_nil(io.open(folder .. '/demo.html'))
+         demo.write(folder)
+      end
+   end)
+end)
