@@ -29,6 +29,7 @@ return {
       ['distributed/groups'] = 'init',
       ['distributed/host_normalization'] = 'init',
       ['distributed/loader'] = 'loading',
+      ['distributed/pages'] = 'init',
       ['distributed/profile'] = 'init',
       ['distributed/resume'] = 'init',
       ['distributed/training'] = 'init',

@@ -1,0 +1,74 @@
+--- The pages: their blocks of Lua, and the text around the blocks.
+--
+-- Invariant: each block is a program. The line before one of two ranks is `<!-- ranks 2 -->`,
+-- which GitHub does not show. The blocks of docs/tour.md are changes of files, which the step
+-- `tour` makes.
+local folder = require 'spec.support.folder'
+local read = require 'spec.support.read'
+
+local pages = {list = {}}
+
+local pipe = io.popen "find README.md CONTRIBUTING.md docs examples spec -name '*.md' | sort"
+for path in pipe:lines() do pages.list[#pages.list + 1] = path end
+pipe:close()
+
+-- Calls f(line, number, language) for each line; the language is that of its block of code, if any.
+local function lines(path, f)
+   local language, number = nil, 0
+   for line in (read(path) .. '\n'):gmatch '(.-)\n' do
+      number = number + 1
+      local fence = line:match '^%s*```(.*)$'
+      if fence then
+         language = not language and fence or nil
+      else
+         f(line, number, language)
+      end
+   end
+end
+
+--- Returns the blocks of Lua: a list of {line, code, ranks}, where `ranks` is nil or a number.
+function pages.blocks(path)
+   local blocks, before, block = {}, '', nil
+   if path == 'docs/tour.md' then return blocks end
+   lines(path, function(line, number, language)
+      if language == 'lua' then
+         if not block then
+            block = {line = number, code = '', ranks = before:match '^<!%-%- ranks (%d+) %-%->$'}
+            blocks[#blocks + 1] = block
+         end
+         block.code = block.code .. line .. '\n'
+      else
+         block, before = nil, line
+      end
+   end)
+   return blocks
+end
+
+--- Returns the text, with empty lines for blocks of code.
+function pages.text(path)
+   local text = {}
+   lines(path, function(line, _, language) text[#text + 1] = language and '' or line end)
+   return table.concat(text, '\n') .. '\n'
+end
+
+-- Without the line that dpt writes under a LuaJIT that lacks Lua 5.2's features.
+local function output(path)
+   return (read(path):gsub("dpt: this LuaJIT lacks Lua 5.2's features[^\n]*\n", ''))
+end
+
+--- Runs a program in an empty folder and a process of its own.
+-- @param command words before its file's name; `dpt` is this tree's
+-- @return its exit status, what it wrote to stdout, and to stderr
+function pages.run(code, command)
+   local root = require('lfs').currentdir()
+   return folder(function()
+      local file = assert(io.open('block.lua', 'w'))
+      file:write(code)
+      file:close()
+      local status = os.execute(('PATH=%s/scripts:$PATH; timeout -k 1 300 %s block.lua >out 2>err')
+         :format(root, command or 'dpt'))
+      return status, output 'out', output 'err'
+   end)
+end
+
+return pages
