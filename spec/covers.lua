@@ -110,6 +110,7 @@ return {
          SpatialDropout SpatialSubtractiveNormalization VolumetricBatchNormalization
          VolumetricDropout WhiteNoise neighbourhood
       ]],
+      ['nn/mixed_types'] = 'CAddTensorTable DistanceRatioCriterion JoinTable Narrow padding',
       ['nn/passing'] = [[
          CAddTensorTable Constant Copy CriterionTable GradientReversal L1Penalty
          PrintSize Profile StochasticGradient ZeroGrad ZipTableOneToMany

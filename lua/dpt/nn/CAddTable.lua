@@ -8,6 +8,7 @@
 -- @usage nn.CAddTable():forward{torch.Tensor{1, 2}, torch.Tensor{10, 20}} --> [11 22]
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local CAddTable, parent = torch.class('nn.CAddTable', 'nn.Module')
 CAddTable.outputSplit = CAddTable.sameSplit
@@ -32,15 +33,14 @@ function CAddTable:updateOutput(input)
 end
 
 function CAddTable:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    for i, x in ipairs(input) do
-      self.gradInput[i] = self.gradInput[i] or x.new()
       if self.inplace then
          self.gradInput[i]:set(gradOutput)
       else
          self.gradInput[i]:resizeAs(x):copy(gradOutput)
       end
    end
-   for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
    return self.gradInput
 end
 

@@ -1,5 +1,6 @@
 --- nn.CAddTensorTable(): adds the tensor input[1] to every tensor of the table input[2].
--- Invariant: gradInput[1] is the sum of all gradOutputs, gradInput[2] holds them.
+-- Invariant: gradInput[1] is the sum of all gradOutputs, gradInput[2] holds them; outputs and
+-- gradients have the type and the sizes of input[1].
 -- @function nn.CAddTensorTable
 -- @within nn tables
 -- @as layer
@@ -17,18 +18,27 @@ function CAddTensorTable:__init()
    self.gradInput = {}
 end
 
+-- The tensor, or a copy of it with the type and the sizes of another.
+local function alike(t, other)
+   if torch.type(t) == torch.type(other) and t:isSameSizeAs(other) then return t end
+   return other.new():resizeAs(other):copy(t)
+end
+
 function CAddTensorTable:updateOutput(input)
+   local term = input[1]
    self.output = {}
    for i, x in ipairs(input[2]) do
-      self.output[i] = x.new():resizeAs(x):add(x, 1, input[1])
+      self.output[i] = term.new():resizeAs(term):add(alike(x, term), 1, term)
    end
    return self.output
 end
 
 function CAddTensorTable:updateGradInput(input, gradOutput)
-   local sum = input[1].new():resizeAs(input[1]):copy(gradOutput[1])
-   for i = 2, #input[2] do sum:add(1, gradOutput[i]) end
-   self.gradInput = {sum, gradOutput}
+   local term, gradients = input[1], {}
+   for i = 1, #input[2] do gradients[i] = alike(gradOutput[i], term) end
+   local sum = term.new():resizeAs(term):copy(gradients[1])
+   for i = 2, #gradients do sum:add(1, gradients[i]) end
+   self.gradInput = {sum, gradients}
    return self.gradInput
 end
 

@@ -7,6 +7,7 @@
 -- @usage nn.CDivTable():forward{torch.Tensor{8, 9}, torch.Tensor{2, 3}} --> [4 3]
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local CDivTable, parent = torch.class('nn.CDivTable', 'nn.Module')
 
@@ -22,7 +23,7 @@ end
 
 -- d/da = 1/b, d/db = -a/b^2
 function CDivTable:updateGradInput(input, gradOutput)
-   for i = 1, 2 do self.gradInput[i] = self.gradInput[i] or input[i].new() end
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, {input[1], input[2]})
    self.gradInput[1]:resizeAs(input[1]):copy(gradOutput):cdiv(input[2])
    self.gradInput[2]:resizeAs(input[2]):copy(self.gradInput[1]):cmul(input[1]):cdiv(input[2])
       :mul(-1)

@@ -7,6 +7,7 @@
 -- @usage nn.CMulTable():forward{torch.Tensor{2, 3}, torch.Tensor{10, 100}} --> [20 300]
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local CMulTable, parent = torch.class('nn.CMulTable', 'nn.Module')
 CMulTable.outputSplit = CMulTable.sameSplit
@@ -23,14 +24,13 @@ function CMulTable:updateOutput(input)
 end
 
 function CMulTable:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    for i, x in ipairs(input) do
-      self.gradInput[i] = self.gradInput[i] or x.new()
       self.gradInput[i]:resizeAs(x):copy(gradOutput)
       for j, other in ipairs(input) do
          if j ~= i then self.gradInput[i]:cmul(other) end
       end
    end
-   for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
    return self.gradInput
 end
 

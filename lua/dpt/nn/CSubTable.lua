@@ -7,6 +7,7 @@
 -- @usage nn.CSubTable():forward{torch.Tensor{5, 5}, torch.Tensor{2, 3}} --> [3 2]
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local CSubTable, parent = torch.class('nn.CSubTable', 'nn.Module')
 
@@ -21,8 +22,8 @@ function CSubTable:updateOutput(input)
 end
 
 function CSubTable:updateGradInput(input, gradOutput)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, {input[1], input[2]})
    for i = 1, 2 do
-      self.gradInput[i] = self.gradInput[i] or input[i].new()
       self.gradInput[i]:resizeAs(input[i]):copy(gradOutput)
    end
    self.gradInput[2]:mul(-1)

@@ -28,7 +28,7 @@ function Concat:updateOutput(input)
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', input)
    end
    self.output = torch.isTensor(self.output) and self.output or input.new()
-   torch.cat(self.output, outputs, partDimension(self, 'dimension'))
+   nn.utils.join(self.output, outputs, partDimension(self, 'dimension'))
    self.outputSize = self.output:size()
    return self.output
 end
@@ -49,24 +49,6 @@ function Concat:eachPart(gradOutput, f)
       local length = module.output:size(self.dimension)
       f(module, i, gradOutput:narrow(self.dimension, offset, length))
       offset = offset + length
-   end
-end
-
---- Adds what a module found for the input to the sum; the first one begins it.
--- @function nn.Concat:addGradInput
--- @as author
--- @param index number: of the module
--- @param gradient tensor: of the input, by that module
--- @return nothing
--- @usage local m = nn.Concat(1)
---    m:addGradInput(1, torch.Tensor{1})
---    m:addGradInput(2, torch.Tensor{2})
---    return m.gradInput --> [3]
-function Concat:addGradInput(index, gradient)
-   if index == 1 then
-      self.gradInput = nn.utils.recursiveCopy(self.gradInput, gradient)
-   else
-      nn.utils.recursiveAdd(self.gradInput, gradient)
    end
 end
 

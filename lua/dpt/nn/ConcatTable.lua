@@ -7,7 +7,6 @@
 -- @usage #nn.ConcatTable():add(nn.Identity()):add(nn.Tanh()):forward(torch.ones(2)) --> 2
 
 local torch = require 'dpt.tensor'
-local nn = require 'dpt.nn'
 
 local ConcatTable, parent = torch.class('nn.ConcatTable', 'nn.Container')
 ConcatTable.leavesGradients = true
@@ -38,12 +37,7 @@ end
 --       torch.Tensor{2}}) --> [3]
 function ConcatTable:sumGradients(method, input, gradOutput, ...)
    for i, module in ipairs(self.modules) do
-      local gradient = self:rethrowErrors(module, i, method, input, gradOutput[i], ...)
-      if i == 1 then
-         self.gradInput = nn.utils.recursiveCopy(self.gradInput, gradient)
-      else
-         nn.utils.recursiveAdd(self.gradInput, gradient)
-      end
+      self:addGradInput(i, self:rethrowErrors(module, i, method, input, gradOutput[i], ...))
    end
    return self.gradInput
 end

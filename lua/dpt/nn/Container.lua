@@ -8,6 +8,7 @@
 -- @usage nn.Sequential():add(nn.Tanh()):get(1):forward(torch.zeros(1)) --> [0]
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 local named = require 'dpt.threads.named'
 local wantPart = require('dpt.nn.part').want
 local dptffi = require 'dpt.ffi'
@@ -95,6 +96,27 @@ function Container:rethrowErrors(module, index, method, ...)
       result = ('In %d module of %s:\n%s'):format(index, torch.type(self), result)
    end
    error(result, 0)
+end
+
+--- Adds the gradient that a module computed for the input of all modules to gradInput; the first
+-- one is copied into it. Tensors of a table keep the types that the first tables had.
+-- @function nn.Container:addGradInput
+-- @as author
+-- @param index number: of the module
+-- @param gradient tensor: or table; of the input, by that module
+-- @return nothing
+-- @usage local m = nn.Concat(1)
+--    m:addGradInput(1, torch.Tensor{1})
+--    m:addGradInput(2, torch.Tensor{2})
+--    return m.gradInput --> [3]
+function Container:addGradInput(index, gradient)
+   if index > 1 then
+      nn.utils.recursiveAdd(self.gradInput, gradient)
+      return
+   end
+   local isTable = type(gradient) == 'table'
+   local kept = isTable == (type(self.gradInput) == 'table') and self.gradInput or nil
+   self.gradInput = nn.utils.recursiveCopy(kept, gradient)
 end
 
 --- Calls f with every module directly inside.

@@ -8,6 +8,7 @@
 -- @usage nn.DistanceRatioCriterion():forward{torch.Tensor{1}, torch.Tensor{1}} --> 0.6931
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 local lib = require('dpt.ffi').lib
 local losses = require 'dpt.nn.losses'
 local pointwise = require 'dpt.nn.pointwise'
@@ -35,6 +36,7 @@ end
 function DistanceRatioCriterion:updateGradInput(input)
    local slope = torch.add(input[1], -1, input[2]):sigmoid()
    if self.sizeAverage then slope:div(slope:nElement()) end
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    self.gradInput[1]:resizeAs(input[1]):copy(slope)
    self.gradInput[2]:resizeAs(input[2]):mul(slope, -1)
    return self.gradInput

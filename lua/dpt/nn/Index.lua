@@ -23,7 +23,7 @@ function Index:updateOutput(input)
 end
 
 function Index:updateGradInput(input, gradOutput)
-   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, {input[1], input[1]})
    self.gradInput[1]:resizeAs(input[1]):zero():indexAdd(self.dimension, input[2], gradOutput)
    self.gradInput[2]:resize(input[2]:size()):zero()
    return self.gradInput

@@ -1,13 +1,15 @@
 --- nn.JoinTable(dimension, nInputDims): joins the tensors of the input table along a dimension.
 -- Invariant: a negative dimension counts from the end; with nInputDims an input of one more
--- dimension is a batch, whose dimension is not counted.
+-- dimension is a batch, whose dimension is not counted. The output has the module's type, each
+-- gradInput that of its input.
 -- @function nn.JoinTable
 -- @within nn tables
 -- @as layer
--- @return a module; forward: a table of tensors alike but for one size -> one tensor
+-- @return a module; forward: a table of tensors alike but for one size, of any types -> one tensor
 -- @usage nn.JoinTable(1):forward{torch.ones(2, 3), torch.ones(4, 3)}:size() --> 6x3
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local JoinTable, parent = torch.class('nn.JoinTable', 'nn.Module')
 JoinTable.outputSplit = JoinTable.sameSplit
@@ -26,19 +28,17 @@ function JoinTable:_getPositiveDimension(input)
 end
 
 function JoinTable:updateOutput(input)
-   torch.cat(self.output, input, self:_getPositiveDimension(input))
-   return self.output
+   return nn.utils.join(self.output, input, self:_getPositiveDimension(input))
 end
 
 function JoinTable:updateGradInput(input, gradOutput)
    local dimension, offset = self:_getPositiveDimension(input), 1
+   self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    for i, x in ipairs(input) do
-      self.gradInput[i] = self.gradInput[i] or x.new()
       local length = x:size(dimension)
       self.gradInput[i]:resizeAs(x):copy(gradOutput:narrow(dimension, offset, length))
       offset = offset + length
    end
-   for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
    return self.gradInput
 end
 

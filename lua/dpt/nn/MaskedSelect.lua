@@ -25,7 +25,6 @@ end
 function MaskedSelect:updateGradInput(input, gradOutput)
    local x, mask = input[1], input[2]
    local gradient = nn.utils.tensorsLike(self.gradInput, input)
-   if gradient[2]:type() ~= mask:type() then gradient[2] = mask.new() end
    gradient[1]:resizeAs(x):zero():maskedCopy(mask, gradOutput)
    gradient[2]:resizeAs(mask):zero()
    self.gradInput = gradient

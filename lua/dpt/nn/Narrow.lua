@@ -1,7 +1,7 @@
 --- nn.Narrow(dimension, offset, length): a part of the input along a dimension.
 -- Invariant: output is a view of the input; a negative dimension counts from the end, a negative
 -- length leaves -length-1 elements out at the end, and a negative offset takes what is in front of
--- the last `length` elements; gradInput is zero elsewhere.
+-- the last `length` elements; gradInput is zero elsewhere. Both have the type of the input.
 -- @function nn.Narrow
 -- @within nn simple
 -- @as layer
@@ -38,12 +38,12 @@ function Narrow:range(input)
 end
 
 function Narrow:updateOutput(input)
-   self.output:set(input:narrow(self:range(input)))
+   self.output = self.output:typeAs(input):set(input:narrow(self:range(input)))
    return self.output
 end
 
 function Narrow:updateGradInput(input, gradOutput)
-   self.gradInput:resizeAs(input):zero()
+   self.gradInput = self.gradInput:typeAs(input):resizeAs(input):zero()
    self.gradInput:narrow(self:range(input)):copy(gradOutput)
    return self.gradInput
 end

@@ -11,6 +11,7 @@
 --       :add(nn.Linear(3, 2)) :forward(torch.ones(4, 2, 3)):size() --> 4x3
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 local fail = require('dpt.ffi').fail
 local partDimension = require('dpt.nn.part').dimension
 
@@ -34,8 +35,7 @@ function Parallel:updateOutput(input)
       local module, part = self.modules[i], input:select(self.inputDimension, i)
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', part)
    end
-   torch.cat(self.output, outputs, partDimension(self, 'outputDimension'))
-   return self.output
+   return nn.utils.join(self.output, outputs, partDimension(self, 'outputDimension'))
 end
 
 --- Calls f(module, index, its input, its part of gradOutput) in order.

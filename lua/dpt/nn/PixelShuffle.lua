@@ -38,6 +38,7 @@ function PixelShuffle:updateOutput(input)
    local n, c, h, w = self:sizes(input)
    local r = self.upscaleFactor
    local blocks = input:contiguous():view(n * c, r, r, h, w):permute(1, 4, 2, 5, 3)
+   self.output = self.output:typeAs(input)
    if input:dim() == 4 then
       self.output:resize(n, c, h * r, w * r)
    else
@@ -51,7 +52,7 @@ function PixelShuffle:updateGradInput(input, gradOutput)
    local n, c, h, w = self:sizes(input)
    local r = self.upscaleFactor
    local blocks = gradOutput:contiguous():view(n * c, h, r, w, r):permute(1, 3, 5, 2, 4)
-   self.gradInput:resizeAs(input)
+   self.gradInput = self.gradInput:typeAs(input):resizeAs(input)
    self.gradInput:view(n * c, r, r, h, w):copy(blocks)
    return self.gradInput
 end

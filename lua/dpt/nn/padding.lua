@@ -3,7 +3,8 @@
 -- (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
-local lib = require('dpt.ffi').lib
+local dptffi = require 'dpt.ffi'
+local C, lib = dptffi.C, dptffi.lib
 local window = require 'dpt.nn.window'
 
 local M = {}
@@ -23,17 +24,24 @@ function M.define(name, mode)
       self.pad_b = b or l
    end
 
+   -- Zeros and what they surround were copied, from any type, by Torch7, too.
+   local function typed(t, result)
+      return mode == C.DPT_PAD_ZERO and t:typeAs(result) or t
+   end
+
    local function pads(self)
       return window.sizes(self.pad_t, self.pad_l), window.sizes(self.pad_b, self.pad_r)
    end
 
    function class:updateOutput(input)
-      lib.pad_forward(self.output, input, mode, 2, pads(self))
+      lib.pad_forward(self.output, typed(input, self.output), mode, 2, pads(self))
       return self.output
    end
 
    function class:updateGradInput(input, gradOutput)
-      lib.pad_backward(self.gradInput, gradOutput, input, mode, 2, pads(self))
+      local gradInput = self.gradInput
+      lib.pad_backward(gradInput, typed(gradOutput, gradInput), typed(input, gradInput), mode, 2,
+         pads(self))
       return self.gradInput
    end
 

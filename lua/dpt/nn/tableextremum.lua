@@ -2,6 +2,7 @@
 -- Invariant: of equal elements the first one is the output and gets the gradient.
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 
 local M = {}
 
@@ -30,11 +31,10 @@ function M.define(name, better, pick)
    end
 
    function class:updateGradInput(input, gradOutput)
+      self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
       for i, x in ipairs(input) do
-         self.gradInput[i] = self.gradInput[i] or x.new()
          self.gradInput[i]:resizeAs(x):eq(self.maxIdx, i):cmul(gradOutput)
       end
-      for i = #input + 1, #self.gradInput do self.gradInput[i] = nil end
       return self.gradInput
    end
 

@@ -343,7 +343,26 @@ function utils.sameSide(object, field, t, like)
    return object[field]:resize(t:size()):copy(t)
 end
 
---- A list with a tensor for each tensor of another list: those that it has, new ones for others.
+--- Joins tensors along a dimension into a tensor; those of another type are converted to its type.
+-- @function nn.utils.join
+-- @as author
+-- @param result tensor: is resized
+-- @param tensors table: a list of tensors, alike in all sizes but that of the dimension
+-- @param dimension number: from 1 on
+-- @return the result
+-- @usage nn.utils.join(torch.FloatTensor(), {torch.FloatTensor{1.5}, torch.LongTensor{2}}, 1)
+--    --> [1.5 2]
+function utils.join(result, tensors, dimension)
+   want('nn.utils.join', 'result', result, 'tensor')
+   local list = {}
+   for i, t in ipairs(want('nn.utils.join', 'tensors', tensors, 'table')) do
+      list[i] = torch.isTensor(t) and t:typeAs(result) or t
+   end
+   return torch.cat(result, list, dimension)
+end
+
+--- A list with a tensor for each tensor of another list, of its type: those that it has, new ones
+-- for others.
 -- @function nn.utils.tensorsLike
 -- @as author
 -- @param list? table: of tensors
@@ -354,8 +373,10 @@ function utils.tensorsLike(list, others)
    want('nn.utils.tensorsLike', 'others', others, 'table')
    list = type(list) == 'table' and list or {}
    for i, t in ipairs(others) do
-      list[i] = list[i] or want('nn.utils.tensorsLike', 'others', t, 'tensor').new()
+      want('nn.utils.tensorsLike', 'others', t, 'tensor')
+      if torch.type(list[i]) ~= torch.type(t) then list[i] = t.new() end
    end
+   for i = #others + 1, #list do list[i] = nil end
    return list
 end
 
