@@ -270,12 +270,28 @@ describe('For scripts of Torch7', function()
       assert.equal('torch7FormsSpec.Both @ nn.Linear(2 -> 3)', tostring(m))
    end)
 
-   it('a container of a script may be given no module yet', function()
+   it('a container takes nil for no module, unless it is an nn.Sequential', function()
       local Network, make = container 'Network'
       function Network:updateOutput(input) return input end
       assert.equal(0, make():size())
       assert.equal(1, make(nn.Identity()):size())
-      assert.error_matches(function() nn.Concat(1):add(nil) end, "'module' is nil", 1, true)
+      for _, class in ipairs{'Concat', 'DepthConcat', 'Parallel', 'ConcatTable', 'ParallelTable',
+         'MapTable', 'Container', 'Decorator', 'Bottle'} do
+         local m = nn[class](class:find 'Concat' and 1 or nil)
+         local before = m:size()
+         assert.equal(m, m:add(nil))
+         assert.equal(before, m:size(), class)
+         assert.equal(before + 1, m:add(nn.Tanh()):size(), class)
+         for _, wrong in ipairs{nn.Tanh, false, 'nn.Tanh'} do
+            assert.error_matches(function() nn[class](class:find 'Concat' and 1 or nil):add(wrong)
+            end, 'wanted a module', 1, true)
+         end
+      end
+      local y = nn.ParallelTable():add(nn.Identity()):add(nil):add(nn.Abs()):forward{
+         torch.Tensor{-1}, torch.Tensor{-2}}
+      assert.same({{-1}, {2}}, {y[1]:totable(), y[2]:totable()})
+      assert.error_matches(function() nn.Sequential():add(nil) end,
+         "nn.Sequential: add: argument 'module' is nil, wanted a module", 1, true)
    end)
 
    it('a copy goes through write and read of a class', function()

@@ -9,7 +9,6 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local named = require 'dpt.threads.named'
 local wantPart = require('dpt.nn.part').want
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
@@ -36,12 +35,13 @@ end
 -- @function nn.Container:add
 -- @as method
 -- @within nn containers
--- @param module module: any; nil adds nothing to a container of a script's own class, as in Torch7
+-- @param module module: any; nil adds nothing, as in Torch7 (nn.Sequential rejects it)
 -- @return the container
 -- @usage #nn.Sequential():add(nn.Tanh()):add(nn.ReLU()).modules --> 2
 function Container:add(module)
-   if module == nil and not named.isOwn(self.updateOutput) then return self end
-   self.modules[#self.modules + 1] = wantPart(self, 'add', 'module', module)
+   if module ~= nil then
+      self.modules[#self.modules + 1] = wantPart(self, 'add', 'module', module)
+   end
    return self
 end
 

@@ -60,11 +60,12 @@ function MapTable:resize(n)
    for i = n + 1, #self.modules do self.modules[i] = nil end
 end
 
---- Sets the module that is copied; a MapTable has one.
+--- Sets the module that is copied; a MapTable has one. nil sets none.
 function MapTable:add(module)
    if self.module then
       raise('nn.MapTable: add takes one module and there is one already')
    end
+   if module == nil then return self end
    self.module = part.want(self, 'add', 'module', module)
    part.wantBare('nn.MapTable', 'add', module, 'network')
    self.modules[1] = module

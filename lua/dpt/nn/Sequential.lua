@@ -11,7 +11,7 @@ local torch = require 'dpt.tensor'
 local wantPart = require('dpt.nn.part').want
 local fail = require('dpt.ffi').fail
 
-local Sequential, parent = torch.class('nn.Sequential', 'nn.Container')
+local Sequential = torch.class('nn.Sequential', 'nn.Container')
 Sequential.leavesGradients = true
 
 function Sequential:__len()
@@ -19,7 +19,7 @@ function Sequential:__len()
 end
 
 function Sequential:add(module)
-   parent.add(self, module)
+   self.modules[#self.modules + 1] = wantPart(self, 'add', 'module', module)
    self.output = module.output
    return self
 end
