@@ -119,7 +119,7 @@ return {
          Abs CReLU Clamp ELU Exp GatedLinearUnit HardShrink HardTanh LeakyReLU Log
          LogSigmoid LogSoftMax MulConstant NaN Normalize PReLU Power RReLU ReLU ReLU6
          Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax
-         SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold
+         SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold alike
       ]],
       ['nn/recurrent'] = [[
          AbstractRecurrent GRU LSTM LookupTableMaskZero NoBackprop RNN Recurrent

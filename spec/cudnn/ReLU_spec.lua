@@ -22,6 +22,14 @@ describe("cudnn's activations", function()
       end
    end)
 
+   it('give gradInput the shape of the input, whatever gradOutput has', function()
+      for _, m in ipairs{cudnn.ReLU(), cudnn.ClippedReLU(3), cudnn.Tanh(), cudnn.Sigmoid()} do
+         m:cuda():forward(torch.ones(4, 5):cuda())
+         local gradInput = m:backward(torch.ones(4, 5):cuda(), torch.ones(4, 1, 5):cuda())
+         assert.same({4, 5}, gradInput:size():totable(), torch.type(m))
+      end
+   end)
+
    for _, name in ipairs{'ReLU', 'Tanh', 'Sigmoid'} do
       it('work in place if asked: ' .. name, function()
          local x, g = torch.randn(4, 5):cuda(), torch.randn(4, 5):cuda()

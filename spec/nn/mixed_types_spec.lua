@@ -104,7 +104,7 @@ describe('A module that gets tensors of mixed types', function()
                told(m:backward(x, make(own, {1, 2, 2}))))
          end)
 
-         it('has gradients of the types of its inputs, or names the type that does not fit', function()
+         it("has gradients of the inputs' types, or names the type that does not fit", function()
             local x = {make(own, {2}), make(own, {2})}
             for _, name in ipairs{'CAddTable', 'CSubTable', 'CMulTable', 'CDivTable', 'CMaxTable',
                'CMinTable'} do

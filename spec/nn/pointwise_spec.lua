@@ -42,6 +42,89 @@ describe('The layer on elements or rows', function()
          check.module(nn[name], values(-2, 2, 2, 3, 2, 2))
       end)
    end
+   -- constructors by name; for inputs of 3x4
+   local shapeless = {
+      Log = {}, Sqrt = {}, Power = {1.5}, Mul = {}, CMul = {4}, ['CMul '] = {3, 4},
+      ['CMul  '] = {1, 4}, ['ReLU in place'] = {true}, ['Threshold in place'] = {0, 0, true},
+      ['ELU in place'] = {1, true}, ['LeakyReLU in place'] = {0.2, true},
+      ['HardTanh in place'] = {-1, 1, true}, RReLU = {0.1, 0.3},
+      ['RReLU in place'] = {0.1, 0.3, true},
+   }
+   for name, cases in pairs(layers) do
+      for _, other in ipairs{'AddConstant', 'MulConstant', 'Identity', 'Contiguous', 'CReLU',
+         'GatedLinearUnit'} do
+         if name == other then cases = {} end -- have another size, or gradOutput's
+      end
+      if cases[1] then shapeless[name] = cases[1] end
+   end
+   local types = {'torch.DoubleTensor', cutorch and 'torch.CudaDoubleTensor'}
+   -- gradOutputs of the same elements, whose shape is not the input's
+   local function reshaped(g)
+      return {g:view(3, 1, 4), g:view(12), g:view(2, 6), g:t():contiguous():t():reshape(4, 3),
+         torch.zeros(4, 2, 3):typeAs(g):select(2, 1):copy(g:view(4, 3))}
+   end
+
+   for _, typename in ipairs(types) do
+      it('gives gradInput the shape of the input, whatever gradOutput has: ' .. typename, function()
+         local x, g = torch.rand(3, 4):add(0.1):type(typename), torch.rand(3, 4):type(typename)
+         for name, arguments in pairs(shapeless) do
+            local m = nn[name:match '^%w+'](unpack(arguments)):type(typename)
+            local function back(gradOutput)
+               m:zeroGradParameters()
+               local input = x:clone()
+               m:forward(input)
+               local gradInput = m:backward(input, gradOutput:clone()):clone()
+               local _, gradient = m:parameters()
+               return gradInput, gradient and gradient[1] and gradient[1]:clone()
+            end
+            torch.manualSeed(5)
+            local wanted, wantedGradient = back(g)
+            for _, gradOutput in ipairs(reshaped(g)) do
+               torch.manualSeed(5)
+               local gradInput, gradient = back(gradOutput)
+               assert.same({3, 4}, gradInput:size():totable(), name)
+               assert.equal(0, (gradInput - wanted):abs():max(), name)
+               if gradient then assert.near(0, (gradient - wantedGradient):abs():max(), 1e-12) end
+            end
+            m:forward(x:clone())
+            assert.error_matches(function() m:backward(x, g:narrow(2, 1, 3)) end,
+               "argument 'gradOutput' is a torch.%a+ of size 3x3, wanted 12 elements, one for each")
+         end
+      end)
+
+      it('has parameters and masks that fit any shape of gradOutput: ' .. typename, function()
+         local x, g = torch.rand(3, 4):type(typename), torch.rand(3, 4):type(typename)
+         for _, m in ipairs{nn.Add(4), nn.Add(4, true), nn.CAdd(4), nn.CAdd(3, 4), nn.CAdd(1, 4),
+            nn.Dropout(0.5), nn.Dropout(0.5, true)} do
+            m:type(typename)
+            m:forward(x)
+            local function back(gradOutput)
+               m:zeroGradParameters()
+               local gradInput = m:backward(x, gradOutput):clone()
+               return gradInput, m.gradBias and m.gradBias:clone() or gradInput:view(12)
+            end
+            local wanted, wantedGradient = back(g)
+            for _, gradOutput in ipairs(reshaped(g)) do
+               local gradInput, gradient = back(gradOutput)
+               assert.same(gradOutput:size():totable(), gradInput:size():totable())
+               assert.equal(0, (gradInput:view(12) - wanted:view(12)):abs():max())
+               assert.near(0, (gradient - wantedGradient):abs():max(), 1e-12)
+            end
+         end
+         local m = nn.Dropout(0.5):type(typename)
+         m:forward(x)
+         assert.error_matches(function() m:backward(x, g:narrow(2, 1, 3)) end,
+            "nn.Dropout: argument 'gradOutput' is a torch.%a+ of size 3x3, wanted 12 elements")
+
+         m = nn.SpatialDropout(0.5):type(typename)
+         x = torch.ones(2, 3, 4, 5):type(typename)
+         local wanted = m:forward(x):clone()
+         local gradInput = m:backward(x, torch.ones(2, 3, 20):type(typename))
+         assert.same({2, 3, 20}, gradInput:size():totable())
+         assert.equal(0, (gradInput:view(2, 3, 4, 5) - wanted):abs():max())
+      end)
+   end
+
    for name, arguments in pairs{
       Threshold = {0, 0, true}, ReLU = {true}, ReLU6 = {true}, ELU = {1, true},
       LeakyReLU = {0.2, true}, HardTanh = {-1, 1, true}, MulConstant = {2, true},

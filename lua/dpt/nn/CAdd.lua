@@ -8,6 +8,7 @@
 
 local torch = require 'dpt.tensor'
 local broadcast = require 'dpt.nn.broadcast'
+local alike = require 'dpt.nn.alike'
 
 local CAdd, parent = torch.class('nn.CAdd', 'nn.Module')
 
@@ -38,8 +39,8 @@ function CAdd:updateGradInput(_, gradOutput)
    return self.gradInput
 end
 
-function CAdd:accGradParameters(_, gradOutput, scale)
-   broadcast.accumulate(self.gradBias, scale or 1, gradOutput)
+function CAdd:accGradParameters(input, gradOutput, scale)
+   broadcast.accumulate(self.gradBias, scale or 1, alike.shape(self, input, gradOutput))
 end
 
 return CAdd

@@ -15,6 +15,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
+local alike = require 'dpt.nn.alike'
 local type, lib = dptffi.type, dptffi.lib
 
 local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
@@ -76,8 +77,9 @@ function Dropout:active()
    return self.p > 0 and (self.train or self.stochastic_inference)
 end
 
--- result becomes what is left of x: times the noise, or scaled as in evaluation.
-local function drop(self, result, x)
+-- result becomes what is left of x, the input or its gradient in any shape: times the noise, or
+-- scaled as in evaluation.
+local function drop(self, result, x, input)
    local active = self:active()
    if self.inplace then
       x = result:set(x)
@@ -85,7 +87,10 @@ local function drop(self, result, x)
       x = result:resizeAs(x):copy(x)
    end
    if active then
-      result:cmul(x, self.noise:expandAs(x))
+      local noise = self.noise
+      if noise:nElement() ~= input:nElement() then noise = noise:expandAs(input) end
+      alike.count(self, input, x)
+      result:cmul(x, noise)
    elseif not self.v2 and not self.train then
       result:mul(1 - self.p)
    end
@@ -97,11 +102,11 @@ function Dropout:updateOutput(input)
       self:resizeNoise(input)
       self:draw(self.noise, self.v2 and 1 / (1 - self.p) or 1)
    end
-   return drop(self, self.output, input)
+   return drop(self, self.output, input, input)
 end
 
-function Dropout:updateGradInput(_, gradOutput)
-   return drop(self, self.gradInput, gradOutput)
+function Dropout:updateGradInput(input, gradOutput)
+   return drop(self, self.gradInput, gradOutput, input)
 end
 
 --- Another probability, for the next forward.

@@ -3,13 +3,14 @@
 -- Invariant: it stands in front of the methods that dpt's files define (dpt.class asks guard while
 -- such a file is loaded), so that forward, containers, replicas and scripts that call updateOutput
 -- all pass it, and a script's own method, on a class or on an object, never does. It costs one test
--- of a kind for each argument and leaves no frame on the stack. What a class takes is said in
--- dpt.nn.signatures.
+-- of a kind for each argument and leaves no frame on the stack. A method of a pointwise class gets
+-- gradOutput in the shape of the input. What a class takes is said in dpt.nn.signatures.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local signatures = require 'dpt.nn.signatures'
 local unalias = require 'dpt.nn.unalias'
 local part = require 'dpt.nn.part'
+local alike = require 'dpt.nn.alike'
 local type = dptffi.type
 
 local function isTensor(value) return type(value) == 'cdata' and torch.isTensor(value) end
@@ -73,17 +74,18 @@ local function method(parameters, arguments, plain)
       if parameters:find('a' .. i) then
          tests[i] = ("if %s then reject(typename(self), '%s', '%s', a%d) end"):format(
             other(argument.kind, 'a' .. i), argument.name, argument.kind, i)
+         if argument.alike then tests[i + 1] = 'a2 = alike(self, a1, a2)' end
       end
    end
    if parameters:find 'a3' then
       tests[#tests + 1] = "if a3 ~= nil and type(a3) ~= 'number' and type(a3) ~= 'cdata' then"
          .. " reject(typename(self), 'scale', 'number', a3) end"
    end
-   local source = ('local plain, type, typename, reject = ...\n'
+   local source = ('local plain, type, typename, reject, alike = ...\n'
       .. 'return function(self, %s)\n%s\nreturn plain(self, %s)\nend')
       :format(parameters, table.concat(tests, '\n'), parameters)
    return assert(loadstring(source, '@' .. debug.getinfo(1, 'S').source:sub(2)))(plain, type,
-      torch.type, reject)
+      torch.type, reject, alike.shape)
 end
 
 -- constructors ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 --- Layers that apply one pointwise operation of the C library (csrc/ops/map.def).
 -- Invariant: forward is r = op(input), backward r = op_backward(gradOutput, input or output); in
--- place the result takes the operand's memory.
+-- place the result takes the operand's memory. gradOutput has the input's shape: classes have the
+-- kind `alike` in dpt.nn.signatures.
 
 local dptffi = require 'dpt.ffi'
 local C, lib, type = dptffi.C, dptffi.lib, dptffi.type

@@ -6,8 +6,9 @@
 -- methods that the class's own file defines, so a class that overrides none of its parent's needs
 -- none. A parameter is a number unless its kind follows a colon; one with ? may be left out; the
 -- last one with ... stands for all that follow. Kinds joined by | are alternatives, any is not
--- looked at, and an empty right side says that forward takes what the modules inside do. It needs
--- no library: scripts/docs reads it where none is built.
+-- looked at, and an empty right side says that forward takes what the modules inside do. `alike`
+-- is a gradOutput of as many elements as the input, in any shape. It needs no library: scripts/docs
+-- reads it where none is built.
 
 --- Parameters that mean the same in all classes, for the reference.
 -- @pattern parameters
@@ -113,7 +114,8 @@ CSubTable CDivTable() tensor|table -> tensor
 
 Copy(intype?:string, outtype?:string, forceCopy?:any, dontCast?:any)
 Contiguous() tensor -> tensor
-View CMul CAdd(sizes...:number|storage) tensor -> tensor
+View CAdd(sizes...:number|storage) tensor -> tensor
+CMul(sizes...:number|storage) tensor -> alike
 Reshape(sizes...:number|storage|boolean) tensor -> tensor
 Narrow(dimension, offset, length?) tensor -> tensor
 Select(dimension, index) tensor -> tensor
@@ -144,7 +146,7 @@ LookupTable(nIndex, nOutput, paddingValue?, maxNorm?, normType?) tensor -> tenso
 LookupTableMaskZero(nIndex, nOutput) tensor -> tensor
 Maxout(inputSize, outputSize, maxoutNumber, preprocess?:module)
 Add(inputSize, scalar?:any) tensor -> tensor
-Mul() tensor -> tensor
+Mul() tensor -> alike
 AddConstant(constant:number|tensor, inplace?:any) tensor -> tensor
 MulConstant(constant, inplace?:any) tensor -> tensor
 Euclidean WeightedEuclidean Cosine(inputSize, outputSize) tensor -> tensor
@@ -153,23 +155,23 @@ MV(trans?:any) table -> tensor
 DotProduct CosineDistance() tensor|table -> tensor
 PairwiseDistance(p?) tensor|table -> tensor
 
-Abs Exp Log Square Sqrt SoftMax SoftMin SoftSign LogSigmoid LogSoftMax() tensor -> tensor
-Sigmoid Tanh TanhShrink SpatialSoftMax SpatialLogSoftMax() tensor -> tensor
-HardShrink SoftShrink(lambda?) tensor -> tensor
-SoftPlus(beta?) tensor -> tensor
+Abs Exp Log Square Sqrt SoftSign LogSigmoid Sigmoid Tanh TanhShrink() tensor -> alike
+SoftMax SoftMin LogSoftMax SpatialSoftMax SpatialLogSoftMax() tensor -> tensor
+HardShrink SoftShrink(lambda?) tensor -> alike
+SoftPlus(beta?) tensor -> alike
 GradientReversal(lambda?) any -> tensor
-HardTanh(min?, max?, inplace?:any) tensor -> tensor
+HardTanh(min?, max?, inplace?:any) tensor -> alike
 Clamp(min, max)
-Power(p) tensor -> tensor
-Normalize(p, eps?) tensor -> tensor
+Power(p) tensor -> alike
+Normalize(p, eps?) tensor -> alike
 GatedLinearUnit(dim?) tensor -> tensor
-Threshold(th?, v?, inplace?:any) tensor -> tensor
+Threshold(th?, v?, inplace?:any) tensor -> alike
 ReLU ReLU6(inplace?:any)
 PReLU(nOutputPlane?) tensor -> tensor
-RReLU(l?, u?, inplace?:any) tensor -> tensor
+RReLU(l?, u?, inplace?:any) tensor -> alike
 CReLU(nInputDims?, inplace?:any) tensor -> tensor
-ELU(alpha?, inplace?:any) tensor -> tensor
-LeakyReLU(negval?:any, inplace?:any) tensor -> tensor
+ELU(alpha?, inplace?:any) tensor -> alike
+LeakyReLU(negval?:any, inplace?:any) tensor -> alike
 L1Penalty(l1weight?, sizeAverage?:any, provideOutput?:any) tensor -> any
 
 Dropout(p?, v1?:any, inplace?:any, stochasticInference?:any) tensor -> tensor
@@ -263,7 +265,8 @@ cudnn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT?, dW?, dH?
    padH?, groups?) tensor -> tensor
 cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH?, padH?) tensor -> tensor
 cudnn.SpatialAveragePooling(kW, kH, dW?, dH?, padW?, padH?) tensor -> tensor
-cudnn.ClippedReLU(ceiling, inplace?:any)
+cudnn.ReLU(inplace?:any) tensor -> alike
+cudnn.ClippedReLU(ceiling, inplace?:any) tensor -> alike
 cudnn.Tanh cudnn.Sigmoid(inplace?:any) tensor -> tensor
 cudnn.VolumetricSoftMax() tensor -> tensor
 cudnn.SpatialCrossEntropyCriterion cudnn.VolumetricCrossEntropyCriterion(weights?:tensor) tensor,
@@ -294,8 +297,8 @@ end
 local M = {}
 
 --- What the class takes: {parameters = list of {name, kind, optional, rest = whether it stands for
--- all that follow}, arguments = nil or the two of {name, kind}, criterion = whether it is one};
--- nil for a class without a line.
+-- all that follow}, arguments = nil or the two of {name, kind, alike = whether methods get it in
+-- the shape of the input}, criterion = whether it is one}; nil for a class without a line.
 function M.of(class)
    local line = lines[class]
    if not line or parsed[class] then return parsed[class] end
@@ -305,7 +308,8 @@ function M.of(class)
       parameters = parameters(list:sub(2, -2)),
       criterion = between == ',',
       arguments = first and {{name = 'input', kind = first},
-         {name = between == ',' and 'target' or 'gradOutput', kind = second}},
+         {name = between == ',' and 'target' or 'gradOutput', alike = second == 'alike',
+            kind = second == 'alike' and 'tensor' or second}},
    }
    return parsed[class]
 end
