@@ -110,11 +110,62 @@ describe('dpt.compat', function()
          assert(nn.LSTM().mine and torch.typename(nn.GRU()) == 'nn.GRU')
          assert(not before.mine and torch.isTypeOf(before, 'nn.StepRNN'))
          assert(torch.typename(nn.SeqLSTM(2, 3)) == 'nn.SeqLSTM')
-         assert(not pcall(torch.class, 'nn.Linear', 'nn.Module'))
          assert(not pcall(torch.class, 'nn.LSTM', 'nn.Module'))
          print(rawget(nn, 'Recursor'), require 'rnn' == nn, rawget(nn, 'Recursor') ~= nil)
       ]]
       assert.equal('nil\ttrue\ttrue\n', out)
+   end)
+
+   it('lets a script define a class of nn that nothing has used', function()
+      local out = run.lua [[
+         require 'dpt'
+         local threads = require 'threads'
+         local kept = nn.DistanceRatioCriterion -- a field alone is no use
+         local function define()
+            local OneHot, parent = torch.class('nn.OneHot', 'nn.Module')
+            function OneHot:__init(n)
+               parent.__init(self)
+               self.n = n
+            end
+            function OneHot:updateOutput(input) return input * self.n end
+            function OneHot.name() return 'mine' end
+         end
+         define()
+         local m = nn.OneHot(3)
+         print(m:forward(torch.ones(1))[1], torch.isTypeOf(m, 'nn.Module'), m:clone().name(),
+            torch.deserialize(torch.serialize(m)):name(), nn.OneHot == torch.getconstructortable
+            'nn.OneHot')
+         local with, without = threads.Threads(1, define), threads.Threads(1)
+         with:addjob(function() return m.name(), nn.OneHot(2).n end, print)
+         with:synchronize()
+         without:addjob(function() return m.name() end)
+         print((select(2, pcall(without.synchronize, without)):match 'threads: class[^:]*'))
+         with:terminate()
+         without:terminate()
+
+         torch.class('nn.DistanceRatioCriterion', 'nn.Criterion')
+         print(rawget(nn.DistanceRatioCriterion(), 'sizeAverage'), kept().sizeAverage)
+
+         local function try(...)
+            return select(2, pcall(torch.class, ...)):match 'torch.class: .*'
+         end
+         nn.Linear(2, 2)
+         torch.class('Sub', 'nn.Tanh')
+         assert(nn.Sigmoid.updateOutput)
+         print(try('nn.Linear', 'nn.Module'), try('nn.Tanh', 'nn.Module'))
+         print(try('nn.Sigmoid', 'nn.Module'), try('nn.Exp'), try('nn.OneHot', 'nn.Module'))
+      ]]
+      local function taken(...)
+         local list = {...}
+         for i, name in ipairs(list) do
+            list[i] = ("torch.class: class 'nn.%s' exists already"):format(name)
+         end
+         return table.concat(list, '\t')
+      end
+      assert.equal(table.concat({
+         '3\ttrue\tmine\tmine\ttrue', 'mine\t2', "threads: class 'nn.OneHot' is unknown in this"
+         .. ' thread', 'nil\ttrue',
+         taken('Linear', 'Tanh'), taken('Sigmoid', 'Exp', 'OneHot'), ''}, '\n'), out)
    end)
 
    it('leaves the names to the package rnn if it is installed', function()

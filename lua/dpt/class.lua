@@ -16,6 +16,7 @@ local torch = {}
 local classes = {}  -- name -> method table
 local children = {} -- method table -> list of the method tables of its direct descendants
 local entries = {}  -- method table -> what `tables` made
+local declared = {} -- name -> method table that `declare` made
 local packages = {} -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
 local registry = debug.getregistry()
 local types = require 'dpt.class.types'(torch, children)
@@ -86,12 +87,13 @@ local function known(name) return loaded(classes[name]) end
 -- @param name e.g. 'nn.Linear'
 -- @param parent name of the parent, declared before, or nil
 -- @param file the module that defines it, for `require`
--- @param replaceable whether torch.class may define another class of this name
+-- @param replaceable whether torch.class may define another class of this name after its first use
 -- @param load, guard load(file) defines it (require); guard(name, key, value) replaces a definition
 -- @return the constructor
 local function declare(name, parent, file, replaceable, load, guard)
    local methods, constructor = tables(name, classes[parent])
    local entry = entries[methods]
+   declared[name] = methods
    entry.file, entry.parent = file, parent
    entry.replaceable, entry.load, entry.guard = replaceable, load, guard
    function entry.meta.__index(_, key) return loaded(methods)[key] end
@@ -101,6 +103,12 @@ local function declare(name, parent, file, replaceable, load, guard)
       return entry.maker.__new(...)
    end
    return constructor
+end
+
+--- Returns true for a method table that has the name of a declared class, which it is not.
+local function replaces(methods)
+   local own = declared[methods.__typename]
+   return own ~= nil and own ~= methods
 end
 
 --- Lets a class of C data answer for what it lacks from a table, also for __index.
@@ -172,7 +180,11 @@ function torch.newmetatable(name, parent, construct, _, factory, namespace)
    local entry = methods and entries[methods]
    -- while a module is loaded, package.loaded has a mark for it
    if entry and not (entry.file and (entry.loading or package.loaded[entry.file])) then
-      if not entry.replaceable then fail("torch.class: class '%s' exists already", name) end
+      -- without a parent Torch7 went on with the class that was there
+      local unused = entry.file and parent
+      if not (entry.replaceable or unused) then
+         fail("torch.class: class '%s' exists already", name)
+      end
       loaded(methods) -- for its descendants
       entry = nil
    end
@@ -487,6 +499,7 @@ return {
    replaceMethods = replaceMethods,
    withdrawn = withdrawn,
    withdraw = withdraw,
+   replaces = replaces,
    methodsOf = types.methodsOf,
    setCdata = types.setCdata,
 }

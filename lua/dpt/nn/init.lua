@@ -2,8 +2,9 @@
 --
 -- Invariant: the lists here are the one place that names what there is. Every class is a field of
 -- nn from the start, so that pairs(nn) lists it, but its file is loaded at its first use.
--- What dpt adds to Torch7's nn is no field before its first use, and gives way to a class
--- that a script or a package (rnn) defines under that name.
+-- A class whose file is not loaded yet gives way to one that a script defines under its name. What
+-- dpt adds to Torch7's nn is no field before its first use, and gives way to a script's or a
+-- package's (rnn) class even after that.
 
 --- What all modules have in common, for the reference.
 -- @pattern layer

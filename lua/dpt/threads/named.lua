@@ -7,7 +7,8 @@
 -- init function that loads the class may have it among its upvalues.
 local fail = require('dpt.ffi').fail
 local type = require('dpt.ffi').type
-local torch = require('dpt.class').torch
+local class = require 'dpt.class'
+local torch = class.torch
 
 local named = {}
 
@@ -88,32 +89,42 @@ function named.get(module, key)
    return value[key]
 end
 
---- The methods of a class, in this state.
-function named.methods(class)
-   return torch.getmetatable(class) or fail("threads: class '%s' is unknown in this thread: let the"
-      .. " pool's init function (of a network that of net:threads(f)) require the file that defines"
-      .. ' it', class)
+--- The text that a class is sent as: its name, with a mark if a script's has the name of one of
+-- dpt's, which must not stand for it in another state.
+function named.sent(methods)
+   return (class.replaces(methods) and '!' or '') .. methods.__typename
 end
 
--- Of a stand-in for a class that was unknown when it came: the class's name.
+-- The methods of the class that was sent, or nil, and its name.
+local function received(sent)
+   local name = sent:match '^!?(.*)$'
+   local methods = torch.getmetatable(name)
+   return methods and named.sent(methods) == sent and methods or nil, name
+end
+
+--- The methods of a class that was sent, in this state.
+function named.methods(sent)
+   local methods, name = received(sent)
+   return methods or fail("threads: class '%s' is unknown in this thread: let the pool's init"
+      .. ' function (of a network that of net:threads(f)) require the file that defines it', name)
+end
+
+-- Stand-ins for classes that were unknown when they came -> the texts that these were sent as.
 local standIns = setmetatable({}, {__mode = 'k'})
 
---- The class of a name, or a table that becomes it when it is used.
-function named.class(class)
-   if torch.getmetatable(class) then return torch.getconstructortable(class) end
-   local function found()
-      named.methods(class)
-      return torch.getconstructortable(class)
-   end
+--- The class that was sent, or a table that becomes it when it is used.
+function named.class(sent)
+   local function found() return rawget(named.methods(sent), '__constructor') end
+   if received(sent) then return found() end
    local standIn = setmetatable({}, {
       __index = function(_, key) return found()[key] end,
       __newindex = function(_, key, value) found()[key] = value end,
       __call = function(_, ...) return found()(...) end})
-   standIns[standIn] = class
+   standIns[standIn] = sent
    return standIn
 end
 
---- The name of the class that a table stands in for; nil: for none.
+--- The text that the class was sent as which a table stands in for; nil: for none.
 function named.standsFor(t) return standIns[t] end
 
 return named

@@ -58,20 +58,17 @@ readers[codes.METHODS] = function() return named.methods(take()) end
 readers[codes.CLASS] = function() return named.class(take()) end
 
 readers[codes.OBJECT] = function()
-   local name = take()
-   named.methods(name)
-   local object = know(torch.factory(name)())
+   local object = know(rawget(named.methods(take()), '__factory')())
    transient.unread[object] = true
    transient.reset(fill(object))
    return object
 end
 
 readers[codes.CUSTOM] = function()
-   local name, version, bytes = take(), take(), take()
-   local methods = named.methods(name)
+   local methods, version, bytes = named.methods(take()), take(), take()
    local file = MemoryFile.over(torch.CharStorage():string(bytes), #bytes, 'r'):binary()
    file.readObject = function() return get() end
-   local object = know(torch.factory(name)(file))
+   local object = know(rawget(methods, '__factory')(file))
    local read = methods.__read or methods.read
    read(object, file, version)
    return object

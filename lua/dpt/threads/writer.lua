@@ -137,7 +137,7 @@ end
 -- read in the order of writing.
 local function putCustom(object, methods, write)
    op(codes.CUSTOM)
-   add(methods.__typename)
+   add(named.sent(methods))
    add(methods.__version)
    add ''
    local slot, file = n, torch.MemoryFile():binary()
@@ -156,7 +156,7 @@ local function putObject(object, methods)
       return putCustom(object, methods, write)
    end
    op(codes.OBJECT)
-   add(methods.__typename)
+   add(named.sent(methods))
    putFields(object, transient.of(object))
 end
 
@@ -174,7 +174,7 @@ local function putTable(t)
       local methods = name and torch.getmetatable(name)
       if unknown or methods == t or methods and torch.getconstructortable(name) == t then
          op(methods == t and codes.METHODS or codes.CLASS)
-         return add(name)
+         return add(unknown or named.sent(methods))
       end
    end
    remember(t)
