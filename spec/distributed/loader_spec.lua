@@ -156,8 +156,8 @@ describe('dpt.distributed.loader', function()
    it('goes on in the middle of an epoch, where the batches given out end', function()
       local whole, draws = run(distributed.loader(sampler(), make, {ahead = 3}))
       local loader = distributed.loader(sampler(), make, {ahead = 5})
-      assert.same({n = 23, batch = 4, seed = 5, shuffle = true, current = 1, position = 0},
-         loader:state())
+      assert.same({n = 23, batch = 4, seed = 5, shuffle = true, dropLast = false,
+         current = 1, position = 0}, loader:state())
       local rows, noise = run(loader, 2)
       local state = torch.deserialize(torch.serialize(loader:state()))
       assert.equal(8, state.position)
@@ -177,7 +177,8 @@ describe('dpt.distributed.loader', function()
    end)
 
    it('keeps the options that the script asked for, with batches under way', function()
-      local state = {n = 23, batch = 4, seed = 5, shuffle = true, current = 2, position = 8}
+      local state = {n = 23, batch = 4, seed = 5, shuffle = true, dropLast = false,
+         current = 2, position = 8}
       local loader = distributed.loader(distributed.sampler(23, {batch = 6, seed = 5}), make,
          {threads = 2, ahead = 5})
       loader:next()
@@ -189,6 +190,19 @@ describe('dpt.distributed.loader', function()
       loader:close()
       assert.same({6, 3, 0}, {loader.sampler.batch, loader.sampler.current,
          loader.sampler.position})
+   end)
+
+   it('leaves out a last batch of fewer rows, as its sampler does', function()
+      local loader = distributed.loader(distributed.sampler(10, {batch = 4, dropLast = true}),
+         function(indices) return indices end, {threads = 2, ahead = 5, device = 0})
+      for epoch = 1, 2 do
+         local sizes = {}
+         for indices in loader:epoch() do sizes[#sizes + 1] = indices:nElement() end
+         assert.same({4, 4}, sizes)
+         assert.equal(loader.sampler:steps(), #sizes)
+         assert.equal(epoch + 1, loader:state().current)
+      end
+      loader:close()
    end)
 
    it("makes the next epoch's first batches at the end of one", function()

@@ -1,5 +1,6 @@
 -- dpt.distributed.sampler: which rows each rank takes.
 local torch = require('dpt').torch
+local run = require 'spec.support.run'
 local distributed = require 'dpt.distributed'
 local Sampler = require 'dpt.distributed.sampler'
 
@@ -55,7 +56,7 @@ describe('dpt.distributed.sampler', function()
       sampler:next()
       local state = sampler:state()
       for name, values in pairs{position = {-1, 2.5, 0 / 0, 11}, batch = {0, -2, 'x'},
-         current = {0, 1.5, {}}, seed = {{}, 0.5}, shuffle = {'no'}} do
+         current = {0, 1.5, {}}, seed = {{}, 0.5}, shuffle = {'no'}, dropLast = {1}} do
          for _, value in pairs(values) do
             local other = sampler:state()
             other[name] = value
@@ -65,6 +66,47 @@ describe('dpt.distributed.sampler', function()
       end
       sampler:load{n = 10, position = 0, rank = 5, next = 1}
       assert.equal(4, sampler:next():nElement())
+   end)
+
+   it('leaves out a last batch of fewer rows, on all ranks, if dropLast says so', function()
+      for n, batches in pairs{[0] = 0, [3] = 0, [7] = 1, [14] = 2, [20] = 2} do
+         local whole = epoch(n, {batch = 7, seed = 3}, 1)
+         for _, size in ipairs{1, 2, 3} do
+            local options = {batch = 7, seed = 3, dropLast = true}
+            assert.equal(batches, Sampler.new(n, options, size - 1, size):steps())
+            assert.same({unpack(whole, 1, batches)}, epoch(n, options, size))
+         end
+         assert.equal(#whole, Sampler.new(n, {batch = 7}, 0, 1):steps())
+      end
+   end)
+
+   it('goes on after a state with the dropLast of the script, else of the state', function()
+      local whole = epoch(11, {batch = 4}, 1)
+      local sampler = Sampler.new(11, {batch = 4, dropLast = true}, 0, 1)
+      for _ = 1, 2 do sampler:next() end
+      local state = torch.deserialize(torch.serialize(sampler:state()))
+      assert.equal(8, state.position)
+      assert.same({}, epoch(11, {batch = 4}, 2, state))
+      assert.same({whole[3]}, epoch(11, {batch = 4, dropLast = false}, 2, state))
+      assert.equal(1, #epoch(11, {batch = 3}, 1, state)) -- the last three rows
+      state.dropLast = nil -- as older versions wrote it
+      assert.same({whole[3]}, epoch(11, {batch = 4}, 2, state))
+   end)
+
+   it('warns once, on rank 0, if the missing batch size makes a batch of all rows', function()
+      local text = run.lua [[
+         require 'dpt'
+         io.stdout:setvbuf 'no'
+         local Sampler = require 'dpt.distributed.sampler'
+         local state = Sampler.new(50, {batch = 10}, 0, 1):state()
+         Sampler.new(50, {batch = 50}, 0, 1):next()
+         Sampler.new(50, nil, 0, 1):load(state):next()
+         Sampler.new(50, nil, 1, 2):next()
+         Sampler.new(1, nil, 0, 1):next()
+         print 'quiet'
+         for _ = 1, 2 do Sampler.new(50, {seed = 1}, 0, 1):next() end]]
+      assert.equal('quiet\ndpt: distributed.sampler: option batch is missing, so each batch has all'
+         .. ' 50 rows: set batch = N\n', text)
    end)
 
    it('shuffles by seed and epoch', function()
@@ -96,7 +138,8 @@ describe('dpt.distributed.sampler', function()
       local state = torch.deserialize(torch.serialize(first:state()))
       local function loaded(options) return Sampler.new(12, options, 0, 1):load(state):state() end
       local function with(batch, seed, shuffle)
-         return {n = 12, batch = batch, seed = seed, shuffle = shuffle, current = 2, position = 4}
+         return {n = 12, batch = batch, seed = seed, shuffle = shuffle, dropLast = false,
+            current = 2, position = 4}
       end
       assert.same(with(4, 3, false), loaded(nil))
       assert.same(with(5, 3, false), loaded{batch = 5})
@@ -133,7 +176,7 @@ describe('dpt.distributed.sampler', function()
       end
       raises('wants the number of rows as argument 1, got 1.5', 1.5)
       raises('wants a table of options as argument 2, got number', 3, 3)
-      raises('there is no option rows, wanted batch, seed or shuffle', 3, {rows = 1})
+      raises('there is no option rows, wanted batch, dropLast, seed or shuffle', 3, {rows = 1})
       raises('option batch wants a number of rows, 1 at least, got 0', 3, {batch = 0})
       raises('option shuffle wants true or false, got 1', 3, {shuffle = 1})
       assert.error_matches(function() distributed.sampler(3):load{n = 4, position = 0} end,

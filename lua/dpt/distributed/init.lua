@@ -412,7 +412,8 @@ end
 -- @as distributed
 -- @follows PyTorch's DistributedSampler
 -- @param n number: how many rows there are
--- @param options? table: batch = rows of a batch over all ranks (n), shuffle (true), seed (0)
+-- @param options? table: batch = rows of a batch over all ranks (n, with a warning), seed (0),
+--    shuffle (true), dropLast = leaves out the last batch of an epoch if it has fewer rows (false)
 -- @return a sampler
 -- @usage require('dpt').distributed.sampler(4, {batch = 2, shuffle = false}):next()
 --    --> [1 2], 0, 2
@@ -430,7 +431,7 @@ end
 --    current one; 0: host memory), init = function(i), called in worker i before
 -- @return a loader
 -- @usage local d = require('dpt').distributed
---    local l = d.loader(d.sampler(2, {shuffle = false}), function(rows)
+--    local l = d.loader(d.sampler(2, {batch = 2, shuffle = false}), function(rows)
 --       return rows:double() * 10
 --    end, {threads = 1, device = 0})
 --    local x = l:next()

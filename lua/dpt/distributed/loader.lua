@@ -162,7 +162,7 @@ function Loader:epoch() return self.next, self end
 -- @as distributed
 -- @return a table
 -- @usage local d = require('dpt').distributed
---    local l = d.loader(d.sampler(3), function(rows)
+--    local l = d.loader(d.sampler(3, {batch = 1}), function(rows)
 --       return rows
 --    end, {threads = 1, device = 0})
 --    local p = l:state().position

@@ -5,13 +5,14 @@
 --
 -- Invariant: a batch is one of all ranks, cut into as equal parts as can be, in the order of ranks;
 -- so the batches of an epoch are the same whatever the number of ranks, all ranks have as many of
--- them (some perhaps without rows), and each index comes once. The order goes by seed and epoch
--- alone. What state() returns is all that is needed to go on, also with another number of ranks.
--- load takes the position from it, and of the options those that the script did not ask for.
+-- them (some perhaps without rows), and each index comes once, unless dropLast leaves out the last
+-- batch for having fewer rows. The order goes by seed and epoch alone. What state() returns is
+-- all that is needed to go on, also with another number of ranks. load takes the position from it,
+-- and of the options those that the script did not ask for.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local options = require 'dpt.distributed.options'
-local fail, type = dptffi.fail, dptffi.type
+local fail, type, warn = dptffi.fail, dptffi.type, dptffi.warn
 
 local Sampler = {}
 Sampler.__index = Sampler
@@ -20,24 +21,28 @@ local NAME = 'distributed.sampler'
 
 local known = {
    batch = {options.isCount, 'a number of rows, 1 at least'},
+   dropLast = {options.isBoolean, 'true or false'},
    seed = {options.isWhole, 'a whole number'},
    shuffle = {options.isBoolean, 'true or false'},
 }
 
 -- What load takes, beside n.
 local states = {batch = known.batch, seed = known.seed, shuffle = known.shuffle,
+   dropLast = known.dropLast,
    current = {options.isCount, 'the number of an epoch'},
    position = {function(n) return options.isWhole(n) and n >= 0 end, 'a number of rows'}}
 
 --- @param n how many rows there are
--- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0)
+-- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0), dropLast
+--    (false)
 -- @param rank, size this rank's number, and how many there are
 function Sampler.new(n, given, rank, size)
    if not options.isWhole(n) or n < 0 then
       fail('%s: wants the number of rows as argument 1, got %s', NAME, tostring(n))
    end
-   local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true, rank = rank,
-      size = size, current = 1, position = 0, moves = 0}, Sampler) -- moves: calls of next and load
+   local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true,
+      dropLast = false, rank = rank, size = size, current = 1, position = 0,
+      moves = 0}, Sampler) -- moves: calls of next and load
    self.asked = {} -- names of options that the script asked for
    for name, value in pairs(options.check(NAME, given, 2, known)) do
       self[name], self.asked[name] = value, true
@@ -64,6 +69,18 @@ local function orderOf(self)
    return self.order
 end
 
+--- The number of batches of an epoch, the same on every rank.
+-- @function distributed.sampler:steps
+-- @as distributed
+-- @follows PyTorch's len(loader)
+-- @return a number
+-- @usage local sampler = require('dpt').distributed.sampler
+--    return sampler(5, {batch = 2}):steps(), sampler(5, {batch = 2, dropLast = true}):steps()
+--    --> 3, 2
+function Sampler:steps()
+   return (self.dropLast and math.floor or math.ceil)(self.n / self.batch)
+end
+
 --- The next batch of the epoch; nothing at its end: the call after that begins the next epoch.
 -- @function distributed.sampler:next
 -- @as distributed
@@ -73,10 +90,14 @@ end
 --    s:next()
 --    return s:next() --> [3], 0, 1
 function Sampler:next()
+   if not self.asked.batch and self.batch >= self.n and self.n > 1 and self.rank == 0 then
+      warn(NAME, '%s: option batch is missing, so each batch has all %d rows: set batch = N', NAME,
+         self.n)
+   end
    local order = orderOf(self)
    local total = math.min(self.batch, self.n - self.position)
    self.moves = self.moves + 1
-   if total <= 0 then
+   if total < (self.dropLast and self.batch or 1) then
       self.current, self.position = self.current + 1, 0
       return nil
    end
@@ -107,13 +128,13 @@ function Sampler:epoch() return self.next, self end
 -- @usage require('dpt').distributed.sampler(5, {batch = 2}):state().position --> 0
 function Sampler:state()
    return {n = self.n, batch = self.batch, seed = self.seed, shuffle = self.shuffle,
-      current = self.current, position = self.position}
+      dropLast = self.dropLast, current = self.current, position = self.position}
 end
 
 --- Goes on from what state() returned, on this or another number of ranks. The epoch and the
 -- position in it come from the state. Options that the script gave to distributed.sampler (batch,
--- seed, shuffle) stay; the others come from the state. With another seed or shuffle in the middle
--- of an epoch, rows of that epoch may come twice or not at all.
+-- seed, shuffle, dropLast) stay; the others come from the state. With another seed or shuffle in
+-- the middle of an epoch, rows of that epoch may come twice or not at all.
 -- @function distributed.sampler:load
 -- @as distributed
 -- @param state table: what state() returned

@@ -210,9 +210,12 @@ function checks.options()
       end
    end
    local function make() return with(nn.Tanh()) end
-   wrong('option sampler = {n = 9, batch = 4, seed = 0, shuffle = true, current = 1, position = 0},'
-      .. ' rank 0 has option sampler = {n = 8, ', make, sampler(9, {batch = 4}))
+   wrong('option sampler = {n = 9, batch = 4, seed = 0, shuffle = true, dropLast = false,'
+      .. ' current = 1, position = 0}, rank 0 has option sampler = {n = 8, ', make,
+      sampler(9, {batch = 4}))
    wrong('option sampler = {n = 8, batch = 4, seed = 1, ', make, sampler(8, {batch = 4, seed = 1}))
+   wrong('option sampler = {n = 8, batch = 4, seed = 0, shuffle = true, dropLast = true, ', make,
+      sampler(8, {batch = 4, dropLast = true}))
    -- what may differ: modes, and what passes have left
    local net = nn.Sequential():add(nn.Reshape(4)):add(nn.Linear(4, 2)):add(nn.Profile(nn.Tanh(), 9))
    for i = 1, rank do net:forward(torch.ones(i + 1, 2, 2)) end

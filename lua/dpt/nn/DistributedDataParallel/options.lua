@@ -37,7 +37,7 @@ local function batches(sampler)
    local state = type(sampler.state) == 'function' and sampler:state()
    if type(state) ~= 'table' then return 'given' end
    local list = {}
-   for _, name in ipairs{'n', 'batch', 'seed', 'shuffle', 'current', 'position'} do
+   for _, name in ipairs{'n', 'batch', 'seed', 'shuffle', 'dropLast', 'current', 'position'} do
       local value = state[name]
       if type(value) ~= 'table' then list[#list + 1] = name .. ' = ' .. tostring(value) end
    end
