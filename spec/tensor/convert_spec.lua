@@ -1,6 +1,7 @@
 -- Copies: between types, views and devices, at once or from page-locked memory.
 local dpt = require 'dpt'
 local ffi = require 'ffi'
+local run = require 'spec.support.run'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local KINDS = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
 
@@ -26,6 +27,32 @@ describe('A copy', function()
             assert.same(numbers, to:totable())
          end
       end
+   end)
+
+   it('warns once of a device that cuda(device) ignores, as Torch7 did', function()
+      local text = run.lua [[
+         require 'dpt'
+         io.stdout:setvbuf 'no'
+         local x = torch.Tensor(3)
+         x:cuda() x:cuda(1) x:float(5) x:cudaLong(1) torch.FloatStorage(3):cuda(1)
+         nn.MSECriterion():cuda(1):float(5)
+         print 'quiet'
+         for _ = 1, 2 do
+            print(x:cuda(5):getDevice())
+            x:cudaHalf(5)
+            torch.FloatStorage(3):cuda(5)
+            nn.MSECriterion():cuda(5)
+            nn.CrossEntropyCriterion():cuda(5)
+         end
+         print(pcall(nn.Linear(1, 1).cuda, nn.Linear(1, 1), 2))]]
+      local function warning(name)
+         return ("dpt: %s: argument 'device' is ignored, as in Torch7: got 5, the result is on"
+            .. ' device 1 (cutorch.setDevice chooses where new tensors are)\n'):format(name)
+      end
+      assert.equal('quiet\n' .. warning 'Tensor:cuda' .. '1\n' .. warning 'Tensor:cudaHalf'
+         .. warning 'Storage:cuda' .. warning 'Criterion:cuda' .. '1\n'
+         .. "false\tnn.Linear:cuda: argument 'tensorCache' is a number, wanted a table;"
+         .. ' cutorch.setDevice chooses where new tensors are\n', (text:gsub('/%S+:14: ', '')))
    end)
 
    it('that need not wait brings page-locked memory to a device and back', function()

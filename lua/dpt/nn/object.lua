@@ -6,6 +6,10 @@ local nn = require 'dpt.nn'
 local transient = require 'dpt.transient'
 local File = require('dpt.file').File
 local legacy = require 'dpt.nn.legacy'
+local core = require 'dpt.tensor.core'
+local cutorch = require 'dpt.device'
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
 
 --- print shows the class with its constructor's arguments.
 local object = {__tostring__ = require 'dpt.nn.text'}
@@ -20,12 +24,26 @@ function object:type(typename, tensorCache)
    return self
 end
 
+-- Answers a device's number in place of the tensorCache, which Torch7's criterions ignored and its
+-- modules rejected.
+local function ofDevice(self, method, device)
+   local name = torch.type(self) .. ':' .. method
+   if not torch.isTypeOf(self, 'nn.Criterion') then
+      fail("%s: argument 'tensorCache' is a number, wanted a table; cutorch.setDevice chooses where"
+         .. ' new tensors are', name)
+   end
+   if method:find 'cuda' then core.ignored('Criterion:' .. method, device, cutorch.getDevice()) end
+end
+
 for method, typename in pairs{
    float = 'torch.FloatTensor', double = 'torch.DoubleTensor', half = 'torch.HalfTensor',
    cuda = 'torch.CudaTensor', cudaDouble = 'torch.CudaDoubleTensor',
    cudaHalf = 'torch.CudaHalfTensor',
 } do
-   object[method] = function(self, ...) return self:type(typename, ...) end
+   object[method] = function(self, cache, ...)
+      if type(cache) == 'number' then cache = ofDevice(self, method, cache) end
+      return self:type(typename, cache, ...)
+   end
 end
 
 --- What torch.save writes and torch.load reads; a class that overrides them calls its parent's.

@@ -34,6 +34,15 @@ local function convert(t, kind)
 end
 core.convert = convert
 
+--- Warns of a device given to a method that ignores it, as PyTorch's users may not expect.
+-- @param actual where the result is
+function core.ignored(name, device, actual)
+   if device ~= actual then
+      dptffi.warn(name, "%s: argument 'device' is ignored, as in Torch7: got %s, the result is on"
+         .. ' device %d (cutorch.setDevice chooses where new tensors are)', name, device, actual)
+   end
+end
+
 --- The type's name; with a name: itself if it is of that type, else a copy of that type.
 -- torch.Tensor.type(x) without a name takes any value: nil for what is no object.
 method('type', function(t, name)
@@ -85,9 +94,13 @@ end)
 core.eachKind(function(kind)
    local name = core.names[kind]
    name = name:sub(1, 1):lower() .. name:sub(2)
-   method(name, function(t)
+   method(name, function(t, device)
       check(name, 'self', t)
-      return convert(t, kind)
+      local out = convert(t, kind)
+      if kind >= core.ON_DEVICE and type(device) == 'number' then
+         core.ignored('Tensor:' .. name, device, C.dpt_tensor_device(out))
+      end
+      return out
    end)
 end)
 

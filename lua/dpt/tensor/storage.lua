@@ -369,8 +369,13 @@ storageMethod('type', convert)
 -- @usage torch.DoubleStorage{1.5, 2}:float():type() --> torch.FloatStorage
 core.eachKind(function(kind)
    local name = core.names[kind]
-   storageMethod(name:sub(1, 1):lower() .. name:sub(2), function(s)
-      return convert(s, core.storageNames[kind])
+   name = name:sub(1, 1):lower() .. name:sub(2)
+   storageMethod(name, function(s, device)
+      local out = convert(s, core.storageNames[kind])
+      if kind >= ON_DEVICE and type(device) == 'number' then
+         core.ignored('Storage:' .. name, device, C.dpt_tensor_device(whole(out)))
+      end
+      return out
    end)
 end)
 
