@@ -199,6 +199,26 @@ y]]
       assert.equal('2\nx\n{\n  1 : 1\n  2 : "a"\n  k : {\n    1 : 2\n  }\n}\n1\n2\nnil\n3\n', text)
    end)
 
+   it('summarizes tensors of many elements, which a script prints whole', function()
+      local code = 'x = torch.ones(101, 100) print(x, 3) print(#tostring(x))'
+      local whole = #tostring(dpt.torch.ones(101, 100))
+      assert.equal(whole + #'\t3\n' + #(whole .. '\n'), #run(command .. ' ' .. program(code)))
+      local text = run(("printf '%%s\n' '%s' 'x' '{x}' '= x[1][1]'| %s -i"):format(code, command))
+      local shown = ((' 1  1  1  ...  1  1  1\n'):rep(3) .. ' ...\n'):rep(2):sub(1, -6)
+         .. '[torch.DoubleTensor of size 101x100]\n'
+         .. 'corners of 10100 elements: io.write(tostring(x)) writes all\n'
+      assert.equal(shown .. '\t3\n' .. whole .. '\n' .. shown .. '\n'
+         .. '{\n  1 : DoubleTensor - size: 101x100\n}\n1\n', text)
+   end)
+
+   it('names a class, with how to read about it', function()
+      local typed = 'nn.Linear\ntorch.FloatTensor\n{nn.Abs}\nlocal _ = torch.class "Mine"\nMine\n'
+      assert.equal('class nn.Linear; ? nn.Linear prints its reference\n'
+         .. 'class torch.FloatTensor; ? torch.FloatTensor prints its reference\n'
+         .. '{\n  1 : class nn.Abs\n}\nclass Mine\n',
+         (run("printf '" .. typed .. "' | " .. command .. ' -i')))
+   end)
+
    it('goes on after an error', function()
       local typed = 'error(\"boo\")\\n5\\nx = = 1\\n6\\n'
       local text, status = run("printf '" .. typed .. "' | " .. command .. ' -i')

@@ -1,6 +1,7 @@
 -- The Lua side of a tensor: methods that scripts add, comparison, indices, constructors
 -- (what spec/golden pins is not repeated here).
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 
 describe('Methods', function()
    it('slices print by their own elements, whatever is beside them', function()
@@ -156,6 +157,63 @@ describe('Printed texts', function()
       local host = tostring(torch.FloatTensor{{0.5, 100}, {3, 4}})
       local device = tostring(torch.CudaTensor{{0.5, 100}, {3, 4}})
       assert.equal((host:gsub('torch.FloatTensor', 'torch.CudaTensor')), device)
+   end)
+end)
+
+describe('Summaries', function()
+   local HINT = 'corners of %d elements: io.write(tostring(x)) writes all\n'
+
+   it('are of tensors and storages of more than 10000 elements that leave something out', function()
+      assert.is_nil(core.summary(torch.zeros(100, 100)))
+      assert.is_nil(core.summary(torch.Tensor()))
+      assert.is_nil(core.summary(torch.FloatStorage(10000)))
+      assert.is_nil(core.summary(torch.zeros(6, 6, 6, 6, 6, 6)))
+      assert.equal((' 1\n 1\n 1\n ...\n 1\n 1\n 1\n[torch.CharStorage of size 10001]\n'
+         .. HINT):format(10001), core.summary(torch.CharStorage(10001):fill(1)))
+   end)
+
+   it('have the first and the last three indices of each longer dimension #devices2', function()
+      local line = torch.range(1, 20000)
+      local texts = {
+         [line] = '     1\n     2\n     3\n ...\n 19998\n 19999\n 20000\n'
+            .. '[torch.%s of size 20000]\n',
+         [line:view(2, 10000)] = '     1      2      3  ...   9998   9999  10000\n'
+            .. ' 10001  10002  10003  ...  19998  19999  20000\n[torch.%s of size 2x10000]\n',
+         [line:view(5, 4000):t()] = '     1   4001   8001  12001  16001\n'
+            .. '     2   4002   8002  12002  16002\n     3   4003   8003  12003  16003\n ...\n'
+            .. '  3998   7998  11998  15998  19998\n  3999   7999  11999  15999  19999\n'
+            .. '  4000   8000  12000  16000  20000\n[torch.%s of size 4000x5]\n',
+      }
+      for t, text in pairs(texts) do
+         text = (text .. HINT):format('DoubleTensor', 20000)
+         assert.equal(text, core.summary(t))
+         for _, name in ipairs{'CudaDoubleTensor', 'LongTensor'} do
+            local other = torch[name]():resize(t:size()):copy(t)
+            assert.equal((text:gsub('DoubleTensor', name)), core.summary(other))
+         end
+      end
+   end)
+
+   it('of more dimensions say which matrices they show', function()
+      local t = torch.range(1, 8 * 2 * 7 * 200):view(8, 2, 7, 200)
+      local text, shown = core.summary(t), {}
+      for a, b in text:gmatch '%((%d),(%d),%.,%.%) = \n' do shown[#shown + 1] = a .. b end
+      assert.equal('11 21 31 61 71 81 12 22 32 62 72 82', table.concat(shown, ' '))
+      local _, gaps = text:gsub('\n\n%.%.%.\n\n%(6', '')
+      assert.equal(2, gaps)
+      assert.matches('%(7,2,%.,%.%) = \n  18201  18202  18203  ...  18398  18399  18400\n', text)
+      assert.matches('\n  22201  22202  22203  ...  22398  22399  22400\n%[torch', text)
+      text = core.summary(torch.zeros(7, 8, 1, 200))
+      _, gaps = text:gsub('\n\n%.%.%.\n\n', '')
+      assert.equal(6 + 1, gaps) -- one in each row of matrices, one between the rows
+   end)
+
+   it('read the corners only', function()
+      assert.matches('size 100000x90000', core.summary(torch.ones(1, 1):expand(100000, 90000)))
+      local t = torch.zeros(200, 200):narrow(2, 1, 150)
+      t[100]:fill(0 / 0)
+      t[200][150] = 0.5
+      assert.matches(' 0%.0000 +0%.5000\n%[', core.summary(t))
    end)
 end)
 

@@ -18,11 +18,11 @@ end
 
 local function public(key) return type(key) == 'string' and key:find '^%a[%w_]*$' ~= nil end
 
---- The method table of a constructor; nil: the value is none.
-local function methodsOf(value)
+--- The class whose constructor a value is; nil: the value is none.
+function names.constructed(value)
    local methods = type(value) == 'table' and getmetatable(value)
    if type(methods) == 'table' and rawget(methods, '__constructor') == value then
-      return torch.getmetatable(methods.__typename)
+      return methods.__typename
    end
 end
 
@@ -92,7 +92,8 @@ function names.all(others)
       for key, value in pairs(t) do
          if public(key) then
             has[path .. key] = true
-            if type(value) == 'table' and not methodsOf(value) and not class.methodsOf(value) then
+            if type(value) == 'table' and not names.constructed(value)
+               and not class.methodsOf(value) then
                look(path .. key .. '.', value)
             end
          end

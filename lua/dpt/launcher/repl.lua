@@ -1,25 +1,32 @@
 --- dpt.launcher.repl: the interactive prompt.
 --
 -- Invariant: a line that is an expression (or begins with `=`) prints its values as Torch7's `th`
--- did: tensors whole, tables with their fields. A line that is not yet complete asks for more. An
+-- did: tables with their fields, tensors whole unless they have more than 10,000 elements (a script
+-- prints those, too). A line that is not yet complete asks for more. An
 -- error prints a traceback and the prompt goes on; so does Ctrl-C, which ends what runs. What was
 -- typed is text: bytecode and the codes of keys are never run. It is not compiled to machine code,
 -- which would not see Ctrl-C; the functions that it calls are. Blocks of a page work line by line:
 -- a `local` outlives its line.
 local torch = require('dpt.class').torch
+local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
 local editor = require 'dpt.launcher.editor'
 local sys = require 'dpt.util.sys'
+local constructed = require('dpt.launcher.names').constructed
 
 local repl = {}
 
-local function show(value)
-   return type(value) == 'string' and ('%q'):format(value) or tostring(value)
-end
+local atPrompt = false -- tensors of many elements are summarized there
 
 local function byName(a, b)
    if type(a) == type(b) and (type(a) == 'number' or type(a) == 'string') then return a < b end
    return type(a) < type(b)
+end
+
+local function show(value)
+   local name = constructed(value)
+   return type(value) == 'string' and ('%q'):format(value) or name and 'class ' .. name
+      or tostring(value)
 end
 
 --- The fields of a table, one a line; tables inside down to a depth of 3.
@@ -50,8 +57,16 @@ end
 
 --- What the prompt prints for a value.
 function repl.format(value)
+   local name = constructed(value)
+   if name then
+      local known = atPrompt and select(2, require('dpt.launcher.help').text(name))
+      return 'class ' .. name .. (known and '; ? ' .. name .. ' prints its reference' or '')
+   end
    if type(value) == 'table' and not (getmetatable(value) or {}).__tostring then
       return fields(value, 0, {})
+   end
+   if atPrompt and (torch.isTensor(value) or torch.isStorage(value)) then
+      return core.summary(value) or tostring(value)
    end
    return tostring(value)
 end
@@ -62,7 +77,7 @@ function repl.printer(print)
    return function(...)
       local values = {...}
       for i = 1, select('#', ...) do
-         if type(values[i]) == 'table' then values[i] = repl.format(values[i]) end
+         if type(values[i]) ~= 'string' then values[i] = repl.format(values[i]) end
       end
       print(unpack(values, 1, select('#', ...)))
    end
@@ -108,7 +123,7 @@ end
 local function colours(prompts)
    local term = os.getenv 'TERM'
    local plain = os.getenv 'NO_COLOR'
-   local on = prompts and dptffi.C.dpt_terminal(1) == 1 and (not plain or plain == '') and term
+   local on = prompts and dptffi.C.dpt_terminal(1) > 0 and (not plain or plain == '') and term
       and term ~= 'dumb'
    local function colour(code)
       return on and function(text) return '\27[' .. code .. 'm' .. text .. '\27[0m' end
@@ -199,6 +214,7 @@ function repl.run(prompts)
       print(('dpt %s on %s; ? is help, Ctrl-D leaves'):format(require('dpt')._VERSION, jit.version))
    end
    local text, interrupted, own = nil, -math.huge, {}
+   atPrompt = true
    for name in pairs(_G) do own[name] = true end
    while true do
       local line = ask(text and '..> ' or 'dpt> ')

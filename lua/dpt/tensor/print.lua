@@ -1,12 +1,14 @@
 --- dpt.tensor.print: the text of tensors and storages, character for character as Torch7's.
 --
 -- Invariant: the number format comes from the elements that are printed. Values are read as doubles
--- on the host, so device tensors print too.
+-- on the host, so device tensors print too. A summary, which has no model in Torch7, reads the
+-- corners alone.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
-local C = dptffi.C
+local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
 
 local LINE = 80
+local MANY, EDGE = 10000, 3 -- NumPy's: elements that print whole, indices at each end of a summary
 
 --- Least and greatest magnitude of n numbers, whether all are whole, whether one is NaN.
 local function survey(data, n)
@@ -44,13 +46,17 @@ end
 
 local function add(out, ...) out[#out + 1] = string.format(...) end
 
-local function vector(out, data, n, format, scale)
+-- In a summary a dimension has a gap after its first EDGE indices if others are left out there.
+local function vector(out, data, n, gap, format, scale)
    if scale ~= 1 then add(out, '%g *\n', scale) end
-   for i = 0, n - 1 do add(out, format .. '\n', data[i] / scale) end
+   for i = 0, n - 1 do
+      if gap and i == EDGE then add(out, ' ...\n') end
+      add(out, format .. '\n', data[i] / scale)
+   end
 end
 
 --- Rows of a matrix, in groups of columns that fit a line.
-local function matrix(out, data, rows, columns, indent, format, scale, width)
+local function matrix(out, data, rows, columns, rowGap, columnGap, indent, format, scale, width)
    local perLine = math.max(1, math.floor((LINE - #indent) / (width + 1)))
    local margin = scale ~= 1 and indent .. ' ' or indent
    for first = 0, columns - 1, perLine do
@@ -62,7 +68,9 @@ local function matrix(out, data, rows, columns, indent, format, scale, width)
       if scale ~= 1 then add(out, '%s%g *\n', indent, scale) end
       for r = 0, rows - 1 do
          local line = {}
+         if rowGap and r == EDGE then add(out, '%s ...\n', margin) end
          for c = first, last do
+            if columnGap and c == EDGE then line[#line + 1] = ' ...' end
             line[#line + 1] = format:format(data[r * columns + c] / scale)
          end
          add(out, '%s%s\n', margin, table.concat(line, ' '))
@@ -71,7 +79,8 @@ local function matrix(out, data, rows, columns, indent, format, scale, width)
 end
 
 --- Matrices with a heading each, the first index running fastest.
-local function matrices(out, host, data, format, scale, width)
+-- @param gaps how many indices are left out of a dimension; nil: none
+local function matrices(out, host, data, gaps, format, scale, width)
    local sizes, index = {}, {}
    local n = host.ndim_
    for d = 1, n do sizes[d] = tonumber(host.size_[d - 1]) end
@@ -82,11 +91,17 @@ local function matrices(out, host, data, format, scale, width)
       count = count * sizes[d]
    end
    for k = 1, count do
-      local offset = 0
-      for d = 1, outer do offset = offset + (index[d] - 1) * tonumber(host.stride_[d - 1]) end
+      local offset, whole, moved, skipped = 0, {}, true, false
+      for d = 1, outer do
+         offset = offset + (index[d] - 1) * tonumber(host.stride_[d - 1])
+         whole[d] = index[d] + (index[d] > EDGE and gaps[d] or 0)
+         skipped = skipped or moved and gaps[d] and index[d] == EDGE + 1
+         moved = moved and index[d] == 1 -- those before have begun again
+      end
       if k > 1 then add(out, '\n') end
-      add(out, '(%s,.,.) = \n', table.concat(index, ','))
-      matrix(out, data + offset, rows, columns, ' ', format, scale, width)
+      if skipped then add(out, '...\n\n') end
+      add(out, '(%s,.,.) = \n', table.concat(whole, ','))
+      matrix(out, data + offset, rows, columns, gaps[n - 1], gaps[n], ' ', format, scale, width)
       for d = 1, outer do
          index[d] = index[d] + 1
          if index[d] <= sizes[d] then break end
@@ -95,34 +110,64 @@ local function matrices(out, host, data, format, scale, width)
    end
 end
 
---- What tostring returns for a tensor.
-function core.tensorText(t)
+-- The lines of a tensor's elements, and a last one.
+local function textOf(t, gaps, last)
    local out = {}
    if t.ndim_ > 0 and C.dpt_count(t) > 0 then
       local host, data = core.doubles(t)
       local format, scale, width = formatOf(data, tonumber(C.dpt_count(t)))
       if t.ndim_ == 1 then
-         vector(out, data, tonumber(t.size_[0]), format, scale)
+         vector(out, data, tonumber(t.size_[0]), gaps[1], format, scale)
       elseif t.ndim_ == 2 then
-         matrix(out, data, tonumber(t.size_[0]), tonumber(t.size_[1]), '', format, scale, width)
+         matrix(out, data, tonumber(t.size_[0]), tonumber(t.size_[1]), gaps[1], gaps[2], '',
+            format, scale, width)
       else
-         matrices(out, host, data, format, scale, width)
+         matrices(out, host, data, gaps, format, scale, width)
       end
       core.hold(host)
    end
-   add(out, '[%s]\n', core.describeSize(t))
+   add(out, '[%s]\n', last)
    return table.concat(out)
 end
 
---- What tostring returns for a storage.
-function core.storageText(s)
-   local out, n = {}, core.storageLength(s)
-   if n > 0 then
-      local host, data = core.doubles(core.storageTensor(s))
-      local format, scale = formatOf(data, n)
-      vector(out, data, n, format, scale)
-      core.hold(host)
+local function describeStorage(s)
+   return ('%s of size %d'):format(core.storageNames[s.kind_], core.storageLength(s))
+end
+
+--- The text that tostring returns for a tensor.
+function core.tensorText(t) return textOf(t, {}, core.describeSize(t)) end
+
+--- The text that tostring returns for a storage.
+function core.storageText(s) return textOf(core.storageTensor(s), {}, describeStorage(s)) end
+
+-- Copies what is in both: of dimensions up to d that have a gap, the two ends.
+local function copyCorners(to, from, gaps, d)
+   while d > 0 and not gaps[d] do d = d - 1 end
+   if d == 0 then return lib.copy(to, from) end
+   for first = 0, EDGE, EDGE do
+      local part, ends = core.tensor(to.kind_), core.tensor(from.kind_)
+      lib.narrow(part, to, d - 1, first, EDGE)
+      lib.narrow(ends, from, d - 1, first > 0 and first + gaps[d] or 0, EDGE)
+      copyCorners(part, ends, gaps, d - 1)
    end
-   add(out, '[%s of size %d]\n', core.storageNames[s.kind_], n)
-   return table.concat(out)
+end
+
+--- The text of a tensor or a storage of more than 10,000 elements with no more than three indices
+-- at each end of a dimension, and a line that says how to print it whole; nil: nothing is left out.
+function core.summary(value)
+   local t = core.isStorage(value) and core.storageTensor(value) or value
+   local n, gaps, sizes = t.ndim_, {}, ffi.new('int64_t[?]', t.ndim_)
+   local count = tonumber(C.dpt_count(t))
+   for d = 1, n do
+      local size = tonumber(t.size_[d - 1])
+      if size > 2 * EDGE then gaps[d] = size - 2 * EDGE end
+      sizes[d - 1] = size - (gaps[d] or 0)
+   end
+   if count <= MANY or next(gaps) == nil then return nil end
+   local corners = core.fresh(core.DOUBLE)
+   lib.resize(corners, n, sizes)
+   copyCorners(corners, t, gaps, n)
+   return textOf(corners, gaps, core.isStorage(value) and describeStorage(value)
+      or core.describeSize(t)) .. ('corners of %.0f elements: io.write(tostring(x)) writes all\n')
+      :format(count)
 end
