@@ -39,8 +39,9 @@ double dpt_epoch(void);
 void dpt_cpu_time(double *user, double *system);
 void dpt_sleep(double seconds);
 int dpt_cores(void);
-/* 1: the file descriptor is a terminal. 0: there is nothing at path, 1: a file, 2: a folder. */
+/* The columns of the terminal at a file descriptor, 80 if it does not know them; 0: no terminal. */
 int dpt_terminal(int descriptor);
+/* 0: there is nothing at path, 1: a file, 2: a folder. */
 int dpt_path_kind(const char *path);
 /* The names in a folder, each followed by a '/'; the path of the current folder. NULL: failed. The
  * text is valid until the same thread calls one of the two again. */

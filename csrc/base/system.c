@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -61,7 +62,11 @@ int dpt_cores(void) {
   return n > 0 ? n : 1;
 }
 
-int dpt_terminal(int descriptor) { return isatty(descriptor); }
+int dpt_terminal(int descriptor) {
+  struct winsize size;
+  if (!isatty(descriptor)) return 0;
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 int dpt_path_kind(const char *path) {
   struct stat status;

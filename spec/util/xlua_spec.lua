@@ -11,14 +11,14 @@ describe('xlua', function()
       assert.equal('2D', xlua.formatTime(2 * 86400))
    end)
 
-   -- What a program prints on a terminal.
-   local function onTerminal(code)
+   -- Returns what a program prints on a terminal of 100 columns, or as the shell's `before` says.
+   local function onTerminal(code, before)
       local file = os.tmpname()
       local f = io.open(file, 'w')
       f:write("require 'dpt' " .. code)
       f:close()
-      local pipe = io.popen(("script -qec 'luajit %s' /dev/null </dev/null 2>/dev/null")
-         :format(file))
+      local pipe = io.popen(("script -qec '%s; luajit %s' /dev/null </dev/null 2>/dev/null")
+         :format(before or 'stty cols 100', file))
       local text = pipe:read('*a'):gsub('\r\n', '\n')
       pipe:close()
       os.remove(file)
@@ -46,6 +46,32 @@ describe('xlua', function()
       assert.equal('\n', text:sub(-1))
       local _, lines = text:gsub('\n', '')
       assert.equal(1, lines)
+   end)
+
+   it('draws over its line on a terminal of any width', function()
+      local loops = [[for _, goal in ipairs{60000, 40, 5} do
+         for i = goal - 3, goal do xlua.progress(i, goal) end end]]
+      for columns, settings in pairs{[115] = {'stty cols 115'}, [80] = {'stty cols 80'},
+         [40] = {'stty cols 40', 'stty cols 100; export COLUMNS=40'}, [20] = {'stty cols 20'},
+         [8] = {'stty cols 8'}, [100] = {'stty cols 100; export COLUMNS=0'}} do
+         for _, before in ipairs(settings) do
+            local text, count = onTerminal(loops, before), 0
+            for line in text:gmatch '\r([^\r\n]+)' do
+               count = count + 1
+               assert.equal(columns - 1, #line, text)
+               assert.equal(columns >= 80, line:find ' ETA: %S+ | Step: %S+ *$' ~= nil
+                  or line:find ' Tot: %S+ | Step: %S+ *$' ~= nil, line)
+               assert.matches(columns >= 20 and ' %d+/%d+ ' or '^ %d+/%d* *$', line)
+            end
+            assert.equal(12, count, text)
+            assert.matches(columns < 20 and ' 5/5 ' or '%[=*=? 5/5 [=>]+%]', text)
+         end
+      end
+   end)
+
+   it('takes a loop without steps for one that is done', function()
+      assert.matches('^\r %[=+ 0/0 =+>%] Tot: 0ms | Step: 0ms *\n$',
+         onTerminal 'xlua.progress(0, 0)')
    end)
 
    it('begins a new bar after the last', function()

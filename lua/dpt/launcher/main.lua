@@ -66,7 +66,7 @@ for _, step in ipairs(given) do
    end
 end
 if profile then protect(require('dpt.launcher.profile').begin, profile) end
-local terminal = require('dpt.ffi').C.dpt_terminal(0) == 1
+local terminal = require('dpt.ffi').C.dpt_terminal(0) > 0
 if file then
    compat.hideCudnn()
    -- luajit calls the program on the standard input "stdin" too

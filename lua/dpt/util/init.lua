@@ -15,7 +15,7 @@ require 'dpt.util.testsuite'
 --- Whether a file of Lua's io library is a terminal (torch.isatty).
 function torch.isatty(file)
    for number, standard in pairs{[0] = io.stdin, io.stdout, io.stderr} do
-      if file == standard then return C.dpt_terminal(number) == 1 end
+      if file == standard then return C.dpt_terminal(number) > 0 end
    end
    return false
 end

@@ -36,22 +36,34 @@ function xlua.formatTime(seconds)
    return text == '' and '0ms' or text
 end
 
-local width = 77 -- of the bar
 local bar -- of the loop that runs now: start, and time and index of the last step
 
--- The bar, drawn over itself on a terminal.
-local function draw(current, goal, time)
-   local done = math.floor(current * width / goal)
-   local line = ('='):rep(done - 1) .. (done > 0 and '>' or '') .. ('.'):rep(width - done)
-   local label = (' %s/%s '):format(current, goal)
-   local middle = math.floor((width - #label) / 2)
-   line = line:sub(1, middle) .. label .. line:sub(middle + #label + 1)
-   -- blanks wipe out what a longer line left behind
-   io.write('\r [', line, '] ', time, '        ', current >= goal and '\n' or '')
+local WIDEST, TIMES, NARROWEST = 120, 30, 10 -- columns: of a line, of its times, of a bar
+
+-- The columns of a line on a terminal, whose last column stays free.
+local function room(terminal)
+   local set = tonumber(os.getenv 'COLUMNS' or '')
+   return math.min(set and set >= 1 and set or terminal, WIDEST) - 1
+end
+
+-- A line of so many columns: the bar with the times, without them, or the numbers alone.
+local function lineOf(columns, current, goal, times)
+   local line = (' %s/%s '):format(current, goal)
+   local least, width = math.max(NARROWEST, #line), columns - #' [] ' - TIMES
+   if width < least then width, times = columns - #' []', '' end
+   if width >= least then
+      local done = math.floor(current < goal and current * width / goal or width)
+      local drawn = ('='):rep(done - 1) .. (done > 0 and '>' or '') .. ('.'):rep(width - done)
+      local middle = math.floor((width - #line) / 2)
+      line = (' [%s%s%s] %s'):format(drawn:sub(1, middle), line, drawn:sub(middle + #line + 1),
+         times)
+   end
+   return (line .. (' '):rep(columns)):sub(1, columns)
 end
 
 --- The progress of a loop on stdout: share done, time left, time of the last step. On a terminal it
--- is a bar, drawn over itself; elsewhere, as in a log, a line for each tenth.
+-- is a bar as wide as the terminal (120 columns at most; COLUMNS says another width), drawn over
+-- itself; elsewhere, as in a log, a line for each tenth.
 -- @function xlua.progress
 -- @as xlua
 -- @param current number: how many steps are done, from 1; going back begins a new loop
@@ -63,7 +75,7 @@ end
 --    io.write = write
 --    return out:match '%d/%d' --> 1/2
 function xlua.progress(current, goal)
-   local now, terminal = C.dpt_clock(), C.dpt_terminal(1) ~= 0
+   local now, columns = C.dpt_clock(), C.dpt_terminal(1)
    local tenth = math.floor(current * 10 / goal)
    if not bar or current <= bar.index then
       bar = {index = current, time = now, start = now, first = current, tenth = 0}
@@ -73,8 +85,8 @@ function xlua.progress(current, goal)
    local time = (current >= goal and 'Tot: ' .. xlua.formatTime(now - bar.start)
       or 'ETA: ' .. xlua.formatTime(math.max(0, (goal - current) * mean)))
       .. ' | Step: ' .. xlua.formatTime(step)
-   if terminal then
-      draw(current, goal, time)
+   if columns > 0 then
+      io.write('\r', lineOf(room(columns), current, goal, time), current >= goal and '\n' or '')
    elseif tenth > bar.tenth then
       io.write((' %d %% %s/%s %s\n'):format(10 * tenth, current, goal, time))
    end
