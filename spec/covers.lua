@@ -44,7 +44,7 @@ return {
       ['device/operands'] = 'init',
       ['device/queues'] = 'streams',
       ['device/scratch'] = 'init',
-      ['launcher/launcher'] = 'main doctor repl shell help reference names',
+      ['launcher/launcher'] = 'main doctor repl shell help reference names topics',
       ['launcher/luajit'] = 'main',
       ['profiler/init'] = 'events',
       ['profiler/timeline'] = 'colours page page_script',

@@ -66,6 +66,26 @@ describe('The launcher', function()
       assert.is_nil(text:find('launcher', 1, true))
    end)
 
+   it('asks what a misspelt name meant, after the error', function()
+      local name = program 'print(nn.Linaer == nil)\nnn.Sequential()\n   :add(nn.Linaer(2, 2))'
+      local text, status = run(command .. ' ' .. name)
+      assert.equal(1, status)
+      assert.equal(('true\ndpt: %s:3: attempt to call field \'Linaer\' (a nil value); did you mean'
+         .. ' nn.Linear?\nstack traceback:\n\t%s:3: in main chunk\n'):format(name, name), text)
+   end)
+
+   it('prints topics, and entries that mention words, by dpt help', function()
+      local text, status = run(command .. ' help')
+      assert.equal(0, status)
+      assert.matches('\nnn convolution +%l', text)
+      text, status = run(command .. ' help learning rate')
+      assert.equal(0, status)
+      assert.matches("^No entry 'learning rate'%. Its words are in:\n .*optim%.sgd ", text)
+      text, status = run(command .. ' help nn.Lineer')
+      assert.equal("No entry 'nn.Lineer'. Did you mean nn.Linear?\n", text)
+      assert.equal(1, status)
+   end)
+
    it('says what is wrong with its own command line', function()
       local text, status = run(command .. ' --nonsense')
       assert.equal(2, status)
@@ -220,13 +240,14 @@ y]]
    end)
 
    it('goes on after an error', function()
-      local typed = 'error(\"boo\")\\n5\\nx = = 1\\n6\\n'
+      local typed = 'error(\"boo\")\\n5\\nx = = 1\\n6\\nnn.Linaer()\\n'
       local text, status = run("printf '" .. typed .. "' | " .. command .. ' -i')
       assert.equal(0, status)
       assert.truthy(text:find('stdin:1: boo\nstack traceback:', 1, true))
       assert.truthy(text:find('5\n', 1, true))
       assert.truthy(text:find('unexpected symbol near', 1, true))
       assert.truthy(text:find('6\n', 1, true))
+      assert.truthy(text:find("'Linaer' (a nil value); did you mean nn.Linear?\n", 1, true))
    end)
 
    it('knows what is not complete', function()

@@ -2,6 +2,7 @@
 require 'dpt'
 local reference = require 'dpt.launcher.reference'
 local help = require 'dpt.launcher.help'
+local topics = require 'dpt.launcher.topics'
 local usage = require 'spec.support.usage'
 local inFolder = require 'spec.support.folder'
 local read = require 'spec.support.read'
@@ -40,7 +41,7 @@ describe('The reference', function()
       local script, count = paths.cwd() .. '/scripts/docs', 0
       inFolder(function()
          assert.equal(0, os.execute(("DPT_LIBRARY=/nonexistent '%s' ."):format(script)))
-         for page, listed in read 'reference/README.md':gmatch '%]%((%S+)%): (%d+)\n' do
+         for page, listed in read 'reference/README.md':gmatch '%]%((%S+)%): (%d+), ' do
             local _, written = read('reference/' .. page):gsub('\n## ', '')
             assert.equal(tonumber(listed), written, page)
             count = count + written
@@ -137,16 +138,109 @@ describe('The help', function()
       assert.equal((help.text 'distributed.rank'), (help.text 'dpt.distributed.rank'))
    end)
 
-   it('lists what is nearest to a name with a wrong letter', function()
-      assert.equal("there is no 'nn.Lineer'; there are nn.Linear", (help.text 'nn.Lineer'))
-      assert.matches('torch%.narrow', (help.text 'torch.narow'))
-      assert.matches('Tensor:resize', (help.text 'Tensor:reseze'))
+   it('asks for what is nearest to a name that is not there', function()
+      for name, text in pairs{['nn.Lineer'] = 'Did you mean nn.Linear?',
+         ['nn.Linaer'] = 'Did you mean nn.Linear?', ['torch.narow'] = 'Did you mean torch.narrow?',
+         ['Tensor:reseze'] = 'Did you mean Tensor:resize?', zzzzzz = 'dpt help lists the topics.',
+         GELU = 'Did you mean nn.ELU, cudnn.ReLU or nn.ReLU?'} do
+         assert.same({("No entry '%s'. %s"):format(name, text), false}, {help.text(name)})
+      end
    end)
 
-   it('lists what resembles a name that is not there', function()
-      local text, found = help.text 'MaxPool'
-      assert.is_false(found)
-      assert.matches('nn%.SpatialMaxPooling', text)
-      assert.equal("the reference has no 'zzzzzz'", (help.text 'zzzzzz'))
+   it('finds words in names and texts, names first', function()
+      local function results(words)
+         local text, found = help.text(words)
+         assert.is_true(found)
+         local list = {}
+         for name in text:gmatch '\n  (%S+)  ' do list[#list + 1] = name end
+         return list, text
+      end
+      local list, text = results 'maxpool'
+      assert.equal(12, #list)
+      assert.matches('cudnn%.SpatialMaxPooling.* nn%.SpatialMaxPooling.*\n  and %d+ more$', text)
+      for _, line in ipairs(text:split '\n') do assert.is_true(#line <= 78, line) end
+      assert.same({'nn.DistributedDataParallel:clipGradNorm'}, results 'clip norm')
+      assert.equal('nn.SoftMax', results('softmax dim')[1])
+      assert.matches(' optim%.adam .* optim%.sgd ', table.concat(results 'learning rate', ' '))
+      list, text = results 'loss zzzzzz'
+      assert.is_true(#list > 0)
+      assert.matches("^No entry 'loss zzzzzz'. Some of its words are in:", text)
+      assert.same({"No entry 'loss zzzzzz yyyyyy'. dpt help lists the topics.", false},
+         {help.text 'loss zzzzzz yyyyyy'})
+   end)
+
+   it('lists the names of topics', function()
+      local text, found = help.text 'nn'
+      assert.is_true(found)
+      assert.matches('^nn containers: .*\n  nn%.Bottle .*\nnn transfer: .* nn%.Tanh', text)
+      assert.is_nil(text:find ':%l') -- no methods
+      assert.is_nil(text:find 'nn%.utils%.')
+      text = help.text 'nn containers'
+      assert.matches('^nn containers: [^\n]*\n', text)
+      assert.matches(' nn%.Container:add\n', text)
+      local printed
+      local silent = stub(_G, 'print', function(all) printed = all end)
+      assert.equal(0, help.main{})
+      silent:revert()
+      for _, chapter in ipairs(topics.chapters) do
+         assert.equal(chapter[1] .. ': ' .. chapter[3], help.text(chapter[1]):match '[^\n]*')
+         assert.is_truthy(printed:find('\n' .. chapter[1] .. '  ', 1, true), chapter[1])
+      end
+   end)
+
+   it('leads from the names of PyTorch to those of dpt', function()
+      local there = {}
+      for _, entry in ipairs((reference.entries())) do there[entry['function']] = true end
+      for name, text in pairs(topics.elsewhere) do
+         assert.is_true(there[text] or text:find ' ' ~= nil, name)
+      end
+      for _, name in ipairs{'nn.Conv2d', 'Conv2d', 'torch.nn.Conv2d'} do
+         local text, found = help.text(name)
+         assert.is_true(found)
+         assert.equal(("PyTorch's %s is nn.SpatialConvolution here:\n\n%s"):format(name,
+            help.text 'nn.SpatialConvolution'), text)
+      end
+      for words, text in pairs{['early stopping'] = 'keep the best loss', EMA = 'average:mul',
+         clip_grad = 'grads:mul(',
+         scheduler = 'config.learningRate', ['lr_scheduler'] = 'learningRateDecay'} do
+         assert.is_truthy((help.text(words)):find(text, 1, true), words)
+      end
+      -- the page's table of calls
+      local count, page = 0, read('docs/from-pytorch.md'):match '## Equivalents\n.-\n## '
+      for left, right in page:gmatch '\n| (`[^|]*) | ([^|]*) |' do
+         for span in left:gmatch '`([^`]+)`' do
+            local name = span:match '^[%a_.]*[%w_]+'
+            if not span:find '^x[ .%[]' and not span:find '^loss' then
+               local text, found = help.text(name)
+               local meant = not right:find '`'
+               for word in right:gmatch '%a%w%w+' do
+                  meant = meant or text:find(word, 1, true) ~= nil
+               end
+               assert.is_true(found and meant, name .. ': ' .. text)
+               count = count + 1
+            end
+         end
+      end
+      assert.is_true(count > 25)
+   end)
+
+   it('asks what a name meant that an error calls nil', function()
+      local NIL = " '%s' (a nil value)"
+      local function asked(kind, name, source, question)
+         local message = ('a.lua:3: attempt to call %s' .. NIL):format(kind, name)
+         assert.equal(message .. question .. '\nstack traceback:',
+            help.explain(message .. '\nstack traceback:', source))
+      end
+      asked('field', 'Linaer', 'net:add(nn.Linaer(2, 2))', '; did you mean nn.Linear?')
+      asked('field', 'Conv2d', 'nn.Conv2d(3, 8, 3)', '; did you mean nn.SpatialConvolution?')
+      asked('field', 'Adam', 'optim.Adam(f, x)', '; did you mean optim.adam?')
+      asked('method', 'zero_grad', '', '; did you mean nn.Module:zeroGradParameters?')
+      asked('method', 'squeze', '', '; did you mean Tensor:squeeze?')
+      asked('field', 'Linaer', 'mine.Linaer(2, 2)', '')
+      asked('field', 'Conv2d', 'mine.Conv2d(3, 8, 3)', '')
+      asked('field', 'zzzzzz', 'nn.zzzzzz()', '')
+      asked('global', 'prnt', 'prnt(3)', '')
+      asked('method', 'zzzzzz', '', '')
+      assert.equal('no', help.explain 'no')
    end)
 end)

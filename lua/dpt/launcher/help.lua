@@ -1,15 +1,19 @@
---- dpt.launcher.help: what `? name` and `dpt help name` print: the reference's text of a name.
+--- dpt.launcher.help: what `? words` and `dpt help words` print: the reference's text of a name,
+-- the names of a topic, or the entries that mention the words.
 --
 -- Invariant: the text is that of the comments (dpt.launcher.reference), which are read once. A name
 -- is found whole (torch.add, if need be in other letters), as what it stands for
--- (torch.FloatTensor.add; nn.Linear:forward, which nn.Module has) or by its last part; one that is
--- not there is answered by those that resemble it.
+-- (torch.FloatTensor.add; nn.Linear:forward, which nn.Module has), by its last part, or as what
+-- PyTorch calls it; one that is not there is answered by those that resemble it.
 local options = require 'dpt.launcher.options'
+local reference = require 'dpt.launcher.reference'
+local topics = require 'dpt.launcher.topics'
 
 local help = {}
 
 local USAGE = [[
 ? NAME      the reference of a name, as in ? nn.Linear, ? torch.add, ? view (or: help NAME)
+? WORDS     the names of a topic, as in ? nn convolution, or what mentions the words
 $ COMMAND   runs a command of the shell
 = VALUES    prints values; so does an expression without the =
 local       is kept for the next lines, too
@@ -17,10 +21,14 @@ Tab         completes names after a dot, methods after a colon, files in a strin
 Ctrl-C      ends what runs; once more within two seconds: ends dpt
 Ctrl-D      leaves, as quit and exit do]]
 
--- A name as those that mean the same are written: in small letters, methods behind a dot, tensors
+-- PyTorch's packages.
+local PACKAGES = {nn = 'nn.', optim = 'optim.', cuda = 'cutorch.', distributed = 'distributed.'}
+
+-- A name as those that mean the same are written: in small letters, methods after a dot, tensors
 -- and storages of any type as one class.
 local function normal(name)
    local word = name:gsub('%(.*$', ''):gsub('%s', ''):lower():gsub(':', '.'):gsub('^dpt%.', '')
+      :gsub('^torch%.(%a+)%.', PACKAGES)
    return (word:gsub('^torch%.%w-(tensor%.)', '%1'):gsub('^torch%.%w-(storage%.)', '%1'))
 end
 
@@ -41,34 +49,46 @@ local function above(word)
    return list
 end
 
--- How many letters must be put in, taken away or changed to make one word of another.
+-- The least number of letters to insert, delete, replace or exchange with the next one that makes
+-- one word of another.
 local function distance(a, b)
-   local row = {}
+   local before, row = {}, {}
    for j = 0, #b do row[j] = j end
    for i = 1, #a do
-      local corner = row[0]
-      row[0] = i
+      local last = row
+      row = {[0] = i}
       for j = 1, #b do
-         local change = corner + (a:byte(i) == b:byte(j) and 0 or 1)
-         corner = row[j]
-         row[j] = math.min(change, row[j] + 1, row[j - 1] + 1)
+         local same = a:byte(i) == b:byte(j)
+         row[j] = math.min(last[j - 1] + (same and 0 or 1), last[j] + 1, row[j - 1] + 1)
+         if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+            row[j] = math.min(row[j], before[j - 2] + 1)
+         end
       end
+      before = last
    end
    return row[#b]
 end
 
--- Names that have the word in them; if there are none, those that are nearest to it.
-local function alike(word, all)
-   local list, near = {}, {}
-   local last = word:match '[^.]*$'
-   for known, name in pairs(all) do
-      if known:find(word, 1, true) then list[#list + 1] = name end
-      local apart = math.min(distance(word, known), distance(last, (known:match '[^.]*$'))
-         + (known:match '^(.*)%.' == word:match '^(.*)%.' and 0 or 1))
-      if apart <= math.max(1, math.floor(#last / 4)) then near[#near + 1] = name end
+-- The names that differ from one in few letters, the nearest first: those within a letter of the
+-- nearest, counting capitals. A name with an owner is nearer to names of the same owner.
+local function alike(name, all)
+   local word, list, apart = normal(name), {}, {}
+   local last, owner = word:match '[^.]*$', word:match '^(.*)%.'
+   for known, other in pairs(all) do
+      local letters = math.min(distance(word, known), distance(last, (known:match '[^.]*$'))
+         + ((not owner or known:match '^(.*)%.' == owner) and 0 or 1))
+      if letters <= math.max(1, math.floor(#last / 4)) then
+         list[#list + 1] = other
+         apart[other] = distance(name:match '[^.:]*$', (other:match '[^.:]*$'))
+      end
    end
-   if #list == 0 then list = near end
-   table.sort(list)
+   table.sort(list, function(a, b)
+      if apart[a] ~= apart[b] then return apart[a] < apart[b] end
+      return a < b
+   end)
+   for i = #list, 1, -1 do
+      if apart[list[i]] > apart[list[1]] + 1 then list[i] = nil end
+   end
    return list
 end
 
@@ -78,59 +98,231 @@ local function put(lists, key, entry)
    if lists[key][#lists[key]] ~= entry then table.insert(lists[key], entry) end
 end
 
--- By the names in their normal form: how they are written, their entries (of a name as it is
--- written: that one alone), the entries that end in a word; methods alone also behind a colon.
-local function index()
-   local all, byName, byLast = {}, {}, {}
-   for _, entry in ipairs((require('dpt.launcher.reference').entries())) do
-      for _, known in ipairs(require('dpt.launcher.reference').names(entry)) do
-         local key = normal(known)
-         local last = key:match '[^.]*$'
-         all[key] = known
-         put(byName, key, entry)
-         byName['=' .. known] = {entry}
-         put(byLast, last, entry)
-         if known:find ':' then put(byLast, ':' .. last, entry) end
-      end
+-- A text with blanks between the parts of its names, as in spatial Max Pooling.
+local function parted(text) return (text:gsub('(%l)(%u)', '%1 %2'):gsub('(%u)(%u%l)', '%1 %2')) end
+
+-- The index of an entry that a search uses: the parts of its names, each with those that follow it,
+-- so that maxpool is in nn.SpatialMaxPooling and elu is not in nn.ReLU; the words of its text.
+local function document(entry, others)
+   local names = {}
+   for _, name in ipairs(reference.names(entry)) do
+      local parts = {}
+      for part in parted(name):gmatch '%w+' do parts[#parts + 1] = part:lower() end
+      for i = 1, #parts do names[#names + 1] = '\n' .. table.concat(parts, '', i) end
    end
-   return all, byName, byLast
+   for _, name in ipairs(others) do names[#names + 1] = '\n' .. name end
+   local text = ('%s %s %s'):format(entry.summary, table.concat(entry.param, ' '),
+      table.concat(entry['return'], ' '))
+   return {names = table.concat(names), entry = entry,
+      text = (' %s %s'):format(text, parted(text)):lower():gsub('%W+', ' ')}
 end
 
-local all, byName, byLast
+local book
 
---- The text about a name, and whether there is one. @param name '' is the prompt's own help
-function help.text(name)
-   if name == '' then return USAGE, true end
-   if not all then all, byName, byLast = index() end
-   local word, texts = normal(name), {}
+-- By the names in their normal form: how they are written (all), their entries (byName; of a name
+-- as it is written: that one alone), the entries that end in a word (byLast; methods alone also
+-- after a colon); the documents of a search.
+local function open()
+   if book then return book end
+   book = {all = {}, byName = {}, byLast = {}, documents = {}}
+   local others = {}
+   for other, name in pairs(topics.elsewhere) do
+      others[name] = others[name] or {}
+      table.insert(others[name], other)
+   end
+   for i, entry in ipairs((reference.entries())) do
+      for _, known in ipairs(reference.names(entry)) do
+         local key = normal(known)
+         local last = key:match '[^.]*$'
+         book.all[key] = known
+         put(book.byName, key, entry)
+         book.byName['=' .. known] = {entry}
+         put(book.byLast, last, entry)
+         if known:find ':' then put(book.byLast, ':' .. last, entry) end
+      end
+      book.documents[i] = document(entry, others[entry['function']] or {})
+   end
+   return book
+end
+
+-- The entries of a name that is written whole; nil: there is none.
+local function named(name)
+   local byName, word = open().byName, normal(name)
    local found = byName['=' .. name] or byName[word]
    if not found and word:find '.%.' then
       for _, known in ipairs(above(word)) do found = found or byName[known] end
    end
-   -- x:add is a method of whatever x is
-   if not found and (name:find ':' or not word:find '%.') then
-      found = byLast[(name:find ':' and ':' or '') .. word:match '[^.]*$']
+   return found
+end
+
+--- Returns true if the reference has a name, written whole.
+function help.has(name) return named(name) ~= nil end
+
+-- Those of a name's last part; x:add is a method of whatever x is.
+local function ending(name)
+   local word = normal(name)
+   if not name:find ':' and word:find '%.' then return nil end
+   return open().byLast[(name:find ':' and ':' or '') .. word:match '[^.]*$']
+end
+
+local function textsOf(entries)
+   local texts = {}
+   for i, entry in ipairs(entries) do texts[i] = reference.text(entry) end
+   return table.concat(texts, '\n\n')
+end
+
+-- The names of a chapter; those of a package without methods and fields.
+local function topic(name)
+   local lines, word = {}, name:lower()
+   for _, chapter in ipairs(topics.chapters) do
+      local whole, list = word == chapter[1], {}
+      for _, page in ipairs((whole or word == chapter[2]) and open().documents or {}) do
+         local known = page.entry['function']
+         if page.entry.within == chapter[1] and (whole or known:find '^%w+%.%w+$') then
+            list[#list + 1] = known
+         end
+      end
+      if #list > 0 then
+         table.sort(list)
+         lines[#lines + 1] = chapter[1] .. ': ' .. chapter[3]
+         lines[#lines + 1] = reference.wrap(table.concat(list, ' '), '  ', 76)
+      end
    end
-   for i, entry in ipairs(found or {}) do
-      texts[i] = require('dpt.launcher.reference').text(entry)
+   return #lines > 0 and table.concat(lines, '\n') or nil
+end
+
+-- Returns dpt's name of what PyTorch calls so, or a text of what serves in its place; nil: nothing.
+local function elsewhere(name)
+   return topics.elsewhere[normal(name):gsub('^.*%.', ''):gsub('[^%w]', '')]
+end
+
+local function translated(name)
+   local text = elsewhere(name)
+   local entries = text and open().byName['=' .. text]
+   return entries and ("PyTorch's %s is %s here:\n\n%s"):format(name, text, textsOf(entries))
+      or text
+end
+
+local SHOWN = 12 -- results of a search
+
+-- The entries that most of the words are in, those with words in their names first; nil if that is
+-- less than half of them.
+local function search(name)
+   local words, found, most = {}, {}, 1
+   for word in name:lower():gmatch '%w+' do words[#words + 1] = word end
+   for _, page in ipairs(open().documents) do
+      local count, inNames = 0, 0
+      for _, word in ipairs(words) do
+         local isName = page.names:find('\n' .. word, 1, true)
+         if isName or page.text:find(' ' .. word, 1, true) then count = count + 1 end
+         if isName then inNames = inNames + 1 end
+      end
+      if count > most then most, found = count, {} end
+      if count == most then
+         local name_ = page.entry['function']
+         found[#found + 1] = {name = name_, text = page.entry.summary,
+            rank = 2 * inNames - (name_:find ':' and 1 or 0)}
+      end
    end
-   if #texts > 0 then return table.concat(texts, '\n\n'), true end
-   local list = alike(word, all)
-   if #list > 0 then
-      return ("there is no '%s'; there are %s"):format(name, table.concat(list, ', ')), false
+   if #found == 0 or 2 * most < #words then return nil end
+   table.sort(found, function(a, b)
+      if a.rank ~= b.rank then return a.rank > b.rank end
+      return a.name < b.name
+   end)
+   local lines = {("No entry '%s'. %s:"):format(name, most < #words and 'Some of its words are in'
+      or #words > 1 and 'Its words are in' or 'It is mentioned in')}
+   for i = 1, math.min(#found, SHOWN) do
+      local line = ('  %-28s  %s'):format(found[i].name, found[i].text)
+      lines[#lines + 1] = #line > 78 and line:sub(1, 75) .. '...' or line
    end
-   return ("the reference has no '%s'"):format(name), false
+   if #found > SHOWN then lines[#lines + 1] = ('  and %d more'):format(#found - SHOWN) end
+   return table.concat(lines, '\n')
+end
+
+-- The question after a name that is not there; '': no other is near.
+local function question(list)
+   if #list == 0 then return '' end
+   local last = table.remove(list)
+   return (' Did you mean %s%s?'):format(
+      #list > 0 and table.concat(list, ', ') .. ' or ' or '', last)
+end
+
+--- The text about a name or words, and true if there is one.
+-- @param name '' is the prompt's own help
+function help.text(name)
+   if name == '' then return USAGE, true end
+   local entries = named(name)
+   local text = not entries and topic(name)
+   if text then return text, true end
+   entries = entries or ending(name)
+   text = entries and textsOf(entries) or translated(name) or not name:find '[.:]' and search(name)
+   if text then return text, true end
+   local near = question(alike(name, open().all))
+   if near == '' then near = ' dpt help lists the topics.' end
+   return ("No entry '%s'.%s"):format(name, near), false
+end
+
+local function contents()
+   local lines = {'dpt help TOPIC  lists the names of a topic: nn, or one of those below',
+      'dpt help NAME   explains a name, as in dpt help nn.Linear',
+      'dpt help WORDS  finds what mentions the words, as in dpt help learning rate', ''}
+   for _, chapter in ipairs(topics.chapters) do
+      lines[#lines + 1] = ('%-17s %s'):format(chapter[1], chapter[3])
+   end
+   return table.concat(lines, '\n')
 end
 
 --- For the shell script `dpt`. @return the exit status
 function help.main(words)
-   local usage = 'usage: dpt help NAME\n'
-   local given, asked = options.command('dpt help', usage, words, {}, true)
+   local given, asked = options.command('dpt help', 'usage: dpt help [NAME | WORDS]\n', words, {})
    if not given then return asked end
-   if #asked ~= 1 then return options.wrong('dpt help', usage, 'wants one name') end
-   local text, found = help.text(asked[1])
+   local text, found = contents(), true
+   if #asked > 0 then text, found = help.text(table.concat(asked, ' ')) end
    print(text)
    return found and 0 or 1
+end
+
+-- A line of a file; '': it cannot be read.
+local function lineOf(path, number)
+   local file = io.open(path)
+   if not file then return '' end
+   local found
+   for _ = 1, number do found = file:read() end
+   file:close()
+   return found or ''
+end
+
+-- Returns the names that may have been meant by one that is nil: a method, or a field of a table
+-- to which the source gives the name of one of dpt's.
+local function meant(kind, name, source)
+   local wanted = ':'
+   if kind ~= 'method' then
+      local owner = source:match('([%w_]+)%s*%.%s*' .. name .. '%f[^%w_]')
+      if not owner then return {} end
+      name, wanted = owner .. '.' .. name, '^' .. owner .. '%.'
+   end
+   local other, list = elsewhere(name), {}
+   if other and open().byName['=' .. other] and other:find(wanted) then return {other} end
+   for _, near in ipairs(alike(name, open().all)) do
+      if near:find(wanted) then list[#list + 1] = near end
+   end
+   return list
+end
+
+local function explained(message, typed)
+   local before, kind, name, after = message:match(
+      "^(.-attempt to %a+ (%a+) '([%w_]+)' %(a nil value%))(.*)$")
+   if not before then return message end
+   local path, line = before:match '([^\n:]+):(%d+): attempt to '
+   local list = meant(kind, name, typed or path and lineOf(path, tonumber(line)) or '')
+   return before .. question(list):gsub('^ D', '; d') .. after
+end
+
+--- An error's message, with a question after a field or a method that is misspelt or PyTorch's.
+-- @param typed what raised it, as text; nil: the line of the file that the message names
+function help.explain(message, typed)
+   local ok, text = pcall(explained, message, typed)
+   return ok and text or message
 end
 
 return help

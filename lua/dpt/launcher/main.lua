@@ -22,7 +22,9 @@ words[-1], words[0] = arg[-1] or 'luajit', file or 'dpt'
 
 --- The traceback without the frames of this file; without the name that is put before it.
 local function explain(why)
-   local text = debug.traceback((tostring(why):gsub('^dpt: ', '')), 2)
+   why = tostring(why):gsub('^dpt: ', '')
+   if why:find('(a nil value)', 1, true) then why = require('dpt.launcher.help').explain(why) end
+   local text = debug.traceback(why, 2)
    return (text:gsub("\n%s*%[C%]: in function 'xpcall'.*$", ''))
 end
 

@@ -168,7 +168,8 @@ function reference.missing(known, others)
    return missing
 end
 
-local function wrap(text, indent, width)
+--- A text in lines of at most so many columns, each behind an indent.
+function reference.wrap(text, indent, width)
    local lines, line = {}, ''
    for word in text:gmatch '%S+' do
       if #line + #word + 1 > width and line ~= '' then
@@ -184,12 +185,13 @@ end
 --- What `? name` prints of an entry.
 function reference.text(entry)
    local lines = {reference.call(entry)}
-   if #entry.also > 0 then
-      lines[#lines + 1] = wrap('also ' .. table.concat(entry.also, ', '), '', 90)
+   local function put(text, indent)
+      lines[#lines + 1] = reference.wrap(text, indent, 78 - #indent)
    end
-   lines[#lines + 1] = wrap(entry.summary, '  ', 90)
-   for _, text in ipairs(entry.param) do lines[#lines + 1] = wrap(text, '    ', 88) end
-   local function add(word, text) lines[#lines + 1] = wrap(word .. ' ' .. text, '  ', 90) end
+   if #entry.also > 0 then put('also ' .. table.concat(entry.also, ', '), '') end
+   put(entry.summary, '  ')
+   for _, text in ipairs(entry.param) do put(text, '    ') end
+   local function add(word, text) put(word .. ' ' .. text, '  ') end
    for _, text in ipairs(entry['return']) do add(entry.field and 'is' or 'returns', text) end
    for _, text in ipairs(entry.field and {} or entry.raise) do add('raises', text) end
    if entry.follows then add('follows', entry.follows) end

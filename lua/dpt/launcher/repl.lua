@@ -59,7 +59,7 @@ end
 function repl.format(value)
    local name = constructed(value)
    if name then
-      local known = atPrompt and select(2, require('dpt.launcher.help').text(name))
+      local known = atPrompt and require('dpt.launcher.help').has(name)
       return 'class ' .. name .. (known and '; ? ' .. name .. ' prints its reference' or '')
    end
    if type(value) == 'table' and not (getmetatable(value) or {}).__tostring then
@@ -115,8 +115,14 @@ function repl.compile(text, own)
    return nil, why:find("'<eof>'", 1, true) and 'more' or why
 end
 
+local typed -- what runs, as text
+
 local function explain(why)
-   return (debug.traceback(tostring(why), 2):gsub('\n[^\n]*dpt/launcher/repl.lua.*$', ''))
+   why = tostring(why)
+   if why:find('(a nil value)', 1, true) then
+      why = require('dpt.launcher.help').explain(why, typed)
+   end
+   return (debug.traceback(why, 2):gsub('\n[^\n]*dpt/launcher/repl.lua.*$', ''))
 end
 
 -- Colours of a terminal, by what they are for; none elsewhere.
@@ -229,6 +235,7 @@ function repl.run(prompts)
       end
       text = text and text .. '\n' .. line or line
       if text:find('%S') then
+         typed = text
          local chunk, why = repl.compile(text, own)
          if chunk then
             local ok, done = pcall(interruptible, chunk, look)
