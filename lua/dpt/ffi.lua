@@ -207,15 +207,6 @@ local function optional(used, ...)
    end
 end
 
-local warned = {}
-
---- Prints a formatted warning on stderr, one for each kind in a process: workers print none.
-local function warn(kind, ...)
-   if warned[kind] or rawget(_G, '__threadid') then return end
-   warned[kind] = true
-   io.stderr:write('dpt: ', string.format(...), '\n')
-end
-
 return {
    ffi = ffi,
    C = C,
@@ -232,7 +223,6 @@ return {
    optional = optional,
    --- Raises a formatted error message at the line of dpt's caller.
    fail = function(...) return raise(string.format(...)) end,
-   warn = warn,
    --- Whether libdpt declares the function `name` (without "dpt_") as one that returns a status.
    has = function(name) return signatureOf('dpt_' .. name) ~= nil end,
 }

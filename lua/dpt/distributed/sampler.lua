@@ -12,7 +12,8 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local options = require 'dpt.distributed.options'
-local fail, type, warn = dptffi.fail, dptffi.type, dptffi.warn
+local report = require 'dpt.report'
+local fail, type = dptffi.fail, dptffi.type
 
 local Sampler = {}
 Sampler.__index = Sampler
@@ -91,8 +92,8 @@ end
 --    return s:next() --> [3], 0, 1
 function Sampler:next()
    if not self.asked.batch and self.batch >= self.n and self.n > 1 and self.rank == 0 then
-      warn(NAME, '%s: option batch is missing, so each batch has all %d rows: set batch = N', NAME,
-         self.n)
+      report(('%s: option batch is missing, so each batch has all %d rows: set batch = N'):format(
+         NAME, self.n), NAME)
    end
    local order = orderOf(self)
    local total = math.min(self.batch, self.n - self.position)

@@ -10,22 +10,21 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local wantPart = require('dpt.nn.part').want
+local report = require 'dpt.report'
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
 
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 Container.leavesGradients = true
 
--- Whether the script has yet to be warned that # does not ask containers. Workers do not warn.
-local silent = #setmetatable({}, {__len = function() return 1 end}) == 0 and not rawget(_G,
-   '__threadid')
+-- Whether # asks objects that are tables.
+local asksTables = #setmetatable({}, {__len = function() return 1 end}) == 1
 
 function Container:__init(...)
-   if silent then
-      io.stderr:write("dpt: this LuaJIT lacks Lua 5.2's features, so #net is 0 for every container:"
-         .. ' write net:size(), or run scripts by the command dpt (scripts/setup builds a LuaJIT'
-         .. ' with them)\n')
-      silent = false
+   if not asksTables then
+      report("this LuaJIT lacks Lua 5.2's features, so #net is 0 for every container: write"
+         .. ' net:size(), or run scripts by the command dpt (scripts/setup builds a LuaJIT with'
+         .. ' them)')
    end
    parent.__init(self, ...)
    self.modules = {}

@@ -1,5 +1,6 @@
 --- dpt.tensor.convert: types, copies between types and devices, Lua tables, functions of elements.
 local dptffi = require 'dpt.ffi'
+local report = require 'dpt.report'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
@@ -38,8 +39,9 @@ core.convert = convert
 -- @param actual where the result is
 function core.ignored(name, device, actual)
    if device ~= actual then
-      dptffi.warn(name, "%s: argument 'device' is ignored, as in Torch7: got %s, the result is on"
-         .. ' device %d (cutorch.setDevice chooses where new tensors are)', name, device, actual)
+      report(("%s: argument 'device' is ignored, as in Torch7: got %s, the result is on device"
+         .. ' %d (cutorch.setDevice chooses where new tensors are)'):format(name, device, actual),
+         name)
    end
 end
 
