@@ -52,11 +52,12 @@ int dpt_folder_remove(const char *path);
 /* value NULL: the variable goes away. */
 int dpt_setenv(const char *name, const char *value);
 /* Files of Lua's io library, which LuaJIT passes as FILE pointers: bytes read (less than n: the
- * end; -1: failed), n bytes written, one byte (-1: the end) and back again, bytes up to the end (-1:
- * not known, as of a pipe). Messages are reasons without a function's name. A write to a pipe
- * whose reader has gone fails, if the file has no buffer; else SIGPIPE ends the process. */
+ * end; -1: failed), n bytes written, what the buffer holds written, one byte (-1: the end) and back
+ * again, bytes up to the end (-1: not known, as of a pipe). Messages are reasons without a
+ * function's name. A write to a pipe whose reader has gone fails, and drops the buffer. */
 int64_t dpt_file_read(void *file, void *data, int64_t n);
 int dpt_file_write(void *file, const void *data, int64_t n);
+int dpt_file_flush(void *file);
 int dpt_file_byte(void *file);
 void dpt_file_unread(void *file, int byte);
 int64_t dpt_file_left(void *file);

@@ -40,31 +40,42 @@ int64_t dpt_file_read(void *file, void *data, int64_t n) {
   return -1;
 }
 
-/* Writes with SIGPIPE blocked in this thread, and takes away the one that the write has caused. */
-static size_t file_write_blocked(FILE *file, const void *data, size_t n) {
+/* Writes n bytes, or what the buffer holds (data NULL), with SIGPIPE blocked in this thread, and
+ * takes away the one that the write has caused. Returns 0 on success, else errno is set. */
+static int file_write_blocked(FILE *file, const void *data, size_t n) {
   sigset_t one, pending, old;
   sigemptyset(&one);
   sigaddset(&one, SIGPIPE);
   sigpending(&pending);
   pthread_sigmask(SIG_BLOCK, &one, &old);
-  size_t done = fwrite(data, 1, n, file);
-  int failed = errno;
-  if (done < n && failed == EPIPE && !sigismember(&pending, SIGPIPE)) {
-    while (sigtimedwait(&one, NULL, &(struct timespec){0}) < 0 && errno == EINTR) {}
+  int failed = data ? fwrite(data, 1, n, file) < n : fflush(file) != 0;
+  int reason = errno;
+  if (failed && reason == EPIPE) {
+    __fpurge(file); /* else closing the file would try again */
+    while (!sigismember(&pending, SIGPIPE) && sigtimedwait(&one, NULL, &(struct timespec){0}) < 0 &&
+           errno == EINTR) {}
   }
   pthread_sigmask(SIG_SETMASK, &old, NULL);
-  errno = failed;
-  return done;
+  errno = reason;
+  return failed;
 }
 
 int dpt_file_write(void *file, const void *data, int64_t n) {
   errno = 0;
-  /* only a file without a buffer can be a pipe; SIGPIPE on the standard output ends a program */
-  int may_be_pipe = __fbufsize(file) == 1 && fileno(file) > STDERR_FILENO;
-  size_t done =
-      may_be_pipe ? file_write_blocked(file, data, (size_t)n) : fwrite(data, 1, (size_t)n, file);
-  if (done == (size_t)n) return 0;
+  int is_buffered = __fpending(file) + (size_t)n < __fbufsize(file);
+  /* a program whose standard output nobody reads ends by SIGPIPE, as others do */
+  int failed = is_buffered || fileno(file) <= STDERR_FILENO
+                   ? fwrite(data, 1, (size_t)n, file) < (size_t)n
+                   : file_write_blocked(file, data, (size_t)n);
+  if (!failed) return 0;
   return dpt__fail("%s", errno ? file_reason() : "the file is not open for writing");
+}
+
+int dpt_file_flush(void *file) {
+  if (!__fpending(file)) return 0;
+  int failed =
+      fileno(file) <= STDERR_FILENO ? fflush(file) != 0 : file_write_blocked(file, NULL, 0);
+  return failed ? dpt__fail("%s", file_reason()) : 0;
 }
 
 int dpt_file_byte(void *file) { return getc(file); }

@@ -451,20 +451,27 @@ end
 -- @param format? string: 'binary', 'ascii', 'b32' or 'b64'
 -- @param referenced? boolean: false: objects that come twice are two
 -- @return nothing
+-- @raise if a value cannot be written, naming the way to it, or the file cannot, naming it: then
+--    the file from before is unchanged
 -- @usage local p = os.tmpname()
 --    torch.save(p, {a = torch.ones(2)})
 --    local t = torch.load(p)
 --    os.remove(p)
 --    return t.a --> [1 1]
 
---- What torch.save wrote, of Torch7 too; nothing of the file is run.
+--- Reads what torch.save wrote, of Torch7 too; nothing of the file is run. A function in it becomes
+-- one that raises when it is called, and that torch.save writes as it came.
 -- @function torch.load
 -- @as plaintorch
 -- @within files
 -- @param path string: the file
 -- @param format? string: as for torch.save
 -- @param referenced? boolean: as for torch.save
+-- @param options? table: functions = true loads functions, false rejects a file with functions
+--    ('skip'; true if the environment has DPT_FUNCTIONS=1)
 -- @return the value
+-- @raise if the file is not there, ends early, is damaged, or is of another format or mode, naming
+--    it
 -- @usage local p = os.tmpname()
 --    torch.save(p, 5, 'ascii')
 --    local v = torch.load(p, 'ascii')

@@ -1,9 +1,9 @@
 --- dpt.output: files that dpt writes: opens them, adds text to them, replaces them.
 --
 -- Invariant: what cannot be written is an error that names the file; a file that is replaced is the
--- old one or the whole new one. What is no regular file (a pipe, a terminal) has no buffer: so a
--- pipe whose reader has gone is an error of the write, and nothing is left to write when it is
--- closed or collected.
+-- old one or the whole new one. A pipe whose reader has gone is an error, too: dpt_file_write and
+-- dpt_file_flush keep SIGPIPE off. So what may be a pipe has an empty buffer between two calls of
+-- dpt: whoever closes, collects or flushes it later has nothing to write.
 local dptffi = require 'dpt.ffi'
 local ffi, C, fail, type = dptffi.ffi, dptffi.C, dptffi.fail, dptffi.type
 
@@ -17,14 +17,16 @@ local function message() return ffi.string(C.dpt_message()) end
 local function lower(why) return (why:gsub('^%u', string.lower)) end
 
 --- Opens a file.
--- @param mode of io.open; direct: true: without a buffer
+-- @param mode of io.open
 -- @return the handle; nil and the reason
-function output.open(path, mode, direct)
+function output.open(path, mode)
    local handle, why = io.open(path, mode)
    if not handle then return nil, lower(why:sub(#path + 3)) end -- after 'path: '
-   if direct or mode:find '[wa+]' and C.dpt_file_left(handle) < 0 then handle:setvbuf 'no' end
    return handle
 end
+
+--- Returns true if a handle's file is no regular one: a pipe, a terminal or another device.
+function output.isDevice(handle) return C.dpt_file_left(handle) < 0 end
 
 --- Writes n bytes (those of a string) to a handle.
 -- @return true; nil and the reason
@@ -36,15 +38,17 @@ end
 --- Gives the system what a handle's buffer holds.
 -- @return true; nil and the reason
 function output.flush(handle)
-   local ok, why = handle:flush()
-   return ok, why and lower(why)
+   if C.dpt_file_flush(handle) == 0 then return true end
+   return nil, message()
 end
 
 --- Closes a handle: what does not fit on the disk may show only here.
 -- @return true; nil and the reason
 function output.close(handle)
-   local ok, why = handle:close()
-   return ok, why and lower(why)
+   local ok, why = output.flush(handle)
+   local closed, late = handle:close()
+   if not ok then return nil, why end
+   return closed, late and lower(late)
 end
 
 local function cannot(fn, path, why, note)
@@ -54,8 +58,10 @@ end
 --- Opens a file that grows by output.add, in mode 'w' or 'a'.
 -- @return the handle
 function output.log(fn, path, mode)
-   local handle, why = output.open(path, mode, true)
-   return handle or cannot(fn, path, why)
+   local handle, why = output.open(path, mode)
+   if not handle then cannot(fn, path, why) end
+   handle:setvbuf 'no'
+   return handle
 end
 
 --- Adds text to a file, which has it at once.
@@ -101,6 +107,7 @@ function output.replace(fn, path, content, durable)
    output.replacing(fn, path, durable, function(name, note)
       local handle, why = output.open(name, 'wb')
       if not handle then cannot(fn, path, why, note) end
+      if output.isDevice(handle) then handle:setvbuf 'no' end
       local function write(text)
          local ok, reason = output.write(handle, text)
          if not ok then cannot(fn, path, reason, note) end

@@ -140,16 +140,23 @@ static void failures(void) {
   CHECK(dpt_file_read(folder, bytes, 8) == -1 && strcmp(dpt_message(), "is a directory") == 0);
   setvbuf(full, NULL, _IONBF, 0);
   FAILS(dpt_file_write(full, bytes, 8), "no space left on device");
-  FILE *writer = fdopen(ends[1], "w");
-  CHECK(writer != NULL);
+  static char many[1 << 16];
+  FILE *writer = fdopen(ends[1], "w"), *buffered = fdopen(dup(ends[1]), "w");
+  CHECK(writer && buffered);
   setvbuf(writer, NULL, _IONBF, 0);
   OK(dpt_file_write(writer, bytes, 8));
+  OK(dpt_file_write(buffered, bytes, 8));
+  OK(dpt_file_flush(buffered));
   close(ends[0]);
   sigset_t one, old;
   sigemptyset(&one);
   sigaddset(&one, SIGPIPE);
   for (int blocked = 0; blocked < 2; blocked++) {
     FAILS(dpt_file_write(writer, bytes, 8), "broken pipe");
+    OK(dpt_file_write(buffered, bytes, 8));
+    FAILS(dpt_file_flush(buffered), "broken pipe");
+    OK(dpt_file_flush(buffered));
+    FAILS(dpt_file_write(buffered, many, sizeof many), "broken pipe");
     CHECK(!is_pending());
     sigprocmask(SIG_BLOCK, &one, &old);
     CHECK(sigismember(&old, SIGPIPE) == blocked);
@@ -159,6 +166,7 @@ static void failures(void) {
   CHECK(is_pending());
   sigtimedwait(&one, NULL, &(struct timespec){0});
   fclose(writer);
+  fclose(buffered);
   fclose(full);
   fclose(folder);
 }

@@ -1,7 +1,8 @@
 --- dpt.file.DiskFile: torch.DiskFile, a file on disk; and what PipeFile shares with it.
 --
 -- Invariant: reads and writes go by Lua's io library and C's blocks on the same FILE; between a
--- write and a read there is always a seek. What is no regular file is written without a buffer.
+-- write and a read there is always a seek. A device (also a pipe) has all that was written when a
+-- method returns (dpt.output).
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local output = require 'dpt.output'
@@ -41,6 +42,7 @@ function construct(caller, name, mode, quiet)
    local self = setmetatable({}, DiskFile):_start(mode, caller, name)
    self.handle_, self.both_, self.name_ = handle, mode == 'rw', name
    self.quiet_ = quiet and true or false
+   self.device_ = mode ~= 'r' and output.isDevice(handle)
    return self
 end
 
@@ -77,6 +79,7 @@ end
 function DiskFile:_write(data, n)
    turn(self, 'write')
    local ok, why = output.write(self.handle_, data, n)
+   if ok and self.device_ and self.depth_ == 0 then ok, why = output.flush(self.handle_) end
    if not ok then self:_cannotWrite(why) end
 end
 

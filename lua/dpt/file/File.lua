@@ -165,7 +165,7 @@ end
 --    return f:isReferenced(), f:referenced(false):isReferenced() --> true, false
 function File:isReferenced() return not self.force_ end
 
---- What readObject does with functions: true: loads them, 'skip': puts a function in their place
+--- Sets how readObject takes functions: true: loads them, 'skip': puts a function in their place
 -- that raises when called, false: raises. Bytes from elsewhere must not be loaded as functions.
 -- @function torch.File:allowFunctions
 -- @as file

@@ -12,12 +12,11 @@ local construct
 local MemoryFile = torch.newmetatable('torch.MemoryFile', 'torch.File',
    function(...) return construct(...) end, nil, nil, torch)
 
-MemoryFile.loadsFunctions_ = true -- unless allowFunctions says otherwise
-
 --- A file over the first n bytes of a torch.CharStorage.
 local function over(storage, n, mode)
    local self = setmetatable({}, MemoryFile):_start(mode, 'torch.MemoryFile', 'the file')
    self.storage_, self.size_, self.at_ = storage, n, 0
+   self.loadsFunctions_ = true -- unless allowFunctions says otherwise
    return self
 end
 

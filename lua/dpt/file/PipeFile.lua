@@ -1,8 +1,8 @@
 --- dpt.file.PipeFile: torch.PipeFile, the output or the input of a command.
 --
 -- Invariant: a pipe has no position and no length: what cannot be known is nil, and reads take
--- memory only as bytes arrive. A write has no buffer, so the end of the command is an error of the
--- write (dpt.output).
+-- memory only as bytes arrive. The end of the command is an error of the method that writes to it
+-- (dpt.output).
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -26,10 +26,10 @@ function construct(command, mode, quiet)
       if quiet then return nil end
       fail("torch.PipeFile: cannot run '%s': %s", command, why)
    end
-   if mode == 'w' then handle:setvbuf 'no' end
    local self = setmetatable({}, PipeFile):_start(mode, 'torch.PipeFile',
       ("the %s of '%s'"):format(mode == 'r' and 'output' or 'input', command))
    self.handle_, self.name_, self.quiet_ = handle, command, quiet and true or false
+   self.device_ = mode == 'w'
    return self
 end
 

@@ -11,7 +11,7 @@ local fail, type = dptffi.fail, dptffi.type
 
 local functions = {}
 
--- What a file does with functions if nobody has said it.
+-- The policy of files for which nobody has set one.
 local default = os.getenv 'DPT_FUNCTIONS' == '1' or 'skip'
 
 local function policy(file)
@@ -33,7 +33,7 @@ local function leaveOut(kept)
    end
 end
 
---- What a function keeps that was left out; nil: it was not.
+--- Returns what a function keeps that was left out; nil: it was not.
 function functions.leftOut(f)
    local _, kept = debug.getupvalue(f, 1)
    return getmetatable(kept) == Kept and kept or nil

@@ -179,6 +179,13 @@ function writeValue(file, original)
    deeper(file, id == TABLE and writeTable or id == OBJECT and writeInside or writeFunction, value)
 end
 
+-- Writes an object that is in no other one to a device, which has it then, or what there is of it.
+local function writeToDevice(file, value)
+   local ok, why = pcall(writeValue, file, value)
+   file:synchronize()
+   if not ok then error(why, 0) end
+end
+
 --- Writes any value; what this file has already is only named, unless referenced(false).
 -- @function torch.File:writeObject
 -- @as file
@@ -194,7 +201,7 @@ function File:writeObject(value, name, hook)
    local outer = self.hook_
    if self.depth_ == 0 then self.root_, outer = name or '<?>', nil end
    self.hook_ = hook or outer
-   guarded(writeValue, self, value)
+   guarded(self.device_ and self.depth_ == 0 and writeToDevice or writeValue, self, value)
    self.hook_ = outer
    return self
 end
