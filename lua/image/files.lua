@@ -264,7 +264,8 @@ end
 -- @pattern image
 -- @within image
 -- @follows Torch7's package image
--- @raise if an argument is of another kind, naming it and what was wanted
+-- @raise if an argument is of another kind, naming it and what was wanted, or a file cannot be
+--    written, naming it: then the old one stays
 
 --- Loads a picture of the format that the name says, whatever the file is called.
 -- @function image.loadPNG

@@ -76,8 +76,8 @@ describe('dpt --profile', function()
    it('ends before the program if the file cannot be written, and with status 1 if it fails later',
       function()
          local function run(words)
-            local pipe = io.popen(('DPT_DEVICES=host:1 %s/scripts/dpt --profile=%s 2>&1; printf " %%d" $?')
-               :format(root, words))
+            local pipe = io.popen(('DPT_DEVICES=host:1 %s/scripts/dpt --profile=%s 2>&1;'
+               .. ' printf " %%d" $?'):format(root, words))
             local text, status = pipe:read('*a'):match '^(.*) (%d+)$'
             pipe:close()
             return text, tonumber(status)
@@ -87,8 +87,8 @@ describe('dpt --profile', function()
          f:write 'print "it ran" os.exit(tonumber((...)))'
          f:close()
          local text, status = run('/nowhere/step.json ' .. file)
-         assert.equal('dpt: --profile: cannot write /nowhere/step.json: no such file or directory\n',
-            text)
+         assert.equal('dpt: --profile: cannot write /nowhere/step.json: no such file or'
+            .. ' directory\n', text)
          assert.equal(1, status)
          for given, wanted in pairs{[''] = 1, ['0'] = 1, ['5'] = 5} do
             text, status = run(('/dev/full %s %s'):format(file, given))

@@ -96,6 +96,7 @@ end
 -- @as optimtool
 -- @param symbols table: a list of values, or name -> value
 -- @return the logger
+-- @raise if there is no such column, or the row cannot be written, naming the file
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name):add{loss = 2}
 --    os.remove(name)

@@ -170,8 +170,8 @@ end
 local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'plot',
    'raw'}
 
--- What the program draws by a text of commands; nil and why it does not. The picture comes by a
--- pipe: gnuplot itself does not notice a full disk.
+-- Returns the picture that the program draws by a text of commands; nil and why there is none. It
+-- comes by a pipe: gnuplot itself does not notice a full disk.
 local function drawn(text)
    local name = os.tmpname()
    local ok, picture, why = pcall(function()
