@@ -274,7 +274,8 @@ end
 
 --- For the shell script `dpt`. @return the exit status
 function help.main(words)
-   local given, asked = options.command('dpt help', 'usage: dpt help [NAME | TOPIC | WORDS]\n', words, {})
+   local usage = 'usage: dpt help [NAME | TOPIC | WORDS]\n'
+   local given, asked = options.command('dpt help', usage, words, {})
    if not given then return asked end
    local text, found = contents(), true
    if #asked > 0 then text, found = help.text(table.concat(asked, ' ')) end

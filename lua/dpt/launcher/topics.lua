@@ -53,10 +53,6 @@ local AUTOGRAD = [[
 dpt itself has no autograd: each module computes its gradient, net:backward(input, gradOutput).
 Torch7's package torch-autograd runs on dpt (docs/porting.md).]]
 
-local CLIPPING = [[
-In one process: grads:mul(math.min(1, max / (grads:norm() + 1e-6))), where grads is the second
-result of net:getParameters(). Over ranks: nn.DistributedDataParallel:clipGradNorm.]]
-
 local AVERAGE = [[
 There are no moving averages of parameters: after params, grads = net:getParameters() and
 average = params:clone(), call average:mul(0.999):add(0.001, params) in each step.]]
@@ -74,8 +70,8 @@ topics.elsewhere = {
    batchnorm2d = 'nn.SpatialBatchNormalization',
    batchnorm3d = 'nn.VolumetricBatchNormalization',
    bceloss = 'nn.BCECriterion',
-   clipgrad = CLIPPING,
-   clipgradnorm = CLIPPING,
+   clipgrad = 'nn.utils.clipGradNorm',
+   clipgradnorm = 'nn.utils.clipGradNorm',
    conv1d = 'nn.TemporalConvolution',
    conv2d = 'nn.SpatialConvolution',
    conv3d = 'nn.VolumetricConvolution',
