@@ -132,6 +132,54 @@ describe('a trace that is faulty', function()
    end)
 end)
 
+describe('a loop over pairs that LuaJIT gives up to compile', function()
+   it('visits all entries where a compiled function returns into it', function()
+      assert.equal('given up\n0\n', run.lua [[
+         local util = require 'jit.util'
+         require 'dpt'
+         local function make() return function() end end -- is not compiled
+         local function visit(v)
+            if v == 1 then return v + 1 end
+            if v == 2 then return make() end
+            return v
+         end
+         local function loop(list)
+            local n = 0
+            for _, v in pairs(list) do
+               n = n + 1
+               visit(v)
+            end
+            return n
+         end
+         local function count(...) -- traces end at functions of varargs
+            local n = loop(...)
+            return n
+         end
+         local ITERN, at = require('dpt.luajit').ITERN, 0
+         local function instruction() return bit.band(util.funcbc(loop, at), 255) end
+         while instruction() ~= ITERN do at = at + 1 end
+         local function main()
+            for _ = 1, 200 do visit(0) end
+            require('jit.opt').start('hotloop=56', 'hotexit=2') -- counts from here
+            for _ = 1, 6 do count{a = 1} end -- visit's trace goes on into the loop and ends it
+            local list, tries = {a = 2, b = 2}, 0
+            while tries < 1e6 and instruction() ~= ITERN - 1 do -- ITERC
+               count(list)
+               tries = tries + 1
+            end
+            print(tries < 1e6 and 'given up' or 'goes on')
+            local wrong = 0
+            for _ = 1, 20 do
+               if count{a = 1, b = 1, c = 1} ~= 3 then wrong = wrong + 1 end
+            end
+            print(wrong)
+         end
+         jit.off(main)
+         main()
+      ]])
+   end)
+end)
+
 describe('compiled code', function()
    local torch = require 'dpt.tensor'
 

@@ -9,6 +9,12 @@
 -- one are interpreted from then on. Not the function that it began in: that may be a function of
 -- dpt's which every script calls, with the loop in a caller. Later versions have no such fault.
 --
+-- Beta3 also has traces of such a loop go on running when LuaJIT has given up compiling the loop.
+-- The loop then keeps its last key where they expect the index of an entry, which they do not check
+-- until April 2022: a trace that returns into the loop from a function that is called there ends it
+-- early. All traces are thrown away as soon as a loop is given up. That is when recording a trace
+-- that begins at the loop fails: its instruction is then another.
+--
 -- No version fuses loads into the instructions that use what is loaded: on x64 they move behind
 -- calls of C functions that write there (`x:dot(y) < y:dot(y)` compared a number with itself), on
 -- ARM64 beta3 takes wrong elements of structs. Scripts that set the compiler's options keep that.
@@ -64,6 +70,7 @@ end
 
 local loops -- of the trace that is being recorded: functions that loop over pairs; nil: not noted
 local began, caller
+local loopAt -- where it begins in the function, if that is at a loop over pairs
 
 --- The instructions of a loop over what a function of that name returns.
 local function loopOver(name)
@@ -81,11 +88,13 @@ for i, code in ipairs(loopOver 'pairs') do
 end
 M.ITERN = ITERN
 
+local function isLoop(func, at) return bit.band(util.funcbc(func, at), 255) == ITERN end
+
 local function note(_, func, at)
    if func == next then
       loops[caller] = true
    elseif at >= 0 then
-      if bit.band(util.funcbc(func, at), 255) == ITERN then loops[func] = true end
+      if isLoop(func, at) then loops[func] = true end
       caller = func
    end
 end
@@ -101,15 +110,18 @@ local function throwAway()
    jit.flush()
 end
 
-local function check(what, trace, func)
+local function check(what, trace, func, at)
    if what == 'start' then
       began, caller = func, func
+      loopAt = isLoop(func, at) and at
       loops = loops and {}
-   elseif what == 'stop' and M.faulty(util.tracemc(trace)) then
+   elseif what == 'stop' and jit.arch == 'x64' and M.faulty(util.tracemc(trace)) then
       throwAway()
+   elseif what == 'abort' and loopAt and not isLoop(began, loopAt) then
+      jit.flush()
    end
 end
 
-if jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64' then attach('trace', check) end
+if jit.version == 'LuaJIT 2.1.0-beta3' then attach('trace', check) end
 
 return M
