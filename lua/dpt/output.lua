@@ -25,7 +25,7 @@ function output.open(path, mode)
    return handle
 end
 
---- Returns true if a handle's file is no regular one: a pipe, a terminal or another device.
+--- Returns true if a handle's file is not a regular file: a pipe, a terminal or another device.
 function output.isDevice(handle) return C.dpt_file_left(handle) < 0 end
 
 --- Writes n bytes (those of a string) to a handle.
@@ -83,7 +83,7 @@ local function prepare(fn, path)
 end
 
 --- Calls put(name, note) to write what replaces the file at a path, to the file `name`: a new one
--- beside it, or what is at path if that is no regular file. note: the end of an error message.
+-- beside it, or the file at path if it is not a regular file. note: the end of an error message.
 -- @param durable true: the new file is on the disk before it replaces the old one
 function output.replacing(fn, path, durable, put)
    local target, name, slot = prepare(fn, path)

@@ -1,6 +1,5 @@
---- dpt.report(text, kind): reports something that is no error on stderr.
--- Invariant: one text of each kind (by default the text itself) in a process; workers report
--- nothing.
+--- dpt.report(text, kind): writes a message that is not an error to stderr.
+-- Invariant: a process writes one text of each kind (default: the text itself); workers write none.
 local reported = {}
 
 return function(text, kind)

@@ -191,7 +191,7 @@ local function topic(name)
    return #lines > 0 and table.concat(lines, '\n') or nil
 end
 
--- Returns dpt's name of what PyTorch calls so, or a text of what serves in its place; nil: nothing.
+-- Returns dpt's counterpart of a PyTorch name, or a text if there is none; nil: unknown name.
 local function elsewhere(name)
    return topics.elsewhere[normal(name):gsub('^.*%.', ''):gsub('[^%w]', '')]
 end

@@ -14,7 +14,7 @@ local given, words = options.read(arg, {['-l'] = 'text', ['-e'] = 'text', ['-i']
    ['--profile'] = 'text'})
 if not given then reject(words) end
 local file, profile, interactive = table.remove(words, 1), given['--profile'], given['-i']
--- the program's name in place of the profile's would be written over
+-- `--profile train.lua` would overwrite the program
 if profile and not file and profile:find '%.lua$' then
    reject(("--profile wants a file to write, and then the program: got '%s'"):format(profile))
 end

@@ -168,7 +168,7 @@ function reference.missing(known, others)
    return missing
 end
 
---- A text in lines of at most so many columns, each behind an indent.
+--- Wraps a text into lines of at most `width` columns, each after an indent.
 function reference.wrap(text, indent, width)
    local lines, line = {}, ''
    for word in text:gmatch '%S+' do

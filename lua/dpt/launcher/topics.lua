@@ -2,7 +2,7 @@
 --
 -- Invariant: each entry of the reference is in one of the chapters; scripts/docs checks that. A
 -- name of `elsewhere` is written without package, capitals and underscores; it leads to an entry,
--- or to what serves in its place.
+-- or to a text about what replaces it.
 local topics = {}
 
 --- In the order of the pages: name, package and contents.

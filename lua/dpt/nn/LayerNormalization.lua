@@ -1,7 +1,8 @@
 --- nn.LayerNormalization(nOutput, bias, eps, affine): for a batch of one row: x less its mean,
 -- divided by its deviation, times a learned weight plus a learned bias (affine). For more rows, as
--- in Torch7, the result of a row depends on the other rows: of N means, one for each row, element k
--- of the whole batch (from 0) is lessened by mean k mod N; each row is then divided by its norm.
+-- in Torch7, the result of a row depends on the other rows: with N means, one for each row, mean
+-- k mod N is subtracted from element k of the whole batch (from 0); each row is then divided by its
+-- norm.
 -- Normalization of each row by itself, as PyTorch's nn.LayerNorm, is not a module yet;
 -- docs/from-pytorch.md makes it of others.
 -- Invariant: it is Torch7's chain of modules.

@@ -24,8 +24,8 @@ function object:type(typename, tensorCache)
    return self
 end
 
--- Answers a device's number in place of the tensorCache, which Torch7's criterions ignored and its
--- modules rejected.
+-- Handles a device number given as tensorCache: Torch7's criterions ignored it, its modules
+-- rejected it.
 local function ofDevice(self, method, device)
    local name = torch.type(self) .. ':' .. method
    if not torch.isTypeOf(self, 'nn.Criterion') then

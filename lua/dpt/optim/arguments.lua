@@ -119,7 +119,7 @@ end
 -- By a method's floats: the halves that they are a copy of (dpt.optim.halves).
 local halves = setmetatable({}, {__mode = 'kv'})
 
---- Remembers that a method computes on floats in the place of x.
+--- Records that a method computes on floats, a copy of x.
 function arguments.represent(floats, x) halves[floats] = x end
 
 --- The value of f at x by which a method decides what it does: of all ranks if x are the parameters

@@ -9,7 +9,7 @@ local placed = require 'dpt.optim.placed'
 local scope = require 'dpt.device.scope'
 
 local descents = 'sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
---- Other functions, as name:how many functions stand before x; 1 if nothing is said.
+--- Other functions, as name:the number of functions before x (1 if omitted).
 local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad'
 local classes = 'ConfusionMatrix Logger ZeroRedundancyOptimizer'
 

@@ -89,8 +89,8 @@ function named.get(module, key)
    return value[key]
 end
 
---- The text that a class is sent as: its name, with a mark if a script's has the name of one of
--- dpt's, which must not stand for it in another state.
+--- Returns the text that a class is sent as: its name, with a mark if a script's class has the name
+-- of one of dpt's, so that dpt's does not replace it in another state.
 function named.sent(methods)
    return (class.replaces(methods) and '!' or '') .. methods.__typename
 end
@@ -124,7 +124,7 @@ function named.class(sent)
    return standIn
 end
 
---- The text that the class was sent as which a table stands in for; nil: for none.
+--- Returns the text that the class of a stand-in was sent as; nil if the table is not a stand-in.
 function named.standsFor(t) return standIns[t] end
 
 return named
