@@ -60,18 +60,27 @@ static void workers_set_alive(dpt__worker *worker, int alive) {
   dpt__unlock(&w->lock);
 }
 
-/* A thread that finds no memory while the libraries below set it up is aborted by them. So a worker
- * only starts where the address space (ulimit -v) is large enough for all stacks and states. */
-static int workers_has_address_space(const char *what, int workers) {
-  enum { EACH = 32 << 20, SPARE = 128 << 20 };
-  size_t bytes = (size_t)workers * EACH + SPARE;
-  void *reserved = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved != MAP_FAILED) return munmap(reserved, bytes) == 0;
+/* LuaJIT and glibc abort a thread, or crash, where memory ends while they set it up. So no worker
+ * starts unless the address space (ulimit -v) has room for all of them: a stack of 8 MiB, an arena
+ * of malloc's of 64 MiB and a Lua state each, and one arena's alignment. */
+static int workers_fit(int n) {
+  enum { EACH = 80 << 20, SPARE = 128 << 20 };
   struct rlimit limit = {0};
   getrlimit(RLIMIT_AS, &limit);
-  dpt__fail("%s: its stack and state do not fit: RLIMIT_AS (ulimit -v) is %llu kB", what,
-            (unsigned long long)limit.rlim_cur / 1024);
-  return 0;
+  if (limit.rlim_cur == RLIM_INFINITY) return 1;
+  for (int i = 1; i <= n; i++) {
+    size_t bytes = (size_t)i * EACH + SPARE;
+    void *room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room != MAP_FAILED) {
+      munmap(room, bytes);
+      continue;
+    }
+    dpt__fail("Threads: worker %d of %d: its stack and state do not fit: "
+              "RLIMIT_AS (ulimit -v) is %llu kB",
+              i, n, (unsigned long long)limit.rlim_cur / 1024);
+    return 0;
+  }
+  return 1;
 }
 
 static dpt_workers *new_workers(int n, const char *boot, int64_t size) {
@@ -112,6 +121,7 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
   dpt__runner_own();
   *workers = NULL;
   if (n < 1 || n > 4096) return dpt__fail("Threads: got %d threads, wanted 1 to 4096", n);
+  if (!workers_fit(n)) return 1;
   DPT__TRY(dpt__fault_init());
   dpt_workers *w = new_workers(n, boot, size);
   if (!w) return dpt__no_memory("Threads: no host memory for %d threads", n);
@@ -121,9 +131,7 @@ int dpt_workers_new(dpt_workers **workers, int n, const char *boot, int64_t size
     dpt__worker *worker = &w->worker[w->started];
     atomic_fetch_add(&w->references, 1); /* the thread's */
     workers_set_alive(worker, 1);
-    if (workers_has_address_space(what, w->started + 1) &&
-        !dpt__thread_start(&worker->thread, dpt__worker_run, worker, what))
-      continue;
+    if (!dpt__thread_start(&worker->thread, dpt__worker_run, worker, what)) continue;
     workers_set_alive(worker, 0);
     atomic_fetch_sub(&w->references, 1);
     dpt_workers_stop(w);

@@ -103,9 +103,28 @@ describe("the users' row", function()
          print(ok, why)
       ]]
       local text = run.ended(code, 'ulimit -v 700000')
-      -- where memory ends in a handler of LuaJIT's events, LuaJIT says so on a line before this one
-      assert.matches('\nfalse\t[^\n]*threads: worker %d+ of 64: ', '\n' .. text:lower())
+      assert.matches('^false\t[^\n]*threads: worker %d+ of 64: ', text:lower())
       assert.matches('ulimit %-v%) is 700000 kb', text:lower())
+   end)
+
+   it('D3: no worker starts where the address space has no room for all of them #noasan', function()
+      local text = run.ended([=[
+         require 'dpt'
+         local ffi, threads = require 'ffi', require 'threads'
+         ffi.cdef [[struct limits {uint64_t soft, hard;}; int getpid(void);
+            int setrlimit(int, const struct limits *);]]
+         local kB = tonumber(io.open('/proc/self/status'):read('*a'):match 'VmSize:%s*(%d+)')
+         local MiB = 2 ^ 20
+         ffi.C.setrlimit(9, ffi.new('struct limits', kB * 1024 + 600 * MiB, 2000 * MiB))
+         print(pcall(threads, 8))
+         for _ in io.popen('ls /proc/' .. ffi.C.getpid() .. '/task'):lines() do io.write 'thread ' end
+         local pool, sum = threads(4), 0
+         for i = 1, 100 do pool:addjob(function() return i end, function(n) sum = sum + n end) end
+         pool:synchronize()
+         print(sum)
+      ]=])
+      assert.matches('^false\t[^\n]*Threads: worker 6 of 8: its stack and state do not fit', text)
+      assert.matches('\nthread 5050\n0$', text)
    end)
 
    it('D4: an init function runs before what needs its classes is read', function()
