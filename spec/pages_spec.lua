@@ -93,6 +93,60 @@ describe('Messages that a page quotes', function()
          assert.equal(#functions, count)
       end)
    end
+
+   -- The strings of the sources that raise messages between ranks, each as a list of the literal
+   -- parts between what is filled in.
+   local function formats()
+      local list = {}
+      local pipe = io.popen('ls csrc/distributed/*.c; find lua/dpt/nn/DistributedDataParallel*'
+         .. ' lua/dpt/parallel lua/dpt/distributed lua/dpt/optim/Zero* -name "*.lua"')
+      for path in pipe:lines() do
+         local text = read(path):gsub('["\']%s*%.%.%s*["\']', ''):gsub('"%s+"', '')
+         for _, quote in ipairs{'"', "'"} do
+            for literal in text:gmatch(quote .. '([^' .. quote .. '\n]+)' .. quote) do
+               local parts = {}
+               for part in literal:gsub('%%[%d.*]*l*%a', '\n'):gmatch '[^\n]+' do
+                  parts[#parts + 1] = part
+               end
+               list[#list + 1] = parts
+            end
+         end
+      end
+      pipe:close()
+      return list
+   end
+
+   -- Returns true if a message is made of the parts, in their order; '...' stands for any text.
+   local function has(message, parts)
+      local place, length = 1, 0
+      for _, part in ipairs(parts) do
+         local _, last = message:find(part, place, true)
+         if last then
+            length = length + #part
+         else
+            _, last = message:find('...', place, true)
+            if not last then return false end
+         end
+         place = last + 1
+      end
+      return length > 0.4 * #message
+   end
+
+   it('are in the sources, in docs/distributed-errors.md', function()
+      local known, count = formats(), 0
+      local inTable
+      for line in read('docs/distributed-errors.md'):gmatch '[^\n]+' do
+         inTable = line:find '^| message |' or inTable and line:find '^|'
+         local message = inTable and line:match '^| `([^`]+)` |'
+         if message then
+            local found = false
+            for _, parts in ipairs(known) do found = found or has(message, parts) end
+            assert(found, message)
+            count = count + 1
+         end
+      end
+      assert.is_true(count > 20)
+   end)
 end)
 
 describe('Links', function()
