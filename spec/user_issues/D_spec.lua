@@ -117,7 +117,8 @@ describe("the users' row", function()
          local MiB = 2 ^ 20
          ffi.C.setrlimit(9, ffi.new('struct limits', kB * 1024 + 600 * MiB, 2000 * MiB))
          print(pcall(threads, 8))
-         for _ in io.popen('ls /proc/' .. ffi.C.getpid() .. '/task'):lines() do io.write 'thread ' end
+         local threadsHere = io.popen('ls /proc/' .. ffi.C.getpid() .. '/task')
+         for _ in threadsHere:lines() do io.write 'thread ' end
          local pool, sum = threads(4), 0
          for i = 1, 100 do pool:addjob(function() return i end, function(n) sum = sum + n end) end
          pool:synchronize()
