@@ -7,7 +7,6 @@ for _, devices in ipairs{'host:1', 'host:2'} do
 
       it('follows methods that are set or removed', function() holds 'methods' end)
       it("sends rank 0's layers that are added to all ranks", function() holds 'added' end)
-      it('finds added ones that ignore how much a gradient counts', function() holds 'ignores' end)
       it('drops as one process does without parameters', function() holds 'dropout' end)
    end)
 end

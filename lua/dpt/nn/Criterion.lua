@@ -15,7 +15,7 @@ local C, type = dptffi.C, dptffi.type
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local deepcopy = require 'dpt.clone'
-local weights = require 'dpt.parallel.ranks.weights'
+local denominators = require 'dpt.nn.denominators'
 local addObjectMethods = require 'dpt.nn.object'
 
 local Criterion = torch.class('nn.Criterion')
@@ -62,8 +62,9 @@ end
 
 function Criterion:backward(input, target)
    local gradInput = self:updateGradInput(input, target)
-   if weights.noted and gradInput then
-      weights.note(gradInput, self, self:denominators({}, input, target), input, target)
+   if denominators.recorded and gradInput then
+      denominators.record(gradInput, self:denominators({}, input, target), torch.type(self),
+         input)
    end
    return gradInput
 end
@@ -96,15 +97,17 @@ end
 -- @function nn.Criterion:denominators
 -- @as author
 -- @follows dpt's own
--- @param list table: {criterion = whose loss, denominator = } is added for each
+-- @param list table: {denominator = } is added for each
 -- @param input tensor: or table; that of the last forward
 -- @param target tensor: or table or number; that of the last forward
 -- @return the list
 -- @usage nn.MSECriterion():denominators({}, torch.ones(4), torch.ones(4))[1].denominator --> 4
 function Criterion:denominators(list, input, target)
-   local says = self.denominator ~= Criterion.denominator
-   list[#list + 1] = {criterion = self}
-   if says then list[#list].denominator = self:denominator(input, target) end
+   local term = {}
+   if self.denominator ~= Criterion.denominator then
+      term.denominator = self:denominator(input, target)
+   end
+   list[#list + 1] = term
    return list
 end
 
@@ -236,36 +239,6 @@ end
 function Criterion:partGradient(input, target)
    local gradInput = self:updateGradInput(input, target)
    if self.share_ then multiply(gradInput, self.share_) end
-   return gradInput
-end
-
---- updateGradInput with a factor for each term, once more after backward.
--- @function nn.Criterion:weighedGradient
--- @as author
--- @follows dpt's own
--- @param list table: that denominators returned
--- @param factors table: a number for each of its entries
--- @param input tensor: or table; that of the last forward
--- @param target tensor: or table or number; that of the last forward
--- @return the gradient of the input
--- @usage local c, x, y = nn.MultiCriterion() :add(nn.MSECriterion()), torch.Tensor{1},
---       torch.Tensor{2}
---    c:forward(x, y)
---    return c:weighedGradient(c:denominators({}, x, y), {10}, x, y) --> [-20]
-function Criterion:weighedGradient(list, factors, input, target)
-   local twice
-   for k, term in ipairs(list) do
-      local criterion = term.criterion
-      twice = twice or criterion.share_ and criterion.share_ ~= factors[k] and criterion
-      criterion.share_ = factors[k]
-   end
-   local ok, gradInput = pcall(self.updateGradInput, self, input, target)
-   for _, term in ipairs(list) do term.criterion.share_ = nil end
-   if twice then
-      dptffi.fail('%s: a %s stands in it more than once, and its losses count differently on this'
-         .. ' rank: add a clone for each', torch.type(self), torch.type(twice))
-   end
-   if not ok then error(gradInput, 0) end
    return gradInput
 end
 

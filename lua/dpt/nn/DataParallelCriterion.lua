@@ -26,7 +26,7 @@ local Basic = require 'dpt.parallel.dispatch.basic'
 local devices = require 'dpt.parallel.dispatch.devices'
 local gather = require 'dpt.parallel.split.gather'
 local readOptions = require('dpt.nn.DataParallelTable.options').read
-local weights = require 'dpt.parallel.ranks.weights'
+local denominators = require 'dpt.nn.denominators'
 local scatter = require('dpt.parallel.split.scatter').into
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
 local type = dptffi.type
@@ -173,23 +173,7 @@ end
 
 function DataParallelCriterion:backward(input, target)
    local gradInput = self:updateGradInput(input, target)
-   if weights.noted then weights.note(gradInput, self, self.divisors, input, target) end
-   return gradInput
-end
-
---- See nn.Criterion.
-function DataParallelCriterion:weighedGradient(_, factors, input)
-   local function weigh(factorOf)
-      for _, terms in ipairs(self.lists) do
-         for k, term in ipairs(terms) do
-            local share = (term.share or 1) * factorOf(k)
-            term.criterion.share_ = share ~= 1 and share or nil
-         end
-      end
-   end
-   weigh(function(k) return factors[k] end)
-   local gradInput = self:updateGradInput(input)
-   weigh(function() return 1 end)
+   if denominators.recorded then denominators.record(gradInput, self.divisors, NAME, input) end
    return gradInput
 end
 

@@ -30,6 +30,7 @@ local gather = require 'dpt.parallel.split.gather'
 local methods = require 'dpt.nn.DataParallelTable.methods'
 local options = require 'dpt.nn.DataParallelTable.options'
 local timed = require 'dpt.nn.DataParallelTable.profile'
+local part = require 'dpt.parallel.dispatch.part'
 local scatter = require 'dpt.parallel.split.scatter'
 local serial = require 'dpt.nn.DataParallelTable.files'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
@@ -62,10 +63,17 @@ DataParallelTable.standsForInner = true -- dpt.device.scope
 --       nn.DataParallelTable.overlap --> true, first, true
 DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 
+--- The part of the batch that the ranks' passes have, see nn.L1Penalty.batchPart.
+-- @field nn.DataParallelTable.batchPart
+-- @as author
+-- @return false
+-- @usage nn.DataParallelTable.batchPart --> false
+DataParallelTable.batchPart = false
+
 --- What is made again when it is needed; the dispatcher is the object's own.
 DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu', 'state',
    'used', 'deferred', 'copiedBytes', 'params', 'snapshot', 'constants', 'statistics',
-   'flattenedParams', 'impl', 'around'}
+   'flattenedParams', 'impl', 'batchPart'}
 
 local NAME = 'nn.DataParallelTable'
 
@@ -144,15 +152,25 @@ function DataParallelTable:_join(name, parts, splitSpec)
    return joined[name]
 end
 
-local function direct(f, ...) return f(...) end
+-- Returns the part of the batch of each replica (dpt.parallel.dispatch.part).
+local function partsOf(self, used)
+   local before, own, list = self.impl.before, self.batchPart or {share = 1}, {}
+   local rows = before[#before]
+   for i = 1, used do
+      local here = own.share and (rows > 0 and (before[i + 1] - before[i]) / rows or 0)
+      list[i] = {ranks = own.ranks, share = here and own.share * here}
+   end
+   return list
+end
 
--- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work, nor is
--- what the field `around` does there, a function(f, ...) that calls f(...) (several processes).
-function DataParallelTable:_call(name, ...)
-   local ok, results = pcall(self.around or direct, timed, self, name, self.impl.call, self.impl,
-      ...)
+-- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
+function DataParallelTable:_call(name, method, used, ...)
+   local wanted = self.impl:isPartWanted()
+   if wanted then self.impl:run(part.setReplica, partsOf(self, used)) end
+   local ok, results = pcall(timed, self, name, self.impl.call, self.impl, method, used, ...)
+   if wanted then self.impl:run(part.setReplica, nil) end
    self:_takeSnapshot(true)
-   self.params:passed()
+   self.params.pending:passed()
    if not ok then error(results, 0) end
    return results
 end
@@ -180,7 +198,7 @@ function DataParallelTable:updateOutput(input)
    used = math.max(used, self:_leastUsed())
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
-   if effects.join(module, self.gpuAssignments[1], self.impl) then self.params:passed() end
+   if effects.join(module, self.gpuAssignments[1], self.impl) then self.params.pending:passed() end
    self.used, self.impl.called = used, self.impl.modules
    state.outputSplit = module:outputSplit(state.inputSplit)
    if self.gather then
@@ -241,8 +259,8 @@ end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.
 function DataParallelTable:_accumulate(method, input, gradOutput, scale)
-   self.params:checkPending()
-   local before = self.params:gradientVersion()
+   self.params.pending:check()
+   local before = self.params.gradient and self.params:gradientVersion()
    local ok, result = pcall(self._backward, self, method, input, gradOutput, scale or 1,
       (self.overlap or self.params.sender) and self.flattenParams and not self.deferred)
    if not ok then

@@ -28,15 +28,18 @@ local flatten = require 'dpt.parallel.params.flatten'
 local tracker = require 'dpt.parallel.params.tracker'
 local exchange = require 'dpt.parallel.ranks.exchange'
 local hostRandom = require 'dpt.parallel.ranks.host_random'
-local scale = require 'dpt.parallel.ranks.scale'
 local Sender = require 'dpt.parallel.ranks.sender'
-local weights = require 'dpt.parallel.ranks.weights'
 local alike = require 'dpt.nn.DistributedDataParallel.alike'
 local bare = require 'dpt.nn.DistributedDataParallel.bare'
-local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
 local gradients = require 'dpt.nn.DistributedDataParallel.gradients'
 local join = require 'dpt.nn.DistributedDataParallel.join'
+local noSync = require 'dpt.nn.DistributedDataParallel.no_sync'
 local options = require 'dpt.nn.DistributedDataParallel.options'
+local shares = require 'dpt.nn.DistributedDataParallel.shares'
+local denominators = require 'dpt.nn.denominators'
+local Pending = require 'dpt.parallel.params.pending'
+local meeting = require 'dpt.parallel.dispatch.meeting'
+local part = require 'dpt.parallel.dispatch.part'
 local rows = require 'dpt.parallel.split.rows'
 
 local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
@@ -56,8 +59,8 @@ DistributedDataParallel.overlap = true
 DistributedDataParallel.standsForInner = true -- dpt.device.scope
 
 --- What copies do without: they are bare networks.
-DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 'pending', 'order',
-   'looked', 'seen', 'sentBytes', 'output', 'gradInput'}
+DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 'pending', 'counts',
+   'order', 'seen', 'scaled', 'unscaled', 'sentBytes', 'output', 'gradInput'}
 
 local NAME = 'nn.DistributedDataParallel'
 
@@ -84,17 +87,21 @@ function DistributedDataParallel:__init(module, given)
    parent.__init(self, module)
    self._type = module:type()
    self.rank, self.ranks = distributed.rank(), distributed.size()
+   self.pending = Pending.new(self, 'ranks', NAME .. ': ')
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook) or nil
    if self.ranks > 1 then
-      weights.noted = true
+      denominators.recorded = true
       distributed.during(NAME .. '(network)', self._meet, self)
       flatten.addOfRanks(self)
    end
 end
 
 --- The network inside: what torch.save writes.
-function DistributedDataParallel:__saved() return self.modules[1] end
+function DistributedDataParallel:__saved()
+   self:_checkWhole('the network is saved')
+   return self.modules[1]
+end
 
 -- How many rows an input has, by how it would be cut into parts of replicas.
 local function rowsOf(self, input)
@@ -152,27 +159,41 @@ local function onDevice(self, f, ...)
    return cutorch.withDevice(device, random.within, passes[1], f, ...)
 end
 
--- Calls f(...), a pass of this rank's rows.
-local function within(self, f, ...)
-   weights.parts = self.sender.parts
-   if self.device == 0 or self.table then return random.from(self.before, self.rank, f, ...) end
-   return random.from(self.before, self.rank, onDevice, self, f, ...)
+-- Calls f(...), a pass of this rank's rows, the share `share` of all ranks' (nil: unknown).
+local function within(self, share, f, ...)
+   local own = {share = share, ranks = self.sender.parts}
+   if self.table then
+      self.table.batchPart = own
+      local results = {pcall(random.from, self.before, self.rank, f, ...)}
+      self.table.batchPart = nil
+      if not results[1] then error(results[2], 0) end
+      return unpack(results, 2, table.maxn(results))
+   end
+   local module = self.modules[1]
+   if self.device == 0 then
+      return random.from(self.before, self.rank, part.within, module, own, f, ...)
+   end
+   return random.from(self.before, self.rank, onDevice, self, part.within, module, own, f, ...)
 end
 
 --- Calls a method of the network, a pass of this rank's rows that sends nothing.
-function DistributedDataParallel:_run(method, ...)
+function DistributedDataParallel:_run(share, method, ...)
    local module = self.modules[1]
-   return within(self, module[method], module, ...)
+   self.pending:checkUpdate()
+   local result = within(self, share, module[method], module, ...)
+   self.pending:passed()
+   return result
 end
 
 -- A forward in training.
 local function forward(self, input)
-   if self.device ~= 0 then return self:_run('updateOutput', input) end
+   if self.device ~= 0 then return self:_run(nil, 'updateOutput', input) end
    if self.total then
-      return hostRandom.within(self.before, self.rows, self.total, self._run, self, 'updateOutput',
-         input)
+      return hostRandom.within(self.before, self.rows, self.total, self._run, self, nil,
+         'updateOutput', input)
    end
-   return hostRandom.apart(self.rank, self.ranks, self.rows, self._run, self, 'updateOutput', input)
+   return hostRandom.apart(self.rank, self.ranks, self.rows, self._run, self, nil, 'updateOutput',
+      input)
 end
 
 -- A forward in evaluation, which sends nothing; what a backward after it needs is kept.
@@ -191,7 +212,7 @@ function DistributedDataParallel:updateOutput(input)
       return self.output
    end
    self.rows = rowsOf(self, input)
-   self.weighed, self.weighedBy = nil, nil
+   self.weight = nil
    if self.evaluated then
       self.output = evaluate(self, input)
       return self.output
@@ -215,12 +236,44 @@ local function checkForward(self, input, gradOutput)
    end
 end
 
+--- Calls f(self, rowsShare, method, input, gradOutput, factor), a pass whose gradients count
+-- `share` times: gradOutput is multiplied before. The gradInput that it returns is in this rank's
+-- units again, unless entries of gradOutput have shares of their own (a table).
+function DistributedDataParallel:_pass(f, share, rowsShare, method, input, gradOutput, factor)
+   if share == 1 then return f(self, rowsShare, method, input, gradOutput, factor) end
+   self.scaled = shares.multiplied(self.scaled, gradOutput, share)
+   local result = f(self, rowsShare, method, input, self.scaled, factor)
+   if share == 0 or type(share) == 'table' or not result then return result end
+   local isOne = torch.isTensor(result) and result:isContiguous()
+   self.unscaled = shares.multiplied(isOne and result or self.unscaled, result, 1 / share)
+   return self.unscaled
+end
+
+-- A gradient of the network's input counts as that of its output.
+local function follow(self, gradOutput, terms)
+   if self.gradInput and not rawequal(self.gradInput, gradOutput) then
+      denominators.follow(self.gradInput, terms)
+   end
+end
+
+local SUM = {{denominator = false}}
+
+-- Returns what gradOutput was divided by, as terms.
+local function termsOf(gradOutput, given)
+   return given and {{denominator = given.denominator}} or denominators.of(gradOutput)
+end
+
 function DistributedDataParallel:updateGradInput(input, gradOutput)
    checkForward(self, input, gradOutput)
-   local share = self.ranks > 1 and weights.alone(self:_weight(gradOutput))
-   self.gradInput = self.ranks == 1 and self.modules[1]:updateGradInput(input, gradOutput)
-      or weights.within(share, self._run, self, 'updateGradInput', input, gradOutput)
-   weights.follow(gradOutput, self.gradInput)
+   local module = self.modules[1]
+   if self.ranks == 1 then
+      self.gradInput = module:updateGradInput(input, gradOutput)
+      return self.gradInput
+   end
+   local share = meeting.isWanted(module)
+      and shares.want(self:_weight(gradOutput), self.rank).weight or 1
+   self.gradInput = self:_pass(self._run, share, nil, 'updateGradInput', input, gradOutput)
+   follow(self, gradOutput, termsOf(gradOutput))
    return self.gradInput
 end
 
@@ -235,18 +288,19 @@ end
 
 -- Runs a method that adds to the gradients, beside which they are added up over all ranks, or
 -- before.
-local function pass(self, method, input, gradOutput, factor)
+local function pass(self, share, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
    if self.table then
       module.overlap = self.overlap and not module.impl:meets()
-      return within(self, module[method], module, input, gradOutput, factor)
+      return within(self, share, module[method], module, input, gradOutput, factor)
    end
    local call = self.overlap and params:begin(self.dispatcher, 1)
    local ok, result
    if call then
-      ok, result = pcall(within, self, call, module, 1, nil, method, input, gradOutput, factor)
+      ok, result = pcall(within, self, share, call, module, 1, nil, method, input, gradOutput,
+         factor)
    else
-      ok, result = pcall(self._run, self, method, input, gradOutput, factor)
+      ok, result = pcall(self._run, self, share, method, input, gradOutput, factor)
    end
    if not ok then
       params:zeroOthers()
@@ -256,33 +310,63 @@ local function pass(self, method, input, gradOutput, factor)
    return result
 end
 
-function DistributedDataParallel:_accumulate(method, input, gradOutput, factor)
-   local module = self.modules[1]
-   checkForward(self, input, gradOutput)
-   if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
-   self:_layOut()
-   if self.deferred then return self:_defer(method, input, gradOutput, factor or 1) end
-   local share
-   share, gradOutput = self:_settle(true, gradOutput)
+-- A pass whose gradients are added up over all ranks.
+local function train(self, method, input, gradOutput, factor, given)
+   local share, rowsShare = self:_settle(self:_weight(gradOutput, given))
+   local waited, params = self.counts ~= nil, self.params
    self:_holdOnce()
-   local result = weights.within(share, scale.within, self.looked, pass, self, method, input,
-      gradOutput, (factor or 1) * share)
+   local ok, result = pcall(self._pass, self, pass, share, rowsShare, method, input, gradOutput,
+      factor)
+   if not ok then
+      if waited then self.pending:spoil(params.source, params.gradient) end
+      error(result, 0)
+   end
    if not self.ordered then learnOrder(self) end
    self:syncBuffers()
-   return result
+   return result, type(share) == 'table'
 end
 
-function DistributedDataParallel:backward(input, gradOutput, factor)
-   self.gradInput = self:_accumulate('backward', input, gradOutput, factor)
-   weights.follow(gradOutput, self.gradInput)
+function DistributedDataParallel:_accumulate(method, input, gradOutput, factor, given)
+   local module = self.modules[1]
+   checkForward(self, input, gradOutput)
+   shares.check(given, self.reduce)
+   if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
+   self:_layOut()
+   return (self.deferred and self._defer or train)(self, method, input, gradOutput, factor or 1,
+      given)
+end
+
+--- Computes the gradients of this rank's rows and adds them up over all ranks.
+-- @function nn.DistributedDataParallel:backward
+-- @as ofranks
+-- @param input tensor or table: that of the last forward
+-- @param gradOutput tensor or table: the gradient of the loss
+-- @param scale? number: the factor of the parameters' gradients (1)
+-- @param given? table: {denominator = n}: gradOutput is that of a loss that was divided by n;
+-- false: of a sum. Without it a criterion's gradient counts by its denominator, any other by rows
+-- @return gradInput, in this rank's units
+-- @usage local net, x = nn.DistributedDataParallel(nn.Add(2)), torch.ones(3, 2)
+--    net:zeroGradParameters()
+--    net:forward(x)
+--    net:backward(x, x, 1, {denominator = 3})
+--    return net:get(1).gradBias --> [3 3]
+function DistributedDataParallel:backward(input, gradOutput, scale, given)
+   local terms = self.ranks > 1 and termsOf(gradOutput, given)
+   local isSum
+   self.gradInput, isSum = self:_accumulate('backward', input, gradOutput, scale, given)
+   if isSum then denominators.record(self.gradInput, SUM, NAME, input)
+   elseif self.ranks > 1 then follow(self, gradOutput, terms) end
    return self.gradInput
 end
 
-function DistributedDataParallel:accGradParameters(input, gradOutput, factor)
-   self:_accumulate('accGradParameters', input, gradOutput, factor)
+-- Modules before the last one go by what updateGradInput left in them, which no share had been
+-- multiplied with: so it is done again.
+function DistributedDataParallel:accGradParameters(input, gradOutput, scale, given)
+   self:_accumulate(self.ranks > 1 and 'backward' or 'accGradParameters', input, gradOutput, scale,
+      given)
 end
 
-for _, methods in ipairs{alike, bare, deferred, gradients, join} do
+for _, methods in ipairs{alike, bare, gradients, join, noSync} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
 end
 

@@ -55,7 +55,12 @@ function ModuleCriterion:terms(input, target)
 end
 
 function ModuleCriterion:denominators(list)
-   return self.criterion:denominators(list, self.input, self.target)
+   local first = #list + 1
+   self.criterion:denominators(list, self.input, self.target)
+   for k = self.inputModule and first or #list + 1, #list do
+      list[k].entry = nil -- the module may have mixed the entries
+   end
+   return list
 end
 
 function ModuleCriterion:updateGradInput(input, _)

@@ -58,7 +58,9 @@ end
 
 function ParallelCriterion:denominators(list, input, target)
    for i, criterion in ipairs(self.criterions) do
+      local first = #list + 1
       criterion:denominators(list, input[i], self.repeatTarget and target or target[i])
+      for k = first, #list do list[k].entry = i end
    end
    return list
 end

@@ -69,7 +69,12 @@ function SequencerCriterion:terms(input, target)
 end
 
 function SequencerCriterion:denominators(list, input, target)
-   each(self, input, target, function(criterion, _, x, y) criterion:denominators(list, x, y) end)
+   local isTable = not torch.isTensor(input)
+   each(self, input, target, function(criterion, t, x, y)
+      local first = #list + 1
+      criterion:denominators(list, x, y)
+      for k = first, #list do list[k].entry = isTable and t or nil end
+   end)
    return list
 end
 

@@ -7,7 +7,7 @@
 -- Invariant: in training outputs and gradients are those of one process with all rows: each rank's
 -- statistics count as its rows do, those without rows for nothing; the sums over ranks of a
 -- backward weigh each rank's gradient as nn.DistributedDataParallel does in that pass, or by rows
--- (noSync, updateGradInput by itself). All ranks go through forward and backward; replicas of an
+-- if there is none. All ranks go through forward and backward; replicas of an
 -- nn.DataParallelTable meet there (dpt.parallel.dispatch.meeting). Nothing waits for a device, and
 -- in evaluation nothing is sent.
 -- @function nn.SyncBatchNormalization
@@ -33,6 +33,13 @@ local SyncBatchNormalization, parent =
 -- @return true
 -- @usage nn.SyncBatchNormalization.meetsReplicas, nn.BatchNormalization.meetsReplicas --> true, nil
 SyncBatchNormalization.meetsReplicas = true
+
+--- The part of the batch that the pass has, see nn.L1Penalty.batchPart.
+-- @field nn.SyncBatchNormalization.batchPart
+-- @as author
+-- @return false
+-- @usage nn.SyncBatchNormalization.batchPart, nn.BatchNormalization.batchPart --> false, nil
+SyncBatchNormalization.batchPart = false
 
 --- What the next forward makes anew.
 SyncBatchNormalization.transient = {'mean', 'variance', 'total', 'several', 'normalized', 'rows'}
@@ -99,7 +106,7 @@ end
 -- The statistics of all rows, from those of this replica's.
 local function join(self, own)
    local n = self.running_mean:nElement()
-   local all = ask('statistics', own, own)
+   local all = ask('statistics', {own = own, part = self.batchPart}, own)
    local total, squares = all:narrow(1, 1, 1), all:narrow(1, n + 2, n)
    self.total, self.mean = total:clone():cmax(1), all:narrow(1, 2, n):clone()
    self.variance = torch.cdiv(squares, self.total:expandAs(squares))
@@ -144,7 +151,8 @@ local function ownSums(self, input, gradOutput)
 end
 
 local function gradient(self, input, gradOutput, sums)
-   local all = ask('sums', {sums = sums, rows = self.rows}, sums):clone()
+   local all = ask('sums', {own = sums, rows = self.rows, part = self.batchPart}, sums)
+      :clone()
    self.gradInput:resizeAs(input)
    if self.rows == 0 then return self.gradInput end
    lib.batchnorm_backward(self.gradInput, nil, nil, input, gradOutput, self.weight, self.mean,

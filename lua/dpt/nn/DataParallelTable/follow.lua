@@ -218,18 +218,23 @@ end
 --    net:syncGradients()
 --    return net:get(1).gradBias --> [4]
 function follow:syncGradients()
-   if self.params:checkPending() then self.params:reduce() end
+   if self.params.pending:check() then self.params:reduce() end
 end
 
 --- Sets the gradients of all replicas to zero, those that wait too.
 function follow:zeroGradParameters()
-   self.params:dropPending()
+   local wrong = self.params:dropPending()
    self:_layOut(self.snapshot:current(self:_first()))
    self.params:zero()
+   if wrong then error(wrong, 0) end
 end
 
 -- Copies everything that only the others have to replica 1.
 function follow:_flush()
+   if self.params.sender and self.params.pending:waits() then
+      fail(self, 'it is copied or saved while gradients wait on the ranks (noSync): call'
+         .. ' syncGradients() of the nn.DistributedDataParallel on all ranks before')
+   end
    self:syncGradients()
    self:syncBuffers()
 end

@@ -11,11 +11,9 @@ local Params = require 'dpt.parallel.params'
 local buffers = require 'dpt.parallel.params.buffers'
 local layout = require 'dpt.parallel.params.layout'
 local digest = require 'dpt.parallel.ranks.digest'
-local deferred = require 'dpt.nn.DistributedDataParallel.deferred'
 local dptffi = require 'dpt.ffi'
 local effects = require 'dpt.parallel.params.effects'
 local exchange = require 'dpt.parallel.ranks.exchange'
-local scale = require 'dpt.parallel.ranks.scale'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 
 local alike = {}
@@ -42,7 +40,7 @@ function alike:_compare()
    for _, numbers in ipairs(exchange(self.table and #module.gpuAssignments or 1)) do
       self.sender.parts = math.max(self.sender.parts, numbers[1])
    end
-   self.looked, self.limits = scale.look(module, NAME), #limited(self) > 0
+   self.limits = #limited(self) > 0
    if self.table then return end
    self.params = Params.new{parameters = 0, gradients = 0, buffers = 0}
    self.dispatcher = {run = function(_, f, ...) return {f(module, 1, ...)} end}
@@ -64,12 +62,18 @@ local function place(self)
       self.params = self.table.params
       if before == self.params.seen then return false end
       local changed = before and layout.isOther(before, module)
-      if changed then self:_compare() end
+      if changed then
+         self:_losePending()
+         self:_compare()
+      end
       self.seen = self.params.seen
       return changed
    end
    if not self.params:changed(module) then return false end
-   if before then self:_compare() end
+   if before then
+      self:_losePending()
+      self:_compare()
+   end
    self.device = deviceOf(module)
    self.params:flatten(module, self.device, NAME)
    self.params:build(module, self.device, self.dispatcher)
@@ -98,7 +102,10 @@ function alike:_leave(f, ...)
    local list = limited(self)
    if #list == 0 then return f(...) end
    local kept = {}
-   for i, t in ipairs(list) do kept[i] = deferred.copyOf(t) end
+   for i, t in ipairs(list) do
+      local device = comm.device(t)
+      kept[i] = device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
+   end
    local ok, result = pcall(f, ...)
    for i, t in ipairs(list) do t:copy(kept[i]) end
    if not ok then error(result, 0) end
@@ -136,7 +143,7 @@ function alike:_join(f, ...)
          end
       end
    end
-   self.params:passed()
+   self.params.pending:passed()
    return result
 end
 

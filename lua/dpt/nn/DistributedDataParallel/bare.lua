@@ -6,13 +6,21 @@ local dptffi = require 'dpt.ffi'
 
 local bare = {}
 
-for _, name in ipairs{'parameters', 'findModules', 'apply', 'inputSplit', 'outputSplit', 'clone',
+for _, name in ipairs{'parameters', 'findModules', 'apply', 'inputSplit', 'outputSplit',
    'runningStatistics', 'reset'} do
    bare[name] = function(self, ...) return self.modules[1][name](self.modules[1], ...) end
 end
 
 --- A copy is a bare one, as a file is.
-function bare.__clone(_, plain) return plain().modules[1] end
+function bare:__clone(plain)
+   self:_checkWhole('the network is copied')
+   return plain().modules[1]
+end
+
+function bare:clone(...)
+   self:_checkWhole('the network is copied')
+   return self.modules[1]:clone(...)
+end
 
 function bare:getParameters()
    local module = self.modules[1]
@@ -22,19 +30,21 @@ function bare:getParameters()
 end
 
 function bare:zeroGradParameters()
-   self:_forgetPending()
+   local wrong = self.pending:drop()
+   self.counts = nil
    self.modules[1]:zeroGradParameters()
+   if wrong then error(wrong, 0) end
 end
 
 function bare:updateParameters(learningRate)
-   if self.pending then self:syncGradients() end
+   if self.pending:waits() then self:syncGradients() end
    self.modules[1]:updateParameters(learningRate)
 end
 
 function bare:type(typename, tensorCache)
    local module = self.modules[1]
    if not typename then return module:type() end
-   if self.pending then self:syncGradients() end
+   if self.pending:waits() then self:syncGradients() end
    module:type(typename, tensorCache)
    self._type, self.output, self.gradInput = typename, module.output, module.gradInput
    return self

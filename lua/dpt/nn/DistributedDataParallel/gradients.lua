@@ -7,7 +7,7 @@ local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local flatten = require 'dpt.parallel.params.flatten'
 local nn = require 'dpt.nn'
-local weights = require 'dpt.parallel.ranks.weights'
+local shares = require 'dpt.nn.DistributedDataParallel.shares'
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
 
@@ -17,7 +17,7 @@ local CHUNK = 2 ^ 20 -- elements that are looked at at once
 
 function gradients:_gradientViews()
    if self.ranks == 1 then return nn.Module._gradientViews(self) end
-   if self.pending then self:syncGradients() end
+   if self.pending:waits() then self:syncGradients() end
    return self:_layOut().gradient
 end
 
@@ -54,8 +54,7 @@ end
 
 --- The loss of all ranks from that of each: the mean with the weights of the last backward, or of
 -- the rows of the last forward if that came later; the sum if losses are sums. All ranks call it.
--- If the terms of a loss that is a sum of several count differently, one number for a rank is not
--- enough, and that is an error.
+-- If the loss is a sum of terms that count differently, one number is not enough: an error.
 -- @function nn.DistributedDataParallel:meanLoss
 -- @as ofranks
 -- @param loss number: of this rank
@@ -72,15 +71,18 @@ function gradients:meanLoss(loss)
       dptffi.fail('nn.DistributedDataParallel: meanLoss before forward: a loss counts as its rows')
    end
    if self.ranks == 1 then return loss end
-   local weight, kind = self.weighed or self.rows, self.weighedBy or weights.ROWS
-   if weight == 0 then kind = weights.NONE end
-   local all = self:_exchange(weight == 0 and 0 or weight * loss, weight, kind)
-   if weights.kind('nn.DistributedDataParallel', all, 2, 3) == weights.TERMS then
+   local own = self.weight or {weight = self.rows, kind = shares.ROWS, ratio = 0}
+   local sum, weights = 0, {}
+   for r, numbers in ipairs(self:_exchange(own.weight == 0 and 0 or own.weight * loss, own.weight,
+      own.weight == 0 and shares.NONE or own.kind, own.ratio)) do
+      sum = sum + numbers[1]
+      weights[r] = {weight = numbers[2], kind = numbers[3], ratio = numbers[4]}
+   end
+   local total = shares.sum(weights)
+   if not total then
       dptffi.fail('nn.DistributedDataParallel: meanLoss got the sum of several terms that count'
          .. ' differently on the ranks: call a criterion and meanLoss for each term')
    end
-   local sum, total = 0, weights.sum('nn.DistributedDataParallel', all, 2, 3)
-   for _, numbers in ipairs(all) do sum = sum + numbers[1] end
    return total > 0 and sum / total or 0
 end
 

@@ -3,24 +3,24 @@
 -- Invariant: parts are put together where they lie, in host memory or on a device, in the order of
 -- ranks and devices, each element in one sum that is rounded once; so the bits do not depend on how
 -- devices lie in processes. A part without rows counts for nothing. One collective for a call, if
--- there are several ranks: all have as many devices, or nn.DistributedDataParallel has found the
--- most that one has.
+-- there are several ranks: all have as many devices, or nn.DistributedDataParallel says the most
+-- that one has (dpt.parallel.dispatch.part).
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
-local weights = require 'dpt.parallel.ranks.weights'
 
 local exchange = {}
 
--- The parts of this process's replicas and of those of all ranks, as rows.
-local function gather(values, devices)
+-- Returns the parts of this process's replicas and of those of all ranks, as rows.
+-- @param part of the batch that the first replica has; nil: there is no nn.DistributedDataParallel
+local function gather(values, devices, part)
    local first, size = values[1], distributed.size()
-   local parts = math.max(devices, weights.parts)
+   local parts = math.max(devices, part and part.ranks or 1)
    local own = first.new(parts, first:nElement())
    if #values < parts then own:zero() end
    for i, value in ipairs(values) do own[i]:copy(value:view(-1)) end
-   if size == 1 or weights.probing then return own end
+   if size == 1 then return own end
    local all = first.new(size * parts, first:nElement())
    distributed.allGather(all, own)
    return all
@@ -57,9 +57,16 @@ local function on(device, f, ...)
    return cutorch.withDevice(device, f, ...)
 end
 
--- From each part's count, means and sums of squared differences those of all.
+local function rowsOf(values)
+   local list = {}
+   for i, value in ipairs(values) do list[i] = value.own end
+   return list
+end
+
+-- Returns the count, means and sums of squared differences of all, from those of each part.
 local function statistics(values, devices)
-   local parts = gather(values, devices)
+   local own = rowsOf(values)
+   local parts = gather(own, devices, values[1].part)
    local onDevice = comm.device(parts) > 0
    local all = parts:type(onDevice and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor')
    local n = (all:size(2) - 1) / 2
@@ -75,11 +82,11 @@ local function statistics(values, devices)
    result:narrow(1, 1, 1):copy(total)
    result:narrow(1, 2, n):copy(mean)
    result:narrow(1, n + 2, n):copy(sumOf(squares))
-   return spread(result, values)
+   return spread(result, own)
 end
 
---- @param values each replica's: its count, means and sums of squared differences, one after the
--- other
+--- @param values each replica's {own = its count, means and sums of squared differences, one after
+-- the other; part = of the batch}
 -- @param device where they are put together
 -- @param devices how many of this process have replicas, also those without rows
 -- @return list of the same for all rows
@@ -88,20 +95,19 @@ function exchange.statistics(values, device, devices)
 end
 
 local function totals(values, devices)
-   local rows, list = 0, {}
-   for i, value in ipairs(values) do
-      rows = rows + value.rows
-      list[i] = value.sums
-   end
-   local weight = weights.share or distributed.size() > 1 and rows or 1
+   local rows, list, part = 0, rowsOf(values), values[1].part
+   for _, value in ipairs(values) do rows = rows + value.rows end
+   local weight = distributed.size() > 1 and not (part and part.ranks) and rows or 1
    local scaled = {}
    for i, one in ipairs(list) do scaled[i] = one * weight end
-   local sum = sumOf(gather(scaled, devices)):viewAs(list[1])
+   local sum = sumOf(gather(scaled, devices, part)):viewAs(list[1])
    if weight ~= 0 then sum:div(weight) end
    return spread(sum, list)
 end
 
---- @param values each replica's {sums = of gradients, as (2, features), rows}
+--- @param values each replica's {own = sums of gradients, as (2, features); rows; part = of the
+-- batch}. By themselves ranks weigh gradients by rows; gradOutput that nn.DistributedDataParallel
+-- passes has been multiplied by the rank's share
 -- @return list of the sums over all, in the units of this rank's gradient
 function exchange.sums(values, device, devices) return on(device, totals, values, devices) end
 

@@ -17,6 +17,7 @@ local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
 local meeting = require 'dpt.parallel.dispatch.meeting'
 local errors = require 'dpt.parallel.dispatch.errors'
+local part = require 'dpt.parallel.dispatch.part'
 local replica = require 'dpt.parallel.dispatch.replica'
 
 local dispatchers = {}
@@ -180,6 +181,14 @@ function Basic:call(method, count, inputs, others, scale, f)
       scale)
 end
 
+-- Looks once at the replicas that there are.
+local function look(self)
+   local made = self:setup()
+   if self.asked == made then return end
+   self.asked, self.met = made, meeting.isWanted(made[1])
+   self.partWanted = part.isWanted(made[1])
+end
+
 --- Whether replicas exchange something in the middle of passes.
 -- @function nn.DataParallelTable.Basic:meets
 -- @as dispatcher
@@ -189,11 +198,19 @@ end
 --    end
 --    return meets(nn.BatchNormalization(2)), meets(nn.SyncBatchNormalization(2)) --> false, true
 function Basic:meets()
-   local made = self:setup()
-   if self.asked ~= made then
-      self.asked, self.met = made, meeting.isWanted(made[1])
-   end
+   look(self)
    return self.met
+end
+
+--- Returns whether modules are to be told which part of the batch their replica has.
+-- @function nn.DataParallelTable.Basic:isPartWanted
+-- @as dispatcher
+-- @return a boolean
+-- @usage local net = nn.DataParallelTable(1):add(nn.L1Penalty(1):cuda(), {1, 2})
+--    return net.impl:isPartWanted() --> true
+function Basic:isPartWanted()
+   look(self)
+   return self.partWanted
 end
 
 --- Calls f(replica, i, ...) for every replica. Arguments and results are values that can be sent

@@ -4,25 +4,25 @@
 -- element in one segment), its tensors stay where they are; those of replicas 2..n are laid out
 -- after it (dpt.parallel.params.layout). A broadcast moves the bytes of the segments to each
 -- replica, and none if nothing has written to replica 1 since the last one; a reduction adds in the
--- order of the replicas and leaves the gradients of replicas 2..n zero. While it is put off
--- (pending), only the replicas themselves may write to gradients, and only a pass to parameters: a
--- write that would lead to a wrong number raises.
+-- order of the replicas and leaves the gradients of replicas 2..n zero, unless it is put off
+-- (dpt.parallel.params.pending).
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local flatten = require 'dpt.parallel.params.flatten'
 local layout = require 'dpt.parallel.params.layout'
 local Overlap = require 'dpt.parallel.params.overlap'
+local Pending = require 'dpt.parallel.params.pending'
 
 local Params = {}
 Params.__index = Params
 
-local CLEAR = 'begin again with zeroGradParameters()'
-
 --- Without replicas yet: build() must be called before use.
 -- @param bytes counts what is copied in its fields parameters and gradients
 function Params.new(bytes)
-   return setmetatable({bytes = bytes}, Params)
+   local self = setmetatable({bytes = bytes}, Params)
+   self.pending = Pending.new(self, 'replicas')
+   return self
 end
 
 --- The parameters and the gradients of a replica, as lists (run by a dispatcher).
@@ -82,11 +82,7 @@ end
 -- @param device where it must be
 -- @param dispatcher what runs the replicas
 function Params:build(module, device, dispatcher)
-   if self.pending then
-      self:forgetPending()
-      fail('the network was changed while gradients waited for syncGradients(): those of replicas 2'
-         .. ' and up are lost, ' .. CLEAR)
-   end
+   self.pending:lose()
    self.seen, self.fields = nil, nil -- an error on the way leaves it to be built again
    local seen = layout.describe(module)
    layout.checkPlace(seen, device)
@@ -145,34 +141,20 @@ end
 -- @return whether they must be laid out anew
 function Params:isBroken(dispatcher)
    if not self.suspect then return false end
-   if not self.pending then return not repair(self, dispatcher) end
+   if not self.pending:waits() then return not repair(self, dispatcher) end
    self.version = nil
    return false
 end
 
--- Nothing but a pass may write to parameters while gradients wait.
-local function checkUpdate(self)
-   if self.pending and self.held ~= comm.version(self.source) then
-      fail('parameters were written to while replicas hold parts of the gradients (noSync): the'
-         .. " update used one replica's part; call syncGradients() before an update by hand"
-         .. " (optim's functions and updateParameters do), or " .. CLEAR)
-   end
-end
-
 --- Copies the parameters of replica 1 to the others if something has written to them.
 function Params:broadcast()
-   checkUpdate(self)
+   self.pending:checkUpdate()
    local version = comm.version(self.source)
    if self.version ~= version then
       for _, stage in ipairs(self.staged.source) do stage[2]:copy(stage[1]) end
       comm.count(self.bytes, 'parameters', comm.broadcastInto, self.sent, self.values)
       self.version = version
    end
-end
-
---- A pass has ended: what it wrote to parameters was no update.
-function Params:passed()
-   if self.pending then self.held = comm.version(self.source) end
 end
 
 --- Lets the next reduce begin while the gradients are computed, if they are flat.
@@ -221,48 +203,28 @@ function Params:reduce()
       self:zeroOthers()
       error(message, 0)
    end
-   self:forgetPending()
+   self.pending:forget()
 end
 
 --- Leaves every replica its gradients until the next reduce.
-function Params:defer()
-   self.pending, self.held = comm.version(self.gradient), comm.version(self.source)
-   flatten.addPending(self)
-end
-
-function Params:forgetPending()
-   if not self.pending then return end
-   self.pending, self.held, self.spoiled = nil, nil, nil
-   flatten.removePending(self)
-end
-
---- Whether gradients of replicas 2..n wait; raises if they are of no use.
-function Params:checkPending()
-   if self.spoiled then
-      fail('a backward failed after it had added to gradients that waited (noSync), which cannot be'
-         .. ' separated any more: ' .. CLEAR)
-   end
-   if self.pending and self.pending ~= comm.version(self.gradient) then
-      fail('gradients were written to while replicas hold parts of them (noSync): call'
-         .. ' syncGradients() before, or clear them with zeroGradParameters()')
-   end
-   return self.pending ~= nil
-end
+function Params:defer() self.pending:hold(self.source, self.gradient) end
 
 --- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
 function Params:flush(x, dfdx)
-   if not self.pending or self.sender or not flatten.meet(self.source, x) then return end
+   if self.sender or not flatten.meet(self.source, x) then return end
    if not flatten.meet(self.gradient, dfdx) then
       fail("the gradient that opfunc returned is a copy of one replica's part, since gradients wait"
          .. ' (noSync): call syncGradients() in opfunc before it is copied')
    end
-   checkUpdate(self)
-   if self:checkPending() then self:reduce() end
+   if self.pending:check() then self:reduce() end
 end
 
---- Forgets gradients that wait.
+--- Drops gradients that wait.
+-- @return as Pending:drop
 function Params:dropPending()
-   if self.pending then self:zeroOthers() end
+   if not self.pending:waits() then return nil end
+   for _, segment in ipairs(self.sums) do segment:zero() end
+   return self.pending:drop()
 end
 
 --- Sets replica 1's gradients to zero.
@@ -274,25 +236,19 @@ end
 function Params:zeroOthers()
    cancel(self)
    for _, segment in ipairs(self.sums) do segment:zero() end
-   self:forgetPending()
+   self.pending:forget()
 end
 
---- A number that changes when something writes to a gradient of any replica.
-function Params:gradientVersion()
-   return self.pending and comm.version(self.gradient) + comm.version(self.sums)
-end
+--- Returns a number that changes when something writes to a gradient of any replica.
+function Params:gradientVersion() return comm.version(self.gradient) + comm.version(self.sums) end
 
---- A backward has failed: what it added on replicas 2..n is dropped, and what waited there is kept,
--- unless the two are mixed now.
+--- Ends a backward that has failed: what it added on replicas 2..n is dropped. What waited there is
+-- kept, unless the two are mixed now.
 -- @param before gradientVersion() before it
 function Params:failed(before)
-   if not self.pending then return self:zeroOthers() end
+   if not self.pending:waits() then return self:zeroOthers() end
    cancel(self)
-   if self:gradientVersion() == before then
-      self.pending = comm.version(self.gradient)
-   else
-      self.spoiled = true
-   end
+   if self:gradientVersion() ~= before then self.pending:spoil(self.source, self.gradient) end
 end
 
 return Params

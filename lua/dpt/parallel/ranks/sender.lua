@@ -12,13 +12,15 @@ local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
 local torch = require 'dpt.tensor'
 local bfloat16 = require 'dpt.parallel.ranks.bfloat16'
-local weights = require 'dpt.parallel.ranks.weights'
 local dptffi = require 'dpt.ffi'
 
 local C, fail, type = dptffi.C, dptffi.fail, dptffi.type
 
 local Sender = {}
 Sender.__index = Sender
+
+--- -0: an element that holds it takes over the very bits of what is added.
+Sender.NOTHING = -1 / math.huge
 
 local LITTLE = 2 ^ 20 -- bytes that the calling thread sends itself behind a backward pass
 local CHUNK = 2 ^ 18 -- elements of which every rank has all parts at once
@@ -85,7 +87,7 @@ local function gather(self, t, others)
    local count = t:nElement()
    for first = 1, count, CHUNK do
       local n = math.min(CHUNK, count - first + 1)
-      local own = t.new(self.parts, n):fill(weights.NOTHING) -- a rank may have fewer devices
+      local own = t.new(self.parts, n):fill(Sender.NOTHING) -- a rank may have fewer devices
       local here = t:narrow(1, first, n)
       own[1]:copy(here)
       for i, other in ipairs(others) do own[i + 1]:copy(other:narrow(1, first, n)) end

@@ -1,0 +1,218 @@
+--- dpt.nn.DistributedDataParallel.no_sync: gradients that wait on their ranks.
+--
+-- Invariant: in noSync nothing is sent. A rank's gradients hold the sum of its passes, each times
+-- its weight in units of the first one's; those that rank 0 had before are kept beside them
+-- (`base`). The next pass outside, or syncGradients, adds all up. The result is that of as many
+-- passes, each divided by the mean of their weights: that of one process if its batches are as
+-- large.
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local denominators = require 'dpt.nn.denominators'
+local dptffi = require 'dpt.ffi'
+local follow = require 'dpt.nn.DataParallelTable.follow'
+local flatten = require 'dpt.parallel.params.flatten'
+local meeting = require 'dpt.parallel.dispatch.meeting'
+local Sender = require 'dpt.parallel.ranks.sender'
+local shares = require 'dpt.nn.DistributedDataParallel.shares'
+
+local noSync = {}
+
+local NAME = 'nn.DistributedDataParallel'
+
+local NOTHING = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {}}
+
+--- Calls f(...); a backward in it leaves each rank its own gradients, and nothing is sent. They are
+-- added up by the next backward outside, or by syncGradients.
+-- @function nn.DistributedDataParallel:noSync
+-- @as ofranks
+-- @param f function: is called
+-- @param ...? any: what it is called with
+-- @return what f returns
+-- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):noSync(function(x) return x end, 6) --> 6
+noSync.noSync = follow.noSync
+
+local function copyOf(t)
+   local device = comm.device(t)
+   return device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
+end
+
+--- Returns what a gradient counts on this rank (shares.of).
+-- @param given the fourth argument of backward
+function noSync:_weight(gradOutput, given)
+   if self.reduce == 'sum' then return {weight = 1, kind = shares.SUM, ratio = 0} end
+   if self.reduce == 'ranks' then
+      local some = self.rows > 0
+      return {weight = some and 1 or 0, kind = some and shares.ROWS or shares.NONE, ratio = 0}
+   end
+   local own = shares.of(gradOutput, self.rows, given)
+   if own.kind ~= shares.UNKNOWN then denominators.claim() end
+   return own
+end
+
+-- Returns the counts of passes that wait: none yet. What rank 0 has is kept, the others begin with
+-- nothing.
+local function begin(self)
+   local counts = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {}}
+   -- modules that exchange sums over ranks need the same unit on all
+   counts.unit = meeting.isWanted(self.modules[1]) and 1 or nil
+   for i, t in ipairs(self.params.gradient) do
+      if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then counts.base[i] = copyOf(t) end
+      if self.rank > 0 or counts.base[i] then t:fill(Sender.NOTHING) end
+   end
+   return counts
+end
+
+-- Returns the counts with a pass's added. Raises if they cannot be added.
+local function added(counts, own)
+   local sum = {passes = counts.passes + 1, weight = counts.weight + own.weight, unit = counts.unit,
+      base = counts.base, kind = counts.kind, ratio = counts.ratio, criterion = own.criterion}
+   if own.kind == shares.NONE then return sum end
+   if not shares.agree(counts, own) then
+      dptffi.fail('%s: in noSync the gradients of all passes must be divided by things of one kind'
+         .. ' (denominators, rows or nothing), and their terms have the same ratios', NAME)
+   end
+   sum.kind, sum.ratio = own.kind, own.ratio
+   sum.unit = counts.unit or own.weight > 0 and own.weight or nil
+   return sum
+end
+
+--- A pass whose gradients wait.
+function noSync:_defer(method, input, gradOutput, factor, given)
+   local params = self.params
+   self.pending:check()
+   local own = shares.want(self:_weight(gradOutput, given), self.rank)
+   self.counts = self.counts or begin(self)
+   self.pending:hold(params.source, params.gradient)
+   local counts, before = added(self.counts, own), params:gradientVersion()
+   self.weight = own
+   if self.table then self.table.deferred = true end
+   local ok, result = pcall(self._pass, self, self._run, own.weight / (counts.unit or 1), nil,
+      method, input, gradOutput, factor)
+   if self.table then self.table.deferred = false end
+   if not ok then
+      if params:gradientVersion() ~= before then
+         self.pending:spoil(params.source, params.gradient)
+      end
+      error(result, 0)
+   end
+   self.counts = counts
+   self.pending:hold(params.source, params.gradient)
+   return result
+end
+
+-- Brings what waits on this rank to the scale of all ranks.
+local function bring(self, factor)
+   if self.table then
+      self.params.sender = nil
+      self.table:syncGradients()
+      self.params.sender = self.sender
+   end
+   for i, t in ipairs(self.params.gradient) do
+      if factor ~= 1 then t:mul(factor) end
+      if self.counts.base[i] then t:add(self.counts.base[i]) end
+   end
+end
+
+--- Ranks tell each other what their gradients count, in this pass (if there is one) and in those
+-- that wait. What waits is brought to the scale of all ranks.
+-- @param own what the pass counts; nil: there is none
+-- @return this rank's share of the pass, a number, or one for each tensor of gradOutput by tensor;
+-- its share of the rows of all ranks
+function noSync:_settle(own)
+   self.pending:check()
+   self.weight = own or self.weight
+   local counts = self.counts or NOTHING
+   if self.reduce == 'sum' and not self.counts and own and (self.total or 0) > 0 then
+      return 1, self.rows / self.total
+   end
+   local pass = own or NOTHING
+   if self.counts and own then shares.want(own, self.rank) end
+   local sum = own and added(counts, own) or counts
+   local passes, rows, entries, weights = 0, 0, nil, {}
+   for r, numbers in ipairs(self:_exchange(sum.weight, sum.kind, sum.ratio, sum.passes,
+      own and self.rows or 0, pass.entries and #pass.entries or 0)) do
+      weights[r] = {weight = numbers[1], kind = numbers[2], ratio = numbers[3],
+         criterion = r == self.rank + 1 and sum.criterion or nil}
+      passes, rows = math.max(passes, numbers[4]), rows + numbers[5]
+      if numbers[5] > 0 then
+         entries = (not entries or entries == numbers[6]) and numbers[6] or 0
+      end
+   end
+   local total, isMean = shares.sum(weights)
+   local rowsShare = rows > 0 and self.rows / rows or 0
+   if not total then
+      if self.counts or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
+      return shares.ofEntries(pass.entries, function(...) return self:_exchange(...) end, entries),
+         rowsShare
+   end
+   if isMean then total = total / math.max(passes, 1) end
+   if self.counts then bring(self, total > 0 and (counts.unit or 1) / total or 0) end
+   return total > 0 and pass.weight / total or 0, rowsShare
+end
+
+--- Adds up the gradients that noSync left on the ranks. All ranks call it, if one has some.
+-- @function nn.DistributedDataParallel:syncGradients
+-- @as ofranks
+-- @return nothing
+-- @usage local net, x = nn.DistributedDataParallel(nn.Add(2)), torch.ones(2)
+--    net:zeroGradParameters()
+--    net:forward(x)
+--    net:noSync(function() net:backward(x, x) end)
+--    net:syncGradients()
+--    return net:get(1).gradBias --> [1 1]
+function noSync:syncGradients()
+   if self.ranks == 1 then
+      if self.modules[1].syncGradients then self.modules[1]:syncGradients() end
+      return
+   end
+   self:_layOut()
+   self:_settle(nil)
+   self:_holdOnce()
+   self.params:reduce()
+end
+
+--- Lets what gradients hold from earlier passes count once: on rank 0.
+function noSync:_holdOnce()
+   for _, t in ipairs(self.rank > 0 and not self.counts and self.params.gradient or {}) do
+      t:fill(Sender.NOTHING)
+   end
+   self:_forgetPending()
+end
+
+--- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
+-- @function nn.DistributedDataParallel:flush
+-- @as author
+-- @param x tensor: the parameters
+-- @return nothing
+-- @usage local net, x = nn.DistributedDataParallel(nn.Add(2)), torch.ones(2)
+--    local params, gradients = net:getParameters()
+--    net:zeroGradParameters()
+--    net:forward(x)
+--    net:backward(x, x)
+--    net:flush(params)
+--    return gradients --> [1 1]
+function noSync:flush(x)
+   if self.pending:waits() and flatten.meet(self.params.source, x) then self:syncGradients() end
+end
+
+--- Ends the waiting.
+function noSync:_forgetPending()
+   self.counts = nil
+   self.pending:forget()
+end
+
+--- The network was changed: raises if gradients waited.
+function noSync:_losePending()
+   self.counts = nil
+   self.pending:lose()
+end
+
+--- Raises while gradients wait: a copy or a file would have those of this rank alone.
+function noSync:_checkWhole(what)
+   if self.pending:waits() then
+      dptffi.fail('%s: %s while gradients wait on the ranks (noSync): call syncGradients() on all'
+         .. ' ranks before', NAME, what)
+   end
+end
+
+return noSync

@@ -1,0 +1,218 @@
+--- dpt.nn.DistributedDataParallel.shares: how much the gradient of each rank counts.
+--
+-- Invariant: the mean over the samples of all ranks is the sum of each rank's mean times its share
+-- of what the loss was divided by: a criterion's denominator, what the script says, or else rows. A
+-- loss that is a sum is summed. The terms of a loss have one share together, so their denominators
+-- have the same ratios on all ranks. A rank without rows counts for nothing and agrees with all.
+-- All ranks compare the same numbers, so errors of that comparison are raised by all.
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local denominators = require 'dpt.nn.denominators'
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
+
+local shares = {}
+
+local NAME = 'nn.DistributedDataParallel'
+
+--- Kinds of weights. MIXED: some terms of a loss are means, some sums. UNKNOWN: the gradient may be
+-- that of a criterion that does not divide by rows.
+shares.NONE, shares.ROWS, shares.DENOMINATOR, shares.SUM, shares.MIXED = 0, 1, 2, 3, 4
+shares.UNKNOWN = 5
+local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss is a sum',
+   'the denominators of some terms'}
+
+local NEAR = 1e-6
+
+--- Checks the fourth argument of backward.
+-- @param given nil, or {denominator = number or false}
+-- @param reduce the option of that name
+function shares.check(given, reduce)
+   if given == nil then return end
+   if reduce ~= 'samples' then
+      fail("%s: backward with a denominator, and the option reduce = '%s', which counts no samples",
+         NAME, reduce)
+   end
+   local divisor = type(given) == 'table' and given.denominator
+   local isNumber = type(divisor) == 'number' and divisor >= 0 and divisor < math.huge
+   if type(given) ~= 'table' or next(given, next(given)) ~= nil
+      or not isNumber and given.denominator ~= false then
+      fail('%s: argument 4 of backward is %s, wanted {denominator = n}: a number from 0, or false'
+         .. ' for a sum', NAME, type(given) == 'table' and ('a table with denominator = %s'):format(
+         tostring(given.denominator)) or 'a ' .. torch.type(given))
+   end
+end
+
+-- Returns what terms were divided by as numbers, false for a sum. Tensors are read at once.
+local function read(terms, rows)
+   local numbers, tensors, indices = {}, {}, {}
+   for k, term in ipairs(terms) do
+      local divisor = term.denominator
+      if divisor == nil then divisor = rows end
+      if torch.isTensor(divisor) then
+         tensors[#tensors + 1], indices[#indices + 1] = divisor:view(-1):narrow(1, 1, 1), k
+      end
+      numbers[k] = divisor
+   end
+   if #tensors == 0 then return numbers end
+   for i, t in ipairs(tensors) do tensors[i] = t:type(tensors[1]:type()) end
+   local values = torch.cat(tensors, 1):double()
+   for i, k in ipairs(indices) do numbers[k] = values[i] end
+   return numbers
+end
+
+-- Returns the weight of several terms: their sum, and a number that depends on their ratios alone.
+local function weightOf(numbers)
+   local total, sums, ratio = 0, 0, 0
+   for _, number in ipairs(numbers) do
+      total, sums = total + (number or 0), sums + (number and 0 or 1)
+   end
+   if sums == #numbers then return {weight = 1, kind = shares.SUM, ratio = 0} end
+   for k, number in ipairs(numbers) do
+      ratio = ratio + (total > 0 and (number or 0) / total * math.sin(k) or 0)
+   end
+   return {weight = total, kind = sums > 0 and shares.MIXED or shares.DENOMINATOR, ratio = ratio}
+end
+
+local function noWeight() return {weight = 0, kind = shares.NONE, ratio = 0} end
+
+-- Returns the weight of a gradient that has terms; nil: it was divided by rows.
+local function weightOfTerms(terms, rows)
+   if #terms == 1 and terms[1].denominator == nil then
+      return {weight = rows, kind = shares.ROWS, ratio = 0}
+   end
+   return weightOf(read(terms, rows))
+end
+
+-- Appends the weights of the tensors of a tree of gradients, which all have terms.
+local function addEntries(list, gradient, rows)
+   if torch.isTensor(gradient) then
+      local terms = denominators.of(gradient)
+      local own = terms and weightOfTerms(terms, rows) or noWeight() -- no elements
+      own.tensor = gradient
+      list[#list + 1] = own
+   else
+      for _, entry in ipairs(gradient) do addEntries(list, entry, rows) end
+   end
+   return list
+end
+
+--- Returns what the gradient of a network's output counts on this rank: {weight = , kind = , ratio
+-- = ; entries = a list of the same for each tensor of a table, with the tensor}.
+-- @param rows of the batch
+-- @param given what the script says, or nil
+function shares.of(gradient, rows, given)
+   if rows == 0 then return noWeight() end
+   if given then return weightOf{given.denominator} end
+   local terms = denominators.of(gradient)
+   if terms then
+      local own = weightOfTerms(terms, rows)
+      own.entries = not torch.isTensor(gradient) and addEntries({}, gradient, rows) or nil
+      return own
+   end
+   local criterion = denominators.unusual()
+   return {weight = rows, kind = criterion and shares.UNKNOWN or shares.ROWS, ratio = 0,
+      criterion = criterion}
+end
+
+--- Returns whether two weights can be added up.
+function shares.agree(a, b)
+   if a.kind == shares.NONE or b.kind == shares.NONE then return true end
+   return a.kind == b.kind
+      and (a.weight == 0 or b.weight == 0 or math.abs(a.ratio - b.ratio) <= NEAR)
+end
+
+-- Returns why a rank's weight cannot be added to another one's; nil if it can.
+local function conflict(known, first, own, r)
+   if own.kind == shares.UNKNOWN then
+      return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or made by hand),"
+         .. ' and since the last backward a %s has run there that divides by something else than'
+         .. ' rows: say by what gradOutput was divided, backward(input, gradOutput, 1, {denominator'
+         .. ' = n}), false if its loss is a sum'):format(r, own.criterion or 'criterion')
+   elseif own.kind == shares.MIXED then
+      return 'some terms of the loss are means, and some sums, which count differently on the'
+         .. ' ranks: call backward for each of the two, gradients add up'
+   elseif own.kind ~= known.kind then
+      return ('the gradient of rank %d was divided by %s, that of rank %d by %s'):format(first,
+         KINDS[known.kind], r, KINDS[own.kind])
+   elseif not shares.agree(own, known) then
+      return ('the terms of the loss count differently on the ranks: their denominators have'
+         .. ' other ratios on rank %d than on rank %d: call backward for each term, gradients add up')
+         :format(r, first)
+   end
+end
+
+--- Returns the sum of all ranks' weights, 1 if gradients are summed; and whether it is the divisor
+-- of a mean. nil and a message: weights are not of one kind, or those of several terms have other
+-- ratios.
+-- @param all list of weights, by rank
+function shares.sum(all)
+   local sum, first = 0, nil
+   for r, own in ipairs(all) do
+      if own.kind ~= shares.NONE then
+         local why = conflict(all[first or r], (first or r) - 1, own, r - 1)
+         if why then return nil, why end
+         if not first or all[first].weight == 0 then first = r end
+         sum = sum + own.weight
+      end
+   end
+   if first and all[first].kind == shares.SUM then return 1, false end
+   return sum, true
+end
+
+--- Raises if a weight is of no use, before anything is sent.
+function shares.want(own, rank)
+   local why = own.kind >= shares.MIXED and conflict(own, rank, own, rank)
+   if why then fail('%s: %s', NAME, why) end
+   return own
+end
+
+--- Returns this rank's share of each entry, by tensor, from the weights of all ranks.
+-- @param own list of entries; nil: this rank has no rows
+-- @param exchange function: gets numbers, returns those of all ranks as lists
+-- @param n how many entries the ranks with rows have
+function shares.ofEntries(own, exchange, n)
+   local numbers, result = {}, {}
+   for k = 1, n do
+      local entry = own and own[k] or noWeight()
+      numbers[3 * k - 2], numbers[3 * k - 1], numbers[3 * k] = entry.weight, entry.kind, entry.ratio
+   end
+   local all = exchange(unpack(numbers))
+   for k = 1, n do
+      local column = {}
+      for r, theirs in ipairs(all) do
+         column[r] = {weight = theirs[3 * k - 2], kind = theirs[3 * k - 1], ratio = theirs[3 * k]}
+      end
+      local total, why = shares.sum(column)
+      if not total then fail('%s: entry %d of the gradient: %s', NAME, k, why) end
+      if own then result[own[k].tensor] = total > 0 and own[k].weight / total or 0 end
+   end
+   return result
+end
+
+local function scale(kept, t, factor)
+   if torch.type(kept) ~= t:type() then kept = t.new() end
+   return kept:resize(t:size()):mul(t, factor)
+end
+
+--- Returns a gradient, a tensor or a tree of tensors, times a factor; each tensor where it lies.
+-- @param kept what the last such call returned, whose memory is used again; or nil
+-- @param factor number, or a table of them by tensor
+function shares.multiplied(kept, gradient, factor)
+   if torch.isTensor(gradient) then
+      local own = type(factor) == 'table' and (factor[gradient] or 0) or factor
+      local device = comm.device(gradient)
+      if device == 0 then return scale(kept, gradient, own) end
+      return cutorch.withDevice(device, scale, kept, gradient, own)
+   elseif torch.type(gradient) ~= 'table' then
+      return gradient
+   end
+   local list = {}
+   for key, value in pairs(gradient) do
+      list[key] = shares.multiplied(torch.type(kept) == 'table' and kept[key] or nil, value, factor)
+   end
+   return setmetatable(list, debug.getmetatable(gradient))
+end
+
+return shares

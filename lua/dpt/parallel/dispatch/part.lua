@@ -1,0 +1,38 @@
+--- dpt.parallel.dispatch.part: tells modules which part of a batch their pass has.
+--
+-- Invariant: modules whose class has the field batchPart (false) have a table there while a pass of
+-- a part runs, and nothing of their own before and after it, so that files and copies never contain
+-- it: {share = rows of the part / rows of the whole batch, nil: unknown; ranks = the most devices
+-- that a rank has, if gradOutput is that of the mean over several ranks}.
+local part = {}
+
+--- Returns whether a network has such modules.
+function part.isWanted(module)
+   for _, inner in ipairs(module.listModules and module:listModules() or {}) do
+      if inner.batchPart ~= nil then return true end
+   end
+   return false
+end
+
+--- Sets the part of a network's modules; nil: a pass has ended.
+function part.set(module, value)
+   for _, inner in ipairs(module:listModules()) do
+      if inner.batchPart ~= nil then rawset(inner, 'batchPart', value) end
+   end
+end
+
+--- Sets that of replica i (run by a dispatcher).
+-- @param values by replica; nil: a pass has ended
+function part.setReplica(replica, i, values) part.set(replica, values and values[i]) end
+
+--- Calls f(...), a pass of a part.
+-- @return what f returns
+function part.within(module, value, f, ...)
+   part.set(module, value)
+   local results = {pcall(f, ...)}
+   part.set(module, nil)
+   if not results[1] then error(results[2], 0) end
+   return unpack(results, 2, table.maxn(results))
+end
+
+return part

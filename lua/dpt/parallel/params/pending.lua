@@ -1,0 +1,98 @@
+--- dpt.parallel.params.pending: gradients that wait on replicas or on ranks until they are added up
+-- (noSync).
+--
+-- Invariant: while gradients wait, passes alone write to them and to the parameters. Anything else
+-- that would lead to a wrong number raises at the next use: a pass that failed after it had added
+-- to them, a write to gradients, an update from one part of them, a change of the network. Clearing
+-- them ends the waiting.
+local fail = require('dpt.ffi').fail
+local comm = require 'dpt.comm'
+local flatten = require 'dpt.parallel.params.flatten'
+
+local Pending = {}
+Pending.__index = Pending
+
+local CLEAR = 'begin again with zeroGradParameters()'
+
+--- @param owner whose method flush(x, dfdx) an optimizer calls before its step while gradients wait
+-- @param holders what has parts of the gradients: 'replicas' or 'ranks'
+-- @param prefix of messages, nil: none
+function Pending.new(owner, holders, prefix)
+   return setmetatable({owner = owner, holders = holders, prefix = prefix or ''}, Pending)
+end
+
+--- Returns true while gradients wait.
+function Pending:waits() return self.gradients ~= nil end
+
+--- Records that a pass has left gradients to wait.
+-- @param parameters list of tensors
+-- @param gradients list of tensors: this holder's part
+function Pending:hold(parameters, gradients)
+   self.parameters, self.gradients = parameters, gradients
+   self.held, self.written = comm.version(parameters), comm.version(gradients)
+   flatten.addPending(self.owner)
+end
+
+--- Records that a pass has ended: what it wrote to parameters was no update.
+function Pending:passed()
+   if self.gradients then self.held = comm.version(self.parameters) end
+end
+
+--- Records that a pass has failed after it had added to gradients that wait.
+function Pending:spoil(parameters, gradients)
+   self:hold(parameters, gradients)
+   self.spoiled = true
+end
+
+--- Ends the waiting.
+function Pending:forget()
+   if not self.gradients then return end
+   self.parameters, self.gradients, self.held, self.written = nil, nil, nil, nil
+   self.spoiled, self.updated = nil, nil
+   flatten.removePending(self.owner)
+end
+
+--- Raises if something other than a pass has written to the parameters.
+function Pending:checkUpdate()
+   if self.gradients and not self.spoiled and self.held ~= comm.version(self.parameters) then
+      self.updated = true
+      fail('%sparameters were written to while %s hold parts of the gradients (noSync): an update'
+         .. " by hand uses one part: call syncGradients() before it (optim's functions and"
+         .. ' updateParameters do), or zeroGradParameters() if they are to be dropped; %s',
+         self.prefix, self.holders, CLEAR)
+   end
+end
+
+--- Returns true if gradients wait; raises if they are of no use.
+function Pending:check()
+   if self.spoiled then
+      fail('%sa backward failed after it had added to gradients that waited (noSync), which cannot'
+         .. ' be separated any more: %s', self.prefix, CLEAR)
+   end
+   self:checkUpdate()
+   if self.gradients and self.written ~= comm.version(self.gradients) then
+      fail('%sgradients were written to while %s hold parts of them (noSync): call syncGradients()'
+         .. ' before, or clear them with zeroGradParameters()', self.prefix, self.holders)
+   end
+   return self.gradients ~= nil
+end
+
+--- Ends the waiting, since gradients are cleared.
+-- @return an error's text if something has written to parameters and no error has said so yet, to
+-- be raised once all gradients are cleared; or nil
+function Pending:drop()
+   local ok, message = true, nil
+   if not self.updated then ok, message = pcall(self.checkUpdate, self) end
+   self:forget()
+   return not ok and message or nil
+end
+
+--- Raises if gradients wait, which a change of the network has made useless.
+function Pending:lose()
+   if not self.gradients then return end
+   self:forget()
+   fail('%sthe network was changed while gradients waited for syncGradients(): those of other %s'
+      .. ' are lost, %s', self.prefix, self.holders, CLEAR)
+end
+
+return Pending

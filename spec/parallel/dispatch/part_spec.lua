@@ -1,0 +1,52 @@
+-- dpt.parallel.dispatch.part: tells modules which part of a batch their pass has.
+local dpt = require 'dpt'
+local torch, nn = dpt.torch, dpt.nn
+local part = require 'dpt.parallel.dispatch.part'
+
+describe('dpt.parallel.dispatch.part', function()
+   it('is told to the modules that want it, while a pass runs', function()
+      local penalty, plain = nn.L1Penalty(1), nn.Linear(2, 2)
+      local net = nn.Sequential():add(plain):add(penalty)
+      assert.is_true(part.isWanted(net))
+      assert.is_false(part.isWanted(plain))
+      assert.is_false(part.isWanted(nn.MSECriterion()))
+      local own = {share = 0.5}
+      assert.equal(7, part.within(net, own, function(x)
+         assert.equal(own, penalty.batchPart)
+         assert.is_nil(plain.batchPart)
+         return x
+      end, 7))
+      assert.is_nil(rawget(penalty, 'batchPart'))
+      assert.error_matches(function() part.within(net, own, error, 'oh', 0) end, 'oh')
+      assert.is_nil(rawget(penalty, 'batchPart'))
+      part.setReplica(net, 2, {own, {share = 1}})
+      assert.same({share = 1}, penalty.batchPart)
+      part.setReplica(net, 2, nil)
+      assert.is_false(penalty.batchPart)
+   end)
+
+   it('lets a penalty of parts be that of the batch #devices2', function()
+      for _, isMean in ipairs{true, false} do
+         local one = nn.Sequential():add(nn.Linear(3, 2)):add(nn.L1Penalty(0.3, isMean)):cuda()
+         local input, gradOutput = torch.CudaTensor(5, 3):normal(), torch.CudaTensor(5, 2):normal()
+         one:zeroGradParameters()
+         one:forward(input)
+         one:backward(input, gradOutput)
+         for _, threads in ipairs{false, true} do
+            local many = nn.DataParallelTable(1):add(one:clone(), {1, 2})
+            if threads then many:threads() end
+            many:zeroGradParameters()
+            many:forward(input)
+            many:backward(input, gradOutput)
+            local _, wanted = one:parameters()
+            local _, got = many:parameters()
+            for i, t in ipairs(wanted) do
+               assert.is_true((t:float() - got[i]:float()):abs():max() < 1e-5)
+            end
+            assert.is_nil(rawget(many:get(1):get(2), 'batchPart'))
+            assert.is_true((one.gradInput:float() - many.gradInput:float()):abs():max() < 1e-5)
+            many.impl:close()
+         end
+      end
+   end)
+end)

@@ -1,0 +1,64 @@
+-- dpt.parallel.params.pending: gradients that wait until they are added up.
+local dpt = require 'dpt'
+local torch = dpt.torch
+local Pending = require 'dpt.parallel.params.pending'
+
+describe('dpt.parallel.params.pending', function()
+   local pending, parameters, gradients
+
+   before_each(function()
+      pending = Pending.new({flush = function() end}, 'ranks', 'net: ')
+      parameters, gradients = {torch.ones(2)}, {torch.ones(2), torch.ones(1)}
+   end)
+   after_each(function() pending:forget() end)
+
+   it('waits until it is forgotten', function()
+      assert.is_false(pending:check())
+      pending:checkUpdate()
+      pending:lose()
+      assert.is_nil(pending:drop())
+      pending:hold(parameters, gradients)
+      assert.is_true(pending:waits())
+      assert.is_true(pending:check())
+      pending:forget()
+      assert.is_false(pending:check())
+      pending:hold(parameters, gradients)
+      assert.is_nil(pending:drop())
+      assert.is_false(pending:waits())
+   end)
+
+   it('rejects writes to gradients, but those of passes', function()
+      pending:hold(parameters, gradients)
+      gradients[2]:fill(3)
+      assert.error_matches(function() pending:check() end,
+         'net: gradients were written to while ranks hold parts of them', 1, true)
+      pending:hold(parameters, gradients)
+      assert.is_true(pending:check())
+   end)
+
+   it('rejects updates, and says so once', function()
+      pending:hold(parameters, gradients)
+      parameters[1]:fill(3)
+      pending:passed()
+      assert.is_true(pending:check())
+      parameters[1]:fill(4)
+      assert.error_matches(function() pending:check() end,
+         'net: parameters were written to while ranks hold parts of the gradients', 1, true)
+      assert.is_nil(pending:drop())
+      pending:hold(parameters, gradients)
+      parameters[1]:fill(5)
+      assert.matches('parameters were written to', pending:drop(), 1, true)
+      assert.is_false(pending:check())
+   end)
+
+   it('rejects what is left of a pass that failed, and a changed network', function()
+      pending:spoil(parameters, gradients)
+      assert.error_matches(function() pending:check() end,
+         'net: a backward failed after it had added to gradients that waited', 1, true)
+      assert.is_nil(pending:drop())
+      pending:hold(parameters, gradients)
+      assert.error_matches(function() pending:lose() end,
+         'net: the network was changed while gradients waited', 1, true)
+      assert.is_false(pending:waits())
+   end)
+end)
