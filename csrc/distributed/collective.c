@@ -295,7 +295,7 @@ static dpt__signature collective_signature(const dpt_collective *c, const dpt__r
   const dpt__collective_kind *kind = dpt__kind_of(&s);
   int sums = kind->reduces && (c->how == DPT_RANKS_SUM || c->how == DPT_RANKS_MEAN);
   if (kind->reduces) s.how = (uint16_t)c->how;
-  if (kind->has_root) s.root = (uint32_t)c->root;
+  s.root = (uint32_t)c->root; /* without a root: a number that all ranks have alike, or 0 */
   if (c->wire)
     s.flags = c->wire == DPT_RANKS_HALVES ? DPT__AS_HALVES : DPT__AS_BFLOAT16;
   else if (sums && dpt__is_real(dtype) && dpt_deterministic_get())

@@ -48,6 +48,11 @@ describe('nn.DistributedDataParallel', function()
       says('loss', 'in nn.DistributedDataParallel:meanLoss on rank 0',
          'in nn.DistributedDataParallel:forward on rank 1')
    end)
+   it('is named where batches that are promised to be even are not', function()
+      says('rows', ', gradients, bucket 1, of 5 rows, divided by 5 on rank',
+         ', of 6 rows, divided by 6')
+      says('weights', ', of 4 rows, divided by 4 on rank', ', of 4 rows, divided by 20')
+   end)
    it('is named where a rank leaves a loop over join', function()
       says('join', 'rank 0 waits for it in allGather of 3 Double elements, in'
          .. ' nn.DistributedDataParallel:join')

@@ -182,11 +182,37 @@ function distributed.during(name, f, ...)
    return leave(before, pcall(f, ...))
 end
 
+local promise, promised -- a number that is part of operations' signatures, and its text
+
+local function leavePromise(before, text, ok, ...)
+   promise, promised = before, text
+   if not ok then error((...), 0) end
+   return ...
+end
+
+--- Calls f(...); operations without a root in it are the same on all ranks only if they are called
+-- with this number.
+-- @function distributed.promising
+-- @as distributed
+-- @param value number: a whole one, from 1 to 2^31 - 1, that all ranks have alike
+-- @param text string: is appended to what error messages say of the operations
+-- @param f function: is called
+-- @param ...? any: what it is called with
+-- @return what f returns
+-- @usage require('dpt').distributed.promising(8, ' of 8 rows', math.max, 3, 5) --> 5
+function distributed.promising(value, text, f, ...)
+   local before, beforeText = promise, promised
+   promise, promised = value, text
+   return leavePromise(before, beforeText, pcall(f, ...))
+end
+
 local function run(what, fn, input, output, root, op, group, tag, name, now, wire)
    call.what, call.how = what, reductions[op or 'sum'] or fail(
       "distributed.%s: got the operation '%s', wanted sum, mean, min or max", fn, tostring(op))
-   call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or 0
-   call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name or purpose
+   name = name or purpose
+   if promise and not root then name = (name or '') .. promised end
+   call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or promise or 0
+   call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name
    call.now, call.wire = now and 1 or 0, wires[wire] or C.DPT_RANKS_WIDE
    lib.collective_run(call, input, output, number)
    return setmetatable({number = number[0]}, Handle)

@@ -45,17 +45,19 @@ local rows = require 'dpt.parallel.split.rows'
 local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
 
 --- Options that say nothing else: reduce (what ranks weigh their gradients by), buffers (whose
--- running statistics all get), overlap (gradients are sent while others are computed).
+-- running statistics all get), overlap (gradients are sent while others are computed), evenBatches
+-- (ranks promise to have batches of as many rows, and ask each other for nothing).
 -- @field nn.DistributedDataParallel.reduce
 -- @as parallel
 -- @within nn data-parallel
 -- @also nn.DistributedDataParallel.buffers
 -- @also nn.DistributedDataParallel.overlap
--- @return 'samples', 'first', true
+-- @also nn.DistributedDataParallel.evenBatches
+-- @return 'samples', 'first', true, false
 -- @usage nn.DistributedDataParallel.reduce, nn.DistributedDataParallel.buffers
 --    --> samples, first
 DistributedDataParallel.reduce, DistributedDataParallel.buffers = 'samples', 'first'
-DistributedDataParallel.overlap = true
+DistributedDataParallel.overlap, DistributedDataParallel.evenBatches = true, false
 DistributedDataParallel.standsForInner = true -- dpt.device.scope
 
 --- What copies do without: they are bare networks.
@@ -71,9 +73,10 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- @param given reduce = 'samples' (the mean over the samples of all ranks), 'ranks' (the mean of
 -- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
 -- 'first' (rank 0's), 'average' or 'own'; overlap = whether gradients are sent while others are
--- computed; sampler = what knows where this rank's rows stand in a batch; hook = how gradients are
--- added up: 'half' or 'bfloat16' (of 2 bytes each), or function(tensor, bucket) that leaves the sum
--- in the tensor
+-- computed; evenBatches = true: all ranks have batches of as many rows in each pass, whose losses
+-- are divided by the same numbers, so that only gradients and statistics travel; sampler = what
+-- knows where this rank's rows stand in a batch; hook = how gradients are added up: 'half' or
+-- 'bfloat16' (of 2 bytes each), or function(tensor, bucket) that leaves the sum in the tensor
 function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
@@ -124,7 +127,8 @@ function DistributedDataParallel:_place()
       return
    end
    self.before, self.total = self.rows * self.rank, nil
-   if self.deferred then return end -- nothing is sent: as if all had as many
+   if self.evenBatches then self.total = self.rows * self.ranks end
+   if self.deferred or self.evenBatches then return end -- nothing is sent: as if all had as many
    local all = self:_exchange(self.rows)
    self.before, self.total = 0, 0
    for r, numbers in ipairs(all) do
@@ -312,11 +316,17 @@ end
 
 -- A pass whose gradients are added up over all ranks.
 local function train(self, method, input, gradOutput, factor, given)
-   local share, rowsShare = self:_settle(self:_weight(gradOutput, given))
+   local share, rowsShare, number, text = self:_settle(self:_weight(gradOutput, given))
    local waited, params = self.counts ~= nil, self.params
    self:_holdOnce()
-   local ok, result = pcall(self._pass, self, pass, share, rowsShare, method, input, gradOutput,
-      factor)
+   local ok, result
+   if number then
+      ok, result = pcall(distributed.promising, number, text, self._pass, self, pass, share,
+         rowsShare, method, input, gradOutput, factor)
+   else
+      ok, result = pcall(self._pass, self, pass, share, rowsShare, method, input, gradOutput,
+         factor)
+   end
    if not ok then
       if waited then self.pending:spoil(params.source, params.gradient) end
       error(result, 0)

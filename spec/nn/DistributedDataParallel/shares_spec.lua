@@ -55,7 +55,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       assert.same({1 / 3, 1}, {found[table[1]], found[table[2][1]]})
       assert.error_matches(function()
          shares.ofEntries(own.entries, function(...) return {{...}, {1, S, 0, 1, S, 0}} end, 2)
-      end, "entry 1 of the gradient: the gradient of rank 0 was divided by the criterion's", 1, true)
+      end, 'entry 1 of the gradient: the gradient of rank 0 was divided by the', 1, true)
    end)
 
    it('are added up, but for sums', function()
@@ -96,7 +96,8 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
 
    it('raise for what is of no use, and for a wrong argument', function()
       assert.equal(1, shares.want({weight = 1, kind = R, ratio = 0}, 2).weight)
-      assert.error_matches(function() shares.want({weight = 1, kind = U, criterion = 'nn.X'}, 2) end,
+      local unknown = {weight = 1, kind = U, criterion = 'nn.X'}
+      assert.error_matches(function() shares.want(unknown, 2) end,
          'of rank 2 is .- since the last backward a nn.X has run there')
       shares.check(nil, 'sum')
       shares.check({denominator = 0}, 'samples')

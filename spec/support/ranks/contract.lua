@@ -1,5 +1,5 @@
--- How gradients count in nn.DistributedDataParallel, and what happens to those that wait: each check
--- prints its name if all ranks have passed it.
+-- How gradients count in nn.DistributedDataParallel, and what happens to those that wait: each
+-- check prints its name if all ranks have passed it.
 local dpt = require 'dpt'
 local optim = dpt.optim
 local distributed = require 'dpt.distributed'
@@ -21,11 +21,13 @@ end
 
 local function near(a, b, what)
    local off = (a:double() - b:double()):abs():max()
-   if off >= 1e-12 or off ~= off then error(('%s on rank %d: off by %g'):format(what, rank, off)) end
+   if off >= 1e-12 or off ~= off then
+      error(('%s on rank %d: off by %g'):format(what, rank, off))
+   end
 end
 
--- Calls f(network, input, target, criterion class) for a network of one process, then for one of all
--- ranks, and compares gradients.
+-- Calls f(network, input, target, criterion class) for a network of one process, then for one of
+-- all ranks, and compares gradients.
 local function compare(what, f)
    for _, name in ipairs(types) do
       local one = make(name)
@@ -106,6 +108,36 @@ function checks.gradients()
    net:backward(a, byHand(net, a, b), 1, {denominator = 4})
 end
 
+-- Ranks that promise to have even batches ask each other for nothing.
+function checks.even()
+   local criterion, rows = nn.ClassNLLCriterion(), 4 * size
+   local inputs, labels = torch.rand(g, 3 * rows, 6), torch.ones(3 * rows)
+   for _, reduce in ipairs{'samples', 'ranks', 'sum'} do
+      local one = make(types[1]):add(nn.Dropout(0.3)):add(nn.LogSoftMax())
+      local all = nn.DistributedDataParallel(one:clone(), {evenBatches = true, reduce = reduce})
+      local _, wanted = one:getParameters()
+      local _, got = all:getParameters()
+      one:zeroGradParameters()
+      all:zeroGradParameters()
+      local exchange = all._exchange
+      function all:_exchange() error 'something was exchanged' end
+      local state = torch.getRNGState()
+      for k = 0, 2 do
+         local function pass(net, from, n, scale)
+            local a, b = inputs:narrow(1, k * rows + from, n), labels:narrow(1, k * rows + from, n)
+            criterion:forward(net:forward(a), b)
+            net:backward(a, criterion:backward(net.output, b), scale)
+         end
+         torch.setRNGState(state)
+         if k == 0 then all:noSync(pass, all, 4 * rank + 1, 4) else pass(all, 4 * rank + 1, 4) end
+         torch.setRNGState(state)
+         pass(one, 1, rows, reduce == 'sum' and size or 1)
+      end
+      all._exchange = exchange
+      near(got, wanted, 'even batches, ' .. reduce)
+   end
+end
+
 -- gradInput is in this rank's units, so that a network behind counts it as its own gradOutput.
 function checks.inputs()
    for _, name in ipairs(types) do
@@ -126,7 +158,7 @@ end
 function checks.penalty()
    for _, isMean in ipairs{true, false} do
       compare('penalty', function(net, a, b, name)
-         local inner = net:get(1).modules and torch.type(net) ~= 'nn.Sequential' and net:get(1) or net
+         local inner = torch.type(net) == 'nn.Sequential' and net or net:get(1)
          inner:insert(nn.L1Penalty(0.2, isMean):type(name), 2)
          trained(net, nn.MSECriterion():type(name), a, b)
       end)
@@ -235,8 +267,8 @@ function checks.waiting()
       wait()
       params:add(-0.1, gradients)
       raises('parameters were written to while ranks hold parts of the gradients',
-         k == 1 and net.zeroGradParameters or k == 2 and net.syncGradients or trained, net, criterion, a,
-         b)
+         k == 1 and net.zeroGradParameters or k == 2 and net.syncGradients or trained, net,
+         criterion, a, b)
       net:zeroGradParameters()
    end
    wait()
@@ -257,7 +289,7 @@ function checks.waiting()
    end, (net:getParameters()), {learningRate = 0.1})
 end
 
-for _, name in ipairs{'gradients', 'inputs', 'penalty', 'failures', 'waiting'} do
+for _, name in ipairs{'gradients', 'even', 'inputs', 'penalty', 'failures', 'waiting'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -40,4 +40,19 @@ function mistakes.join()
    end
 end
 
+-- ranks have promised to have as many rows, or losses that divide by as much
+local function uneven(rows, gradOutput)
+   local even = nn.DistributedDataParallel(nn.Linear(4, 3), {evenBatches = true})
+   local x = torch.ones(rows, 4)
+   even:forward(x)
+   even:backward(x, gradOutput(even.output))
+end
+
+function mistakes.rows() uneven(5 + rank, function(output) return output end) end
+
+function mistakes.weights()
+   local nll = nn.ClassNLLCriterion(torch.Tensor{1, 5, 2})
+   uneven(4, function(output) return nll:backward(output, torch.Tensor(4):fill(1 + rank)) end)
+end
+
 mistakes[arg[1]]()

@@ -253,8 +253,7 @@ function rows.H12()
             sum:forward(all:forward(a), b)
             local gradient = change(sum:backward(all.output, b))
             if k == 3 and size > 1 then
-               raises('has run there that divides by something else than rows', all.backward, all, a,
-                  gradient)
+               raises('that divides by something else than rows', all.backward, all, a, gradient)
             end
             all:backward(a, gradient, 1, k == 3 and {denominator = false} or nil)
          end

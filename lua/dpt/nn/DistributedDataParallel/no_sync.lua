@@ -113,11 +113,25 @@ local function bring(self, factor)
    end
 end
 
+-- Settles a pass of ranks that have promised to have the same weights: nothing is sent.
+-- @return this rank's share of the pass, and of the rows; a number and a text that stand for its
+-- weight in signatures
+local function settleEven(self, own)
+   local counts = self.counts or NOTHING
+   local sum = added(counts, shares.want(own, self.rank))
+   local total = own.kind == shares.SUM and 1 or sum.weight * self.ranks / sum.passes
+   if self.counts then bring(self, (counts.unit or 1) / total) end
+   local number = (self.rows + 8191 * math.floor(sum.weight * 16) + 127 * own.kind
+      + 31 * sum.passes + math.floor(sum.ratio * 2 ^ 20)) % (2 ^ 31 - 2) + 1
+   return own.weight / total, 1 / self.ranks, number,
+      (', of %d rows, divided by %g'):format(self.rows, sum.weight)
+end
+
 --- Ranks tell each other what their gradients count, in this pass (if there is one) and in those
 -- that wait. What waits is brought to the scale of all ranks.
 -- @param own what the pass counts; nil: there is none
 -- @return this rank's share of the pass, a number, or one for each tensor of gradOutput by tensor;
--- its share of the rows of all ranks
+-- its share of the rows of all ranks; with evenBatches as settleEven
 function noSync:_settle(own)
    self.pending:check()
    self.weight = own or self.weight
@@ -126,6 +140,7 @@ function noSync:_settle(own)
       return 1, self.rows / self.total
    end
    local pass = own or NOTHING
+   if self.evenBatches and own then return settleEven(self, own) end
    if self.counts and own then shares.want(own, self.rank) end
    local sum = own and added(counts, own) or counts
    local passes, rows, entries, weights = 0, 0, nil, {}

@@ -18,9 +18,10 @@ end
 
 local function isSampler(value) return type(value) == 'table' and value.next ~= nil end
 
-local names = {'buffers', 'hook', 'overlap', 'reduce', 'sampler'}
+local names = {'buffers', 'evenBatches', 'hook', 'overlap', 'reduce', 'sampler'}
 local known = {
    buffers = {oneOf('first', 'average', 'own'), "'first', 'average' or 'own'"},
+   evenBatches = {general.isBoolean, 'true or false'},
    hook = {isHook, "'half', 'bfloat16' or a function"},
    overlap = {general.isBoolean, 'true or false'},
    sampler = {isSampler, 'what distributed.sampler returned'},

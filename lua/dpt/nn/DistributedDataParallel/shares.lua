@@ -126,10 +126,11 @@ end
 -- Returns why a rank's weight cannot be added to another one's; nil if it can.
 local function conflict(known, first, own, r)
    if own.kind == shares.UNKNOWN then
-      return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or made by hand),"
-         .. ' and since the last backward a %s has run there that divides by something else than'
-         .. ' rows: say by what gradOutput was divided, backward(input, gradOutput, 1, {denominator'
-         .. ' = n}), false if its loss is a sum'):format(r, own.criterion or 'criterion')
+      return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or made by"
+         .. ' hand), and since the last backward a %s has run there that divides by something else'
+         .. ' than rows: say by what gradOutput was divided, backward(input, gradOutput, 1,'
+         .. ' {denominator = n}), false if its loss is a sum'):format(r,
+         own.criterion or 'criterion')
    elseif own.kind == shares.MIXED then
       return 'some terms of the loss are means, and some sums, which count differently on the'
          .. ' ranks: call backward for each of the two, gradients add up'
@@ -138,8 +139,8 @@ local function conflict(known, first, own, r)
          KINDS[known.kind], r, KINDS[own.kind])
    elseif not shares.agree(own, known) then
       return ('the terms of the loss count differently on the ranks: their denominators have'
-         .. ' other ratios on rank %d than on rank %d: call backward for each term, gradients add up')
-         :format(r, first)
+         .. ' other ratios on rank %d than on rank %d: call backward for each term, gradients add'
+         .. ' up'):format(r, first)
    end
 end
 
