@@ -21,6 +21,7 @@ return {
       ['cudnn/ReLU'] = 'Sigmoid Tanh',
       ['cudnn/softmax'] = 'LogSoftMax SoftMax SpatialLogSoftMax SpatialSoftMax',
       ['device/init'] = 'generators streams',
+      ['distributed/alike'] = 'init',
       ['distributed/bits'] = 'init',
       ['distributed/empty_parts'] = 'init',
       ['distributed/endings'] = 'init',

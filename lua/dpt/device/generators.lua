@@ -4,6 +4,7 @@
 -- needed to draw the same numbers again.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
+local seeding = require 'dpt.tensor.seeding'
 local torch = require('dpt.class').torch
 local ffi, lib, fail, type = dptffi.ffi, dptffi.lib, dptffi.fail, dptffi.type
 
@@ -20,6 +21,12 @@ end
 --- Adds the functions to cutorch. optionalDevice(fn, device) reads a device's number, 0 for nil.
 return function(cutorch, optionalDevice)
 
+   -- Calls note(number of the device, its seed).
+   local function noted(note, device)
+      if device == 0 then device = cutorch.getDevice() end
+      note(device, cutorch.initialSeed(device))
+   end
+
    --- Seeds a device (the current one).
    -- @function cutorch.manualSeed
    -- @as cutorch
@@ -31,7 +38,9 @@ return function(cutorch, optionalDevice)
    --    cutorch.manualSeed(3)
    --    return a - torch.CudaTensor(2):uniform() --> [0 0]
    function cutorch.manualSeed(seed, device)
-      lib.device_manual_seed(optionalDevice('manualSeed', device), toSeed('manualSeed', seed))
+      device = optionalDevice('manualSeed', device)
+      lib.device_manual_seed(device, toSeed('manualSeed', seed))
+      noted(seeding.choose, device)
    end
 
    --- Seeds every device with the same number.
@@ -41,8 +50,8 @@ return function(cutorch, optionalDevice)
    -- @return nothing
    -- @usage cutorch.manualSeedAll(7) return cutorch.initialSeed(2) --> 7
    function cutorch.manualSeedAll(seed)
-      seed = toSeed('manualSeedAll', seed)
-      for i = 1, cutorch.getDeviceCount() do lib.device_manual_seed(i, seed) end
+      toSeed('manualSeedAll', seed)
+      for i = 1, cutorch.getDeviceCount() do cutorch.manualSeed(seed, i) end
    end
 
    --- Seeds a device at random.
@@ -52,7 +61,9 @@ return function(cutorch, optionalDevice)
    -- @return the seed
    -- @usage cutorch.seed() - cutorch.initialSeed() --> 0
    function cutorch.seed(device)
-      lib.device_seed(optionalDevice('seed', device), seedSlot)
+      device = optionalDevice('seed', device)
+      lib.device_seed(device, seedSlot)
+      noted(seeding.forget, device)
       return tonumber(seedSlot[0])
    end
 
@@ -63,7 +74,7 @@ return function(cutorch, optionalDevice)
    -- @usage cutorch.seedAll()
    --    return cutorch.initialSeed(1), cutorch.initialSeed(2) -- two numbers, not the same
    function cutorch.seedAll()
-      for i = 1, cutorch.getDeviceCount() do lib.device_seed(i, seedSlot) end
+      for i = 1, cutorch.getDeviceCount() do cutorch.seed(i) end
    end
 
    --- The seed that a device was given last.
@@ -85,7 +96,9 @@ return function(cutorch, optionalDevice)
    -- @usage torch.type(cutorch.getRNGState()) --> torch.ByteTensor
    function cutorch.getRNGState(device)
       local state = core.fresh(core.BYTE)
-      lib.device_rng_get(optionalDevice('getRNGState', device), state)
+      device = optionalDevice('getRNGState', device)
+      lib.device_rng_get(device, state)
+      noted(seeding.read, device)
       return state
    end
 
@@ -104,7 +117,9 @@ return function(cutorch, optionalDevice)
          fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState returned",
             torch.type(state))
       end
-      lib.device_rng_set(optionalDevice('setRNGState', device), state)
+      device = optionalDevice('setRNGState', device)
+      lib.device_rng_set(device, state)
+      noted(seeding.restore, device)
    end
 
    --- The states of all devices' generators, as a list; what a checkpoint needs beside

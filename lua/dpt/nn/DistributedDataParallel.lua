@@ -27,6 +27,7 @@ local random = require 'dpt.parallel.dispatch.random'
 local flatten = require 'dpt.parallel.params.flatten'
 local tracker = require 'dpt.parallel.params.tracker'
 local exchange = require 'dpt.parallel.ranks.exchange'
+local generators = require 'dpt.parallel.ranks.generators'
 local hostRandom = require 'dpt.parallel.ranks.host_random'
 local Sender = require 'dpt.parallel.ranks.sender'
 local alike = require 'dpt.nn.DistributedDataParallel.alike'
@@ -138,7 +139,7 @@ function DistributedDataParallel:_place()
 end
 
 --- The numbers of all ranks. Generators that have come apart meet: a rank without rows has drawn
--- nothing on its device.
+-- nothing on its device. One in host memory that a rank has seeded otherwise is an error.
 -- @return list[rank + 1] of lists
 function DistributedDataParallel:_exchange(...)
    local device = self.device or self.table.gpuAssignments[1]
@@ -151,7 +152,7 @@ function DistributedDataParallel:_exchange(...)
    if device > 0 then
       if most > offset then random.advance(device, most) end
    elseif not same then
-      torch.setRNGState(distributed.broadcastValue(torch.getRNGState(), 0))
+      generators.share(NAME, 0)
    end
    return all
 end

@@ -6,6 +6,7 @@
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
+local seeding = require 'dpt.tensor.seeding'
 local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local type = dptffi.type
@@ -46,8 +47,11 @@ torch._gen = default
 --- How often the default generator was seeded or set.
 core.seedings = 0
 
-local function count(g)
-   if g == default.ptr_ then core.seedings = core.seedings + 1 end
+-- Notes that a generator was seeded or set: calls note(0, seed) if it is the default one.
+local function count(g, note)
+   if g ~= default.ptr_ then return end
+   core.seedings = core.seedings + 1
+   note(0, tonumber(C.dpt_generator_initial_seed(g)))
 end
 
 local function isGenerator(v) return istype(generatorType, v) end
@@ -79,15 +83,18 @@ function torch.manualSeed(...)
    local g, seed = generator(...)
    seed = checkNumber('manualSeed', 'seed', seed)
    C.dpt_generator_manual_seed(g, seed)
-   count(g)
-   if not isGenerator(...) and not rawget(_G, '__threadid') then C.dpt_devices_manual_seed(seed) end
+   count(g, seeding.choose)
+   if isGenerator(...) or rawget(_G, '__threadid') then return end
+   C.dpt_devices_manual_seed(seed)
+   seeding.chooseAll()
 end
 
 --- Seeds at random and returns the seed.
 function torch.seed(...)
    local g = generator(...)
-   count(g)
-   return tonumber(C.dpt_generator_seed(g))
+   local seed = tonumber(C.dpt_generator_seed(g))
+   count(g, seeding.forget)
+   return seed
 end
 
 function torch.initialSeed(...)
@@ -100,13 +107,14 @@ function torch.getRNGState(...)
    local g, r = generator(...)
    if r == nil then r = fresh(BYTE) else core.checkTensor('getRNGState', 'result', r) end
    lib.generator_get(g, r)
+   if g == default.ptr_ then seeding.read(0, torch.initialSeed()) end
    return r
 end
 function torch.setRNGState(...)
    local g, state = generator(...)
    if not isTensor(state) then usage('setRNGState', '[generator] state', ...) end
    lib.generator_set(g, state)
-   count(g)
+   count(g, seeding.restore)
 end
 
 --- What is in a file of a generator.

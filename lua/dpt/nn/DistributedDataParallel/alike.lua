@@ -14,6 +14,7 @@ local digest = require 'dpt.parallel.ranks.digest'
 local dptffi = require 'dpt.ffi'
 local effects = require 'dpt.parallel.params.effects'
 local exchange = require 'dpt.parallel.ranks.exchange'
+local generators = require 'dpt.parallel.ranks.generators'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 
 local alike = {}
@@ -148,10 +149,12 @@ function alike:_join(f, ...)
 end
 
 -- The ranks of a new network become alike.
+-- What passes draw is drawn as parts of one batch, and what is drawn outside of them (the order of
+-- data) is alike.
 function alike:_meet()
    self:_compare()
+   generators.share(NAME, cutorch.getDeviceCount())
    self:syncParameters()
-   self:_shareRandom()
 end
 
 --- Rank 0's parameters and running statistics become those of all ranks.
@@ -168,18 +171,6 @@ function alike:syncParameters()
    sendParameters(self)
    local list = buffers.statistics(self.modules[1])
    if #list > 0 then distributed.broadcast(list, 0) end
-end
-
--- Rank 0's random states become those of all ranks: so that what is drawn outside of passes (the
--- order of data) is alike, and passes draw as parts of one batch. Ranks may have more devices or
--- fewer.
-function alike:_shareRandom()
-   local host, devices = unpack(distributed.broadcastValue({torch.getRNGState(),
-      cutorch.getRNGStateAll()}, 0))
-   torch.setRNGState(host)
-   for device = 1, math.min(#devices, cutorch.getDeviceCount()) do
-      cutorch.setRNGState(devices[device], device)
-   end
 end
 
 --- Lets all ranks have the same running statistics, by the rule in the field buffers: those of a
