@@ -73,11 +73,12 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- random states become those of all
 -- @param given reduce = 'samples' (the mean over the samples of all ranks), 'ranks' (the mean of
 -- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
--- 'first' (rank 0's), 'average' or 'own'; overlap = whether gradients are sent while others are
--- computed; evenBatches = true: all ranks have batches of as many rows in each pass, whose losses
--- are divided by the same numbers, so that only gradients and statistics travel; sampler = what
--- knows where this rank's rows stand in a batch; hook = how gradients are added up: 'half' or
--- 'bfloat16' (of 2 bytes each), or function(tensor, bucket) that leaves the sum in the tensor
+-- 'first' (those of the first rank with rows), 'average' (of the ranks with rows) or 'own'; overlap
+-- = whether gradients are sent while others are computed; evenBatches = true: all ranks have
+-- batches of as many rows in each pass, whose losses are divided by the same numbers, so that only
+-- gradients and statistics travel; sampler = what knows where this rank's rows stand in a batch;
+-- hook = how gradients are added up: 'half' or 'bfloat16' (of 2 bytes each), or function(tensor,
+-- bucket) that leaves the sum in the tensor
 function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
@@ -114,7 +115,8 @@ local function rowsOf(self, input)
       devices and devices.gpuAssignments or {self.device}, NAME .. ': input')
 end
 
--- Where this rank's rows begin in the batch of all ranks.
+-- Where this rank's rows begin in the batch of all ranks. The field active says which ranks have
+-- rows: the first one, how many, and if this one has; in noSync it is that of the last pass before.
 function DistributedDataParallel:_place()
    local sampler = self.sampler
    if sampler then
@@ -125,17 +127,25 @@ function DistributedDataParallel:_place()
          fail('got %d rows, the batch of the sampler has %d on this rank', self.rows, sampler.count)
       end
       self.before, self.total = sampler.before, sampler.total
+      if not self.deferred then
+         self.active = {first = 0, count = math.min(self.total, self.ranks), isOwn = self.rows > 0}
+      end
       return
    end
    self.before, self.total = self.rows * self.rank, nil
-   if self.evenBatches then self.total = self.rows * self.ranks end
+   if self.evenBatches then self.total, self.active = self.rows * self.ranks, nil end
    if self.deferred or self.evenBatches then return end -- nothing is sent: as if all had as many
    local all = self:_exchange(self.rows)
    self.before, self.total = 0, 0
+   local active = {count = 0, isOwn = self.rows > 0}
    for r, numbers in ipairs(all) do
       if r <= self.rank then self.before = self.before + numbers[1] end
       self.total = self.total + numbers[1]
+      if numbers[1] > 0 then
+         active.first, active.count = active.first or r - 1, active.count + 1
+      end
    end
+   self.active = active
 end
 
 --- The numbers of all ranks. Generators that have come apart meet: a rank without rows has drawn

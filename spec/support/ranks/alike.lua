@@ -1,9 +1,10 @@
--- How ranks stay alike: generators that they have seeded apart. Each of `checks` on all ranks;
--- rank 0 prints the name of each that all have passed.
+-- How ranks stay alike: generators that they have seeded apart, and whose running statistics count.
+-- Each of `checks` on all ranks; rank 0 prints the name of each that all have passed.
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local raises = expect.raises
 local rank, size = distributed.rank(), distributed.size()
+local last = size - 1
 
 local types = {'torch.FloatTensor', 'torch.CudaTensor'}
 
@@ -134,7 +135,66 @@ function checks.later()
    assert(torch.random() == wanted)
 end
 
-for _, name in ipairs{'seeds', 'chance', 'later'} do
+-- Statistics are those of ranks that have had rows.
+function checks.statistics()
+   local function means(net, wanted, what)
+      local found = net:get(1):get(1).running_mean
+      assert(math.abs(found:min() - wanted) < 1e-4 and math.abs(found:max() - wanted) < 1e-4,
+         ('%s: %g, wanted %g'):format(what, found[1], wanted))
+   end
+   for _, kind in ipairs(types) do
+      for _, policy in ipairs{'first', 'average'} do
+         local what = policy .. ' ' .. kind
+         torch.manualSeed(7)
+         local function make(options)
+            options.buffers = policy
+            return nn.DistributedDataParallel(nn.Sequential()
+               :add(nn.SpatialBatchNormalization(2, 1e-5, 1)):type(kind), options)
+         end
+         local function batch(value, rows)
+            return torch.Tensor(rows or 2, 2, 2, 2):fill(value):type(kind)
+         end
+         local function run(net, input)
+            net:forward(input)
+            net:backward(input, input)
+         end
+         local function those(value) -- of ranks from 1 on
+            return policy == 'first' and value(1) or (value(1) + value(last)) / 2
+         end
+         local net = make{}
+         run(net, batch(rank + 1, rank == 0 and 0 or 2))
+         means(net, those(function(r) return r + 1 end), what)
+         net:evaluate() -- such a pass moves none
+         run(net, batch(100 + rank, rank == last and 0 or 2))
+         means(net, those(function(r) return r + 1 end), what .. ', evaluation')
+         net:training()
+         net:noSync(run, net, batch(40 + rank, rank == 0 and 2 or 0))
+         run(net, batch(20 + rank, rank == 0 and 0 or 2))
+         means(net, those(function(r) return r + 20 end), what .. ', noSync')
+         run(net, batch(0, 0)) -- nobody has a row
+         means(net, those(function(r) return r + 20 end), what .. ', no rows')
+         -- rank r has r + 1 batches
+         local left = rank + 1
+         for input in net:join(function()
+            left = left - 1
+            return left >= 0 and batch(10 * rank + left) or nil
+         end) do
+            run(net, input)
+         end
+         means(net, 10 * last, what .. ', join')
+         local sampler = distributed.sampler(size + 1, {batch = size, shuffle = false})
+         net = make{sampler = sampler}
+         local wanted = policy == 'first' and 1 or (size + 1) / 2
+         for rows in sampler:epoch() do -- the last batch has one row, rank 0's
+            run(net, batch(rank + 1, rows:nElement()))
+            means(net, wanted, what .. ', sampler')
+            wanted = 1
+         end
+      end
+   end
+end
+
+for _, name in ipairs{'seeds', 'chance', 'later', 'statistics'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -173,7 +173,22 @@ function alike:syncParameters()
    if #list > 0 then distributed.broadcast(list, 0) end
 end
 
---- Lets all ranks have the same running statistics, by the rule in the field buffers: those of a
+-- The mean of the ranks that had rows in the last pass; those without have not moved theirs.
+local function average(self, list)
+   local active = self.active
+   if not active or active.count == 0 or active.count == self.ranks then
+      distributed.allReduce(list, 'mean')
+      return
+   end
+   if not active.isOwn then
+      for _, t in ipairs(list) do t:zero() end
+   end
+   distributed.allReduce(list)
+   for _, t in ipairs(list) do t:div(active.count) end
+end
+
+--- Lets all ranks have the same running statistics, by the rule in the field buffers: those of the
+-- first rank that had rows in the last pass, or the average of all that had. Those of an
 -- nn.DataParallelTable are replica 1's, or their average if its field says so.
 -- @function nn.DistributedDataParallel:syncBuffers
 -- @as ofranks
@@ -194,9 +209,9 @@ function alike:syncBuffers()
       self.sentBytes.buffers = self.sentBytes.buffers + t:nElement() * t:elementSize()
    end
    if self.buffers == 'first' then
-      distributed.broadcast(list, 0)
+      distributed.broadcast(list, self.active and self.active.first or 0)
    else
-      distributed.allReduce(list, 'mean')
+      average(self, list)
    end
 end
 
