@@ -52,6 +52,7 @@ return {
       ['profiler/summary'] = 'intervals memory',
       ['nn/DistributedDataParallel'] = [[
          DistributedDataParallel.alike DistributedDataParallel.bare
+         DistributedDataParallel.check
          DistributedDataParallel.deferred DistributedDataParallel.gradients
          DistributedDataParallel.join
          DistributedDataParallel.options

@@ -1,4 +1,5 @@
--- How ranks of nn.DistributedDataParallel stay alike: spec/support/ranks/alike.lua.
+-- How ranks of nn.DistributedDataParallel stay alike, and net:checkAlike, which finds those that do
+-- not: spec/support/ranks/alike.lua.
 local ranks = require 'spec.support.ranks'
 
 describe('nn.DistributedDataParallel', function()
@@ -8,4 +9,10 @@ describe('nn.DistributedDataParallel', function()
    it("takes rank 0's generators where nobody asked for others", function() holds 'chance' end)
    it('rejects ranks that are seeded apart later', function() holds 'later' end)
    it('has the running statistics of ranks that had rows', function() holds 'statistics' end)
+   it('names the first value that differs', function() holds 'values' end)
+   it('names it on devices that the CPU cannot read', function()
+      ranks.checks('alike', '2', ranks.devices) 'values'
+   end)
+   it('does not compare parts of a state that ranks share out', function() holds 'parts' end)
+   it('checks from time to time by an option', function() holds 'option' end)
 end)

@@ -1,7 +1,7 @@
 -- nn.DistributedDataParallel in a world of one rank (DistributedDataParallel/alike,
--- DistributedDataParallel/bare, DistributedDataParallel/deferred, DistributedDataParallel/join,
--- DistributedDataParallel/gradients, DistributedDataParallel/options);
--- spec/distributed/training_spec.lua has several.
+-- DistributedDataParallel/bare, DistributedDataParallel/check, DistributedDataParallel/deferred,
+-- DistributedDataParallel/join, DistributedDataParallel/gradients,
+-- DistributedDataParallel/options); spec/distributed/training_spec.lua has several.
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
 
@@ -155,8 +155,8 @@ describe('nn.DistributedDataParallel of one rank', function()
       end
       wrong('wants an nn.Module as argument 1, got number', 3)
       wrong('wants a table of options as argument 2, got number', network(), 3)
-      wrong('there is no option bucket, wanted buffers, hook, overlap, reduce or sampler',
-         network(), {bucket = 3})
+      wrong('there is no option bucket, wanted buffers, checkAlike, hook, overlap, reduce or'
+         .. ' sampler', network(), {bucket = 3})
       wrong("option reduce wants 'samples', 'ranks' or 'sum', got 'mean'", network(),
          {reduce = 'mean'})
       wrong("option hook wants 'half', 'bfloat16' or a function, got 'bf16'", network(),
@@ -168,5 +168,8 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.error_matches(function()
          nn.DistributedDataParallel(network()):accUpdateGradParameters()
       end, 'would change each rank by its own rows alone')
+      local net = nn.DistributedDataParallel(network(), {checkAlike = 2})
+      assert.error_matches(function() net:checkAlike(3) end,
+         "checkAlike: argument 'state' is of type number, wanted a table or nil")
    end)
 end)

@@ -16,6 +16,7 @@
 -- @param reduce 'samples' (default): the mean over all ranks' samples; 'ranks': over ranks; 'sum'
 -- @param buffers what becomes of running statistics, see docs/distributed.md
 -- @param overlap whether sums run beside the backward pass
+-- @param checkAlike number: calls net:checkAlike() in every so many forwards in training
 -- @return a module; forward: this rank's part of the batch -> its output
 -- @usage nn.DistributedDataParallel(nn.Linear(3, 2)):forward(torch.ones(4, 3)):size() --> 4x2
 local dptffi = require 'dpt.ffi'
@@ -32,6 +33,7 @@ local hostRandom = require 'dpt.parallel.ranks.host_random'
 local Sender = require 'dpt.parallel.ranks.sender'
 local alike = require 'dpt.nn.DistributedDataParallel.alike'
 local bare = require 'dpt.nn.DistributedDataParallel.bare'
+local check = require 'dpt.nn.DistributedDataParallel.check'
 local gradients = require 'dpt.nn.DistributedDataParallel.gradients'
 local join = require 'dpt.nn.DistributedDataParallel.join'
 local noSync = require 'dpt.nn.DistributedDataParallel.no_sync'
@@ -74,7 +76,8 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- @param given reduce = 'samples' (the mean over the samples of all ranks), 'ranks' (the mean of
 -- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
 -- 'first' (those of the first rank with rows), 'average' (of the ranks with rows) or 'own'; overlap
--- = whether gradients are sent while others are computed; evenBatches = true: all ranks have
+-- = whether gradients are sent while others are computed; checkAlike = N, the number of forwards in
+-- training from one call of net:checkAlike() to the next; evenBatches = true: all ranks have
 -- batches of as many rows in each pass, whose losses are divided by the same numbers, so that only
 -- gradients and statistics travel; sampler = what knows where this rank's rows stand in a batch;
 -- hook = how gradients are added up: 'half' or 'bfloat16' (of 2 bytes each), or function(tensor,
@@ -233,7 +236,9 @@ function DistributedDataParallel:updateOutput(input)
       return self.output
    end
    self:_layOut()
+   self:_checkEvery()
    self:_place()
+   self.moved = true
    self.output = self:_join(forward, self, input)
    return self.output
 end
@@ -387,15 +392,15 @@ function DistributedDataParallel:accGradParameters(input, gradOutput, scale, giv
       given)
 end
 
-for _, methods in ipairs{alike, bare, gradients, join, noSync} do
+for _, methods in ipairs{alike, bare, check, gradients, join, noSync} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
 end
 
 -- Error messages say in which of these something is sent.
 for name, known in pairs{updateOutput = 'forward', backward = 'backward',
    accGradParameters = 'accGradParameters', syncGradients = 'syncGradients',
-   syncParameters = 'syncParameters', syncBuffers = 'syncBuffers', meanLoss = 'meanLoss',
-   clipGradNorm = 'clipGradNorm', foundInf = 'foundInf'} do
+   syncParameters = 'syncParameters', syncBuffers = 'syncBuffers', checkAlike = 'checkAlike',
+   meanLoss = 'meanLoss', clipGradNorm = 'clipGradNorm', foundInf = 'foundInf'} do
    local method = DistributedDataParallel[name]
    DistributedDataParallel[name] = function(self, ...)
       if self.ranks == 1 then return method(self, ...) end

@@ -1,5 +1,6 @@
--- How ranks stay alike: generators that they have seeded apart, and whose running statistics count.
--- Each of `checks` on all ranks; rank 0 prints the name of each that all have passed.
+-- How ranks stay alike: generators that they have seeded apart, whose running statistics count, and
+-- net:checkAlike. Each of `checks` on all ranks; rank 0 prints the name of each that all have
+-- passed.
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local raises = expect.raises
@@ -47,6 +48,8 @@ function checks.seeds()
          torch.manualSeed(7)
          local net = network(kind)
          net:get(1).weight:fill(rank)
+         torch.seed()
+         cutorch.seedAll()
          seedApart()
          raises(('nn.DistributedDataParallel: ranks differ: %s of rank 1 has the seed %d, that of'
             .. ' rank 0 has %d: seed all ranks alike'):format(which, seed + 1, seed),
@@ -74,7 +77,7 @@ end
 
 -- Ranks whose seeds are the same, or nobody's choice, go on from rank 0's state.
 function checks.chance()
-   local function right(seed)
+   local function right(isChance, seed)
       for _, kind in ipairs(types) do
          torch.seed()
          cutorch.seedAll()
@@ -86,21 +89,22 @@ function checks.chance()
          same(torch.getRNGState():sum(), 'the default generator')
          for device = 1, 2 do same(cutorch.initialSeed(device), 'the generator of a device') end
          step(net, kind)
+         if isChance and rank == 0 then torch.seed() end
          nn.DistributedDataParallel(network(kind)) -- another one goes on from there
          torch.random()
       end
    end
-   right(function() end)
-   right(function()
+   right(true, function() end)
+   right(true, function()
       local host, devices = torch.getRNGState(), cutorch.getRNGStateAll()
       torch.manualSeed(60 + rank)
       torch.setRNGState(host)
       cutorch.setRNGStateAll(devices)
    end)
-   right(function()
+   right(false, function()
       if rank == 0 then torch.manualSeed(3) end
    end)
-   right(function()
+   right(false, function()
       torch.manualSeed(3)
       for _ = 1, rank do torch.random() end
       torch.CudaTensor(2):uniform(rank, rank + 1)
@@ -194,7 +198,153 @@ function checks.statistics()
    end
 end
 
-for _, name in ipairs{'seeds', 'chance', 'later', 'statistics'} do
+-- A value that differs is named on all ranks; each sends 8 bytes if none does.
+function checks.values()
+   local prefix = 'nn.DistributedDataParallel: checkAlike: '
+   for _, kind in ipairs(types) do
+      torch.manualSeed(7)
+      local net = nn.DistributedDataParallel(network(kind))
+      step(net, kind)
+      local state = {t = 1, m = torch.ones(5):type(kind), list = {torch.ones(2), {torch.zeros(3)}},
+         method = print, isFirst = true, name = 'adam'}
+      state.own = state
+      local sent, gather = {}, distributed.allGather
+      distributed.allGather = function(out, part, ...)
+         sent[#sent + 1] = part:nElement() * part:elementSize()
+         return gather(out, part, ...)
+      end
+      net:checkAlike()
+      net:checkAlike(state)
+      distributed.allGather = gather
+      assert(#sent == 2 and sent[1] == 8 and sent[2] == 8)
+      -- the smallest change of an element on the last rank
+      local function changed(name, t, change)
+         local kept = t:clone()
+         if rank == last then change(t) end
+         raises(('%s%s differs: rank %d has another value than rank 0'):format(prefix, name, last),
+            net.checkAlike, net, state)
+         t:copy(kept)
+         net:checkAlike(state)
+      end
+      local inner = net:get(1)
+      changed('modules[1].weight', inner:get(1).weight, function(t)
+         t[2][3] = t[2][3] * 1.0000002
+      end)
+      changed('modules[4].bias', inner:get(4).bias, function(t) t:mul(-1) end)
+      changed('modules[2].running_mean', inner:get(2).running_mean, function(t)
+         t[4] = t[4] + 1
+      end)
+      changed('state.m', state.m, function(t) t:mul(-1) end)
+      changed('state.list[2][1]', state.list[2][1], function(t) t:mul(-1) end)
+      local function field(key, value, message)
+         local kept = state[key]
+         if rank == last then state[key] = value end
+         raises(prefix .. message, net.checkAlike, net, state)
+         state[key] = kept
+      end
+      local differs = ('differs: rank %d has another value than rank 0'):format(last)
+      field('t', 2, 'state.t ' .. differs)
+      field('isFirst', false, 'state.isFirst ' .. differs)
+      field('name', 'sgd', 'state.name ' .. differs)
+      field('m', nil, ('rank %d has no state.m, rank 0 has one'):format(last))
+      field('v', 1, ('rank 0 has no state.v, rank %d has one'):format(last))
+      raises(prefix .. "argument 'state' is of type number, wanted a table or nil", net.checkAlike,
+         net, 3)
+      -- what ranks need not have alike now
+      local input = torch.ones(2, 3):type(kind) * rank
+      net:forward(input)
+      net:checkAlike(state)
+      if rank == last then inner:get(1).bias[1] = 5 end
+      raises(prefix .. 'modules[1].bias ' .. differs, net.checkAlike, net)
+      net:syncParameters()
+      net:noSync(pass, net, kind)
+      net:checkAlike(state)
+      net:syncGradients()
+      net = nn.DistributedDataParallel(network(kind), {buffers = 'own'})
+      net:get(1):get(2).running_var:fill(rank + 1)
+      net:checkAlike()
+      net:forward(input)
+      net:backward(input, torch.ones(2, 2):type(kind))
+      net:checkAlike()
+   end
+   -- networks of several devices, and of no values
+   local whole = nn.DistributedDataParallel(nn.DataParallelTable(1, true):add(network(types[2]),
+      {1, 2}))
+   whole:checkAlike()
+   if rank == last then whole:get(1):get(1):get(1).bias[1] = 5 end
+   raises('modules[1].bias differs', whole.checkAlike, whole)
+   nn.DistributedDataParallel(nn.Tanh()):checkAlike{}
+end
+
+-- Parts of a state that the ranks share out are not compared, what is beside them is.
+function checks.parts()
+   for _, n in ipairs{1, 2 * size + 1} do -- with 1 element most ranks have no part
+      torch.manualSeed(7)
+      local net = nn.DistributedDataParallel(nn.Linear(n, 1, false))
+      local x, dx = net:getParameters()
+      local adam, state = optim.ZeroRedundancyOptimizer(optim.adam), {extra = torch.ones(9)}
+      for _ = 1, 2 do
+         local input = torch.ones(2, n) * (rank + 1)
+         adam(function()
+            net:zeroGradParameters()
+            net:forward(input)
+            net:backward(input, net.output)
+            return 0, dx
+         end, x, {learningRate = 0.1}, state)
+         net:checkAlike(state)
+         net:checkAlike(adam:whole(state))
+      end
+      if n > 1 then
+         if rank == last then state.extra[9] = 2 end
+         raises('state.extra differs', net.checkAlike, net, state)
+      end
+   end
+end
+
+-- The option does so from time to time.
+function checks.option()
+   raises('option checkAlike wants a number from 1 on, got 0', nn.DistributedDataParallel,
+      network(types[1]), {checkAlike = 0})
+   raises(('ranks differ: rank %d has option checkAlike = 3, rank 0 has option checkAlike = 2')
+      :format(last), nn.DistributedDataParallel, network(types[1]),
+      {checkAlike = rank == last and 3 or 2})
+   for _, kind in ipairs(types) do
+      torch.manualSeed(7)
+      local net = nn.DistributedDataParallel(network(kind), {checkAlike = 3})
+      local calls, count, steps = net.checkAlike, 0, ''
+      net.checkAlike = function(...)
+         count = count + 1
+         calls(...)
+      end
+      for i = 1, 7 do
+         local before = count
+         step(net, kind)
+         if count > before then steps = steps .. i .. ' ' end
+         net:noSync(pass, net, kind)
+         net:syncGradients()
+         net:evaluate()
+         pass(net, kind)
+         net:training()
+      end
+      assert(steps == '1 4 7 ' and count == 3, steps)
+      -- rank 0 alone loads values, and another learning rate on a rank
+      net = nn.DistributedDataParallel(network(kind), {checkAlike = 1})
+      if rank == 0 then (net:getParameters()):fill(0.1) else net:getParameters() end
+      raises('checkAlike: modules[1].weight differs', step, net, kind)
+      net:syncParameters()
+      step(net, kind, rank == last and 0.2 or 0.1)
+      raises('checkAlike: modules[2].bias differs', step, net, kind)
+      -- layers that are added become rank 0's
+      net:syncParameters()
+      local layer = nn.Linear(2, 2):type(kind)
+      layer.weight:fill(rank)
+      net:get(1):add(layer)
+      step(net, kind)
+      step(net, kind)
+   end
+end
+
+for _, name in ipairs{'seeds', 'chance', 'later', 'statistics', 'values', 'parts', 'option'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -148,9 +148,8 @@ function alike:_join(f, ...)
    return result
 end
 
--- The ranks of a new network become alike.
--- What passes draw is drawn as parts of one batch, and what is drawn outside of them (the order of
--- data) is alike.
+-- The ranks of a new network become alike. Generators that are the same let passes draw as parts of
+-- one batch, and give all ranks the same order of data.
 function alike:_meet()
    self:_compare()
    generators.share(NAME, cutorch.getDeviceCount())
@@ -171,6 +170,7 @@ function alike:syncParameters()
    sendParameters(self)
    local list = buffers.statistics(self.modules[1])
    if #list > 0 then distributed.broadcast(list, 0) end
+   self.moved = false
 end
 
 -- The mean of the ranks that had rows in the last pass; those without have not moved theirs.
@@ -187,7 +187,7 @@ local function average(self, list)
    for _, t in ipairs(list) do t:div(active.count) end
 end
 
---- Lets all ranks have the same running statistics, by the rule in the field buffers: those of the
+--- Makes running statistics the same on all ranks, by the rule in the field buffers: those of the
 -- first rank that had rows in the last pass, or the average of all that had. Those of an
 -- nn.DataParallelTable are replica 1's, or their average if its field says so.
 -- @function nn.DistributedDataParallel:syncBuffers
@@ -213,6 +213,7 @@ function alike:syncBuffers()
    else
       average(self, list)
    end
+   self.moved = false
 end
 
 return alike

@@ -18,9 +18,11 @@ end
 
 local function isSampler(value) return type(value) == 'table' and value.next ~= nil end
 
-local names = {'buffers', 'evenBatches', 'hook', 'overlap', 'reduce', 'sampler'}
+local names = {'buffers', 'checkAlike', 'evenBatches', 'hook', 'overlap', 'reduce', 'sampler'}
+local fields = {checkAlike = 'checkEvery'} -- whose name is that of a method
 local known = {
    buffers = {oneOf('first', 'average', 'own'), "'first', 'average' or 'own'"},
+   checkAlike = {general.isCount, 'a number from 1 on'},
    evenBatches = {general.isBoolean, 'true or false'},
    hook = {isHook, "'half', 'bfloat16' or a function"},
    overlap = {general.isBoolean, 'true or false'},
@@ -30,7 +32,9 @@ local known = {
 
 --- Sets fields of an object by the options of a user.
 function options.set(object, given, owner)
-   for name, value in pairs(general.check(owner, given, 2, known)) do object[name] = value end
+   for name, value in pairs(general.check(owner, given, 2, known)) do
+      object[fields[name] or name] = value
+   end
 end
 
 -- What the batches of a sampler, or of a loader, go by.
@@ -49,7 +53,7 @@ end
 function options.texts(object)
    local list = {}
    for i, name in ipairs(names) do
-      local value = object[name]
+      local value = object[fields[name] or name]
       list[i] = ('option %s = %s'):format(name, type(value) == 'table' and batches(value)
          or type(value) == 'function' and 'given' or tostring(value))
    end
