@@ -2,7 +2,6 @@
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 local dpt = require 'dpt'
-local flatten = require 'dpt.parallel.params.flatten'
 local comm = dpt.comm
 
 local methods = {sgd = {learningRate = 0.01, momentum = 0.9, dampening = 0}, adam = {},
@@ -80,18 +79,6 @@ describe('Methods of descent on halves', function()
             assert.is_true(descent.distance(target, x) < 2e-3, name)
          end
       end
-   end)
-
-   it('decide by the loss of all ranks that train them', function()
-      local x, gradient = torch.CudaHalfTensor(2):fill(1), torch.CudaHalfTensor(2):fill(1)
-      local owner = {_trains = function(_, t) return rawequal(t, x) end,
-         meanLoss = function(_, loss) return loss + 10 end}
-      flatten.addOfRanks(owner)
-      for _, name in ipairs{'lbfgs', 'cg'} do
-         local _, values = optim[name](function() return 1, gradient end, x, {maxIter = 1})
-         assert.equal(11, values[1], name)
-      end
-      owner._trains = function() return false end
    end)
 
    it('take factors of any type for each parameter', function()

@@ -25,7 +25,7 @@ require 'dpt.nn'
 local distributed = require 'dpt.distributed'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 local tracker = require 'dpt.parallel.params.tracker'
 local exchange = require 'dpt.parallel.ranks.exchange'
 local generators = require 'dpt.parallel.ranks.generators'
@@ -101,7 +101,7 @@ function DistributedDataParallel:__init(module, given)
    if self.ranks > 1 then
       denominators.recorded = true
       distributed.during(NAME .. '(network)', self._meet, self)
-      flatten.addOfRanks(self)
+      updates.addOfRanks(self)
    end
 end
 

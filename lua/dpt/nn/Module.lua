@@ -12,7 +12,8 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local flatten = require 'dpt.parallel.params.flatten'
+local flatten = require 'dpt.flatten'
+local updates = require 'dpt.updates'
 local deepcopy = require 'dpt.clone'
 local norms = require 'dpt.nn.gradients'
 local transient = require 'dpt.transient'
@@ -316,8 +317,9 @@ end
 -- same memory.
 function Module:getParameters()
    local parameters, gradParameters = self:parameters()
-   return flatten.pair(parameters or {}, gradParameters or {}, torch.type(self),
+   local flat, gradient = flatten.pair(parameters or {}, gradParameters or {}, torch.type(self),
       function(tensor) return pathOf(self, tensor, '') or 'another one' end)
+   return updates.give(flat), updates.give(gradient)
 end
 
 --- Every module of a type and the containers that hold them.

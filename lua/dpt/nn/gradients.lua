@@ -2,8 +2,7 @@
 --
 -- Invariant: gradients that wait on replicas or ranks (noSync) are added up before they are used.
 local torch = require 'dpt.tensor'
-local layout = require 'dpt.parallel.params.layout'
-local flatten = require 'dpt.parallel.params.flatten'
+local flatten = require 'dpt.flatten'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -11,16 +10,20 @@ local M = {}
 
 -- Views that together are the elements of tensors, each element in one.
 local function viewsOf(tensors)
-   local list, views = {n = #tensors}, {}
+   local types, views = {}, {} -- tensors by type; their types in order
    for i, t in ipairs(tensors) do
       if not torch.isTensor(t) then
          fail("clipGradNorm: argument 'gradients' has a %s at entry %d, wanted a tensor",
             torch.type(t), i)
       end
-      list[i], list[list.n + i] = t, false
+      local name = t:type()
+      if not types[name] then
+         types[name], types[#types + 1] = {}, name
+      end
+      table.insert(types[name], t)
    end
-   for _, half in ipairs(layout.halves(list)) do
-      for _, view in ipairs(flatten.layout(half.tensors).segments) do views[#views + 1] = view end
+   for _, name in ipairs(types) do
+      for _, view in ipairs(flatten.layout(types[name]).segments) do views[#views + 1] = view end
    end
    return views
 end
@@ -33,9 +36,10 @@ end
 --- Returns views of a module's gradients, each element in one.
 function M.of(module)
    sync(module)
-   local list, gradients = layout.describe(module), {}
-   for i = list.n + 1, 2 * list.n do
-      if list[i] then gradients[#gradients + 1] = list[i] end
+   local parameters, all = module:parameters()
+   local gradients = {}
+   for i = 1, parameters and all and #parameters or 0 do
+      gradients[#gradients + 1] = all[i] or nil
    end
    return viewsOf(gradients)
 end

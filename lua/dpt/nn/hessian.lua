@@ -6,7 +6,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local flatten = require 'dpt.parallel.params.flatten'
+local flatten = require 'dpt.flatten'
 local fail = require 'dpt.ffi'.fail
 
 --- Estimates of the diagonal of the Hessian, layer by layer; nothing changes before

@@ -13,8 +13,10 @@ local arguments = require 'dpt.optim.arguments'
 -- @param pl function: gets x and L, takes the proximal step of g in x itself
 -- @param xinit tensor: gives size and type, and gets the result
 -- @param params? table: L (0.1; the last one is left there), Lstep (1.5), maxiter (50), maxline
---    (20), errthres (1e-4), doFistaUpdate (true)
+--    (20), errthres (1e-4), doFistaUpdate (true), meanLoss (function: gets the f(x) of this rank,
+--    returns that of all)
 -- @return xinit; a list with {nline, L, F, Fply, Gply, Q} of each iteration
+-- @raise if several ranks train xinit (nn.DistributedDataParallel) and params has no meanLoss
 -- @usage local x = optim.FistaLS(function(x)
 --       return (x[1] - 3) ^ 2, torch.Tensor{2 * (x[1] - 3)}
 --    end, function() return 0 end, function() end, torch.Tensor(1))

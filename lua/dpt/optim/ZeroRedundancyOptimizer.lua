@@ -14,7 +14,7 @@ local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 local arguments = require 'dpt.optim.arguments'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -101,7 +101,7 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    config = arguments.table('ZeroRedundancyOptimizer', 'config', config)
    checkPart(arguments.table('ZeroRedundancyOptimizer', 'state', state or config))
    if distributed.size() == 1 then return self.method(opfunc, x, config, state) end
-   if flatten.isStale(x) or x:dim() ~= 1 or not x:isContiguous() then
+   if updates.isStale(x) or x:dim() ~= 1 or not x:isContiguous() then
       fail('%s: wants the flat parameters that getParameters returns', NAME)
    end
    state = state or config

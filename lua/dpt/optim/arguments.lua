@@ -5,7 +5,8 @@
 --- What methods of descent have in common, for the reference.
 -- @pattern descent
 -- @within optim
--- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be changed
+-- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be changed; only lbfgs
+--    and cg decide by f(x)
 -- @param x tensor: the parameters, a vector that is changed in place; halves are updated in float,
 --    with a state of floats
 -- @return x, and a list of the values of f, the first one before the step
@@ -17,7 +18,7 @@
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 local checkSettings = require 'dpt.optim.settings'
 
 local arguments = {}
@@ -37,13 +38,16 @@ function arguments.reject(name, argument, value, wanted)
 end
 local reject = arguments.reject
 
+--- Returns true if a value is a function or an object that is called like one.
+function arguments.isCallable(value)
+   if type(value) == 'function' then return true end
+   local meta = type(value) ~= 'string' and getmetatable(value)
+   return type(meta) == 'table' and rawget(meta, '__call') ~= nil
+end
+
 --- Rejects what is no function.
 function arguments.callable(name, argument, value)
-   if type(value) == 'function' then return end
-   local meta = type(value) ~= 'string' and getmetatable(value)
-   if type(meta) ~= 'table' or not rawget(meta, '__call') then
-      reject(name, argument, value, 'a function')
-   end
+   if not arguments.isCallable(value) then reject(name, argument, value, 'a function') end
 end
 
 --- Rejects what is no tensor.
@@ -72,7 +76,7 @@ end
 
 -- Rejects flat parameters that are not a network's any more.
 local function rejectStale(name, argument, value)
-   if flatten.isStale(value) then
+   if updates.isStale(value) then
       fail("optim.%s: argument '%s' holds parameters that have moved elsewhere, since the network"
          .. ' was changed or flattened anew: call getParameters again', name, argument)
    end
@@ -112,19 +116,9 @@ function arguments.gradient(name, x, dfdx)
       fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))
    end
    rejectStale(name, 'x', x) -- opfunc may have changed the network
-   flatten.flushPending(x, dfdx)
+   updates.flush(x, dfdx)
    return dfdx.storage_ == x.storage_ and dfdx.offset_ == x.offset_ and dfdx:clone() or dfdx
 end
-
--- By a method's floats: the halves that they are a copy of (dpt.optim.halves).
-local halves = setmetatable({}, {__mode = 'kv'})
-
---- Records that a method computes on floats, a copy of x.
-function arguments.represent(floats, x) halves[floats] = x end
-
---- The value of f at x by which a method decides what it does: of all ranks if x are the parameters
--- of an nn.DistributedDataParallel.
-function arguments.value(x, f) return flatten.lossAt(halves[x] or x, f) end
 
 --- Calls opfunc(x).
 -- @return f(x), which is a number, and its gradient
@@ -134,7 +128,7 @@ function arguments.evaluate(name, opfunc, x)
       fail("optim.%s: opfunc's value is %s, wanted a number", name, describe(f))
    end
    arguments.gradient(name, x, g)
-   return arguments.value(x, f), g
+   return f, g
 end
 
 return arguments

@@ -4,7 +4,8 @@
 -- @function optim.cg
 -- @as descent
 -- @param config? table: maxIter (20), maxEval, sig (0.5), rho (0.01), int (0.1), ext (3), ratio
---    (100), red (1)
+--    (100), red (1), meanLoss (function: gets the loss of this rank, returns that of all)
+-- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.cg(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {maxIter = 5})) --> [3]

@@ -9,7 +9,9 @@ local arguments = require 'dpt.optim.arguments'
 -- @param opfunc function: gets x, returns f(x) and its gradient
 -- @param x tensor: the point
 -- @param eps? number: half the distance of the two points of a difference (1e-7)
+-- @param config? table: meanLoss (function: gets the loss of this rank, returns that of all)
 -- @return |gradient - estimate| / |gradient + estimate|; the gradient; the estimate
+-- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage select(2, optim.checkgrad(function(x)
 --       return x[1] ^ 2, torch.Tensor{2 * x[1]}
 --    end, torch.Tensor{3})) --> [6], [6]
@@ -22,9 +24,9 @@ return function(opfunc, x, eps)
    for i = 1, gradient:size(1) do
       local value = x[i]
       x[i] = value + eps
-      local above = arguments.value(x, (opfunc(x)))
+      local above = opfunc(x)
       x[i] = value - eps
-      local below = arguments.value(x, (opfunc(x)))
+      local below = opfunc(x)
       x[i] = value
       estimate[i] = (above - below) / (2 * eps)
    end

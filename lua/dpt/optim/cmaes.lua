@@ -31,10 +31,11 @@ end
 -- @param x tensor: where the search begins, which is only read
 -- @param config table: sigma = the first step size of every number; maxEval (1000 times the square
 --    of x's elements), ftarget, popsize (4 + 3 times the logarithm of x's elements), min_iterations
---    (1), verb_disp (0)
--- @param state? table: may have the same fields
+--    (1), verb_disp (0); meanLoss (function: gets the loss of this rank, returns that of all)
+-- @param state? table: may have the same fields but meanLoss
 -- @return the best found, like x; a list of f(x), the best value of every generation and of all;
 --    the number of evaluations
+-- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage local x = optim.cmaes(function(x)
 --       return (x[1] - 1) ^ 2 + (x[2] + 1) ^ 2
 --    end, torch.Tensor{4, 4}, {sigma = 1, maxEval = 600, ftarget = 1e-4})
@@ -52,8 +53,7 @@ return function(opfunc, x, config, state)
    local covariance, axes, lengths = torch.eye(n):double(), torch.eye(n):double(),
       torch.DoubleTensor(n):fill(1)
    local path, stepPath = torch.DoubleTensor(n):zero(), torch.DoubleTensor(n):zero()
-   local function evaluate(y) return arguments.value(x, (opfunc(y))) end
-   local history, best, least, evaluations, generation = {evaluate(x)}, mean:clone(), nil, 0, 0
+   local history, best, least, evaluations, generation = {(opfunc(x))}, mean:clone(), nil, 0, 0
 
    local function like(vector) return vector:typeAs(x):viewAs(x) end
 
@@ -83,7 +83,7 @@ return function(opfunc, x, config, state)
       local steps = torch.DoubleTensor(lambda, n):normal()
       steps = torch.cmul(steps, lengths:view(1, -1):expandAs(steps)) * axes:t()
       local values = torch.DoubleTensor(lambda)
-      for i = 1, lambda do values[i] = evaluate(like(steps[i]:clone():mul(sigma):add(mean))) end
+      for i = 1, lambda do values[i] = opfunc(like(steps[i]:clone():mul(sigma):add(mean))) end
       evaluations = evaluations + lambda
       local sorted, order = values:sort()
       history[#history + 1] = sorted[1]

@@ -13,9 +13,11 @@ local fail, type = dptffi.fail, dptffi.type
 -- @param opfunc function: gets x, returns f(x)
 -- @param x tensor: gives size and type, and stays as it is
 -- @param config table: popsize (10 for each element of x), scaleFactor, crossoverRate, maxFEs =
---    evaluations at most; minRegion and maxRegion of the first population (-30, 30)
--- @param state? table: may have the same fields
+--    evaluations at most; minRegion and maxRegion of the first population (-30, 30); meanLoss
+--    (function: gets the loss of this rank, returns that of all)
+-- @param state? table: is not used
 -- @return the best found, as a vector; a vector of all values of f in their order
+-- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage local x = optim.de(function(x)
 --       return (x[1] - 2) ^ 2
 --    end, torch.Tensor(1), {scaleFactor = 0.5, crossoverRate = 0.9, maxFEs = 400})
@@ -36,9 +38,8 @@ return function(opfunc, x, config, state)
 
    local values, count = x.new(generations * n), 0
    local function evaluate(y)
-      local f = arguments.value(x, (opfunc(y:viewAs(x))))
       count = count + 1
-      values[count] = f
+      values[count] = opfunc(y:viewAs(x))
       return values[count] -- as x's type rounds it
    end
 

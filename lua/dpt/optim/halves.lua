@@ -18,7 +18,6 @@ local function run(name, method, opfunc, x, config, state)
    config, state = arguments.check(name, opfunc, x, config, state)
    local kind = x.kind_ - core.HALF + core.FLOAT
    local floats = buffer(state, 'x', x, kind, x)
-   arguments.represent(floats, x)
    local stored = comm.version{floats} -- when x had the same values
 
    local function isStored(point)

@@ -4,6 +4,7 @@
 -- touched. Every method has the form method(opfunc, x, config, state), opfunc(x) returns f(x) and
 -- its gradient, x changes in place; it runs where x is.
 local class = require 'dpt.class'
+local agreed = require 'dpt.optim.agreed'
 local halves = require 'dpt.optim.halves'
 local placed = require 'dpt.optim.placed'
 local scope = require 'dpt.device.scope'
@@ -11,6 +12,9 @@ local scope = require 'dpt.device.scope'
 local descents = 'sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
 --- Other functions, as name:the number of functions before x (1 if omitted).
 local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad'
+--- Settings of those that decide by the loss: the argument's position after x, and its name.
+local deciding = {lbfgs = {1, 'config'}, cg = {1, 'config'}, FistaLS = {1, 'params'},
+   cmaes = {1, 'config'}, de = {1, 'config'}, lswolfe = {6, 'options'}, checkgrad = {2, 'config'}}
 local classes = 'ConfusionMatrix Logger ZeroRedundancyOptimizer'
 
 local optim = {}
@@ -23,11 +27,15 @@ local function add(name, load)
       return scope.call('update', f, ...)
    end
 end
-for name in descents:gmatch '%w+' do
-   add(name, function(method) return placed(halves(name, method), 1) end)
+local function wrap(name, method, count)
+   method = placed(method, count)
+   return deciding[name] and agreed(name, method, count, unpack(deciding[name])) or method
 end
-for name, before in others:gmatch '(%w+):?(%d*)' do
-   add(name, function(f) return placed(f, tonumber(before) or 1) end)
+for name in descents:gmatch '%w+' do
+   add(name, function(method) return wrap(name, halves(name, method), 1) end)
+end
+for name, count in others:gmatch '(%w+):?(%d*)' do
+   add(name, function(f) return wrap(name, f, tonumber(count) or 1) end)
 end
 for name in classes:gmatch '%w+' do
    optim[name] = class.declare('optim.' .. name, nil, 'dpt.optim.' .. name)

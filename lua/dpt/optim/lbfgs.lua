@@ -4,8 +4,10 @@
 -- @function optim.lbfgs
 -- @as descent
 -- @param config? table: maxIter (20), maxEval, tolFun (1e-5), tolX (1e-9), nCorrection (100),
---    lineSearch, lineSearchOptions, learningRate (1), verbose (prints why it stops)
+--    lineSearch, lineSearchOptions, learningRate (1), verbose (prints why it stops), meanLoss
+--    (function: gets the loss of this rank, returns that of all; the line search gets it, too)
 -- @param state? table: what is kept between calls (config)
+-- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.lbfgs(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {maxIter = 5})) --> [3]
@@ -57,6 +59,17 @@ local function convert(state, x)
    end
 end
 
+-- The options of the line search, whose opfunc returns the loss of all ranks if there is meanLoss.
+local function searchOptions(config)
+   local options, given = {}, config.lineSearchOptions
+   if config.meanLoss == nil then return given end
+   for key, value in pairs(arguments.table('lbfgs', 'lineSearchOptions', given)) do
+      options[key] = value
+   end
+   function options.meanLoss(loss) return loss end
+   return options
+end
+
 local function absoluteSum(t)
    return t:norm(1)
 end
@@ -75,6 +88,7 @@ return function(opfunc, x, config, state)
    local rate = config.learningRate or 1
    local search = config.lineSearch
    if search ~= nil then arguments.callable('lbfgs', 'lineSearch', search) end
+   local options = searchOptions(config)
    convert(state, x)
    state.funcEval = state.funcEval or 0
    state.nIter = state.nIter or 0
@@ -107,7 +121,7 @@ return function(opfunc, x, config, state)
       local count = 0
       if search then
          f, g, x, state.t, count =
-            search(opfunc, x, state.t, state.d, f, g, slope, config.lineSearchOptions)
+            search(opfunc, x, state.t, state.d, f, g, slope, options)
          history[#history + 1] = f
       else
          x:add(state.t, state.d)

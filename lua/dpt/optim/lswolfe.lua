@@ -36,11 +36,13 @@ end
 -- @param x tensor: the start, changed in place
 -- @param t number: the first step
 -- @param d tensor: the direction
--- @param f number: the value at x
+-- @param f number: the value at x, on ranks that of all
 -- @param g tensor: the gradient at x
 -- @param gtd number: the slope, g times d
--- @param options? table: c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20)
+-- @param options? table: c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20), meanLoss (function: gets
+--    the loss of this rank, returns that of all)
 -- @return f, gradient, x and step at the point found; the number of evaluations
+-- @raise if several ranks train x (nn.DistributedDataParallel) and options has no meanLoss
 -- @usage optim.lswolfe(function(x)
 --       return x[1] ^ 2, torch.Tensor{2 * x[1]}
 --    end, torch.Tensor{2}, 0.5, torch.Tensor{-4}, 4, torch.Tensor{4}, -16) --> 0, [0], [0], 0.5, 1

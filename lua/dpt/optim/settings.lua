@@ -17,12 +17,12 @@ local names = {
    asgd = 'eta0 lambda alpha t0',
    rprop = 'stepsize etaplus etaminus stepsizemax stepsizemin niter',
    lbfgs = [[maxIter maxEval tolFun tolX nCorrection lineSearch lineSearchOptions learningRate
-      verbose]],
-   cg = 'maxIter maxEval sig rho int ext ratio red',
-   FistaLS = 'L Lstep maxiter maxline errthres doFistaUpdate',
-   lswolfe = 'c1 c2 tolX maxIter',
-   cmaes = 'sigma maxEval ftarget popsize min_iterations verb_disp',
-   de = 'popsize scaleFactor crossoverRate maxFEs minRegion maxRegion',
+      verbose meanLoss]],
+   cg = 'maxIter maxEval sig rho int ext ratio red meanLoss',
+   FistaLS = 'L Lstep maxiter maxline errthres doFistaUpdate meanLoss',
+   lswolfe = 'c1 c2 tolX maxIter meanLoss',
+   cmaes = 'sigma maxEval ftarget popsize min_iterations verb_disp meanLoss',
+   de = 'popsize scaleFactor crossoverRate maxFEs minRegion maxRegion meanLoss',
 }
 
 -- Names that PyTorch's optimizers have or that resemble others here, in the form in which spellings

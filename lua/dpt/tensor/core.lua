@@ -167,6 +167,14 @@ function core.storageOf(t)
    return storage(t.kind_, t.storage_)
 end
 
+--- Returns the first and the last element of its storage (from 1) that a tensor of one element at
+-- least reaches, and true if it reaches all between.
+function core.extent(t)
+   local first, last, n = t:storageOffset(), t:storageOffset(), t:nElement()
+   for d = 1, t:dim() do last = last + (t:size(d) - 1) * t:stride(d) end
+   return first, last, last - first + 1 == n
+end
+
 -- arguments ---------------------------------------------------------------------------------------
 
 --- "torch.FloatTensor, number, nil" for an error message about arguments.

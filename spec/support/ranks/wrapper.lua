@@ -128,38 +128,68 @@ end
 function checks.half() narrow('half', 2 ^ -10) end
 function checks.bfloat16() narrow('bfloat16', 2 ^ -7) end
 
--- What a method of descent makes of a network's parameters, and the values that it returns.
+-- A line search of a script's own: halves the step until f falls.
+local function halve(opfunc, x, t, d, f)
+   local origin, count = x:clone(), 0
+   while true do
+      t, count = t / 2, count + 1
+      local value, gradient = opfunc(x:copy(origin):add(t, d))
+      if value < f or count > 10 then return value, gradient, x, t, count end
+   end
+end
+
+-- Returns the parameters that a method makes of a network's, and the values of the loss that it
+-- returns.
 local function descend(net, input, target, name, config)
    local criterion, x, dx = nn.MSECriterion():double(), net:getParameters()
-   local own = {} -- methods keep their state in it
-   for key, value in pairs(config) do own[key] = value end
-   torch.manualSeed(5)
-   local _, history, estimate = optim[name](function(at)
+   local function f(at)
       if at ~= x then x:copy(at) end
       dx:zero()
       local loss = criterion:forward(net:forward(input), target)
       net:backward(input, criterion:backward(net.output, target))
       return loss, dx
-   end, x, name ~= 'checkgrad' and own or nil)
-   return x, torch.DoubleTensor(name == 'checkgrad' and estimate or history)
+   end
+   torch.manualSeed(5)
+   if name == 'checkgrad' then
+      return x, torch.DoubleTensor(select(3, optim.checkgrad(f, x, nil, config)))
+   elseif name == 'FistaLS' then
+      local function zero() return 0 end
+      local history, values = select(2, optim.FistaLS(f, zero, zero, x, config)), {}
+      for i, entry in ipairs(history) do values[i] = entry.F end
+      return x, torch.DoubleTensor(values)
+   end
+   local own = {} -- methods keep their state in it
+   for key, value in pairs(config) do own[key] = value end
+   return x, torch.DoubleTensor((select(2, optim[name](f, x, own))))
 end
 
 -- Methods that decide by the loss decide by that of all ranks: all do what one process does.
+-- Without the setting that says how they learn it they raise, before anything is sent.
 function checks.searches()
    local count, first = size * (size + 1) / 2, rank * (rank + 1) / 2 + 1 -- rank r has r + 1 rows
    local input, target = torch.rand(g, count, 3):double(), torch.rand(g, count, 2):double()
-   for _, case in ipairs{{'cg', {maxIter = 4}}, {'checkgrad', {}},
-      {'lbfgs', {maxIter = 4, lineSearch = optim.lswolfe}}, {'cmaes', {sigma = 0.5, maxEval = 60}},
-      {'de', {popsize = 6, maxFEs = 60, scaleFactor = 0.7, crossoverRate = 0.4}}} do
+   for _, case in ipairs{{'cg', {maxIter = 4}}, {'checkgrad', {}}, {'lbfgs', {maxIter = 8}},
+      {'lbfgs', {maxIter = 4, lineSearch = optim.lswolfe}},
+      {'lbfgs', {maxIter = 4, lineSearch = halve}}, {'cmaes', {sigma = 0.5, maxEval = 60}},
+      {'de', {popsize = 6, maxFEs = 60, scaleFactor = 0.7, crossoverRate = 0.4}},
+      {'FistaLS', {maxiter = 4, L = 0.01}}} do
       local name, config = unpack(case)
       torch.manualSeed(6)
       local net = nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)):double()
       local one = net:clone()
       nn.DistributedDataParallel(net):forward(input:narrow(1, first, rank + 1))
       if rank == 0 then collectgarbage() end -- ranks need not have lost that wrapper alike
-      local x, values = descend(nn.DistributedDataParallel(net), input:narrow(1, first, rank + 1),
-         target:narrow(1, first, rank + 1), name, config)
+      local all = nn.DistributedDataParallel(net)
+      local rows = {input:narrow(1, first, rank + 1), target:narrow(1, first, rank + 1)}
+      if size > 1 then
+         silently(function()
+            raises("meanLoss' is nil, wanted function(loss) return net:meanLoss(loss) end", descend,
+               all, rows[1], rows[2], name, config)
+         end)
+      end
       local alone, its = descend(one, input, target, name, config)
+      function config.meanLoss(loss) return all:meanLoss(loss) end
+      local x, values = descend(all, rows[1], rows[2], name, config)
       near(x, alone, name)
       near(values, its, name .. "'s values")
    end

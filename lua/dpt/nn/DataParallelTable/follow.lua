@@ -8,7 +8,7 @@
 -- memory of tensors (dpt.parallel.params.layout), then values of parameters (dpt.parallel.params).
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 local options = require 'dpt.nn.DataParallelTable.options'
 local Snapshot = require 'dpt.parallel.params.snapshot'
 local part = require 'dpt.nn.part'
@@ -178,7 +178,7 @@ function follow:getParameters()
    if not flat[2] or flat[1]:nElement() ~= flat[2]:nElement() then
       fail(self, 'getParameters wants a gradient for every parameter, some have none')
    end
-   return flatten.register(flat[1]), flatten.register(flat[2])
+   return updates.give(flat[1]), updates.give(flat[2])
 end
 
 --- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They

@@ -5,7 +5,7 @@
 -- waits on ranks (noSync) is added up before.
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 local nn = require 'dpt.nn'
 local shares = require 'dpt.nn.DistributedDataParallel.shares'
 local dptffi = require 'dpt.ffi'
@@ -86,10 +86,8 @@ function gradients:meanLoss(loss)
    return total > 0 and sum / total or 0
 end
 
---- Whether x lies in parameters of this network, which has run.
-function gradients:_trains(x)
-   return self.rows and self.params and flatten.meet(self.params.source, x)
-end
+--- Returns true if x is in the parameters of this network.
+function gradients:_trains(x) return updates.isIn(self.params.source, x) end
 
 --- What methods of nn.DistributedDataParallel have in common, for the reference.
 -- @pattern ofranks

@@ -10,7 +10,7 @@ local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
 local follow = require 'dpt.nn.DataParallelTable.follow'
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 local meeting = require 'dpt.parallel.dispatch.meeting'
 local Sender = require 'dpt.parallel.ranks.sender'
 local shares = require 'dpt.nn.DistributedDataParallel.shares'
@@ -207,7 +207,7 @@ end
 --    net:flush(params)
 --    return gradients --> [1 1]
 function noSync:flush(x)
-   if self.pending:waits() and flatten.meet(self.params.source, x) then self:syncGradients() end
+   if self.pending:waits() and updates.isIn(self.params.source, x) then self:syncGradients() end
 end
 
 --- Ends the waiting.

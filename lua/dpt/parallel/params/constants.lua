@@ -9,7 +9,7 @@
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local Snapshot = require 'dpt.parallel.params.snapshot'
-local extent = require('dpt.parallel.params.flatten').extent
+local extent = require('dpt.tensor.core').extent
 local C = require('dpt.ffi').C
 
 local Constants = {}

@@ -9,7 +9,7 @@
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 local layout = require 'dpt.parallel.params.layout'
 local Overlap = require 'dpt.parallel.params.overlap'
 local Pending = require 'dpt.parallel.params.pending'
@@ -211,8 +211,8 @@ function Params:defer() self.pending:hold(self.source, self.gradient) end
 
 --- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
 function Params:flush(x, dfdx)
-   if self.sender or not flatten.meet(self.source, x) then return end
-   if not flatten.meet(self.gradient, dfdx) then
+   if self.sender or not updates.isIn(self.source, x) then return end
+   if not updates.isIn(self.gradient, dfdx) then
       fail("the gradient that opfunc returned is a copy of one replica's part, since gradients wait"
          .. ' (noSync): call syncGradients() in opfunc before it is copied')
    end

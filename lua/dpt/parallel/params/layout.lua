@@ -10,7 +10,7 @@ local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
-local flatten = require 'dpt.parallel.params.flatten'
+local flatten = require 'dpt.flatten'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 
 local layout = {}

@@ -7,7 +7,7 @@
 -- them ends the waiting.
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
-local flatten = require 'dpt.parallel.params.flatten'
+local updates = require 'dpt.updates'
 
 local Pending = {}
 Pending.__index = Pending
@@ -30,7 +30,7 @@ function Pending:waits() return self.gradients ~= nil end
 function Pending:hold(parameters, gradients)
    self.parameters, self.gradients = parameters, gradients
    self.held, self.written = comm.version(parameters), comm.version(gradients)
-   flatten.addPending(self.owner)
+   updates.addPending(self.owner)
 end
 
 --- Records that a pass has ended: what it wrote to parameters was no update.
@@ -49,7 +49,7 @@ function Pending:forget()
    if not self.gradients then return end
    self.parameters, self.gradients, self.held, self.written = nil, nil, nil, nil
    self.spoiled, self.updated = nil, nil
-   flatten.removePending(self.owner)
+   updates.removePending(self.owner)
 end
 
 --- Raises if something other than a pass has written to the parameters.

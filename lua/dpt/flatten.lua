@@ -3,76 +3,16 @@
 -- the flat one; two tensors that shared elements before share the same ones after; elements of the
 -- old storages that no tensor reaches are left out, but for gaps inside a tensor that overlaps
 -- another; the order is that of first appearance. Nothing waits for a device. Tensors that are
--- views of one storage without holes stay there. A flat tensor that was given out is stale when a
--- tensor of a network has moved out of it: what is done to it no longer reaches the network.
+-- views of one storage without holes stay there.
 
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local updates = require 'dpt.updates'
 
 local M = {}
-
--- Flat tensors that were given out and are alive, and whether they are stale.
-local given = setmetatable({}, {__mode = 'k'})
-
---- Remembers a flat tensor that is given to a user.
--- @return the tensor
-function M.register(flat)
-   given[flat] = given[flat] or 'current'
-   return flat
-end
-
---- Whether tensors have moved out of a flat tensor.
-function M.isStale(flat) return given[flat] == 'stale' end
-
--- Parameters of parallel networks of which gradients wait to be added up.
-local pending = setmetatable({}, {__mode = 'k'})
-
---- Lets flush(x, dfdx) of an owner be called before an optimizer takes a step, until it is removed.
-function M.addPending(owner) pending[owner] = true end
-function M.removePending(owner) pending[owner] = nil end
-
---- An optimizer is about to change x by the gradient dfdx.
-function M.flushPending(x, dfdx)
-   for owner in pairs(pending) do owner:flush(x, dfdx) end
-end
-
--- Networks that several ranks train, by their numbers: of two around the same parameters the older
--- one may be garbage, which ranks collect at different times.
-local ofRanks, count = setmetatable({}, {__mode = 'k'}), 0
-
---- Lets meanLoss(f) of an owner say what a loss is on all ranks, at what it _trains(x).
-function M.addOfRanks(owner)
-   count = count + 1
-   ofRanks[owner] = count
-end
-
---- The loss f at x: of all ranks if x are parameters of a network that they train.
-function M.lossAt(x, f)
-   local newest, most = nil, 0
-   for owner, number in pairs(ofRanks) do
-      if number > most and owner:_trains(x) then newest, most = owner, number end
-   end
-   return newest and newest:meanLoss(f) or f
-end
-
---- Whether a tensor lies in the storage of one of a list.
-function M.meet(list, tensor)
-   for _, t in ipairs(list) do
-      if t.storage_ ~= nil and t.storage_ == tensor.storage_ then return true end
-   end
-   return false
-end
-
---- The first and the last element of its storage that a tensor reaches, and whether it reaches all
--- between.
-function M.extent(t)
-   local first, last = t:storageOffset(), t:storageOffset()
-   for d = 1, t:dim() do last = last + (t:size(d) - 1) * t:stride(d) end
-   return first, last, last - first + 1 == t:nElement()
-end
-local extent = M.extent
 
 -- The strides of a contiguous tensor of t's sizes.
 local function contiguousStride(t)
@@ -123,25 +63,11 @@ local function storagesOf(tensors)
             known[key] = {storage = storage, items = {}}
             storages[#storages + 1] = known[key]
          end
-         local first, last, dense = extent(t)
+         local first, last, dense = core.extent(t)
          table.insert(known[key].items, {t = t, i = i, first = first, last = last, dense = dense})
       end
    end
    return storages
-end
-
--- Flat tensors that were given out are stale if tensors move out of them.
-local function markStale(tensors)
-   for _, entry in ipairs(storagesOf(tensors)) do
-      for flat in pairs(given) do
-         if flat:nElement() > 0 and flat:storage() == entry.storage then
-            local first, last = extent(flat)
-            for _, item in ipairs(entry.items) do
-               if item.first <= last and item.last >= first then given[flat] = 'stale' end
-            end
-         end
-      end
-   end
 end
 
 -- The blocks that the flat tensor is made of, in order: runs of a storage, or a tensor with gaps by
@@ -261,7 +187,7 @@ function M.one(tensors, what, name)
    if #segments == 0 then return tensors[1].new(), layout.offsets end
    local device = comm.device(segments[1])
    local flat = device == 0 and join(segments) or cutorch.withDevice(device, join, segments)
-   markStale(tensors)
+   updates.move(tensors)
    for i, t in ipairs(tensors) do
       if t:nElement() > 0 then
          t:set(flat:storage(), layout.offsets[i], t:size(), layout.strides[i])
@@ -283,7 +209,7 @@ function M.pair(parameters, gradients, what, name)
       fail('%s: getParameters wants gradients shared exactly as the parameters are: share '
          .. 'gradWeight and gradBias along with weight and bias', what)
    end
-   return M.register(p), M.register(g)
+   return p, g
 end
 
 return M
