@@ -49,6 +49,21 @@ for form, dispatch in pairs(same.dispatchers) do
          end
       end)
 
+      it('optim.FistaLS, which evaluates at points of its own, takes the whole sum', function()
+         local function minimize(net, step)
+            local point, gradient = net:getParameters()
+            local function zero() return 0 end
+            return (optim.FistaLS(function(at)
+               point:copy(at)
+               net:zeroGradParameters()
+               step(net)
+               return net.output:dot(g), gradient
+            end, zero, zero, point, {maxiter = 3, L = 100}))
+         end
+         same.close(minimize(one, pass), minimize(many, function() many:noSync(pass, many) end),
+            1e-5)
+      end)
+
       it('an opfunc that returns a copy of one part raises', function()
          if most < 2 then return pending('needs 2 devices') end
          local before = parameters:clone()

@@ -37,8 +37,7 @@ return function(f, g, pl, xinit, params)
    local t, history = 1, {}
    for iteration = 1, maxiter do
       local fy, gradient = f(y, 'dx')
-      arguments.gradient('FistaLS', y, gradient)
-      gradient = gradient:clone()
+      gradient = arguments.gradient('FistaLS', xinit, gradient):clone()
       local lines = 0
       local model
       repeat
