@@ -43,6 +43,13 @@ describe('A method of descent runs where its parameters are:', function()
       end)
    end
 
+   it('an object that is called like a function runs with the device that was current', function()
+      local noted = {}
+      local f, x = problem(2, noted)
+      optim.sgd(setmetatable({}, {__call = function(_, y) return f(y) end}), x, {})
+      assert.same({true}, noted)
+   end)
+
    it('FistaLS and checkgrad compute on the device of x', function()
       for device = 1, 2 do
          local f, x = problem(device, {})

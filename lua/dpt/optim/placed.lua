@@ -4,14 +4,14 @@
 -- script's functions are called with the device current that the caller had.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
-local dptffi = require 'dpt.ffi'
-local C, type = dptffi.C, dptffi.type
+local arguments = require 'dpt.optim.arguments'
+local C = require('dpt.ffi').C
 
 local isTensor = torch.isTensor
 
 -- f, with the device current that is so now.
 local function staying(f)
-   if type(f) ~= 'function' then return f end -- the method says what it thinks of it
+   if not arguments.isCallable(f) then return f end -- the method rejects it
    local device = cutorch.getDevice()
    return function(...) return cutorch.withDevice(device, f, ...) end
 end
