@@ -12,8 +12,6 @@
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 
---- @param config rho (0.9), eps (1e-6), weightDecay (0)
--- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('adadelta', opfunc, x, config, state)
    local rho, eps, decay = config.rho or 0.9, config.eps or 1e-6, config.weightDecay or 0

@@ -12,8 +12,6 @@
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 
---- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0)
--- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('adagrad', opfunc, x, config, state)
    local count = state.evalCounter or 0

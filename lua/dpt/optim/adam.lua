@@ -23,9 +23,6 @@ local lazy = {__index = function(state, key)
    end
 end}
 
---- @param config learningRate (1e-3), learningRateDecay (0), beta1 (0.9), beta2 (0.999), epsilon
--- (1e-8), weightDecay (0), learningRates and weightDecays (one for each parameter, of any type)
--- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('adam', opfunc, x, config, state)
    local rate = config.learningRate or 1e-3

@@ -12,9 +12,6 @@
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 
---- @param config learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38),
--- weightDecay (0)
--- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('adamax', opfunc, x, config, state)
    local beta1, beta2 = config.beta1 or 0.9, config.beta2 or 0.999

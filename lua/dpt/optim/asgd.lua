@@ -5,6 +5,7 @@
 -- @as descent
 -- @param config? table: eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
 -- @param state? table: what is kept between calls (config)
+-- @return third, the average
 -- @usage optim.asgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {eta0 = 0.1}) --> [1.4], {4}, [1.4]
@@ -12,8 +13,6 @@
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 
---- @param config eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
--- @return x, {f(x) before the step}, the average
 return function(opfunc, x, config, state)
    config, state = arguments.check('asgd', opfunc, x, config, state)
    config.eta0 = config.eta0 or 1e-4

@@ -3,8 +3,10 @@
 -- values, so it waits for a device.
 -- @function optim.cg
 -- @as descent
--- @param config? table: maxIter (20), maxEval, sig (0.5), rho (0.01), int (0.1), ext (3), ratio
---    (100), red (1), meanLoss (function: gets the loss of this rank, returns that of all)
+-- @param config? table: maxIter (20), maxEval (1.25 maxIter), sig (0.5), rho (0.01),
+--    int (0.1), ext (3), ratio (100), red (1), meanLoss (function: gets the
+--    loss of this rank, returns that of all)
+-- @return third, the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.cg(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
@@ -51,11 +53,6 @@ local function extrapolate(f2, f3, d2, d3, z1, z3, limit, int, ext)
    return z2
 end
 
---- @param opfunc function(x) that returns f(x) and its gradient
--- @param x the parameters, changed in place
--- @param config maxIter (20), maxEval (1.25 maxIter), rho (0.01), sig (0.5), int (0.1), ext (3),
--- ratio (100), red (1)
--- @return x, the list of values of f, the number of evaluations
 return function(opfunc, x, config)
    config = arguments.check('cg', opfunc, x, config)
    local rho, sig = config.rho or 0.01, config.sig or 0.5

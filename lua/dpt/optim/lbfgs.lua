@@ -3,10 +3,12 @@
 -- call goes on where the first one stopped. It reads values, so it waits for a device.
 -- @function optim.lbfgs
 -- @as descent
--- @param config? table: maxIter (20), maxEval, tolFun (1e-5), tolX (1e-9), nCorrection (100),
---    lineSearch, lineSearchOptions, learningRate (1), verbose (prints why it stops), meanLoss
---    (function: gets the loss of this rank, returns that of all; the line search gets it, too)
+-- @param config? table: maxIter (20), maxEval (1.25 maxIter), tolFun (1e-5), tolX (1e-9),
+--    nCorrection (100), lineSearch (none; optim.lswolfe), lineSearchOptions, learningRate (1),
+--    verbose (prints why it stops), meanLoss (function: gets the loss of this rank, returns that of
+--    all; the line search gets it, too)
 -- @param state? table: what is kept between calls (config)
+-- @return third, the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.lbfgs(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
@@ -74,12 +76,6 @@ local function absoluteSum(t)
    return t:norm(1)
 end
 
---- @param opfunc function(x) that returns f(x) and its gradient
--- @param x the parameters, changed in place
--- @param config maxIter (20), maxEval (1.25 maxIter), tolFun (1e-5), tolX (1e-9), nCorrection
--- (100), lineSearch (none; optim.lswolfe), lineSearchOptions, learningRate (1), verbose
--- @param state kept between calls (config)
--- @return x, the list of values of f, the number of evaluations
 return function(opfunc, x, config, state)
    config, state = arguments.check('lbfgs', opfunc, x, config, state)
    local maxIter = config.maxIter or 20

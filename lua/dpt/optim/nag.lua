@@ -14,9 +14,6 @@ local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 local fail = require 'dpt.ffi'.fail
 
---- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0.9),
--- learningRates (one for each parameter, of any type)
--- @return x, {f(x) at the point of the gradient}
 return function(opfunc, x, config, state)
    config, state = arguments.check('nag', opfunc, x, config, state)
    local momentum, decay = config.momentum or 0.9, config.weightDecay or 0

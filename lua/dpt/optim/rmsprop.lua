@@ -12,9 +12,6 @@
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 
---- @param config learningRate (1e-2), alpha (0.99), epsilon (1e-8), weightDecay (0), initialMean
--- (0)
--- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('rmsprop', opfunc, x, config, state)
    local alpha, decay = config.alpha or 0.99, config.weightDecay or 0

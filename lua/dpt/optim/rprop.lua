@@ -14,9 +14,6 @@ local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 local torch = require 'dpt.tensor'
 
---- @param config stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50), stepsizemin
--- (1e-6), niter (1)
--- @return x, {f(x) of every iteration}
 return function(opfunc, x, config, state)
    config, state = arguments.check('rprop', opfunc, x, config, state)
    local history = {}

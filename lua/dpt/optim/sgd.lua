@@ -17,13 +17,6 @@ local dptffi = require 'dpt.ffi'
 
 local lib, fail = dptffi.lib, dptffi.fail
 
---- @param opfunc function(x) that returns f(x) and its gradient, which may be changed
--- @param x the parameters, changed in place
--- @param config learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0),
--- dampening (the momentum), nesterov (false), learningRates and weightDecays (one for each
--- parameter, of any type)
--- @param state kept between calls (config)
--- @return x, {f(x) before the step}
 return function(opfunc, x, config, state)
    config, state = arguments.check('sgd', opfunc, x, config, state)
    local momentum = arguments.number('sgd', 'momentum', config.momentum or 0)
