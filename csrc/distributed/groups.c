@@ -13,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two groups of the same ranks are two; the highest bit is that of pairs' keys. */
+/* Two groups of the same ranks are two. `made` is multiplied before the first rank is mixed in: a
+ * small rank could undo the difference of two small numbers. The highest bit is that of pairs'
+ * keys. */
 static uint64_t groups_hash(uint64_t made, int n, const int *list) {
-  uint64_t hash = 14695981039346656037u + made;
+  uint64_t hash = (14695981039346656037u ^ made) * 1099511628211u;
   for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)list[i]) * 1099511628211u;
   return (hash & ~(1ull << 63)) | 1;
 }

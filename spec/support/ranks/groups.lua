@@ -107,6 +107,19 @@ function checks.alive()
    end
 end
 
+-- Groups of one rank each, made one after the other, do different things: at the end of the job
+-- they are not taken for one group.
+function checks.apart()
+   for _ = 1, 8 do
+      local own
+      for _, r in ipairs(all) do
+         local group = distributed.group{r}
+         if r == rank then own = group end
+      end
+      distributed.allReduce(torch.FloatTensor(1 + rank):fill(1), 'sum', own)
+   end
+end
+
 function checks.memory()
    local function many(n)
       for i = 1, n do
@@ -123,4 +136,5 @@ function checks.memory()
    assert(after - before < 2000, ('%d KB more after 2000 groups'):format(after - before))
 end
 
-script.run(arg[1] and {arg[1]} or {'child', 'freed', 'dropped', 'after', 'queued', 'alive'}, checks)
+script.run(arg[1] and {arg[1]} or {'child', 'freed', 'dropped', 'after', 'queued', 'alive',
+   'apart'}, checks)
