@@ -232,12 +232,14 @@ static int mpi_strided(int64_t bytes, int part, MPI_Datatype *type) {
 
 enum moving { ALL_GATHER, ALL_TO_ALL, GATHER, SCATTER };
 
-/* `part` bytes of each rank; n of the type are those bytes where all ranks' lie side by side. */
+/* `part` bytes of each rank; n of the type are those bytes where all ranks' lie side by side. from
+ * NULL: this rank's are in their place already. */
 static int mpi_move_part(MPI_Comm comm, enum moving what, const char *from, char *to, int part,
                          int n, MPI_Datatype type, int root) {
   switch (what) {
   case ALL_GATHER:
-    return mpi_check("MPI_Allgather", MPI_Allgather(from, part, MPI_BYTE, to, n, type, comm));
+    return mpi_check("MPI_Allgather",
+                     MPI_Allgather(from ? from : MPI_IN_PLACE, part, MPI_BYTE, to, n, type, comm));
   case ALL_TO_ALL:
     return mpi_check("MPI_Alltoall", MPI_Alltoall(from, n, type, to, n, type, comm));
   case GATHER:
@@ -262,6 +264,9 @@ static int mpi_move(void *made, enum moving what, const char *from, char *to, in
 }
 
 static int mpi_all_gather(void *made, const void *from, void *to, int64_t bytes) {
+  int rank = 0;
+  if (mpi_check("MPI_Comm_rank", MPI_Comm_rank(mpi_comm_of(made), &rank))) return 1;
+  if (from == (char *)to + rank * bytes) from = NULL;
   return mpi_move(made, ALL_GATHER, from, to, bytes, 0);
 }
 
