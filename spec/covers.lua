@@ -27,7 +27,7 @@ return {
       ['distributed/endings'] = 'init',
       ['distributed/exchange'] = 'init',
       ['distributed/faults'] = 'init',
-      ['distributed/groups'] = 'init',
+      ['distributed/groups'] = 'init group',
       ['distributed/host_normalization'] = 'init',
       ['distributed/loader'] = 'loading',
       ['distributed/pages'] = 'init',

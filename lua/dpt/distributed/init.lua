@@ -9,6 +9,8 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
+local groups = require 'dpt.distributed.group'
+local mesh = require 'dpt.distributed.mesh'
 local values = require 'dpt.distributed.values'
 local Sampler = require 'dpt.distributed.sampler'
 local Loader = require 'dpt.distributed.loader'
@@ -43,11 +45,6 @@ function distributed.library() return ffi.string(world().library) end
 
 -- ---- groups ----
 
-local Group = {}
-Group.__index = Group
-
-local function release(made) C.dpt_world_group_release(made[0]) end
-
 --- Some of the ranks as a group of their own, which operations take as an argument. Every rank of
 -- the world calls it, with the same list. It is freed when it is collected, or by free().
 -- @function distributed.group
@@ -55,69 +52,21 @@ local function release(made) C.dpt_world_group_release(made[0]) end
 -- @param ranks table: a list of ranks, from 0, in the group's order
 -- @return a group; at most 1,024 exist at once
 -- @usage require('dpt').distributed.group{0}:size() --> 1
-function distributed.group(ranks)
-   if type(ranks) ~= 'table' then
-      fail('distributed.group: got %s, wanted a list of ranks', torch.type(ranks))
-   end
-   local list = ffi.new('int[?]', math.max(1, #ranks))
-   for i, rank in ipairs(ranks) do
-      list[i - 1] = core.checkInteger('distributed.group', 'rank ' .. i, rank)
-   end
-   local made = ffi.new 'int[1]'
-   lib.world_group(#ranks, list, made)
-   -- groups that nobody uses are collected in time for the limit
-   if made[0] % 64 == 0 then collectgarbage() end
-   return setmetatable({number = ffi.gc(made, release)}, Group)
-end
+function distributed.group(ranks) return groups.group(ranks) end
 
-local function numberOf(fn, group)
-   return (group.number or fail('distributed.%s: the group was freed', fn))[0]
-end
-
-local function about(which)
-   local rank, size = ffi.new 'int[1]', ffi.new 'int[1]'
-   lib.world_group_rank(which, rank, size)
-   return rank[0], size[0]
-end
-
---- This rank's group rank, from 0; nil: it is not in the group.
--- @function distributed.group:rank
+--- Arranges all ranks as a grid with named dimensions, and makes groups along them. Ranks are
+-- numbered row by row, so those along the last dimension are neighbours. Every rank of the world
+-- calls it, with the same dimensions.
+-- @function distributed.mesh
 -- @as distributed
--- @return a number or nil
--- @usage require('dpt').distributed.group{0}:rank() --> 0
-function Group:rank()
-   local rank = about(numberOf('group', self))
-   return rank >= 0 and rank or nil
-end
-
---- Returns the number of ranks in the group.
--- @function distributed.group:size
--- @as distributed
--- @return a number
--- @usage local g = require('dpt').distributed.group{0} return g:size() --> 1
-function Group:size() return (select(2, about(numberOf('group', self)))) end
-
---- Releases the group, which this rank does not use any more. Its communicators are freed when a
--- group is made after all ranks of the world have released it.
--- @function distributed.group:free
--- @as distributed
--- @return nothing
--- @usage require('dpt').distributed.group{0}:free()
-function Group:free()
-   if self.number then release(ffi.gc(self.number, nil)) end
-   self.number = nil
-end
-
-local function groupNumber(fn, group)
-   if group == nil then return 0 end
-   if getmetatable(group) ~= Group then
-      fail('distributed.%s: got %s, wanted a group of distributed.group', fn, torch.type(group))
-   end
-   return numberOf(fn, group)
-end
-
--- This rank's group rank, and how many ranks the group (nil: the world) has.
-local function groupRank(fn, group) return about(groupNumber(fn, group)) end
+-- @follows PyTorch's init_device_mesh
+-- @param dimensions table: sizes by name, whose product is the number of ranks, in the alphabetical
+--    order of the names; or a list of {name, size}, in that order
+-- @return a table of groups by name: of the ranks whose places differ from this rank's in that
+--    dimension alone. This rank's place in a dimension is its rank in that group
+-- @usage local mesh = require('dpt').distributed.mesh{replicate = 1, shard = 1}
+--    return mesh.replicate:size(), mesh.shard:rank() --> 1, 0
+function distributed.mesh(dimensions) return mesh(dimensions) end
 
 --- How collectives of device tensors travel in a group, whose ranks all call it.
 -- @function distributed.transport
@@ -128,7 +77,7 @@ local function groupRank(fn, group) return about(groupNumber(fn, group)) end
 -- @usage (require('dpt').distributed.transport()) --> none
 function distributed.transport(group)
    local name, why = ffi.new 'const char *[1]', ffi.new 'const char *[1]'
-   lib.world_transport(groupNumber('transport', group), name, why)
+   lib.world_transport(groups.number('transport', group), name, why)
    return ffi.string(name[0]), ffi.string(why[0])
 end
 
@@ -212,7 +161,7 @@ local function run(what, fn, input, output, root, op, group, tag, name, now, wir
    name = name or purpose
    if promise and not root then name = (name or '') .. promised end
    call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or promise or 0
-   call.group, call.tag, call.name = groupNumber(fn, group), tag or 0, name
+   call.group, call.tag, call.name = groups.number(fn, group), tag or 0, name
    call.now, call.wire = now and 1 or 0, wires[wire] or C.DPT_RANKS_WIDE
    lib.collective_run(call, input, output, number)
    return setmetatable({number = number[0]}, Handle)
@@ -273,7 +222,8 @@ end
 -- @function distributed.allGather
 -- @as distributed
 -- @param out tensor: ranks times as many elements as the part
--- @param part tensor: of the same size on all ranks; or a list of them, with a list as out
+-- @param part tensor: of the same size on all ranks; or a list of them, with a list as out. It may
+--    be this rank's part of out
 -- @param group? group: of ranks (all)
 -- @param name? string: what travels, for error messages
 -- @return a handle with wait() and done()
@@ -281,7 +231,7 @@ end
 --    require('dpt').distributed.allGather(out, torch.Tensor{3, 4}):wait()
 --    return out --> [3 4]
 function distributed.allGather(out, part, group, name)
-   local _, n = groupRank('allGather', group)
+   local _, n = groups.place('allGather', group)
    return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil,
       nil, group, nil, name)
 end
@@ -298,7 +248,7 @@ end
 --    require('dpt').distributed.reduceScatter(part, torch.Tensor{5, 6}):wait()
 --    return part --> [5 6]
 function distributed.reduceScatter(part, whole, op, group)
-   local _, n = groupRank('reduceScatter', group)
+   local _, n = groups.place('reduceScatter', group)
    return onTensors(C.DPT_RANKS_REDUCE_SCATTER, 'reduceScatter', whole, part,
       {input = n, output = 1}, nil, op, group)
 end
@@ -315,7 +265,7 @@ end
 --    require('dpt').distributed.gather(out, torch.Tensor{8}):wait()
 --    return out --> [8]
 function distributed.gather(out, part, root, group)
-   local _, n = groupRank('gather', group)
+   local _, n = groups.place('gather', group)
    return onTensors(C.DPT_RANKS_GATHER, 'gather', part, out, {input = 1, output = n}, root or 0,
       nil, group)
 end
@@ -332,7 +282,7 @@ end
 --    require('dpt').distributed.scatter(part, torch.Tensor{9}):wait()
 --    return part --> [9]
 function distributed.scatter(part, whole, root, group)
-   local _, n = groupRank('scatter', group)
+   local _, n = groups.place('scatter', group)
    return onTensors(C.DPT_RANKS_SCATTER, 'scatter', whole, part, {input = n, output = 1}, root or 0,
       nil, group)
 end
@@ -378,7 +328,7 @@ end
 --    require('dpt').distributed.allToAll(out, torch.Tensor{3, 4}):wait()
 --    return out --> [3 4]
 function distributed.allToAll(out, input, group)
-   local _, n = groupRank('allToAll', group)
+   local _, n = groups.place('allToAll', group)
    return onTensors(C.DPT_RANKS_ALL_TO_ALL, 'allToAll', input, out, {input = n, output = n}, nil,
       nil, group)
 end
@@ -416,7 +366,7 @@ function distributed.exchange(entries, group, name)
    if type(entries) ~= 'table' then
       fail('distributed.exchange: got %s, wanted a list of entries', torch.type(entries))
    end
-   local transfers, which = {}, groupNumber('exchange', group)
+   local transfers, which = {}, groups.number('exchange', group)
    for i, entry in ipairs(entries) do addEntry(entry, i, transfers) end
    local list = ffi.new('dpt_transfer[?]', math.max(1, #transfers))
    for i, t in ipairs(transfers) do
@@ -439,7 +389,8 @@ end
 -- @follows PyTorch's DistributedSampler
 -- @param n number: how many rows there are
 -- @param options? table: batch = rows of a batch over all ranks (n, with a warning), seed (0),
---    shuffle (true), dropLast = leaves out the last batch of an epoch if it has fewer rows (false)
+--    shuffle (true), dropLast = leaves out the last batch of an epoch if it has fewer rows (false),
+--    group = whose ranks share out each batch (all)
 -- @return a sampler
 -- @usage require('dpt').distributed.sampler(4, {batch = 2, shuffle = false}):next()
 --    --> [1 2], 0, 2
@@ -469,7 +420,7 @@ function distributed.loader(sampler, make, options) return Loader.new(sampler, m
 
 --- Each rank's Lua value (numbers, strings, tables, tensors ...), as a list on every rank.
 function distributed.allGatherValue(value, group)
-   local _, n = groupRank('allGatherValue', group)
+   local _, n = groups.place('allGatherValue', group)
    local bytes = values.bytes(value)
    local sizes = torch.LongTensor(n)
    distributed.allGather(sizes, torch.LongTensor{bytes:nElement()}, group)
@@ -485,7 +436,7 @@ end
 --- The root's Lua value, on every rank.
 function distributed.broadcastValue(value, root, group)
    root = root or 0
-   local rank = groupRank('broadcastValue', group)
+   local rank = groups.place('broadcastValue', group)
    local bytes = rank == root and values.bytes(value) or nil
    local size = torch.LongTensor{bytes and bytes:nElement() or 0}
    distributed.broadcast(size, root, group)

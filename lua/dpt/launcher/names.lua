@@ -43,7 +43,6 @@ local function objects(dpt)
       ['threads.AtomicCounter'] = shared.methods[C.DPT_COUNTER],
       ['threads.Queue'] = shared.methods[C.DPT_QUEUE],
       ['xlua.OptionParser'] = dpt.xlua.OptionParser '', ['xlua.Profiler'] = dpt.xlua.Profiler(),
-      ['distributed.group'] = getmetatable(dpt.distributed.group{0}),
       ['distributed.handle'] = getmetatable(dpt.distributed.barrier()),
       ['distributed.sampler'] = require 'dpt.distributed.sampler',
       ['distributed.loader'] = require 'dpt.distributed.loader',
