@@ -1,19 +1,21 @@
---- optim.ZeroRedundancyOptimizer(method): a method of descent whose state the ranks share out
--- (ZeRO, https://arxiv.org/abs/1910.02054, stage 1).
+--- optim.ZeroRedundancyOptimizer(method, {group}): a method of descent whose state the ranks share
+-- out (ZeRO, https://arxiv.org/abs/1910.02054, stage 1).
 --
 --    local adam = optim.ZeroRedundancyOptimizer(optim.adam)
 --    adam(opfunc, x, config, state)                       -- on all ranks, as optim.adam
 --    torch.save(path, adam:whole(state))                  -- all ranks call whole
 --
 -- Invariant: each rank changes its part of x, with the part of the state that belongs to it, and
--- gets the others' from them: the bits are those of the method, which goes element by element. A
--- whole state (of another number of ranks, or of the method itself) is cut at the next step; what
--- it is a part of then stands in its field zeroPart.
+-- gets the others' from them by one collective: the bits are those of the method, which goes
+-- element by element. A whole state (of another number of ranks, or of the method itself) is cut at
+-- the next step; its field zeroPart says what it is a part of then.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
+local groups = require 'dpt.distributed.group'
+local options = require 'dpt.distributed.options'
 local updates = require 'dpt.updates'
 local arguments = require 'dpt.optim.arguments'
 local fail, type = dptffi.fail, dptffi.type
@@ -31,11 +33,12 @@ local RATES = {'learningRates', 'weightDecays'} -- one for each parameter
 -- @follows PyTorch's ZeroRedundancyOptimizer
 -- @param method function: of optim, or function(opfunc, x, config, state) that treats each element
 --    alike
+-- @param options? table: group = of distributed.group, whose ranks share the state out (all)
 -- @return an optimizer, which is called with opfunc, x, config and state
 -- @usage local step, x = optim.ZeroRedundancyOptimizer(optim.sgd), torch.Tensor{2}
 --    step(function() return 0, torch.Tensor{1} end, x, {learningRate = 0.5})
 --    return x --> [1.5]
-function ZeroRedundancyOptimizer:__init(method)
+function ZeroRedundancyOptimizer:__init(method, given)
    arguments.callable('ZeroRedundancyOptimizer', 'method', method)
    for _, name in ipairs(WHOLE) do
       if method == require 'dpt.optim'[name] then
@@ -43,14 +46,19 @@ function ZeroRedundancyOptimizer:__init(method)
             .. ' element: sgd, adam, ...', NAME, name)
       end
    end
-   self.method = method
+   self.method, self.group = method, options.check(NAME, given, 2, {group = groups.option}).group
 end
 
--- Where the part of a rank begins in n elements (from 1), and how many it has.
-local function partOf(n, rank)
-   local size = distributed.size()
-   local each, more = math.floor(n / size), n % size
-   return rank * each + math.min(rank, more) + 1, each + (rank < more and 1 or 0)
+-- Returns the group of the ranks that share the state out.
+local function ranksOf(self) return self.group or groups.world end
+
+-- Where the part of a rank begins in n elements (from 1), and how many it has. The first rank has
+-- the remainder, too.
+local function partOf(n, rank, size)
+   local rest = n % size
+   local each = (n - rest) / size
+   if rank == 0 then return 1, rest + each end
+   return rest + rank * each + 1, each
 end
 
 -- Calls f(key, tensor) for the tensors of a state.
@@ -63,33 +71,40 @@ local function eachTensor(state, f)
    for _, key in ipairs(keys) do f(key, state[key]) end
 end
 
--- Lets every rank have the parts of all others in a flat tensor.
-local function share(whole)
-   for rank = 0, distributed.size() - 1 do
-      local first, count = partOf(whole:nElement(), rank)
-      if count > 0 then distributed.broadcast(whole:narrow(1, first, count), rank) end
-   end
+-- Gives every rank the parts of all others in a flat tensor: in place, the remainder by itself.
+local function share(whole, group)
+   local n, size = whole:nElement(), group:size()
+   local rest = n % size
+   local each = (n - rest) / size
+   if rest > 0 then distributed.broadcast(whole:narrow(1, 1, rest), 0, group) end
+   if each == 0 then return end
+   distributed.allGather(whole:narrow(1, rest + 1, each * size),
+      whole:narrow(1, rest + group:rank() * each + 1, each), group, 'parts of ' .. NAME)
 end
 
 -- The evaluations of a rank that has no part: as many as rank 0's, which says before each whether x
 -- has moved, and at the end nothing.
-local function follow(x, opfunc, history)
+local function follow(x, group, opfunc, history)
    while true do
-      local moved = distributed.broadcastValue(nil, 0)[1]
+      local moved = distributed.broadcastValue(nil, 0, group)[1]
       if moved == nil then return end
-      if moved then share(x) end
+      if moved then share(x, group) end
       local fx, gradient = opfunc(x)
       arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
       history[#history + 1] = fx
    end
 end
 
--- Raises if a state is the part of another rank, which was saved without whole.
-local function checkPart(state)
-   local part = state.zeroPart
-   if part and (part.rank ~= distributed.rank() or part.ranks ~= distributed.size()) then
+-- Raises if a state is the part of another rank, which was saved without whole; or if it may have
+-- been cut elsewhere, as by dpt 1.0.
+local function checkPart(state, group)
+   local part, rank, ranks = state.zeroPart, group:rank(), group:size()
+   if part and (part.rank ~= rank or part.ranks ~= ranks) then
       fail('%s: the state is the part of rank %d of %d, and this is rank %d of %d: save what'
-         .. ' whole() returns', NAME, part.rank, part.ranks, distributed.rank(), distributed.size())
+         .. ' whole() returns', NAME, part.rank, part.ranks, rank, ranks)
+   end
+   if part and not part.first and part.n % ranks > 0 then
+      fail('%s: the state is a part as dpt 1.0 cut it: save what whole() returns there', NAME)
    end
 end
 
@@ -99,16 +114,18 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    arguments.callable('ZeroRedundancyOptimizer', 'opfunc', opfunc)
    arguments.tensor('ZeroRedundancyOptimizer', 'x', x)
    config = arguments.table('ZeroRedundancyOptimizer', 'config', config)
-   checkPart(arguments.table('ZeroRedundancyOptimizer', 'state', state or config))
-   if distributed.size() == 1 then return self.method(opfunc, x, config, state) end
+   local group = ranksOf(self)
+   local rank, ranks = group:rank(), group:size()
+   checkPart(arguments.table('ZeroRedundancyOptimizer', 'state', state or config), group)
+   if ranks == 1 then return self.method(opfunc, x, config, state) end
    if updates.isStale(x) or x:dim() ~= 1 or not x:isContiguous() then
       fail('%s: wants the flat parameters that getParameters returns', NAME)
    end
    state = state or config
    local n = x:nElement()
-   local first, count = partOf(n, distributed.rank())
+   local first, count = partOf(n, rank, ranks)
    if not state.zeroPart or state.zeroPart.n ~= n then
-      state.zeroPart = {n = n, rank = distributed.rank(), ranks = distributed.size()}
+      state.zeroPart = {n = n, rank = rank, ranks = ranks, first = first}
    end
    local own = {}
    for key, value in pairs(config) do own[key] = value end
@@ -118,11 +135,11 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
       end
    end
    local fx, gradient
-   local idle, version = n < distributed.size(), comm.version{x}
+   local idle, version = n < ranks, comm.version{x}
    local function evaluate()
       local moved = comm.version{x} ~= version
-      if idle then moved = distributed.broadcastValue({moved}, 0)[1] end
-      if moved then share(x) end
+      if idle then moved = distributed.broadcastValue({moved}, 0, group)[1] end
+      if moved then share(x, group) end
       fx, gradient = opfunc(x)
       version = comm.version{x}
       arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
@@ -136,19 +153,19 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    local history = {}
    if count > 0 then
       history = select(2, self.method(evaluate, x:narrow(1, first, count), own, state))
-      if idle then distributed.broadcastValue({}, 0) end
+      if idle then distributed.broadcastValue({}, 0, group) end
    else
-      follow(x, opfunc, history)
+      follow(x, group, opfunc, history)
    end
-   share(x)
+   share(x, group)
    return x, history
 end
 
 -- A tensor of n elements with this rank's part in it.
-local function widen(part, like, n, first, count)
+local function widen(part, like, group, n, first, count)
    local whole = like.new(n)
    if count > 0 then whole:narrow(1, first, count):copy(part) end
-   share(whole)
+   share(whole, group)
    return whole
 end
 
@@ -169,10 +186,11 @@ function ZeroRedundancyOptimizer:whole(state)
    local part, copy, tensors, numbers = state.zeroPart, {}, {}, {}
    for key, value in next, state do copy[key] = value end
    if not part then return copy end
-   checkPart(state)
+   local group = ranksOf(self)
+   checkPart(state, group)
    copy.zeroPart = nil
    local n = part.n
-   local first, count = partOf(n, distributed.rank())
+   local first, count = partOf(n, group:rank(), group:size())
    eachTensor(state, function(key, t)
       if t:nElement() == count and count > 0 then tensors[#tensors + 1] = {key, t:type()} end
    end)
@@ -180,15 +198,16 @@ function ZeroRedundancyOptimizer:whole(state)
       if type(value) == 'number' then numbers[key] = value end
    end
    -- a rank without a part has counted nothing: it takes rank 0's numbers, and knows its tensors
-   tensors, numbers = unpack(distributed.broadcastValue({tensors, numbers}, 0))
+   tensors, numbers = unpack(distributed.broadcastValue({tensors, numbers}, 0, group))
    for key, value in pairs(numbers) do copy[key] = value end
    for _, one in ipairs(tensors) do
       local key, kind = unpack(one)
       local own = state[key]
       local like = own or torch.getmetatable(kind).new()
       local device = own and comm.device(own) or 0
-      copy[key] = device > 0 and cutorch.withDevice(device, widen, own, like, n, first, count)
-         or widen(own, like, n, first, count)
+      copy[key] = device > 0
+         and cutorch.withDevice(device, widen, own, like, group, n, first, count)
+         or widen(own, like, group, n, first, count)
    end
    return copy
 end

@@ -228,6 +228,10 @@ function checks.states()
    raises(('the state is the part of rank %d of %d, and this is rank %d of %d'):format(
       other.zeroPart.rank, size, rank, size), step, optim.ZeroRedundancyOptimizer(optim.adam), all,
       other)
+   other = loaded()
+   other.zeroPart.first = nil
+   raises('the state is a part as dpt 1.0 cut it', step,
+      optim.ZeroRedundancyOptimizer(optim.adam), all, other)
 end
 
 -- A hook may return the sum; one that gives the tensor other memory would change nothing.
