@@ -176,7 +176,8 @@ describe('dpt.distributed.sampler', function()
       end
       raises('wants the number of rows as argument 1, got 1.5', 1.5)
       raises('wants a table of options as argument 2, got number', 3, 3)
-      raises('there is no option rows, wanted batch, dropLast, seed or shuffle', 3, {rows = 1})
+      raises('there is no option rows, wanted batch, dropLast, group, seed or shuffle', 3,
+         {rows = 1})
       raises('option batch wants a number of rows, 1 at least, got 0', 3, {batch = 0})
       raises('option shuffle wants true or false, got 1', 3, {shuffle = 1})
       assert.error_matches(function() distributed.sampler(3):load{n = 4, position = 0} end,

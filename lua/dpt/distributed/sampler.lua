@@ -3,14 +3,15 @@
 --    local sampler = distributed.sampler(60000, {batch = 256, seed = 1})
 --    for indices in sampler:epoch() do ... end                    -- this rank's rows of each batch
 --
--- Invariant: a batch is one of all ranks, cut into as equal parts as can be, in the order of ranks;
--- so the batches of an epoch are the same whatever the number of ranks, all ranks have as many of
--- them (some perhaps without rows), and each index comes once, unless dropLast leaves out the last
--- batch for having fewer rows. The order goes by seed and epoch alone. What state() returns is
--- all that is needed to go on, also with another number of ranks. load takes the position from it,
--- and of the options those that the script did not ask for.
+-- Invariant: a batch is one of all ranks of the group, cut into as equal parts as can be, in the
+-- order of ranks; so the batches of an epoch are the same whatever the number of ranks, all ranks
+-- have as many of them (some perhaps without rows), and each index comes once, unless dropLast
+-- leaves out the last batch for having fewer rows. The order goes by seed and epoch alone. What
+-- state() returns is all that is needed to go on, also with another number of ranks. load takes the
+-- position from it, and of the options those that the script did not ask for.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
+local groups = require 'dpt.distributed.group'
 local options = require 'dpt.distributed.options'
 local report = require 'dpt.report'
 local fail, type = dptffi.fail, dptffi.type
@@ -23,6 +24,7 @@ local NAME = 'distributed.sampler'
 local known = {
    batch = {options.isCount, 'a number of rows, 1 at least'},
    dropLast = {options.isBoolean, 'true or false'},
+   group = groups.option,
    seed = {options.isWhole, 'a whole number'},
    shuffle = {options.isBoolean, 'true or false'},
 }
@@ -35,8 +37,8 @@ local states = {batch = known.batch, seed = known.seed, shuffle = known.shuffle,
 
 --- @param n how many rows there are
 -- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0), dropLast
---    (false)
--- @param rank, size this rank's number, and how many there are
+--    (false), group (all ranks)
+-- @param rank, size this rank's number, and how many there are, if there is no group
 function Sampler.new(n, given, rank, size)
    if not options.isWhole(n) or n < 0 then
       fail('%s: wants the number of rows as argument 1, got %s', NAME, tostring(n))
@@ -48,6 +50,8 @@ function Sampler.new(n, given, rank, size)
    for name, value in pairs(options.check(NAME, given, 2, known)) do
       self[name], self.asked[name] = value, true
    end
+   local group = self.group
+   if group then self.rank, self.size, self.group = group:rank(), group:size(), nil end
    return self
 end
 

@@ -158,7 +158,7 @@ local function partsOf(self, used)
    local rows = before[#before]
    for i = 1, used do
       local here = own.share and (rows > 0 and (before[i + 1] - before[i]) / rows or 0)
-      list[i] = {ranks = own.ranks, share = here and own.share * here}
+      list[i] = {devices = own.devices, share = here and own.share * here}
    end
    return list
 end

@@ -17,12 +17,14 @@
 -- @param buffers what becomes of running statistics, see docs/distributed.md
 -- @param overlap whether sums run beside the backward pass
 -- @param checkAlike number: calls net:checkAlike() in every so many forwards in training
+-- @param group of distributed.group: whose ranks train the network (all)
 -- @return a module; forward: this rank's part of the batch -> its output
 -- @usage nn.DistributedDataParallel(nn.Linear(3, 2)):forward(torch.ones(4, 3)):size() --> 4x2
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 require 'dpt.nn'
 local distributed = require 'dpt.distributed'
+local groups = require 'dpt.distributed.group'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
 local updates = require 'dpt.updates'
@@ -81,7 +83,8 @@ local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...)
 -- batches of as many rows in each pass, whose losses are divided by the same numbers, so that only
 -- gradients and statistics travel; sampler = what knows where this rank's rows stand in a batch;
 -- hook = how gradients are added up: 'half' or 'bfloat16' (of 2 bytes each), or function(tensor,
--- bucket) that leaves the sum in the tensor
+-- bucket) that leaves the sum in the tensor; group = the ranks that train the network (all): rank 0
+-- is its first then
 function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
@@ -94,14 +97,18 @@ function DistributedDataParallel:__init(module, given)
    options.set(self, given, NAME)
    parent.__init(self, module)
    self._type = module:type()
-   self.rank, self.ranks = distributed.rank(), distributed.size()
+   self.group = self.group or groups.world
+   self.rank, self.ranks = self.group:rank(), self.group:size()
+   options.checkSampler(self, NAME)
    self.pending = Pending.new(self, 'ranks', NAME .. ': ')
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
-   self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook) or nil
+   self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook, self.group) or nil
    if self.ranks > 1 then
       denominators.recorded = true
       distributed.during(NAME .. '(network)', self._meet, self)
       updates.addOfRanks(self)
+   else
+      self:_checkLayers()
    end
 end
 
@@ -157,7 +164,7 @@ end
 function DistributedDataParallel:_exchange(...)
    local device = self.device or self.table.gpuAssignments[1]
    local offset = device > 0 and random.offset(device) or hostRandom.hash()
-   local all, most, same = exchange(offset, ...), offset, true
+   local all, most, same = exchange(self.group, offset, ...), offset, true
    for _, numbers in ipairs(all) do
       local theirs = table.remove(numbers, 1)
       most, same = math.max(most, theirs), same and theirs == offset
@@ -165,7 +172,7 @@ function DistributedDataParallel:_exchange(...)
    if device > 0 then
       if most > offset then random.advance(device, most) end
    elseif not same then
-      generators.share(NAME, 0)
+      generators.share(NAME, 0, self.group)
    end
    return all
 end
@@ -179,7 +186,7 @@ end
 
 -- Calls f(...), a pass of this rank's rows, the share `share` of all ranks' (nil: unknown).
 local function within(self, share, f, ...)
-   local own = {share = share, ranks = self.sender.parts}
+   local own = {share = share, devices = self.sender.parts}
    if self.table then
       self.table.batchPart = own
       local results = {pcall(random.from, self.before, self.rank, f, ...)}
@@ -291,7 +298,7 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
       return self.gradInput
    end
    local share = meeting.isWanted(module)
-      and shares.want(self:_weight(gradOutput), self.rank).weight or 1
+      and shares.want(self:_weight(gradOutput), distributed.rank()).weight or 1
    self.gradInput = self:_pass(self._run, share, nil, 'updateGradInput', input, gradOutput)
    follow(self, gradOutput, termsOf(gradOutput))
    return self.gradInput
@@ -302,7 +309,8 @@ local function learnOrder(self)
    self.ordered = true
    if self.device == 0 or not self.overlap then return end
    local dispatcher = self.table and self.table.impl or self.dispatcher
-   self.order = distributed.broadcastValue(dispatcher:run(tracker.order)[1] or false, 0) or nil
+   self.order = distributed.broadcastValue(dispatcher:run(tracker.order)[1] or false, 0,
+      self.group) or nil
    self.params.overlap = nil
 end
 

@@ -1,6 +1,6 @@
 --- nn.SyncBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization with the mean
--- and variance of the batches of all devices and all ranks of dpt.distributed, for NxC, NxCxHxW and
--- further inputs.
+-- and variance of the batches of all devices and all ranks of dpt.distributed, or of the group of
+-- ranks in the field group, for NxC, NxCxHxW and further inputs.
 --
 --    net = nn.SyncBatchNormalization.convert(net)   -- before nn.DistributedDataParallel(net)
 --
@@ -16,7 +16,8 @@
 -- @return a module; forward: B x nOutput x ... -> the same size
 -- @usage nn.SyncBatchNormalization(3):forward(torch.rand(8, 3)):size() --> 8x3
 local torch = require 'dpt.tensor'
-local distributed = require 'dpt.distributed'
+local groups = require 'dpt.distributed.group'
+local options = require 'dpt.distributed.options'
 local comm = require 'dpt.comm'
 local random = require 'dpt.parallel.dispatch.random'
 local meeting = require 'dpt.parallel.dispatch.meeting'
@@ -62,11 +63,12 @@ local function isShared(self)
    if random.running() and meeting.replicas() == 0 then
       fail('%s: a replica was called by something that does not let replicas meet', NAME)
    end
-   return distributed.size() > 1
+   return exchange.ranks(self):size() > 1
 end
 
 -- What a function of dpt.nn.SyncBatchNormalization.exchange answers to this replica's value.
-local function ask(what, value, t)
+local function ask(self, what, value, t)
+   value.group, value.part = self.group, self.batchPart
    if meeting.replicas() > 0 then
       return meeting.meet('dpt.nn.SyncBatchNormalization.exchange', what, value)
    end
@@ -106,7 +108,7 @@ end
 -- The statistics of all rows, from those of this replica's.
 local function join(self, own)
    local n = self.running_mean:nElement()
-   local all = ask('statistics', {own = own, part = self.batchPart}, own)
+   local all = ask(self, 'statistics', {own = own}, own)
    local total, squares = all:narrow(1, 1, 1), all:narrow(1, n + 2, n)
    self.total, self.mean = total:clone():cmax(1), all:narrow(1, 2, n):clone()
    self.variance = torch.cdiv(squares, self.total:expandAs(squares))
@@ -151,8 +153,7 @@ local function ownSums(self, input, gradOutput)
 end
 
 local function gradient(self, input, gradOutput, sums)
-   local all = ask('sums', {own = sums, rows = self.rows, part = self.batchPart}, sums)
-      :clone()
+   local all = ask(self, 'sums', {own = sums, rows = self.rows}, sums):clone()
    self.gradInput:resizeAs(input)
    if self.rows == 0 then return self.gradInput end
    lib.batchnorm_backward(self.gradInput, nil, nil, input, gradOutput, self.weight, self.mean,
@@ -215,14 +216,20 @@ local CONVERTED = {
 -- @follows PyTorch's SyncBatchNorm.convert_sync_batchnorm
 -- @also nn.SyncBatchNormalization:convert()
 -- @param module module: a network
+-- @param options? table: group = of distributed.group, whose ranks put their statistics together
+--    (all); layers that were converted before get it, too
 -- @return the network, or what stands for it
 -- @usage torch.type(nn.SyncBatchNormalization.convert(nn.BatchNormalization(3)))
 --    --> nn.SyncBatchNormalization
-function SyncBatchNormalization.convert(module)
+function SyncBatchNormalization.convert(module, given)
+   local group = options.check(NAME .. '.convert', given, 2, {group = groups.option}).group
    return module:replace(function(one)
-      if not CONVERTED[torch.type(one)] then return one end
-      local new = setmetatable({}, SyncBatchNormalization)
-      for key, value in next, one do new[key] = value end
+      local new = one
+      if CONVERTED[torch.type(one)] then
+         new = setmetatable({}, SyncBatchNormalization)
+         for key, value in next, one do new[key] = value end
+      end
+      if torch.isTypeOf(new, NAME) then new.group = group end
       return new
    end)
 end

@@ -2,6 +2,7 @@
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local denominators = require 'dpt.nn.denominators'
+local groups = require 'dpt.distributed.group'
 local shares = require 'dpt.nn.DistributedDataParallel.shares'
 local N, R, D, S, M, U = shares.NONE, shares.ROWS, shares.DENOMINATOR, shares.SUM, shares.MIXED,
    shares.UNKNOWN
@@ -51,10 +52,11 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       local function exchange(...) -- another rank whose loss has twice the elements
          return {{...}, {12, D, select(3, ...), 1, S, 0}, {0, N, 0, 0, N, 0}}
       end
-      local found = shares.ofEntries(own.entries, exchange, 2)
+      local found = shares.ofEntries(own.entries, exchange, 2, groups.world)
       assert.same({1 / 3, 1}, {found[table[1]], found[table[2][1]]})
       assert.error_matches(function()
-         shares.ofEntries(own.entries, function(...) return {{...}, {1, S, 0, 1, S, 0}} end, 2)
+         shares.ofEntries(own.entries, function(...) return {{...}, {1, S, 0, 1, S, 0}} end, 2,
+            groups.world)
       end, 'entry 1 of the gradient: the gradient of rank 0 was divided by the', 1, true)
    end)
 
@@ -63,7 +65,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
          for r, own in ipairs(list) do
             list[r] = {weight = own[1], kind = own[2], ratio = own[3] or 0}
          end
-         return shares.sum(list)
+         return shares.sum(list, groups.world)
       end
       assert.same({5, true}, {sum{{2, R}, {0, N}, {3, R}}})
       assert.same({1, false}, {sum{{0, N}, {1, S}, {1, S}}})

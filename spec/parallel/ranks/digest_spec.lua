@@ -1,6 +1,7 @@
 -- dpt.parallel.ranks.digest: what must be equal on all ranks.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
+local world = require('dpt.distributed.group').world
 local digest = require 'dpt.parallel.ranks.digest'
 
 describe('dpt.parallel.ranks.digest', function()
@@ -15,7 +16,7 @@ describe('dpt.parallel.ranks.digest', function()
          'parameter 3 (modules[2].weight): torch.FloatTensor of 2',
          'parameter 4 (modules[2].bias): torch.FloatTensor of 2, ignored: it has no gradient',
          'buffer 1 (modules[2].running_mean): torch.FloatTensor of 2'}, list)
-      digest.compare('net', list, digest.fields(net))
+      digest.compare('net', list, digest.fields(net), world)
    end)
 
    it('lists options of modules, and not what passes leave', function()

@@ -7,6 +7,7 @@ local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
+local groups = require 'dpt.distributed.group'
 local Params = require 'dpt.parallel.params'
 local buffers = require 'dpt.parallel.params.buffers'
 local layout = require 'dpt.parallel.params.layout'
@@ -30,15 +31,29 @@ local function limited(self)
    return list
 end
 
+-- Raises if layers add up over all ranks, and only some of these have the network.
+function alike:_checkLayers()
+   if self.group == groups.world then return end
+   for i, inner in ipairs(self.modules[1]:listModules()) do
+      if inner.meetsReplicas and not inner.group then
+         dptffi.fail('%s: option group is %s, but module %d, an %s, adds up over all ranks: use'
+            .. ' nn.SyncBatchNormalization.convert(network, {group = group})', NAME,
+            tostring(self.group), i, torch.type(inner))
+      end
+   end
+end
+
 -- Raises unless all ranks have the same network, and lays its parameters out.
 function alike:_compare()
    local module = self.modules[1]
    -- what modules hold later may be of passes, which ranks may have had as they pleased
    local fields = self.params and {} or digest.fields(module)
-   digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)), fields)
+   digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)), fields,
+      self.group)
+   self:_checkLayers()
    self.table = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
    self.order, self.ordered = nil, false
-   for _, numbers in ipairs(exchange(self.table and #module.gpuAssignments or 1)) do
+   for _, numbers in ipairs(exchange(self.group, self.table and #module.gpuAssignments or 1)) do
       self.sender.parts = math.max(self.sender.parts, numbers[1])
    end
    self.limits = #limited(self) > 0
@@ -85,7 +100,7 @@ end
 local function sendParameters(self)
    for _, t in ipairs(self.params.source) do
       self.sentBytes.parameters = self.sentBytes.parameters + t:nElement() * t:elementSize()
-      distributed.broadcast(t, 0)
+      distributed.broadcast(t, 0, self.group)
    end
 end
 
@@ -131,7 +146,7 @@ function alike:_join(f, ...)
    local result = f(...)
    local module = self.table and self.table.modules[1] or self.modules[1]
    local device = self.device or self.table.gpuAssignments[1]
-   local all = distributed.allGatherValue(effects.takeOwn(module))
+   local all = distributed.allGatherValue(effects.takeOwn(module), self.group)
    for r, list in ipairs(all) do
       if r - 1 ~= self.rank then
          if device > 0 then
@@ -152,7 +167,7 @@ end
 -- one batch, and give all ranks the same order of data.
 function alike:_meet()
    self:_compare()
-   generators.share(NAME, cutorch.getDeviceCount())
+   generators.share(NAME, cutorch.getDeviceCount(), self.group)
    self:syncParameters()
 end
 
@@ -169,7 +184,7 @@ function alike:syncParameters()
    self:_layOut()
    sendParameters(self)
    local list = buffers.statistics(self.modules[1])
-   if #list > 0 then distributed.broadcast(list, 0) end
+   if #list > 0 then distributed.broadcast(list, 0, self.group) end
    self.moved = false
 end
 
@@ -177,13 +192,13 @@ end
 local function average(self, list)
    local active = self.active
    if not active or active.count == 0 or active.count == self.ranks then
-      distributed.allReduce(list, 'mean')
+      distributed.allReduce(list, 'mean', self.group)
       return
    end
    if not active.isOwn then
       for _, t in ipairs(list) do t:zero() end
    end
-   distributed.allReduce(list)
+   distributed.allReduce(list, 'sum', self.group)
    for _, t in ipairs(list) do t:div(active.count) end
 end
 
@@ -209,7 +224,7 @@ function alike:syncBuffers()
       self.sentBytes.buffers = self.sentBytes.buffers + t:nElement() * t:elementSize()
    end
    if self.buffers == 'first' then
-      distributed.broadcast(list, self.active and self.active.first or 0)
+      distributed.broadcast(list, self.active and self.active.first or 0, self.group)
    else
       average(self, list)
    end

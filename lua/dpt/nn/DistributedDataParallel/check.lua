@@ -36,7 +36,8 @@ end
 local function isOwn(part, ranks, value)
    if part.n < ranks then return true end
    local count = torch.isTensor(value) and value:nElement()
-   return count == math.floor(part.n / ranks) or count == math.ceil(part.n / ranks)
+   local each = math.floor(part.n / ranks)
+   return count == each or count == each + part.n % ranks
 end
 
 -- Appends the values of an optimizer's state.
@@ -71,15 +72,17 @@ local function valuesOf(self, state)
 end
 
 -- Raises if an entry of a rank differs from that of the same name of another rank, or is not there.
-local function compare(r, list, other, others, skipsBuffers)
+local function compare(group, r, list, other, others, skipsBuffers)
    local byName = {}
    for _, entry in ipairs(others) do byName[entry.name] = entry end
    for _, entry in ipairs(list) do
       local its = byName[entry.name]
       if not its then
-         fail('%s: rank %d has no %s, rank %d has one', NAME, other, entry.name, r)
+         fail('%s: rank %d has no %s, rank %d has one', NAME, group:globalRank(other), entry.name,
+            group:globalRank(r))
       elseif its.hash ~= entry.hash and not (entry.isBuffer and skipsBuffers) then
-         fail('%s: %s differs: rank %d has another value than rank %d', NAME, entry.name, other, r)
+         fail('%s: %s differs: rank %d has another value than rank %d', NAME, entry.name,
+            group:globalRank(other), group:globalRank(r))
       end
    end
 end
@@ -91,11 +94,11 @@ local function find(self, list)
       own[i] = {name = entry.name, isBuffer = entry.isBuffer,
          hash = hash.number(hash.add(hash.start, entry.value))}
    end
-   local all, isMoved = distributed.allGatherValue(own), false
+   local all, isMoved = distributed.allGatherValue(own, self.group), false
    for _, its in ipairs(all) do isMoved = isMoved or its.isMoved end
    for r = 2, #all do
-      compare(0, all[1], r - 1, all[r], isMoved)
-      compare(r - 1, all[r], 0, all[1], isMoved)
+      compare(self.group, 0, all[1], r - 1, all[r], isMoved)
+      compare(self.group, r - 1, all[r], 0, all[1], isMoved)
    end
 end
 
@@ -119,7 +122,7 @@ function check:checkAlike(state)
    self:_layOut()
    local list, all = valuesOf(self, state), hash.start
    for _, entry in ipairs(list) do all = hash.add(all, entry.value) end
-   local numbers = exchange(hash.number(all))
+   local numbers = exchange(self.group, hash.number(all))
    for r = 2, #numbers do
       if numbers[r][1] ~= numbers[1][1] then return find(self, list) end
    end

@@ -78,7 +78,7 @@ function gradients:meanLoss(loss)
       sum = sum + numbers[1]
       weights[r] = {weight = numbers[2], kind = numbers[3], ratio = numbers[4]}
    end
-   local total = shares.sum(weights)
+   local total = shares.sum(weights, self.group)
    if not total then
       dptffi.fail('nn.DistributedDataParallel: meanLoss got the sum of several terms that count'
          .. ' differently on the ranks: call a criterion and meanLoss for each term')

@@ -80,7 +80,7 @@ function join:join(f, state, control)
       end
       if not root then return nil end
       if unknown then
-         local theirs = distributed.broadcastValue(model or false, root)
+         local theirs = distributed.broadcastValue(model or false, root, self.group)
          model = model or theirs
       end
       if not ended then return unpack(batch, 1, model.n) end

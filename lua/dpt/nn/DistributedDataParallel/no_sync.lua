@@ -7,6 +7,7 @@
 -- large.
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local distributed = require 'dpt.distributed'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
 local follow = require 'dpt.nn.DataParallelTable.follow'
@@ -80,7 +81,7 @@ end
 function noSync:_defer(method, input, gradOutput, factor, given)
    local params = self.params
    self.pending:check()
-   local own = shares.want(self:_weight(gradOutput, given), self.rank)
+   local own = shares.want(self:_weight(gradOutput, given), distributed.rank())
    self.counts = self.counts or begin(self)
    self.pending:hold(params.source, params.gradient)
    local counts, before = added(self.counts, own), params:gradientVersion()
@@ -118,7 +119,7 @@ end
 -- weight in signatures
 local function settleEven(self, own)
    local counts = self.counts or NOTHING
-   local sum = added(counts, shares.want(own, self.rank))
+   local sum = added(counts, shares.want(own, distributed.rank()))
    local total = own.kind == shares.SUM and 1 or sum.weight * self.ranks / sum.passes
    if self.counts then bring(self, (counts.unit or 1) / total) end
    local number = (self.rows + 8191 * math.floor(sum.weight * 16) + 127 * own.kind
@@ -141,7 +142,7 @@ function noSync:_settle(own)
    end
    local pass = own or NOTHING
    if self.evenBatches and own then return settleEven(self, own) end
-   if self.counts and own then shares.want(own, self.rank) end
+   if self.counts and own then shares.want(own, distributed.rank()) end
    local sum = own and added(counts, own) or counts
    local passes, rows, entries, weights = 0, 0, nil, {}
    for r, numbers in ipairs(self:_exchange(sum.weight, sum.kind, sum.ratio, sum.passes,
@@ -153,12 +154,12 @@ function noSync:_settle(own)
          entries = (not entries or entries == numbers[6]) and numbers[6] or 0
       end
    end
-   local total, isMean = shares.sum(weights)
+   local total, isMean = shares.sum(weights, self.group)
    local rowsShare = rows > 0 and self.rows / rows or 0
    if not total then
       if self.counts or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
-      return shares.ofEntries(pass.entries, function(...) return self:_exchange(...) end, entries),
-         rowsShare
+      return shares.ofEntries(pass.entries, function(...) return self:_exchange(...) end, entries,
+         self.group), rowsShare
    end
    if isMean then total = total / math.max(passes, 1) end
    if self.counts then bring(self, total > 0 and (counts.unit or 1) / total or 0) end

@@ -1,8 +1,11 @@
 --- dpt.nn.DistributedDataParallel.options: checks what a distributed network is made with.
 --
 -- Invariant: an option that is not known or has a wrong value raises, saying what was wanted.
+local groups = require 'dpt.distributed.group'
 local general = require 'dpt.distributed.options'
-local type = require('dpt.ffi').type
+local Sampler = require 'dpt.distributed.sampler'
+local dptffi = require 'dpt.ffi'
+local type = dptffi.type
 
 local options = {}
 
@@ -24,6 +27,7 @@ local known = {
    buffers = {oneOf('first', 'average', 'own'), "'first', 'average' or 'own'"},
    checkAlike = {general.isCount, 'a number from 1 on'},
    evenBatches = {general.isBoolean, 'true or false'},
+   group = groups.option,
    hook = {isHook, "'half', 'bfloat16' or a function"},
    overlap = {general.isBoolean, 'true or false'},
    sampler = {isSampler, 'what distributed.sampler returned'},
@@ -34,6 +38,17 @@ local known = {
 function options.set(object, given, owner)
    for name, value in pairs(general.check(owner, given, 2, known)) do
       object[fields[name] or name] = value
+   end
+end
+
+--- Raises if the option sampler cuts its batches for other ranks than those of the group.
+function options.checkSampler(object, owner)
+   local sampler = object.sampler and (object.sampler.sampler or object.sampler) -- a loader's
+   if getmetatable(sampler) == Sampler
+      and (sampler.size ~= object.ranks or sampler.rank ~= object.rank) then
+      dptffi.fail('%s: option sampler cuts batches for rank %d of %d, and the network has this as'
+         .. ' rank %d of %d: give distributed.sampler the same option group', owner, sampler.rank,
+         sampler.size, object.rank, object.ranks)
    end
 end
 

@@ -148,11 +148,13 @@ end
 -- of a mean. nil and a message: weights are not of one kind, or those of several terms have other
 -- ratios.
 -- @param all list of weights, by rank
-function shares.sum(all)
+-- @param group of the ranks
+function shares.sum(all, group)
    local sum, first = 0, nil
    for r, own in ipairs(all) do
       if own.kind ~= shares.NONE then
-         local why = conflict(all[first or r], (first or r) - 1, own, r - 1)
+         local why = conflict(all[first or r], group:globalRank((first or r) - 1), own,
+            group:globalRank(r - 1))
          if why then return nil, why end
          if not first or all[first].weight == 0 then first = r end
          sum = sum + own.weight
@@ -163,6 +165,7 @@ function shares.sum(all)
 end
 
 --- Raises if a weight is of no use, before anything is sent.
+-- @param rank this one, in the world
 function shares.want(own, rank)
    local why = own.kind >= shares.MIXED and conflict(own, rank, own, rank)
    if why then fail('%s: %s', NAME, why) end
@@ -173,7 +176,7 @@ end
 -- @param own list of entries; nil: this rank has no rows
 -- @param exchange function: gets numbers, returns those of all ranks as lists
 -- @param n how many entries the ranks with rows have
-function shares.ofEntries(own, exchange, n)
+function shares.ofEntries(own, exchange, n, group)
    local numbers, result = {}, {}
    for k = 1, n do
       local entry = own and own[k] or noWeight()
@@ -185,7 +188,7 @@ function shares.ofEntries(own, exchange, n)
       for r, theirs in ipairs(all) do
          column[r] = {weight = theirs[3 * k - 2], kind = theirs[3 * k - 1], ratio = theirs[3 * k]}
       end
-      local total, why = shares.sum(column)
+      local total, why = shares.sum(column, group)
       if not total then fail('%s: entry %d of the gradient: %s', NAME, k, why) end
       if own then result[own[k].tensor] = total > 0 and own[k].weight / total or 0 end
    end

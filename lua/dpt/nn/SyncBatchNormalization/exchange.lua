@@ -9,20 +9,25 @@ local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
+local groups = require 'dpt.distributed.group'
 
 local exchange = {}
 
+--- Returns the group of the ranks that take part.
+-- @param value with a field group, or without: all ranks
+function exchange.ranks(value) return value.group or groups.world end
+
 -- Returns the parts of this process's replicas and of those of all ranks, as rows.
--- @param part of the batch that the first replica has; nil: there is no nn.DistributedDataParallel
-local function gather(values, devices, part)
-   local first, size = values[1], distributed.size()
-   local parts = math.max(devices, part and part.ranks or 1)
+-- @param value the first replica's
+local function gather(values, devices, value)
+   local first, group = values[1], exchange.ranks(value)
+   local size, parts = group:size(), math.max(devices, value.part and value.part.devices or 1)
    local own = first.new(parts, first:nElement())
    if #values < parts then own:zero() end
    for i, value in ipairs(values) do own[i]:copy(value:view(-1)) end
    if size == 1 then return own end
    local all = first.new(size * parts, first:nElement())
-   distributed.allGather(all, own)
+   distributed.allGather(all, own, group)
    return all
 end
 
@@ -66,7 +71,7 @@ end
 -- Returns the count, means and sums of squared differences of all, from those of each part.
 local function statistics(values, devices)
    local own = rowsOf(values)
-   local parts = gather(own, devices, values[1].part)
+   local parts = gather(own, devices, values[1])
    local onDevice = comm.device(parts) > 0
    local all = parts:type(onDevice and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor')
    local n = (all:size(2) - 1) / 2
@@ -86,7 +91,7 @@ local function statistics(values, devices)
 end
 
 --- @param values each replica's {own = its count, means and sums of squared differences, one after
--- the other; part = of the batch}
+-- the other; part = of the batch; group = of ranks, in replica 1's}
 -- @param device where they are put together
 -- @param devices how many of this process have replicas, also those without rows
 -- @return list of the same for all rows
@@ -95,19 +100,20 @@ function exchange.statistics(values, device, devices)
 end
 
 local function totals(values, devices)
-   local rows, list, part = 0, rowsOf(values), values[1].part
+   local rows, list, first = 0, rowsOf(values), values[1]
    for _, value in ipairs(values) do rows = rows + value.rows end
-   local weight = distributed.size() > 1 and not (part and part.ranks) and rows or 1
+   local isShared = first.part and first.part.devices
+   local weight = not isShared and exchange.ranks(first):size() > 1 and rows or 1
    local scaled = {}
    for i, one in ipairs(list) do scaled[i] = one * weight end
-   local sum = sumOf(gather(scaled, devices, part)):viewAs(list[1])
+   local sum = sumOf(gather(scaled, devices, first)):viewAs(list[1])
    if weight ~= 0 then sum:div(weight) end
    return spread(sum, list)
 end
 
---- @param values each replica's {own = sums of gradients, as (2, features); rows; part = of the
--- batch}. By themselves ranks weigh gradients by rows; gradOutput that nn.DistributedDataParallel
--- passes has been multiplied by the rank's share
+--- @param values each replica's {own = sums of gradients, as (2, features); rows; part; group}. By
+-- themselves ranks weigh gradients by rows; gradOutput that nn.DistributedDataParallel passes has
+-- been multiplied by the rank's share
 -- @return list of the sums over all, in the units of this rank's gradient
 function exchange.sums(values, device, devices) return on(device, totals, values, devices) end
 

@@ -2,8 +2,8 @@
 --
 -- Invariant: modules whose class has the field batchPart (false) have a table there while a pass of
 -- a part runs, and nothing of their own before and after it, so that files and copies never contain
--- it: {share = rows of the part / rows of the whole batch, nil: unknown; ranks = the most devices
--- that a rank has, if gradOutput is that of the mean over several ranks}.
+-- it: {share = rows of the part / rows of the whole batch, nil: unknown; devices = the most that a
+-- rank has, if gradOutput is that of the mean over several ranks}.
 local part = {}
 
 --- Returns whether a network has such modules.

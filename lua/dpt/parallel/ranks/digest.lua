@@ -1,8 +1,8 @@
---- dpt.parallel.ranks.digest: whether all ranks train the same network.
+--- dpt.parallel.ranks.digest: whether all ranks of a group train the same network.
 --
 -- Invariant: every rank compares the same lists, so that either all go on or all raise the same
--- error message, which names the first rank and entry that differ from rank 0's. No element of a
--- network has travelled before.
+-- error message, which names the first rank and entry that differ from those of the group's first
+-- rank, by the ranks' numbers in the world. No element of a network has travelled before.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 local transient = require 'dpt.transient'
@@ -100,7 +100,7 @@ end
 
 -- Raises if fields differ that all ranks have: what a class's object has in addition may come from
 -- a file or from a pass.
-local function compareFields(owner, all)
+local function compareFields(owner, all, group)
    for i, first in ipairs(all[1].fields) do
       local keys = {}
       for key in pairs(first) do keys[#keys + 1] = key end
@@ -109,8 +109,9 @@ local function compareFields(owner, all)
          for r = 2, #all do
             local its = all[r].fields[i][key]
             if its ~= nil and its ~= first[key] then
-               fail('%s: ranks differ: rank %d has %s = %s in %s, rank 0 has %s', owner, r - 1,
-                  key, its, all[1].modules[i], first[key])
+               fail('%s: ranks differ: rank %d has %s = %s in %s, rank %d has %s', owner,
+                  group:globalRank(r - 1), key, its, all[1].modules[i], group:globalRank(0),
+                  first[key])
             end
          end
       end
@@ -120,23 +121,26 @@ end
 --- Raises unless all ranks have the same list and fields.
 -- @param owner the class's name
 -- @param fields that digest.fields returned, or an empty table
-function digest.compare(owner, list, fields)
-   local answers, all, modules = distributed.allGatherValue{list = list, fields = fields}, {}, {}
+-- @param group of the ranks
+function digest.compare(owner, list, fields, group)
+   local answers = distributed.allGatherValue({list = list, fields = fields}, group)
+   local all, modules = {}, {}
    for r, answer in ipairs(answers) do all[r] = answer.list end
    for i = 1, math.huge do
       local some = false
       for r = 1, #all do
          some = some or all[r][i] ~= nil
          if all[r][i] ~= all[1][i] then
-            fail('%s: ranks differ: rank %d has %s, rank 0 has %s', owner, r - 1,
-               all[r][i] or 'nothing more', all[1][i] or 'nothing more')
+            fail('%s: ranks differ: rank %d has %s, rank %d has %s', owner,
+               group:globalRank(r - 1), all[r][i] or 'nothing more', group:globalRank(0),
+               all[1][i] or 'nothing more')
          end
       end
       if not some then break end
    end
    for _, text in ipairs(list) do modules[#modules + 1] = text:match '^module %d+: .*' end
    answers[1].modules = modules
-   compareFields(owner, answers)
+   compareFields(owner, answers, group)
 end
 
 return digest

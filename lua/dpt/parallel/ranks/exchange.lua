@@ -1,20 +1,25 @@
---- dpt.parallel.ranks.exchange: a few numbers of every rank, on every rank.
+--- dpt.parallel.ranks.exchange: a few numbers of every rank of a group, on every rank of it.
 --
--- Invariant: one collective of doubles in host memory for a call, which waits for all ranks.
+-- Invariant: one collective of doubles in host memory for a call, which waits for all ranks of the
+-- group.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 
-local mine, all = {}, {} -- by how many numbers
+local sent, received = {}, {} -- tensors by their numbers of elements
 
---- The numbers of all ranks.
--- @return list[rank + 1] of lists
-return function(...)
-   local n, size = select('#', ...), distributed.size()
-   mine[n] = mine[n] or torch.DoubleTensor(n)
-   all[n] = all[n] or torch.DoubleTensor(size * n)
-   local own, every = mine[n]:data(), all[n]:data()
+local function bufferOf(list, n)
+   list[n] = list[n] or torch.DoubleTensor(n)
+   return list[n]
+end
+
+--- The numbers of all ranks of a group.
+-- @return list[group rank + 1] of lists
+return function(group, ...)
+   local n, size = select('#', ...), group:size()
+   local mine, all = bufferOf(sent, n), bufferOf(received, size * n)
+   local own, every = mine:data(), all:data()
    for k = 1, n do own[k - 1] = (select(k, ...)) end
-   distributed.allGather(all[n], mine[n])
+   distributed.allGather(all, mine, group)
    local list = {}
    for r = 1, size do
       list[r] = {}

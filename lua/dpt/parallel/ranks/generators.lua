@@ -19,16 +19,16 @@ local function of(i, name, ...)
 end
 
 -- Raises if a rank's script has chosen another seed than rank 0 has.
-local function check(owner, all)
+local function check(owner, all, group)
    for i, first in ipairs(all[1]) do
       for r = 2, #all do
          local its = all[r][i]
          if its and its.isChosen and its.seed ~= first.seed then
-            fail('%s: ranks differ: %s of rank %d has the seed %.0f, that of rank 0 has %.0f: seed'
+            fail('%s: ranks differ: %s of rank %d has the seed %.0f, that of rank %d has %.0f: seed'
                .. " all ranks alike, and draw a rank's own numbers from a generator of its own,"
                .. ' torch.Generator()', owner,
-               i == 1 and 'the default generator' or 'the generator of device ' .. i - 1, r - 1,
-               its.seed, first.seed)
+               i == 1 and 'the default generator' or 'the generator of device ' .. i - 1,
+               group:globalRank(r - 1), its.seed, group:globalRank(0), first.seed)
          end
       end
    end
@@ -38,14 +38,15 @@ end
 -- ranks call it.
 -- @param owner the class's name
 -- @param devices how many; a rank may have fewer
-function generators.share(owner, devices)
+-- @param group of the ranks
+function generators.share(owner, devices, group)
    local own = {}
    for i = 0, devices do
       own[i + 1] = {seed = of(i, 'initialSeed'), isChosen = seeding.isChosen(i),
-         state = distributed.rank() == 0 and of(i, 'getRNGState') or nil}
+         state = group:rank() == 0 and of(i, 'getRNGState') or nil}
    end
-   local all = distributed.allGatherValue(own)
-   check(owner, all)
+   local all = distributed.allGatherValue(own, group)
+   check(owner, all, group)
    for i = 1, math.min(#all[1], #own) do
       of(i - 1, 'setRNGState', all[1][i].state)
       if not all[1][i].isChosen then seeding.forget(i - 1) end

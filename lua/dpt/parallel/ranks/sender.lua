@@ -1,4 +1,4 @@
---- dpt.parallel.ranks.sender: lets the gradients of all ranks be added up.
+--- dpt.parallel.ranks.sender: lets the gradients of all ranks of a group be added up.
 --
 -- Invariant: what is sent are views of the flat gradients, in place: no bucket is a copy. All ranks
 -- send the same views in the same order. A hook stands for the sum of a view: by halves, by
@@ -28,8 +28,9 @@ local CHUNK = 2 ^ 18 -- elements of which every rank has all parts at once
 --- @param bytes counts in its field gradients
 -- @param hook nil, 'half', 'bfloat16', or function(tensor, bucket) that leaves the sum over all
 -- ranks in the tensor, or returns it
-function Sender.new(bytes, hook)
-   return setmetatable({bytes = bytes, hook = hook, parts = 1}, Sender)
+-- @param group of the ranks
+function Sender.new(bytes, hook, group)
+   return setmetatable({bytes = bytes, hook = hook, group = group, parts = 1}, Sender)
 end
 
 --- Whether sums are taken of all devices' parts. All ranks answer alike.
@@ -40,13 +41,13 @@ end
 
 -- The sum of all ranks' parts as bfloat16, which NCCL is not asked for: every rank gets them and
 -- adds them up wide, in the order of ranks.
-local function gatherUppers(t, name)
+local function gatherUppers(t, group, name)
    local flat = t:view(-1)
    for first = 1, flat:nElement(), CHUNK do
       local here = flat:narrow(1, first, math.min(CHUNK, flat:nElement() - first + 1))
       local sent = bfloat16.encode(here)
-      local all = sent.new(distributed.size(), sent:nElement())
-      distributed.allGather(all, sent, nil, name)
+      local all = sent.new(group:size(), sent:nElement())
+      distributed.allGather(all, sent, group, name)
       here:copy(bfloat16.decode(all):sum(1):view(-1))
    end
 end
@@ -71,13 +72,15 @@ end
 local function sum(self, t, b, now)
    local each = 2
    local name = 'gradients, bucket ' .. b
-   if self.hook == 'bfloat16' and comm.device(t) > 0 and distributed.transport() == 'nccl' then
-      gatherUppers(t, name)
+   if self.hook == 'bfloat16' and comm.device(t) > 0
+      and distributed.transport(self.group) == 'nccl' then
+      gatherUppers(t, self.group, name)
    elseif self.hook == 'half' or self.hook == 'bfloat16' then
-      distributed.allReduce(t, 'sum', nil, name, now, self.hook)
+      distributed.allReduce(t, 'sum', self.group, name, now, self.hook)
    else
       each = t:elementSize()
-      if self.hook then hooked(self, t, b) else distributed.allReduce(t, 'sum', nil, name, now) end
+      if self.hook then hooked(self, t, b)
+      else distributed.allReduce(t, 'sum', self.group, name, now) end
    end
    self.bytes.gradients = self.bytes.gradients + t:nElement() * each
 end
@@ -91,8 +94,8 @@ local function gather(self, t, others)
       local here = t:narrow(1, first, n)
       own[1]:copy(here)
       for i, other in ipairs(others) do own[i + 1]:copy(other:narrow(1, first, n)) end
-      local all = t.new(distributed.size() * self.parts, n)
-      distributed.allGather(all, own, nil, 'gradients')
+      local all = t.new(self.group:size() * self.parts, n)
+      distributed.allGather(all, own, self.group, 'gradients')
       local rest = {}
       for i = 2, all:size(1) do rest[i - 1] = all[i] end
       here:copy(all[1])
