@@ -155,8 +155,8 @@ describe('nn.DistributedDataParallel of one rank', function()
       end
       wrong('wants an nn.Module as argument 1, got number', 3)
       wrong('wants a table of options as argument 2, got number', network(), 3)
-      wrong('there is no option bucket, wanted buffers, checkAlike, evenBatches, group, hook, overlap,'
-         .. ' reduce or sampler', network(), {bucket = 3})
+      wrong('there is no option bucket, wanted buffers, checkAlike, evenBatches, group, hook,'
+         .. ' overlap, reduce or sampler', network(), {bucket = 3})
       wrong("option reduce wants 'samples', 'ranks' or 'sum', got 'mean'", network(),
          {reduce = 'mean'})
       wrong("option hook wants 'half', 'bfloat16' or a function, got 'bf16'", network(),

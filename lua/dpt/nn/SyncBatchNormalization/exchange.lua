@@ -24,7 +24,7 @@ local function gather(values, devices, value)
    local size, parts = group:size(), math.max(devices, value.part and value.part.devices or 1)
    local own = first.new(parts, first:nElement())
    if #values < parts then own:zero() end
-   for i, value in ipairs(values) do own[i]:copy(value:view(-1)) end
+   for i, t in ipairs(values) do own[i]:copy(t:view(-1)) end
    if size == 1 then return own end
    local all = first.new(size * parts, first:nElement())
    distributed.allGather(all, own, group)
