@@ -70,6 +70,24 @@ local function storagesOf(tensors)
    return storages
 end
 
+-- By tensor of a flat one: the address of its storage then.
+local placed = setmetatable({}, {__mode = 'k'})
+
+--- Finds tensors that are views of a flat tensor of which they reach a part only: the rest is
+-- another network's.
+-- @return set of tensors
+function M.inCommon(tensors)
+   local common = {}
+   for _, entry in ipairs(storagesOf(tensors)) do
+      local reached = 0
+      for _, run in ipairs(merge(entry.items)) do reached = reached + run.last - run.first + 1 end
+      for _, item in ipairs(reached < #entry.storage and entry.items or {}) do
+         common[item.t] = placed[item.t] == comm.address(item.t)
+      end
+   end
+   return common
+end
+
 -- The blocks that the flat tensor is made of, in order: runs of a storage, or a tensor with gaps by
 -- itself, each with its tensors.
 local function blocksOf(tensors)
@@ -164,6 +182,10 @@ function M.layout(tensors)
    return layout
 end
 
+local function notePlaces(tensors)
+   for _, t in ipairs(tensors) do placed[t] = comm.address(t) end
+end
+
 -- The elements of segments one after the other, on the current device.
 local function join(segments)
    for i, segment in ipairs(segments) do
@@ -182,6 +204,7 @@ function M.one(tensors, what, name)
    local layout = M.layout(tensors)
    local segments = layout.segments
    if #segments == 1 and segments[1]:dim() == 1 and segments[1]:stride(1) == 1 then -- flat already
+      notePlaces(tensors)
       return segments[1], layout.offsets
    end
    if #segments == 0 then return tensors[1].new(), layout.offsets end
@@ -193,6 +216,7 @@ function M.one(tensors, what, name)
          t:set(flat:storage(), layout.offsets[i], t:size(), layout.strides[i])
       end
    end
+   notePlaces(tensors)
    return flat, layout.offsets
 end
 

@@ -1,4 +1,4 @@
--- A network that a script changes after it is wrapped: spec/support/ranks/later.lua.
+-- A network that a script changes before or after it is wrapped: spec/support/ranks/later.lua.
 local ranks = require 'spec.support.ranks'
 
 for _, devices in ipairs{'host:1', 'host:2'} do
@@ -8,5 +8,7 @@ for _, devices in ipairs{'host:1', 'host:2'} do
       it('follows methods that are set or removed', function() holds 'methods' end)
       it("sends rank 0's layers that are added to all ranks", function() holds 'added' end)
       it('drops as one process does without parameters', function() holds 'dropout' end)
+      it('leaves a common part where another network has it', function() holds 'trunk' end)
+      it('lays parameters out alike on all ranks', function() holds 'places' end)
    end)
 end

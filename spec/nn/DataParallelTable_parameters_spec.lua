@@ -247,6 +247,56 @@ same.dispatched('nn.DataParallelTable:', function()
          end
       end)
 
+      it('stay where another table has them, unless a script asks for flat ones', function()
+         local trunk = nn.Linear(5, 4)
+         local one = nn.Sequential():add(trunk):add(nn.Tanh()):add(nn.Linear(4, 3))
+         local two = nn.Sequential():add(trunk):add(nn.Tanh()):add(nn.Linear(4, 2))
+         nn.Container():add(one):add(two):cuda()
+         local base = nn.ConcatTable():add(one):add(two):clone()
+         local tables = {}
+         for i, net in ipairs{one, two} do
+            tables[i] = nn.DataParallelTable(1, true):add(net, same.range(most))
+         end
+         -- One step of table i by update(...), as of one device; others see the new trunk.
+         local function train(i, update, ...)
+            local input, gradOutput = randomInput({5}, most + 2), randomInput({4 - i}, most + 2)
+            for _, net in ipairs{base:get(i), tables[i]} do
+               net:zeroGradParameters()
+               net:forward(input)
+               net:backward(input, gradOutput)
+            end
+            base:get(i):updateParameters(0.1)
+            update(...)
+            for k, many in ipairs(tables) do
+               same.close(base:get(k):forward(input), many:forward(input), 1e-5)
+            end
+         end
+         local config = {learningRate = 0.1}
+         local function sgd(x, dx) optim.sgd(function() return 0, dx end, x, config) end
+
+         local x, dx = tables[1]:getParameters()
+         for _ = 1, 2 do
+            train(1, sgd, x, dx)
+            train(2, tables[2].updateParameters, tables[2], 0.1)
+         end
+         assert.is_nil(tables[2].flattenedParams)
+         assert.equal(4, #tables[2]:moduleParameters()[1][1])
+         local y, dy = tables[2]:getParameters() -- needs the trunk
+         assert.error_matches(function() sgd(x, dx) end, 'parameters that have moved elsewhere')
+         for _ = 1, 2 do
+            train(2, sgd, y, dy)
+            train(1, tables[1].updateParameters, tables[1], 0.1)
+         end
+         local z, dz = nn.Container():add(tables[1]):add(tables[2]):getParameters()
+         assert.equal(24 + 15 + 10, z:nElement())
+         for _ = 1, 2 do
+            dz:zero()
+            train(1, sgd, z, dz)
+            dz:zero()
+            train(2, sgd, z, dz)
+         end
+      end)
+
       it('that were on a wrong device for a while are laid out again', function()
          if most < 2 then return pending('needs 2 devices') end
          local one = networks.linear.make():cuda()

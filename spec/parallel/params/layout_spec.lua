@@ -64,6 +64,32 @@ describe('dpt.parallel.params.layout', function()
       assert.equal(1, #pieces[1])
    end)
 
+   it('leaves tensors in a flat one that has those of another network, or flattens all', function()
+      local one = make()
+      local two = nn.Sequential():add(one:get(2)):add(nn.Linear(2, 3):cuda())
+      one:getParameters()
+      local function storages(list)
+         local seen, count = {}, 0
+         for i = 1, list.n do
+            local key = torch.pointer(list[i]:storage())
+            count = count + (seen[key] and 0 or 1)
+            seen[key] = true
+         end
+         return count
+      end
+      local list = layout.describe(two)
+      local trunk = list[1]:storage()
+      layout.flatten(list, 'spec')
+      assert.is_true(list[1]:storage() == trunk)
+      assert.equal(2, storages(list))
+      local noted = layout.note(list)
+      layout.flatten(list, 'spec') -- of two whose tensors lie apart neither moves
+      assert.is_false(layout.hasMoved(noted))
+      layout.flatten(list, 'spec', true)
+      assert.equal(1, storages(list))
+      assert.equal(2, storages(layout.describe(one)))
+   end)
+
    it('lays out nothing if a replica is flat already', function()
       local net = make()
       net:getParameters()

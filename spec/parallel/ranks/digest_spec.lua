@@ -2,6 +2,7 @@
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local world = require('dpt.distributed.group').world
+local Params = require 'dpt.parallel.params'
 local digest = require 'dpt.parallel.ranks.digest'
 
 describe('dpt.parallel.ranks.digest', function()
@@ -17,6 +18,23 @@ describe('dpt.parallel.ranks.digest', function()
          'parameter 4 (modules[2].bias): torch.FloatTensor of 2, ignored: it has no gradient',
          'buffer 1 (modules[2].running_mean): torch.FloatTensor of 2'}, list)
       digest.compare('net', list, digest.fields(net), world)
+   end)
+
+   it('names the places of parameters and gradients in segments', function()
+      local net = nn.Linear(3, 2):float()
+      local params = Params.new{parameters = 0, gradients = 0}
+      local function places()
+         params:build(net, 0, {run = function(_, f, ...) return {f(net, 1, ...)} end})
+         return digest.places(net, params)
+      end
+      local list = {'parameter 1 (weight) at element 1', 'parameter 2 (bias) at element 7',
+         'gradient 1 (gradWeight) at element 1', 'gradient 2 (gradBias) at element 7'}
+      list[5], list[6] = 'segments of 6, 2 elements', 'segments of 6, 2 elements'
+      assert.same(list, places())
+      net:getParameters()
+      list[5], list[6] = 'segments of 8 elements', 'segments of 8 elements'
+      assert.same(list, places())
+      assert.is_nil(digest.difference(list, world))
    end)
 
    it('lists options of modules, and not what passes leave', function()

@@ -83,7 +83,105 @@ function checks.dropout()
    assert(torch.equal(whole:narrow(1, first, 4):float(), part:float()))
 end
 
-for _, name in ipairs{'methods', 'added', 'dropout'} do
+-- Fails if f() compares networks or sends parameters.
+local function sendsGradientsOnly(nets, f)
+   local compare, before = distributed.allGatherValue, {}
+   for i, net in ipairs(nets) do before[i] = net.sentBytes.parameters end
+   distributed.allGatherValue = function() error('networks were compared', 2) end
+   f()
+   distributed.allGatherValue = compare
+   for i, net in ipairs(nets) do assert(net.sentBytes.parameters == before[i], i) end
+end
+
+-- An actor and a critic with a common trunk, each wrapped, train as in one process. Neither moves
+-- the trunk away from the other, whoever asks for flat parameters.
+function checks.trunk()
+   local trunk = nn.Linear(3, 4)
+   local actor = nn.Sequential():add(trunk):add(nn.Tanh()):add(nn.Linear(4, 3))
+   local critic = nn.Sequential():add(trunk):add(nn.Tanh()):add(nn.Linear(4, 2))
+   nn.Container():add(actor):add(critic):type(double)
+   distributed.broadcast(actor:parameters(), 0)
+   distributed.broadcast(critic:parameters(), 0)
+   local whole = nn.ConcatTable():add(actor):add(critic):clone()
+   local all, _ = {}, nil
+   _, all[1] = wrapped(actor)
+   _, all[2] = wrapped(critic)
+   local criterion = nn.MSECriterion():type(double)
+   local rowsOfAll = distributed.size() * (distributed.size() + 1)
+   local inputs = torch.randn(rowsOfAll, 3):type(double)
+   local targets = {torch.randn(rowsOfAll, 3):type(double), torch.randn(rowsOfAll, 2):type(double)}
+   local first = rank * (rank + 1) + 1
+
+   local function gradient(net, input, target)
+      criterion:forward(net:forward(input), target)
+      net:backward(input, criterion:backward(net.output, target))
+   end
+   -- One step of the networks by the parameters of those in `stepped`, as in one process.
+   local function train(stepped, update)
+      whole:zeroGradParameters()
+      for _, net in ipairs(all) do net:zeroGradParameters() end
+      for i, net in ipairs(all) do
+         gradient(net, inputs:narrow(1, first, rows), targets[i]:narrow(1, first, rows))
+         gradient(whole:get(i), inputs, targets[i])
+      end
+      for _, i in ipairs(stepped) do whole:get(i):updateParameters(0.1) end
+      update()
+      for i, net in ipairs(all) do
+         for k, t in ipairs((net:parameters())) do
+            assert((t - whole:get(i):parameters()[k]):abs():max() < 1e-12, i .. ' ' .. k)
+         end
+      end
+   end
+   local function sgd(p, g) optim.sgd(function() return 0, g end, p, {learningRate = 0.1}) end
+
+   sendsGradientsOnly(all, function()
+      for _ = 1, 2 do
+         for i = 1, 2 do train({i}, function() all[i]:updateParameters(0.1) end) end
+      end
+   end)
+   local v, dv = all[1]:getParameters()
+   local y, dy = all[2]:getParameters() -- needs the trunk
+   raises('parameters that have moved elsewhere', sgd, v, dv)
+   train({2}, function() sgd(y, dy) end)
+   sendsGradientsOnly(all, function()
+      for _ = 1, 2 do train({2}, function() sgd(y, dy) end) end
+   end)
+   local z, dz = nn.Container():add(all[1]):add(all[2]):getParameters() -- of all three
+   raises('parameters that have moved elsewhere', sgd, y, dy)
+   assert(z:nElement() == 16 + 15 + 10)
+   local function update()
+      sgd(z, dz)
+      for _, t in ipairs{whole:get(1):get(1), whole:get(1):get(3), whole:get(2):get(3)} do
+         t:updateParameters(0.1)
+      end
+   end
+   train({}, update)
+   sendsGradientsOnly(all, function() for _ = 1, 2 do train({}, update) end end)
+end
+
+-- Parameters that ranks have in memory of different forms become those of rank 0, or an error.
+function checks.places()
+   local function layers()
+      torch.manualSeed(5 + rank)
+      return nn.Linear(3, 3):type(double), nn.Linear(3, 3):type(double)
+   end
+   local one, two = layers()
+   local between = nn.Add(1):type(double)
+   if rank == 0 then nn.Container():add(one):add(between):add(two):getParameters() end
+   local _, all = wrapped(nn.Sequential():add(one):add(two))
+   local sums = {}
+   for i, t in ipairs((all:parameters())) do sums[i] = t:sum() end
+   for _, others in ipairs(distributed.allGatherValue(sums)) do
+      for i, sum in ipairs(others) do assert(sum == sums[i]) end
+   end
+   step(all)
+   one, two = layers()
+   if rank == 0 then nn.Container():add(two):add(one):getParameters() end
+   raises('ranks differ: rank 1 has parameter 1 (modules[1].', wrapped,
+      nn.Sequential():add(one):add(two))
+end
+
+for _, name in ipairs{'methods', 'added', 'dropout', 'trunk', 'places'} do
    torch.manualSeed(3)
    checks[name]()
    distributed.barrier()

@@ -78,19 +78,22 @@ end
 
 -- Lays the replicas' parameters out anew if replica 1's were replaced or moved.
 -- @param version of replica 1's fields, if it is known
-function follow:_layOut(version)
+-- @param whole true: they must be one flat tensor, also if they are in one with another network's
+function follow:_layOut(version, whole)
    local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
    local change = params:changed(module, version)
    if change == 'other' then self.impl:applyChanges() end
-   if self.impl.modules and not change and not params:isBroken(self.impl)
-      and (self.flattenedParams or not self.flattenParams) then return end
+   local isDone = self.impl.modules and not change and not params:isBroken(self.impl)
+   if isDone and (params.flattened or not self.flattenParams)
+      and (params:isFlat() or not whole) then return end
    if change then self:_readType() else self:syncGradients() end
    if self.flattenParams then -- before replicas are made: then they are flat, too
-      params:flatten(module, device, torch.type(self))
+      params:flatten(module, device, torch.type(self), whole)
    end
    self:_replicas()
    params:build(module, device, self.impl)
-   self.flattenedParams = self.flattenParams and params.flat or nil
+   params.flattened = self.flattenParams
+   self.flattenedParams = self.flattenParams and params:isFlat() and params.flat or nil
 end
 
 -- Makes replicas and their flat buffers if they are missing or replica 1 has changed.
@@ -163,7 +166,7 @@ end
 --    return net.flattenedParams[2][1]:nElement() --> 3
 function follow:flattenParameters()
    self.flattenParams = true
-   self:_layOut()
+   self:_layOut(nil, true)
 end
 
 --- The flat parameters and gradients of replica 1; the same memory at every call.

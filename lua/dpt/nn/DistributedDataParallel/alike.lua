@@ -1,8 +1,9 @@
 --- dpt.nn.DistributedDataParallel.alike: how ranks become and stay alike.
 --
 -- Invariant: before anything of a network travels, all ranks have found that they have the same
--- one. Parameters and gradients of a network on one device (or in host memory) are flat from then
--- on; those of an nn.DataParallelTable are its own.
+-- one, with parameters and gradients in the same segments. They are views of flat tensors from then
+-- on; those in a flat tensor with another network's stay there. Ranks compare again if a tensor was
+-- replaced or has moved.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -69,32 +70,49 @@ local function deviceOf(module)
    return module:type():find '^torch%.Cuda' and cutorch.getDevice() or 0
 end
 
--- Lays out the parameters if they lie elsewhere. Whether a script has changed the network since the
--- last time; then ranks have compared it.
+-- Lays out the parameters.
+-- @param whole as layout.flatten
+local function layOut(self, whole)
+   local module = self.modules[1]
+   if self.table then
+      self.table.flattenParams = true
+      if whole then self.table:flattenParameters() else self.table:_layOut() end
+      self.params = self.table.params
+   else
+      self.device = deviceOf(module)
+      self.params:flatten(module, self.device, NAME, whole)
+      self.params:build(module, self.device, self.dispatcher)
+   end
+end
+
+-- Lays out the parameters alike on all ranks: what travels are segments.
+local function layOutAlike(self)
+   layOut(self)
+   local module = self.modules[1]
+   if not digest.difference(digest.places(module, self.params), self.group) then return end
+   layOut(self, true)
+   local difference = digest.difference(digest.places(module, self.params), self.group)
+   if difference then
+      dptffi.fail('%s: ranks differ: %s: call getParameters of the same modules, in the same order,'
+         .. ' on all ranks', NAME, difference)
+   end
+end
+
+-- Lays out the parameters if they lie elsewhere than before.
+-- @return true if they did and ranks have compared the network; false at the first time
 local function place(self)
    local module, before = self.modules[1], self.seen
-   if self.table then
-      self.table:flattenParameters()
-      self.params = self.table.params
-      if before == self.params.seen then return false end
-      local changed = before and layout.isOther(before, module)
-      if changed then
+   if self.table and before then layOut(self) end -- its replicas may be missing
+   local changed = not before or layout.isOther(before, module) or layout.hasMoved(before)
+   if changed then
+      if before then
          self:_losePending()
          self:_compare()
       end
-      self.seen = self.params.seen
-      return changed
+      layOutAlike(self)
    end
-   if not self.params:changed(module) then return false end
-   if before then
-      self:_losePending()
-      self:_compare()
-   end
-   self.device = deviceOf(module)
-   self.params:flatten(module, self.device, NAME)
-   self.params:build(module, self.device, self.dispatcher)
    self.seen = self.params.seen
-   return before
+   return before and changed
 end
 
 local function sendParameters(self)

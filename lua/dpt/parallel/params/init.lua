@@ -110,10 +110,19 @@ end
 
 --- Makes the parameters of replica 1 views of flat tensors, one for each type.
 -- @param device where it must be
-function Params:flatten(module, device, name)
+-- @param whole true: also those in a flat tensor together with another network's
+function Params:flatten(module, device, name, whole)
    local list = layout.describe(module)
    layout.checkPlace(list, device)
-   layout.flatten(list, name)
+   layout.flatten(list, name, whole)
+end
+
+--- Returns true if replica 1's parameters and gradients, as built, are one run each for a type.
+function Params:isFlat()
+   for h, half in ipairs(self.plan) do
+      if half.total > 0 and not self.flat[1][h] then return false end
+   end
+   return true
 end
 
 --- Notes that a script may have changed the replicas.

@@ -114,8 +114,28 @@ function layout.halves(list)
    return halves
 end
 
+-- Selects the parameters of a list that are in no flat tensor together with another network's, nor
+-- are their gradients.
+local function ownOf(list)
+   local tensors, own, gradients = {}, {n = 0}, {}
+   for i = 1, 2 * list.n do tensors[#tensors + 1] = list[i] or nil end
+   local common = flatten.inCommon(tensors)
+   for i = 1, list.n do
+      local gradient = list[list.n + i]
+      if not common[list[i]] and not common[gradient] then
+         own.n = own.n + 1
+         own[own.n], gradients[own.n] = list[i], gradient
+      end
+   end
+   for i, gradient in ipairs(gradients) do own[own.n + i] = gradient end
+   return own
+end
+
 --- Makes the tensors of a list views of flat ones, one for each half.
-function layout.flatten(list, name)
+-- @param whole true: all tensors; else those in a flat tensor together with another network's stay
+-- there, so that two networks with a common part do not move it away from each other
+function layout.flatten(list, name, whole)
+   if not whole then list = ownOf(list) end
    local halves = layout.halves(list)
    for h = 1, #halves, 2 do
       local tensors, gradients = halves[h].tensors, halves[h + 1].tensors

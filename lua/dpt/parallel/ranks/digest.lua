@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 local transient = require 'dpt.transient'
+local layout = require 'dpt.parallel.params.layout'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -118,6 +119,47 @@ local function compareFields(owner, all, group)
    end
 end
 
+--- Where the parameters and gradients of a network lie in its segments, as a list of texts.
+-- @param params that have laid them out
+function digest.places(module, params)
+   local list, names, tensors = {}, digest.names(module), layout.describe(module)
+   for _, half in ipairs(params.plan) do
+      for _, place in ipairs(half) do
+         local i = place.index
+         list[#list + 1] = ('%s %d (%s) at element %d'):format(
+            i > tensors.n and 'gradient' or 'parameter', (i - 1) % tensors.n + 1,
+            names[tensors[i]] or 'without a name', place.first)
+      end
+   end
+   for _, segments in ipairs{params.source, params.gradient} do
+      local counts = {}
+      for k, segment in ipairs(segments) do counts[k] = segment:nElement() end
+      list[#list + 1] = ('segments of %s elements'):format(table.concat(counts, ', '))
+   end
+   return list
+end
+
+-- Describes the first difference between lists of all ranks; nil: there is none.
+local function difference(all, group)
+   for i = 1, math.huge do
+      local some = false
+      for r = 1, #all do
+         some = some or all[r][i] ~= nil
+         if all[r][i] ~= all[1][i] then
+            return ('rank %d has %s, rank %d has %s'):format(group:globalRank(r - 1),
+               all[r][i] or 'nothing more', group:globalRank(0), all[1][i] or 'nothing more')
+         end
+      end
+      if not some then return nil end
+   end
+end
+
+--- Compares a list of texts over all ranks of a group.
+-- @return nil if they are equal; else the first difference, the same on all ranks
+function digest.difference(list, group)
+   return difference(distributed.allGatherValue(list, group), group)
+end
+
 --- Raises unless all ranks have the same list and fields.
 -- @param owner the class's name
 -- @param fields that digest.fields returned, or an empty table
@@ -126,18 +168,8 @@ function digest.compare(owner, list, fields, group)
    local answers = distributed.allGatherValue({list = list, fields = fields}, group)
    local all, modules = {}, {}
    for r, answer in ipairs(answers) do all[r] = answer.list end
-   for i = 1, math.huge do
-      local some = false
-      for r = 1, #all do
-         some = some or all[r][i] ~= nil
-         if all[r][i] ~= all[1][i] then
-            fail('%s: ranks differ: rank %d has %s, rank %d has %s', owner,
-               group:globalRank(r - 1), all[r][i] or 'nothing more', group:globalRank(0),
-               all[1][i] or 'nothing more')
-         end
-      end
-      if not some then break end
-   end
+   local found = difference(all, group)
+   if found then fail('%s: ranks differ: %s', owner, found) end
    for _, text in ipairs(list) do modules[#modules + 1] = text:match '^module %d+: .*' end
    answers[1].modules = modules
    compareFields(owner, answers, group)
