@@ -17,8 +17,10 @@ same.dispatched('nn.DataParallelTable options:', function()
       assert.is_true(many.gather)
       assert.equal('first', many.buffers)
       assert.is_nil(many.outputDevice)
-      many = table{gather = false, buffers = 'average', outputDevice = 1}
+      assert.is_true(many.overlap)
+      many = table{gather = false, buffers = 'average', outputDevice = 1, overlap = false}
       assert.is_false(many.gather)
+      assert.is_false(many.overlap)
       assert.equal('average', many.buffers)
       assert.equal(1, many.outputDevice)
    end)
@@ -29,12 +31,13 @@ same.dispatched('nn.DataParallelTable options:', function()
       end
       assert.error_matches(makes(true), 'table of options as argument 4, got boolean')
       assert.error_matches(makes{output = 1},
-         'no option output, wanted buffers, gather, outputDevice or weights')
+         'no option output, wanted buffers, gather, outputDevice, overlap or weights')
       assert.error_matches(makes{1}, 'no option 1')
       for _, wrong in ipairs{0, 1.5, cutorch.getDeviceCount() + 1, 'one', true} do
          assert.error_matches(makes{outputDevice = wrong}, 'outputDevice wants the number of')
       end
       assert.error_matches(makes{gather = 1}, 'gather wants true or false, got 1')
+      assert.error_matches(makes{overlap = 1}, 'overlap wants true or false, got 1')
       assert.error_matches(makes{gather = torch.Tensor(2)}, 'got torch.DoubleTensor$')
       assert.error_matches(makes{buffers = 'last'}, "wants 'first' or 'average', got 'last'")
       for text, weights in pairs{['{1e%+308, 1e%+308}'] = {1e308, 1e308}, ['{%-1, 1}'] = {-1, 1},

@@ -1,5 +1,5 @@
---- nn.DataParallel(module, {devices, outputDevice, dim, gather, buffers}): a network on several
--- devices in one line, after PyTorch's class of that name.
+--- nn.DataParallel(module, {devices, outputDevice, dim, gather, buffers, overlap, weights}): a
+-- network on several devices in one line, after PyTorch's class of that name.
 --
 --    net = nn.DataParallel(network)                           -- on all devices
 --    net = nn.DataParallel(network, {devices = {2, 3}, outputDevice = 3})
@@ -15,6 +15,8 @@
 -- @param dim the dimension that is split (1)
 -- @param gather false: outputs stay on their devices
 -- @param buffers what becomes of running statistics, see docs/data-parallel.md
+-- @param overlap false: gradients are added up after the backward pass
+-- @param weights a list of numbers, in proportion to which devices get rows
 -- @return a module; forward: what the network takes -> its output on outputDevice
 -- @usage nn.DataParallel(nn.Linear(3, 2)):forward(torch.CudaTensor(8, 3):fill(1)):size()
 --    --> 8x2

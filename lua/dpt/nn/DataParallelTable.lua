@@ -50,7 +50,6 @@ DataParallelTable.ownDevices = true -- moving a network leaves it where it is
 -- @return true
 -- @usage nn.DataParallelTable.standsForInner, nn.Linear.standsForInner --> true, nil
 DataParallelTable.standsForInner = true -- dpt.device.scope
--- If no option says else; overlap: whether gradients are reduced while others are computed.
 --- Options that say nothing else: gather (outputs come to device 1), buffers (whose running
 -- statistics all get), overlap (gradients are added up while others are computed).
 -- @field nn.DataParallelTable.gather
@@ -254,7 +253,14 @@ function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
    end
    local call = reducing and self.params:begin(self.impl, self.used)
    return self:_call('backward', method, self.used, self.inputGpu, self.gradOutputGpu, scale,
-      self.overlap and call)
+      call and self:_overlaps() and call)
+end
+
+-- Returns true if sums of gradients may begin in the backward pass. With ranks, replicas that meet
+-- in its middle would send buckets between what they exchange there.
+function DataParallelTable:_overlaps()
+   local sender = self.params.sender
+   return self.overlap and not (sender and (sender.waits or self.impl:meets()))
 end
 
 -- The same for a method that adds to the gradients: they are added up in replica 1's.

@@ -319,7 +319,6 @@ end
 local function pass(self, share, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
    if self.table then
-      module.overlap = self.overlap and not module.impl:meets()
       return within(self, share, module[method], module, input, gradOutput, factor)
    end
    local call = self.overlap and params:begin(self.dispatcher, 1)

@@ -2,6 +2,7 @@
 -- `checks` on all ranks; rank 0 prints the name of each that all have passed.
 local cudnn = require('dpt').cudnn
 local distributed = require 'dpt.distributed'
+local buckets = require 'dpt.parallel.params.buckets'
 local expect = require 'spec.support.ranks.expect'
 local raises, silently = expect.raises, expect.silently
 local rank, size = distributed.rank(), distributed.size()
@@ -348,8 +349,36 @@ function checks.orders()
    raises('the sampler of the option sampler has given out no batch yet', net.forward, net, input)
 end
 
+-- Sums begin in the backward pass, whose modules are observed then, unless the option overlap of
+-- the wrapper, or of the table in it, says no. The wrapper leaves the table's field as it is.
+function checks.overlap()
+   local least = buckets.least
+   buckets.least = 64 -- bytes: several buckets
+   for _, case in ipairs{{}, {table = true}, {table = true, ofTable = false, isLate = true},
+      {ofRanks = false, isLate = true}, {table = true, ofRanks = false, isLate = true},
+      {field = false, isLate = true}, {table = true, field = false, isLate = true}} do
+      local observed, net = nil, nn.Sequential():add(nn.Linear(3, 8)):add(nn.Linear(8, 8)):cuda()
+      net:get(1).accGradParameters = function(self, ...)
+         observed = rawget(self, 'backward') ~= nil
+         return nn.Linear.accGradParameters(self, ...)
+      end
+      if case.table then
+         net = nn.DataParallelTable(1, true, false, {overlap = case.ofTable}):add(net, {1, 2})
+      end
+      local all = nn.DistributedDataParallel(net, {overlap = case.ofRanks})
+      if case.field ~= nil then all.overlap = case.field end
+      for _ = 1, 2 do
+         all:forward(rand(4, 3))
+         all:backward(rand(4, 3), rand(4, 8))
+         assert(size == 1 or observed == not case.isLate)
+      end
+      if case.table then assert(rawget(net, 'overlap') == case.ofTable) end
+   end
+   buckets.least = least
+end
+
 for _, name in ipairs{'evaluation', 'half', 'bfloat16', 'searches', 'frozen', 'options', 'tables',
-   'statistics', 'sequences', 'orders'} do
+   'statistics', 'sequences', 'orders', 'overlap'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

@@ -31,6 +31,7 @@ local known = {
    gather = {general.isBoolean, 'true or false'},
    buffers = {function(value) return value == 'first' or value == 'average' end,
       "'first' or 'average'"},
+   overlap = {general.isBoolean, 'true or false'},
    weights = {areWeights, 'a list of numbers above 0 with a finite sum, one for each device'},
 }
 
@@ -53,7 +54,7 @@ function options.typeOf(module)
 end
 
 --- The options of nn.DataParallelTable.
-options.names = {'buffers', 'gather', 'outputDevice', 'weights'}
+options.names = {'buffers', 'gather', 'outputDevice', 'overlap', 'weights'}
 
 --- Raises unless the option is one of names (the table's) and may have the value.
 function options.check(owner, name, value, names)
@@ -86,7 +87,8 @@ end
 --- Sets fields of an object by the options of a user.
 -- @param given nil or a table: outputDevice = device on which results are joined (the first of the
 -- network's), gather = whether they are (true), buffers = whose running statistics count ('first'),
--- weights = list of how large the part of each device is (alike)
+-- overlap = whether gradients are added up while others are computed (true), weights = list of how
+-- large the part of each device is (alike)
 function options.set(object, given, owner)
    for name, value in pairs(options.read(given, options.names, owner, 4)) do
       object[name] = value

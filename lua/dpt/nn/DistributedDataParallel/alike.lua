@@ -127,6 +127,7 @@ end
 function alike:_layOut()
    local changed = place(self)
    self.params.sender, self.params.order = self.sender, self.order
+   self.sender.waits = not self.overlap
    if changed then sendParameters(self) end
    return self.params
 end
