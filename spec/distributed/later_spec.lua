@@ -9,6 +9,7 @@ for _, devices in ipairs{'host:1', 'host:2'} do
       it("sends rank 0's layers that are added to all ranks", function() holds 'added' end)
       it('drops as one process does without parameters', function() holds 'dropout' end)
       it('leaves a common part where another network has it', function() holds 'trunk' end)
+      it('shares what two networks share that are flat together', function() holds 'shared' end)
       it('lays parameters out alike on all ranks', function() holds 'places' end)
    end)
 end

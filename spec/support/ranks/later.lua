@@ -159,6 +159,19 @@ function checks.trunk()
    sendsGradientsOnly(all, function() for _ = 1, 2 do train({}, update) end end)
 end
 
+-- Layers that share tensors still do after both networks are wrapped, if they are flat together.
+function checks.shared()
+   local layer = nn.Linear(3, 4):type(double)
+   local one = nn.Sequential():add(layer):add(nn.Add(4):type(double))
+   local two = nn.Sequential():add(layer:clone('weight', 'bias', 'gradWeight', 'gradBias'))
+      :add(nn.Add(4):type(double))
+   local flat = nn.Container():add(one):add(two):getParameters()
+   for _, net in ipairs{one, two} do step(select(2, wrapped(net))) end
+   optim.sgd(function() return 0, flat:clone():fill(1) end, flat, {learningRate = 1})
+   assert(flat:nElement() == 16 + 4 + 4 and torch.equal(layer.weight, two:get(1).weight))
+   assert(layer.weight[1][1] == flat[1])
+end
+
 -- Parameters that ranks have in memory of different forms become those of rank 0, or an error.
 function checks.places()
    local function layers()
@@ -181,7 +194,7 @@ function checks.places()
       nn.Sequential():add(one):add(two))
 end
 
-for _, name in ipairs{'methods', 'added', 'dropout', 'trunk', 'places'} do
+for _, name in ipairs{'methods', 'added', 'dropout', 'trunk', 'shared', 'places'} do
    torch.manualSeed(3)
    checks[name]()
    distributed.barrier()
