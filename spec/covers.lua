@@ -52,9 +52,9 @@ return {
       ['profiler/summary'] = 'intervals memory',
       ['nn/DistributedDataParallel'] = [[
          DistributedDataParallel.alike DistributedDataParallel.bare
-         DistributedDataParallel.check
-         DistributedDataParallel.deferred DistributedDataParallel.gradients
-         DistributedDataParallel.join
+         DistributedDataParallel.check DistributedDataParallel.fields
+         DistributedDataParallel.gradients DistributedDataParallel.join
+         DistributedDataParallel.no_sync
          DistributedDataParallel.options
       ]],
       ['nn/SyncBatchNormalization'] = 'SyncBatchNormalization.exchange',

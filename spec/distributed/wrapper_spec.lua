@@ -28,6 +28,7 @@ describe('nn.DistributedDataParallel', function()
    it('counts rows where time is the first dimension', function() holds 'sequences' end)
    it('says which calls come in a wrong order, or to the wrapper', function() holds 'orders' end)
    it('sums in the backward pass, unless an option says no', function() holds 'overlap' end)
+   it('has the fields that are listed', function() holds 'fields' end)
 
    local function says(mistake, ...)
       if ranks.missing() then return pending(ranks.missing()) end

@@ -1,6 +1,6 @@
 -- nn.DistributedDataParallel in a world of one rank (DistributedDataParallel/alike,
--- DistributedDataParallel/bare, DistributedDataParallel/check, DistributedDataParallel/deferred,
--- DistributedDataParallel/join, DistributedDataParallel/gradients,
+-- DistributedDataParallel/bare, DistributedDataParallel/check, DistributedDataParallel/no_sync,
+-- DistributedDataParallel/join, DistributedDataParallel/fields, DistributedDataParallel/gradients,
 -- DistributedDataParallel/options); spec/distributed/training_spec.lua has several.
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim

@@ -36,6 +36,7 @@ local Sender = require 'dpt.parallel.ranks.sender'
 local alike = require 'dpt.nn.DistributedDataParallel.alike'
 local bare = require 'dpt.nn.DistributedDataParallel.bare'
 local check = require 'dpt.nn.DistributedDataParallel.check'
+local fields = require 'dpt.nn.DistributedDataParallel.fields'
 local gradients = require 'dpt.nn.DistributedDataParallel.gradients'
 local join = require 'dpt.nn.DistributedDataParallel.join'
 local noSync = require 'dpt.nn.DistributedDataParallel.no_sync'
@@ -66,8 +67,10 @@ DistributedDataParallel.overlap, DistributedDataParallel.evenBatches = true, fal
 DistributedDataParallel.standsForInner = true -- dpt.device.scope
 
 --- What copies do without: they are bare networks.
-DistributedDataParallel.transient = {'params', 'dispatcher', 'sender', 'table', 'pending', 'counts',
-   'order', 'seen', 'scaled', 'unscaled', 'sentBytes', 'output', 'gradInput'}
+DistributedDataParallel.transient = {'output', 'gradInput'}
+for name in pairs(fields) do
+   if name ~= 'modules' then table.insert(DistributedDataParallel.transient, name) end
+end
 
 local NAME = 'nn.DistributedDataParallel'
 

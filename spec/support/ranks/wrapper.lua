@@ -25,6 +25,8 @@ end
 
 local checks = {}
 
+buckets.least = 64 -- bytes: small networks have several buckets, too
+
 -- Gradients after a forward in evaluation (a network that is tuned with its statistics as they are)
 -- are those of one process; such a forward sends nothing.
 function checks.evaluation()
@@ -352,8 +354,6 @@ end
 -- Sums begin in the backward pass, whose modules are observed then, unless the option overlap of
 -- the wrapper, or of the table in it, says no. The wrapper leaves the table's field as it is.
 function checks.overlap()
-   local least = buckets.least
-   buckets.least = 64 -- bytes: several buckets
    for _, case in ipairs{{}, {table = true}, {table = true, ofTable = false, isLate = true},
       {ofRanks = false, isLate = true}, {table = true, ofRanks = false, isLate = true},
       {field = false, isLate = true}, {table = true, field = false, isLate = true}} do
@@ -374,11 +374,40 @@ function checks.overlap()
       end
       if case.table then assert(rawget(net, 'overlap') == case.ofTable) end
    end
-   buckets.least = least
+end
+
+-- A network has the fields that are listed, and each of them is used.
+function checks.fields()
+   local listed = require 'dpt.nn.DistributedDataParallel.fields'
+   local ofModule, seen = {_type = true, train = true, output = true, gradInput = true}, {}
+   local function look(net)
+      for name in next, net do
+         assert(listed[name] or ofModule[name], name)
+         seen[name] = true
+      end
+   end
+   local options = {reduce = 'samples', buffers = 'own', overlap = true, hook = 'half',
+      sampler = distributed.sampler(4 * size, {batch = 2 * size})}
+   for i, net in ipairs{linears(), nn.DataParallelTable(1):add(linears(), {1, 2})} do
+      local all = nn.DistributedDataParallel(net, i == 1 and options or nil)
+      local function step()
+         if i == 1 then options.sampler:next() end
+         all:forward(rand(2, 3))
+         all:backward(rand(2, 3), rand(2, 2))
+         look(all)
+      end
+      step()
+      all:noSync(step)
+      all:syncGradients()
+      all:evaluate()
+      all:forward(rand(2, 3))
+      look(all)
+   end
+   for name in pairs(listed) do assert(size == 1 or seen[name], name) end
 end
 
 for _, name in ipairs{'evaluation', 'half', 'bfloat16', 'searches', 'frozen', 'options', 'tables',
-   'statistics', 'sequences', 'orders', 'overlap'} do
+   'statistics', 'sequences', 'orders', 'overlap', 'fields'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()
