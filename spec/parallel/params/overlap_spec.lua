@@ -325,6 +325,31 @@ describe('dpt.parallel.params.overlap', function()
       same.checkReplicas(with)
    end)
 
+   it('sums what lies in memory of another network, too', function()
+      if n < 2 then return pending('needs 2 devices') end
+      local deep = networks.deep():cuda()
+      deep:getParameters()
+      local net = nn.Sequential():add(nn.Linear(6, 6):cuda()):add(deep:get(3)):add(deep:get(5))
+         :add(nn.Linear(6, 6):cuda())
+      local many = nn.DataParallelTable(1, true):add(net, same.range(n))
+      local one = net:clone()
+      for pass = 1, 3 do
+         local input = torch.randn(2 * n, 6):cuda()
+         local ready = count('reducer_bucket_ready', function()
+            many:forward(input)
+            many:backward(input, input)
+         end)
+         assert.equal(pass > 1 and 4 * n or 0, ready)
+         one:forward(input)
+         one:backward(input, input)
+         for i, gradient in ipairs(select(2, one:parameters())) do
+            same.close(gradient, select(2, many:parameters())[i], 1e-5)
+         end
+      end
+      assert.is_false(many.params:isFlat())
+      assert.is_true(net:get(2).weight:storage() == deep:get(1).weight:storage())
+   end)
+
    it('is not tried if replica 1 is not flat', function()
       local many = nn.DataParallelTable(1):add(networks.deep():cuda(), same.range(n))
       local input = torch.randn(2 * n, 6):cuda()

@@ -16,9 +16,8 @@ describe('dpt.parallel.params.tracker', function()
       local list = flatten.describe(net)
       flatten.flatten(list, 'net')
       local plan, segments = flatten.plan(list)
-      local flat = {{segments[1][1], segments[2][1]}}
       local dispatcher = {run = function(_, f, ...) return {f(net, 1, ...)} end}
-      local overlap = Overlap.new(plan, flat, list.n, dispatcher,
+      local overlap = Overlap.new(plan, {segments}, list.n, dispatcher,
          {send = function(_, tensors, b) sent[#sent + 1] = {b, #tensors} end}, order)
       return function(input, gradOutput)
          net:forward(input)

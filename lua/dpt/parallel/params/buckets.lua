@@ -1,4 +1,4 @@
---- dpt.parallel.params.buckets: cuts flat gradients into buckets of whole parameters.
+--- dpt.parallel.params.buckets: cuts gradients into buckets of whole parameters.
 --
 -- Invariant: every element that a parameter reaches is in one bucket. Buckets are filled in reverse
 -- order of the parameters, which is about the order in which a backward pass computes them, or in
@@ -37,10 +37,20 @@ local function addRuns(runs, half, h, elementSize)
    end
 end
 
--- Adds a run to a bucket, joined with the one before if they touch.
-local function put(bucket, run)
+-- Returns the positions at which segments of a half begin, as a set.
+local function beginnings(segments)
+   local set, first = {}, 1
+   for _, segment in ipairs(segments) do
+      set[first], first = true, first + segment:nElement()
+   end
+   return set
+end
+
+-- Adds a run to a bucket, joined with the one before if they touch in one segment.
+local function put(bucket, run, begins)
    local last = bucket[#bucket]
-   if last and last.half == run.half and last.first == run.last + 1 then
+   if last and last.half == run.half and last.first == run.last + 1
+      and not begins[run.half][last.first] then
       last.first = run.first
    else
       bucket[#bucket + 1] = {half = run.half, first = run.first, last = run.last}
@@ -58,17 +68,20 @@ local function readiness(runs, order, count)
    end
 end
 
---- Cuts the flat gradients of replica 1.
+--- Cuts the gradients of replica 1.
 -- @param plan list of halves, parameters and gradients in turn, as layout.flattenReplica takes it
--- @param flat the flat tensors of the halves
+-- @param segments of each half, as layout.plan returns them
 -- @param count how many parameters there are
 -- @param order nil, or for every parameter when its gradient was full in a pass; 0: never
--- @return list of buckets, each a list of {half, first, last}; for every parameter its bucket, 0:
--- none
-function buckets.cut(plan, flat, count, order)
-   local runs, list, bucketOf = {}, {}, {}
+-- @return list of buckets, each a list of {half, first, last}, which lies in one segment; for every
+-- parameter its bucket, 0: none
+function buckets.cut(plan, segments, count, order)
+   local runs, list, bucketOf, begins = {}, {}, {}, {}
    for i = 1, count do bucketOf[i] = 0 end
-   for h = 2, #plan, 2 do addRuns(runs, plan[h], h, flat[h] and flat[h]:elementSize()) end
+   for h = 2, #plan, 2 do
+      begins[h] = beginnings(segments[h])
+      addRuns(runs, plan[h], h, segments[h][1] and segments[h][1]:elementSize())
+   end
    if order then readiness(runs, order, count) end
    table.sort(runs, function(a, b)
       if a.ready ~= b.ready then return a.ready < b.ready end
@@ -85,7 +98,7 @@ function buckets.cut(plan, flat, count, order)
          list[#list + 1], bytes = {}, 0
       end
       bytes = bytes + more
-      put(list[#list], run)
+      put(list[#list], run, begins)
       for _, item in ipairs(run.items) do bucketOf[item.index - count] = #list end
    end
    return list, bucketOf

@@ -88,7 +88,7 @@ function Params:build(module, device, dispatcher)
    layout.checkPlace(seen, device)
    local plan, segments = layout.plan(seen)
    local flat = dispatcher:run(layout.flattenReplica, plan)
-   self.source, self.gradient, flat[1] = {}, {}, {}
+   self.source, self.gradient, self.segments, flat[1] = {}, {}, {segments}, {}
    for h, half in ipairs(segments) do
       local list = h % 2 == 1 and self.source or self.gradient
       for _, segment in ipairs(half) do list[#list + 1] = segment end
@@ -96,7 +96,9 @@ function Params:build(module, device, dispatcher)
    end
    self.values, self.sums = {}, {} -- of replicas 2..n, one list
    for i = 2, #flat do
+      self.segments[i] = {}
       for h, half in ipairs(segments) do
+         self.segments[i][h] = {flat[i][h]}
          cut(h % 2 == 1 and self.values or self.sums, flat[i][h], half)
       end
    end
@@ -166,13 +168,13 @@ function Params:broadcast()
    end
 end
 
---- Lets the next reduce begin while the gradients are computed, if they are flat.
+--- Begins the next reduction while gradients are computed, unless they have gaps.
 -- @param dispatcher what runs the replicas
 -- @param used how many compute something
 -- @return the function by which the dispatcher must call them for that, or nil
 function Params:begin(dispatcher, used)
    if self.overlap == nil then
-      self.overlap = Overlap.new(self.plan, self.flat, self.seen.n, dispatcher, self.sender,
+      self.overlap = Overlap.new(self.plan, self.segments, self.seen.n, dispatcher, self.sender,
          self.order) or false
    end
    if not self.overlap or self.sender and self.sender:isOrdered() then return nil end

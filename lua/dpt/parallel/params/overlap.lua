@@ -1,8 +1,8 @@
 --- dpt.parallel.params.overlap: reduces gradients in buckets while the backward pass goes on.
 --
--- Invariant: the flat gradients are cut into buckets of whole parameters, the last parameters
--- first. A bucket's sum begins when all modules that may write to it have returned, on every
--- replica, as known from the backward passes before; what is not done early is done at the end.
+-- Invariant: the gradients are cut into buckets of whole parameters, the last parameters first. A
+-- bucket's sum begins when all modules that may write to it have returned, on every replica, as
+-- known from the backward passes before; what is not done early is done at the end.
 -- Each replica learns for itself which modules fill a bucket, and in how many calls
 -- (dpt.parallel.params.tracker). A container that is not known to leave the gradients of the
 -- modules in it alone owns them, so that one that begins to clip, scale or freeze them is in time.
@@ -23,46 +23,57 @@ local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
 local Overlap = {}
 Overlap.__index = Overlap
 
--- Whether there is something to add up, in tensors that can be cut.
-local function isFlat(plan, flat, sender)
+-- Returns true if there is something to add up, in tensors that can be cut.
+local function canCut(plan, segments, sender)
    local some = false
    for h = 2, #plan, 2 do
-      local gradient = flat[1][h]
-      if plan[h].total > 0 then
-         if not gradient or gradient:dim() ~= 1 or not gradient:isContiguous()
-            or comm.device(gradient) == 0 then return false end
+      for _, segment in ipairs(segments[1][h]) do
+         if segment:dim() ~= 1 or not segment:isContiguous() or comm.device(segment) == 0 then
+            return false
+         end
          some = true
       end
    end
-   return some and (#flat > 1 or sender ~= nil)
+   return some and (#segments > 1 or sender ~= nil)
 end
 
---- The reducer of all replicas' flat gradients.
+-- The elements of a run, which lies in one of the segments.
+local function viewOf(segments, run)
+   local before = 0
+   for _, segment in ipairs(segments) do
+      if run.first <= before + segment:nElement() then
+         return segment:narrow(1, run.first - before, run.last - run.first + 1)
+      end
+      before = before + segment:nElement()
+   end
+end
+
+--- The reducer of all replicas' gradients.
 -- @param plan what layout.flattenReplica takes
--- @param flat flat[i][h] is replica i's flat tensor for plan[h]
+-- @param segments segments[i][h] is the list of replica i's segments for plan[h]
 -- @param count how many parameters there are
 -- @param dispatcher what runs the replicas
 -- @param sender takes the sums to other processes; or nil
 -- @param order when each parameter's gradient is full, or nil (dpt.parallel.params.buckets)
--- @return nil if there is nothing to add up, or replica 1's gradients are not flat
-function Overlap.new(plan, flat, count, dispatcher, sender, order)
-   if not isFlat(plan, flat, sender) then return nil end
-   local list, bucketOf = buckets.cut(plan, flat[1], count, order)
+-- @return nil if there is nothing to add up, or replica 1 has gradients with gaps
+function Overlap.new(plan, segments, count, dispatcher, sender, order)
+   if not canCut(plan, segments, sender) then return nil end
+   local list, bucketOf = buckets.cut(plan, segments[1], count, order)
    if #list == 1 then return nil end -- it would begin when all is over
    local counts, tensors, sums = ffi.new('int64_t[?]', #list), {}, {}
    for b, bucket in ipairs(list) do
       counts[b - 1] = #bucket
       sums[b] = {}
-      for i = 1, #flat do
+      for i = 1, #segments do
          for k, run in ipairs(bucket) do
-            local t = flat[i][run.half]:narrow(1, run.first, run.last - run.first + 1)
+            local t = viewOf(segments[i][run.half], run)
             tensors[#tensors + 1] = t
             if i == 1 then sums[b][k] = t end
          end
       end
    end
    local out = ffi.new('dpt_reducer *[1]')
-   lib.reducer_new(out, #list, counts, #flat, lists.pointers(tensors, #tensors))
+   lib.reducer_new(out, #list, counts, #segments, lists.pointers(tensors, #tensors))
    core.hold(tensors)
    local reducer = ffi.gc(out[0], C.dpt_reducer_free)
    local address = tonumber(ffi.cast('uintptr_t', reducer))
