@@ -51,7 +51,7 @@ return {
       ['profiler/timeline'] = 'colours page page_script',
       ['profiler/summary'] = 'intervals memory',
       ['nn/DistributedDataParallel'] = [[
-         DistributedDataParallel.alike DistributedDataParallel.bare
+         DistributedDataParallel.sync DistributedDataParallel.inner
          DistributedDataParallel.check DistributedDataParallel.fields
          DistributedDataParallel.gradients DistributedDataParallel.join
          DistributedDataParallel.no_sync

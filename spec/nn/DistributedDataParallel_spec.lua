@@ -1,5 +1,5 @@
--- nn.DistributedDataParallel in a world of one rank (DistributedDataParallel/alike,
--- DistributedDataParallel/bare, DistributedDataParallel/check, DistributedDataParallel/no_sync,
+-- nn.DistributedDataParallel in a world of one rank (DistributedDataParallel/sync,
+-- DistributedDataParallel/inner, DistributedDataParallel/check, DistributedDataParallel/no_sync,
 -- DistributedDataParallel/join, DistributedDataParallel/fields, DistributedDataParallel/gradients,
 -- DistributedDataParallel/options); spec/distributed/training_spec.lua has several.
 local dpt = require 'dpt'

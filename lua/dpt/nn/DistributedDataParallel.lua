@@ -33,15 +33,15 @@ local exchange = require 'dpt.parallel.ranks.exchange'
 local generators = require 'dpt.parallel.ranks.generators'
 local hostRandom = require 'dpt.parallel.ranks.host_random'
 local Sender = require 'dpt.parallel.ranks.sender'
-local alike = require 'dpt.nn.DistributedDataParallel.alike'
-local bare = require 'dpt.nn.DistributedDataParallel.bare'
 local check = require 'dpt.nn.DistributedDataParallel.check'
 local fields = require 'dpt.nn.DistributedDataParallel.fields'
 local gradients = require 'dpt.nn.DistributedDataParallel.gradients'
+local inner = require 'dpt.nn.DistributedDataParallel.inner'
 local join = require 'dpt.nn.DistributedDataParallel.join'
 local noSync = require 'dpt.nn.DistributedDataParallel.no_sync'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 local shares = require 'dpt.nn.DistributedDataParallel.shares'
+local sync = require 'dpt.nn.DistributedDataParallel.sync'
 local denominators = require 'dpt.nn.denominators'
 local Pending = require 'dpt.parallel.params.pending'
 local meeting = require 'dpt.parallel.dispatch.meeting'
@@ -92,8 +92,8 @@ function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
    end
-   for _, inner in ipairs(module:listModules()) do
-      if torch.isTypeOf(inner, NAME) then
+   for _, one in ipairs(module:listModules()) do
+      if torch.isTypeOf(one, NAME) then
          fail('got a network with another one of it inside: take that out, one around all will do')
       end
    end
@@ -148,7 +148,7 @@ function DistributedDataParallel:_place()
    self.before, self.total = self.rows * self.rank, nil
    if self.evenBatches then self.total, self.active = self.rows * self.ranks, nil end
    if self.deferred or self.evenBatches then return end -- nothing is sent: as if all had as many
-   local all = self:_exchange(self.rows)
+   local all = self:_allGatherNumbers(self.rows)
    self.before, self.total = 0, 0
    local active = {count = 0, isOwn = self.rows > 0}
    for r, numbers in ipairs(all) do
@@ -164,7 +164,7 @@ end
 --- The numbers of all ranks. Generators that have come apart meet: a rank without rows has drawn
 -- nothing on its device. One in host memory that a rank has seeded otherwise is an error.
 -- @return list[rank + 1] of lists
-function DistributedDataParallel:_exchange(...)
+function DistributedDataParallel:_allGatherNumbers(...)
    local device = self.device or self.table.gpuAssignments[1]
    local offset = device > 0 and random.offset(device) or hostRandom.hash()
    local all, most, same = exchange(self.group, offset, ...), offset, true
@@ -402,7 +402,7 @@ function DistributedDataParallel:accGradParameters(input, gradOutput, scale, giv
       given)
 end
 
-for _, methods in ipairs{alike, bare, check, gradients, join, noSync} do
+for _, methods in ipairs{check, gradients, inner, join, noSync, sync} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
 end
 

@@ -119,8 +119,8 @@ function checks.even()
       local _, got = all:getParameters()
       one:zeroGradParameters()
       all:zeroGradParameters()
-      local exchange = all._exchange
-      function all:_exchange() error 'something was exchanged' end
+      local exchange = all._allGatherNumbers
+      function all:_allGatherNumbers() error 'something was exchanged' end
       local state = torch.getRNGState()
       for k = 0, 2 do
          local function pass(net, from, n, scale)
@@ -133,7 +133,7 @@ function checks.even()
          torch.setRNGState(state)
          pass(one, 1, rows, reduce == 'sum' and size or 1)
       end
-      all._exchange = exchange
+      all._allGatherNumbers = exchange
       near(got, wanted, 'even batches, ' .. reduce)
    end
 end

@@ -2,6 +2,7 @@
 -- `checks` on all ranks; rank 0 prints the name of each that all have passed.
 local cudnn = require('dpt').cudnn
 local distributed = require 'dpt.distributed'
+local groups = require 'dpt.distributed.group'
 local buckets = require 'dpt.parallel.params.buckets'
 local expect = require 'spec.support.ranks.expect'
 local raises, silently = expect.raises, expect.silently
@@ -387,7 +388,7 @@ function checks.fields()
       end
    end
    local options = {reduce = 'samples', buffers = 'own', overlap = true, hook = 'half',
-      sampler = distributed.sampler(4 * size, {batch = 2 * size})}
+      evenBatches = false, checkAlike = 2, group = groups.world, sampler = distributed.sampler(4 * size, {batch = 2 * size})}
    for i, net in ipairs{linears(), nn.DataParallelTable(1):add(linears(), {1, 2})} do
       local all = nn.DistributedDataParallel(net, i == 1 and options or nil)
       local function step()

@@ -6,25 +6,28 @@ local fields = {
    -- Options (options.lua): docs/distributed.md.
    reduce = 'options: how ranks are weighted',
    buffers = 'options: whose running statistics all ranks get',
+   checkEvery = 'options: the number of forwards between checks (checkAlike); nil: none',
+   evenBatches = 'options: true if ranks promise to have as many rows',
+   group = 'options: the ranks that train the network (dpt.distributed.group)',
    hook = 'options: how gradients are added up; nil: as they are',
    sampler = 'options: knows the rows of a batch of all ranks; or nil',
    overlap = 'options: true if sums begin in the backward pass',
 
    -- From the constructor.
    modules = 'init: list of one, the network inside',
-   rank = 'init: the number of this rank, from 0',
-   ranks = 'init: the number of ranks',
+   rank = 'init: the number of this rank in the group, from 0',
+   ranks = 'init: the number of ranks in the group',
    sentBytes = 'init: {gradients, parameters, buffers}, bytes that this rank has sent so far',
    sender = 'init: sums buckets over ranks (dpt.parallel.ranks.sender); nil with one rank',
+   pending = 'init: what may be done while gradients wait (dpt.parallel.params.pending)',
 
    -- The network that all ranks have compared.
-   table = 'alike: the network inside if it is an nn.DataParallelTable, else nil',
-   device = 'alike: the device of a network that is none, 0: host memory',
-   dispatcher = 'alike: runs functions on the only replica of a network that is none',
-   params = 'alike: parameters and gradients as segments (dpt.parallel.params)',
-   seen = 'alike: where parameters and gradients were when ranks last compared the network',
-   looked = 'alike: modules whose methods must heed scale (dpt.parallel.ranks.scale)',
-   limits = 'alike: true if a forward changes rows of parameters (maxNorm)',
+   table = 'sync: the network inside if it is an nn.DataParallelTable, else nil',
+   device = 'sync: the device of a network that is none, 0: host memory',
+   dispatcher = 'sync: runs functions on the only replica of a network that is none',
+   params = 'sync: parameters and gradients as segments (dpt.parallel.params)',
+   seen = 'sync: where parameters and gradients were when ranks last compared the network',
+   limits = 'sync: true if a forward changes rows of parameters (maxNorm)',
    ordered = 'init: true if ranks have agreed on an order of buckets',
    order = "init: when each parameter's gradient was full in rank 0's first pass; nil: unknown",
 
@@ -32,13 +35,17 @@ local fields = {
    rows = 'init: the number of rows of this rank',
    before = 'init: the number of rows of lower ranks in the batch of all ranks',
    total = 'init: the number of rows of all ranks; nil: unknown',
+   active = 'init: {first, count, isOwn}, the ranks with rows in the last one in training; or nil',
+   moved = 'init: true if it has moved running statistics, until the backward after it',
+   untilCheck = 'check: the number of forwards until the next check',
    evaluated = 'init: true if it was in evaluation',
 
    -- The last backward, and gradients that wait (noSync).
-   weighed = "deferred: what this rank's gradient counts; nil: no backward since the forward",
-   weighedBy = 'deferred: of what kind that is (dpt.parallel.ranks.weights)',
+   weight = "no_sync: what this rank's gradient counts; nil: no backward since the forward",
+   scaled = "init: memory of gradOutput times this rank's share",
+   unscaled = 'init: memory of gradInput in units of this rank',
    deferred = 'DataParallelTable/follow: true in noSync',
-   pending = 'deferred: what waits on this rank; nil: nothing',
+   counts = 'no_sync: what the passes that wait count; nil: none wait',
 }
 
 return fields

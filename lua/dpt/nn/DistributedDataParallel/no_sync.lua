@@ -145,7 +145,7 @@ function noSync:_settle(own)
    if self.counts and own then shares.want(own, distributed.rank()) end
    local sum = own and added(counts, own) or counts
    local passes, rows, entries, weights = 0, 0, nil, {}
-   for r, numbers in ipairs(self:_exchange(sum.weight, sum.kind, sum.ratio, sum.passes,
+   for r, numbers in ipairs(self:_allGatherNumbers(sum.weight, sum.kind, sum.ratio, sum.passes,
       own and self.rows or 0, pass.entries and #pass.entries or 0)) do
       weights[r] = {weight = numbers[1], kind = numbers[2], ratio = numbers[3],
          criterion = r == self.rank + 1 and sum.criterion or nil}
@@ -158,7 +158,7 @@ function noSync:_settle(own)
    local rowsShare = rows > 0 and self.rows / rows or 0
    if not total then
       if self.counts or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
-      return shares.ofEntries(pass.entries, function(...) return self:_exchange(...) end, entries,
+      return shares.ofEntries(pass.entries, function(...) return self:_allGatherNumbers(...) end, entries,
          self.group), rowsShare
    end
    if isMean then total = total / math.max(passes, 1) end

@@ -1,4 +1,4 @@
---- dpt.nn.DistributedDataParallel.alike: how ranks become and stay alike.
+--- dpt.nn.DistributedDataParallel.sync: how ranks become and stay alike.
 --
 -- Invariant: before anything of a network travels, all ranks have found that they have the same
 -- one, with parameters and gradients in the same segments. They are views of flat tensors from then
@@ -19,7 +19,7 @@ local exchange = require 'dpt.parallel.ranks.exchange'
 local generators = require 'dpt.parallel.ranks.generators'
 local options = require 'dpt.nn.DistributedDataParallel.options'
 
-local alike = {}
+local sync = {}
 
 local NAME = 'nn.DistributedDataParallel'
 
@@ -33,7 +33,7 @@ local function limited(self)
 end
 
 -- Raises if layers add up over all ranks, and only some of these have the network.
-function alike:_checkLayers()
+function sync:_checkLayers()
    if self.group == groups.world then return end
    for i, inner in ipairs(self.modules[1]:listModules()) do
       if inner.meetsReplicas and not inner.group then
@@ -45,7 +45,7 @@ function alike:_checkLayers()
 end
 
 -- Raises unless all ranks have the same network, and lays its parameters out.
-function alike:_compare()
+function sync:_compare()
    local module = self.modules[1]
    -- what modules hold later may be of passes, which ranks may have had as they pleased
    local fields = self.params and {} or digest.fields(module)
@@ -124,7 +124,7 @@ end
 
 --- The flat parameters and gradients; lays them out if a script has changed the network, whose
 -- parameters then are rank 0's on all ranks.
-function alike:_layOut()
+function sync:_layOut()
    local changed = place(self)
    self.params.sender, self.params.order = self.sender, self.order
    self.sender.waits = not self.overlap
@@ -133,7 +133,7 @@ function alike:_layOut()
 end
 
 -- Calls f(...), a forward of this rank alone, which leaves parameters as they were.
-function alike:_leave(f, ...)
+function sync:_leave(f, ...)
    local list = limited(self)
    if #list == 0 then return f(...) end
    local kept = {}
@@ -148,7 +148,7 @@ function alike:_leave(f, ...)
 end
 
 -- Calls f(...), a forward in training; every rank then does to rows of parameters what others did.
-function alike:_join(f, ...)
+function sync:_join(f, ...)
    if not self.limits then
       local result = f(...)
       if #effects.takeOwn(self.table and self.table.modules[1] or self.modules[1]) > 0 then
@@ -184,7 +184,7 @@ end
 
 -- The ranks of a new network become alike. Generators that are the same let passes draw as parts of
 -- one batch, and give all ranks the same order of data.
-function alike:_meet()
+function sync:_meet()
    self:_compare()
    generators.share(NAME, cutorch.getDeviceCount(), self.group)
    self:syncParameters()
@@ -198,7 +198,7 @@ end
 --    net:get(1).bias:fill(3)
 --    net:syncParameters()
 --    return net:get(1).bias --> [3 3]
-function alike:syncParameters()
+function sync:syncParameters()
    if self.ranks == 1 then return end
    self:_layOut()
    sendParameters(self)
@@ -231,7 +231,7 @@ end
 --    net:forward(torch.ones(4, 2))
 --    net:syncBuffers()
 --    return net:get(1).running_mean --> [0.1 0.1]
-function alike:syncBuffers()
+function sync:syncBuffers()
    if self.ranks == 1 or self.buffers == 'own' then return end
    local list = buffers.statistics(self.modules[1])
    if #list == 0 then return end
@@ -250,4 +250,4 @@ function alike:syncBuffers()
    self.moved = false
 end
 
-return alike
+return sync

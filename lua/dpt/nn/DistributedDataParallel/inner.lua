@@ -1,47 +1,47 @@
---- dpt.nn.DistributedDataParallel.bare: what a distributed network does as the network inside.
+--- dpt.nn.DistributedDataParallel.inner: what a distributed network does as the network inside.
 --
 -- Invariant: each of these is the inner network's answer; what ranks still hold of gradients has
 -- been added up before they are used.
 local dptffi = require 'dpt.ffi'
 
-local bare = {}
+local inner = {}
 
 for _, name in ipairs{'parameters', 'findModules', 'apply', 'inputSplit', 'outputSplit',
    'runningStatistics', 'reset'} do
-   bare[name] = function(self, ...) return self.modules[1][name](self.modules[1], ...) end
+   inner[name] = function(self, ...) return self.modules[1][name](self.modules[1], ...) end
 end
 
 --- A copy is a bare one, as a file is.
-function bare:__clone(plain)
+function inner:__clone(plain)
    self:_checkWhole('the network is copied')
    return plain().modules[1]
 end
 
-function bare:clone(...)
+function inner:clone(...)
    self:_checkWhole('the network is copied')
    return self.modules[1]:clone(...)
 end
 
-function bare:getParameters()
+function inner:getParameters()
    local module = self.modules[1]
    local parameters, gradients = module:getParameters()
    if self.ranks > 1 then self:_layOut() end
    return parameters, gradients
 end
 
-function bare:zeroGradParameters()
+function inner:zeroGradParameters()
    local wrong = self.pending:drop()
    self.counts = nil
    self.modules[1]:zeroGradParameters()
    if wrong then error(wrong, 0) end
 end
 
-function bare:updateParameters(learningRate)
+function inner:updateParameters(learningRate)
    if self.pending:waits() then self:syncGradients() end
    self.modules[1]:updateParameters(learningRate)
 end
 
-function bare:type(typename, tensorCache)
+function inner:type(typename, tensorCache)
    local module = self.modules[1]
    if not typename then return module:type() end
    if self.pending:waits() then self:syncGradients() end
@@ -50,18 +50,18 @@ function bare:type(typename, tensorCache)
    return self
 end
 
-function bare:clearState()
+function inner:clearState()
    local module = self.modules[1]
    module:clearState()
    self.output, self.gradInput = module.output, module.gradInput
    return self
 end
 
-function bare:accUpdateGradParameters()
+function inner:accUpdateGradParameters()
    dptffi.fail('nn.DistributedDataParallel: accUpdateGradParameters would change each rank by its'
       .. ' own rows alone; call backward and then updateParameters(learningRate)')
 end
-bare.sharedAccUpdateGradParameters = bare.accUpdateGradParameters
+inner.sharedAccUpdateGradParameters = inner.accUpdateGradParameters
 
 --- Raises, as add does: modules are put into the network inside, net:get(1).
 -- @function nn.DistributedDataParallel:insert
@@ -74,16 +74,16 @@ bare.sharedAccUpdateGradParameters = bare.accUpdateGradParameters
 --    return select(2, pcall(net.insert, net, nn.ReLU(), 1)):match 'do it to the network before.-,'
 --    --> do it to the network before it is wrapped,
 for _, name in ipairs{'add', 'insert', 'remove'} do
-   bare[name] = function()
+   inner[name] = function()
       dptffi.fail('nn.DistributedDataParallel: %s would change what is around the network: do it to'
          .. ' the network before it is wrapped, or on all ranks to net:get(1), the network inside',
          name)
    end
 end
 
-function bare:__tostring__()
+function inner:__tostring__()
    return ('nn.DistributedDataParallel: rank %d of %d x %s'):format(self.rank, self.ranks,
       tostring(self.modules[1]))
 end
 
-return bare
+return inner
