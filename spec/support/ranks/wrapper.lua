@@ -388,7 +388,8 @@ function checks.fields()
       end
    end
    local options = {reduce = 'samples', buffers = 'own', overlap = true, hook = 'half',
-      evenBatches = false, checkAlike = 2, group = groups.world, sampler = distributed.sampler(4 * size, {batch = 2 * size})}
+      evenBatches = false, checkAlike = 2, group = groups.world,
+      sampler = distributed.sampler(4 * size, {batch = 2 * size})}
    for i, net in ipairs{linears(), nn.DataParallelTable(1):add(linears(), {1, 2})} do
       local all = nn.DistributedDataParallel(net, i == 1 and options or nil)
       local function step()

@@ -72,9 +72,9 @@ function gradients:meanLoss(loss)
    end
    if self.ranks == 1 then return loss end
    local own = self.weight or {weight = self.rows, kind = shares.ROWS, ratio = 0}
-   local sum, weights = 0, {}
-   for r, numbers in ipairs(self:_allGatherNumbers(own.weight == 0 and 0 or own.weight * loss, own.weight,
-      own.weight == 0 and shares.NONE or own.kind, own.ratio)) do
+   local isNone, sum, weights = own.weight == 0, 0, {}
+   for r, numbers in ipairs(self:_allGatherNumbers(isNone and 0 or own.weight * loss, own.weight,
+      isNone and shares.NONE or own.kind, own.ratio)) do
       sum = sum + numbers[1]
       weights[r] = {weight = numbers[2], kind = numbers[3], ratio = numbers[4]}
    end

@@ -136,11 +136,10 @@ end
 function noSync:_settle(own)
    self.pending:check()
    self.weight = own or self.weight
-   local counts = self.counts or NOTHING
+   local counts, pass = self.counts or NOTHING, own or NOTHING
    if self.reduce == 'sum' and not self.counts and own and (self.total or 0) > 0 then
       return 1, self.rows / self.total
    end
-   local pass = own or NOTHING
    if self.evenBatches and own then return settleEven(self, own) end
    if self.counts and own then shares.want(own, distributed.rank()) end
    local sum = own and added(counts, own) or counts
@@ -158,8 +157,8 @@ function noSync:_settle(own)
    local rowsShare = rows > 0 and self.rows / rows or 0
    if not total then
       if self.counts or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
-      return shares.ofEntries(pass.entries, function(...) return self:_allGatherNumbers(...) end, entries,
-         self.group), rowsShare
+      local function gather(...) return self:_allGatherNumbers(...) end
+      return shares.ofEntries(pass.entries, gather, entries, self.group), rowsShare
    end
    if isMean then total = total / math.max(passes, 1) end
    if self.counts then bring(self, total > 0 and (counts.unit or 1) / total or 0) end

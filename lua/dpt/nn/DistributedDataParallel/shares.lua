@@ -174,15 +174,15 @@ end
 
 --- Returns this rank's share of each entry, by tensor, from the weights of all ranks.
 -- @param own list of entries; nil: this rank has no rows
--- @param exchange function: gets numbers, returns those of all ranks as lists
+-- @param gather function: gets numbers, returns those of all ranks as lists
 -- @param n how many entries the ranks with rows have
-function shares.ofEntries(own, exchange, n, group)
+function shares.ofEntries(own, gather, n, group)
    local numbers, result = {}, {}
    for k = 1, n do
       local entry = own and own[k] or noWeight()
       numbers[3 * k - 2], numbers[3 * k - 1], numbers[3 * k] = entry.weight, entry.kind, entry.ratio
    end
-   local all = exchange(unpack(numbers))
+   local all = gather(unpack(numbers))
    for k = 1, n do
       local column = {}
       for r, theirs in ipairs(all) do
