@@ -23,6 +23,7 @@ return {
       ['device/init'] = 'generators streams',
       ['distributed/alike'] = 'init',
       ['distributed/bits'] = 'init',
+      ['distributed/contract'] = 'init',
       ['distributed/empty_parts'] = 'init',
       ['distributed/endings'] = 'init',
       ['distributed/exchange'] = 'init',

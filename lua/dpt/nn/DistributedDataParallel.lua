@@ -73,6 +73,7 @@ for name in pairs(fields) do
 end
 
 local NAME = 'nn.DistributedDataParallel'
+local type = dptffi.type
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 

@@ -175,8 +175,9 @@ end
 -- Parameters that ranks have in memory of different forms become those of rank 0, or an error.
 function checks.places()
    local function layers()
-      torch.manualSeed(5 + rank)
-      return nn.Linear(3, 3):type(double), nn.Linear(3, 3):type(double)
+      local one, two = nn.Linear(3, 3):type(double), nn.Linear(3, 3):type(double)
+      one.weight:add(rank)
+      return one, two
    end
    local one, two = layers()
    local between = nn.Add(1):type(double)
