@@ -302,7 +302,7 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
       return self.gradInput
    end
    local share = meeting.isWanted(module)
-      and shares.want(self:_weight(gradOutput), distributed.rank()).weight or 1
+      and shares.want(self:_weight(gradOutput), self.group).weight or 1
    self.gradInput = self:_pass(self._run, share, nil, 'updateGradInput', input, gradOutput)
    follow(self, gradOutput, termsOf(gradOutput))
    return self.gradInput
@@ -391,7 +391,7 @@ function DistributedDataParallel:backward(input, gradOutput, scale, given)
    local terms = self.ranks > 1 and termsOf(gradOutput, given)
    local isSum
    self.gradInput, isSum = self:_accumulate('backward', input, gradOutput, scale, given)
-   if isSum then denominators.record(self.gradInput, SUM, NAME, input)
+   if isSum and self.gradInput then denominators.record(self.gradInput, SUM, NAME, input)
    elseif self.ranks > 1 then follow(self, gradOutput, terms) end
    return self.gradInput
 end

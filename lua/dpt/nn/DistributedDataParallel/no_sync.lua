@@ -7,7 +7,6 @@
 -- large.
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
-local distributed = require 'dpt.distributed'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
 local follow = require 'dpt.nn.DataParallelTable.follow'
@@ -81,7 +80,7 @@ end
 function noSync:_defer(method, input, gradOutput, factor, given)
    local params = self.params
    self.pending:check()
-   local own = shares.want(self:_weight(gradOutput, given), distributed.rank())
+   local own = shares.want(self:_weight(gradOutput, given), self.group)
    self.counts = self.counts or begin(self)
    self.pending:hold(params.source, params.gradient)
    local counts, before = added(self.counts, own), params:gradientVersion()
@@ -119,7 +118,7 @@ end
 -- weight in signatures
 local function settleEven(self, own)
    local counts = self.counts or NOTHING
-   local sum = added(counts, shares.want(own, distributed.rank()))
+   local sum = added(counts, shares.want(own, self.group))
    local total = own.kind == shares.SUM and 1 or sum.weight * self.ranks / sum.passes
    if self.counts then bring(self, (counts.unit or 1) / total) end
    local number = (self.rows + 8191 * math.floor(sum.weight * 16) + 127 * own.kind
@@ -141,11 +140,11 @@ function noSync:_settle(own)
       return 1, self.rows / self.total
    end
    if self.evenBatches and own then return settleEven(self, own) end
-   if self.counts and own then shares.want(own, distributed.rank()) end
+   if self.counts and own then shares.want(own, self.group) end
    local sum = own and added(counts, own) or counts
    local passes, rows, entries, weights = 0, 0, nil, {}
    for r, numbers in ipairs(self:_allGatherNumbers(sum.weight, sum.kind, sum.ratio, sum.passes,
-      own and self.rows or 0, pass.entries and #pass.entries or 0)) do
+      own and self.rows or 0, pass.entries or 0)) do
       weights[r] = {weight = numbers[1], kind = numbers[2], ratio = numbers[3],
          criterion = r == self.rank + 1 and sum.criterion or nil}
       passes, rows = math.max(passes, numbers[4]), rows + numbers[5]
@@ -158,7 +157,7 @@ function noSync:_settle(own)
    if not total then
       if self.counts or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
       local function gather(...) return self:_allGatherNumbers(...) end
-      return shares.ofEntries(pass.entries, gather, entries, self.group), rowsShare
+      return shares.ofEntries(pass, gather, entries, self.group), rowsShare
    end
    if isMean then total = total / math.max(passes, 1) end
    if self.counts then bring(self, total > 0 and (counts.unit or 1) / total or 0) end

@@ -98,8 +98,16 @@ local function addEntries(list, gradient, rows)
    return list
 end
 
+-- Returns the number of tensors of a tree of gradients.
+local function countEntries(gradient)
+   if torch.isTensor(gradient) then return 1 end
+   local count = 0
+   for _, entry in ipairs(gradient) do count = count + countEntries(entry) end
+   return count
+end
+
 --- Returns what the gradient of a network's output counts on this rank: {weight = , kind = , ratio
--- = ; entries = a list of the same for each tensor of a table, with the tensor}.
+-- = }, of a table also {entries = how many tensors it has, gradient = , rows = }.
 -- @param rows of the batch
 -- @param given what the script says, or nil
 function shares.of(gradient, rows, given)
@@ -108,7 +116,9 @@ function shares.of(gradient, rows, given)
    local terms = denominators.of(gradient)
    if terms then
       local own = weightOfTerms(terms, rows)
-      own.entries = not torch.isTensor(gradient) and addEntries({}, gradient, rows) or nil
+      if not torch.isTensor(gradient) then
+         own.entries, own.gradient, own.rows = countEntries(gradient), gradient, rows
+      end
       return own
    end
    local criterion = denominators.unusual()
@@ -123,24 +133,25 @@ function shares.agree(a, b)
       and (a.weight == 0 or b.weight == 0 or math.abs(a.ratio - b.ratio) <= NEAR)
 end
 
--- Returns why a rank's weight cannot be added to another one's; nil if it can.
-local function conflict(known, first, own, r)
+-- Returns why the weight of rank r of a group cannot be added to that of rank `first`; nil if it
+-- can.
+local function conflict(known, first, own, r, group)
    if own.kind == shares.UNKNOWN then
       return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or made by"
          .. ' hand), and since the last backward a %s has run there that divides by something else'
          .. ' than rows: say by what gradOutput was divided, backward(input, gradOutput, 1,'
-         .. ' {denominator = n}), false if its loss is a sum'):format(r,
+         .. ' {denominator = n}), false if its loss is a sum'):format(group:globalRank(r),
          own.criterion or 'criterion')
    elseif own.kind == shares.MIXED then
       return 'some terms of the loss are means, and some sums, which count differently on the'
          .. ' ranks: call backward for each of the two, gradients add up'
    elseif own.kind ~= known.kind then
-      return ('the gradient of rank %d was divided by %s, that of rank %d by %s'):format(first,
-         KINDS[known.kind], r, KINDS[own.kind])
+      return ('the gradient of rank %d was divided by %s, that of rank %d by %s'):format(
+         group:globalRank(first), KINDS[known.kind], group:globalRank(r), KINDS[own.kind])
    elseif not shares.agree(own, known) then
       return ('the terms of the loss count differently on the ranks: their denominators have'
          .. ' other ratios on rank %d than on rank %d: call backward for each term, gradients add'
-         .. ' up'):format(r, first)
+         .. ' up'):format(group:globalRank(r), group:globalRank(first))
    end
 end
 
@@ -153,8 +164,7 @@ function shares.sum(all, group)
    local sum, first = 0, nil
    for r, own in ipairs(all) do
       if own.kind ~= shares.NONE then
-         local why = conflict(all[first or r], group:globalRank((first or r) - 1), own,
-            group:globalRank(r - 1))
+         local why = conflict(all[first or r], (first or r) - 1, own, r - 1, group)
          if why then return nil, why end
          if not first or all[first].weight == 0 then first = r end
          sum = sum + own.weight
@@ -165,21 +175,22 @@ function shares.sum(all, group)
 end
 
 --- Raises if a weight is of no use, before anything is sent.
--- @param rank this one, in the world
-function shares.want(own, rank)
-   local why = own.kind >= shares.MIXED and conflict(own, rank, own, rank)
+-- @param group of the ranks
+function shares.want(own, group)
+   local why = own.kind >= shares.MIXED and conflict(own, group:rank(), own, group:rank(), group)
    if why then fail('%s: %s', NAME, why) end
    return own
 end
 
 --- Returns this rank's share of each entry, by tensor, from the weights of all ranks.
--- @param own list of entries; nil: this rank has no rows
+-- @param own what shares.of returned
 -- @param gather function: gets numbers, returns those of all ranks as lists
 -- @param n how many entries the ranks with rows have
 function shares.ofEntries(own, gather, n, group)
    local numbers, result = {}, {}
+   local list = own.gradient and addEntries({}, own.gradient, own.rows) or {} -- without rows: none
    for k = 1, n do
-      local entry = own and own[k] or noWeight()
+      local entry = list[k] or noWeight()
       numbers[3 * k - 2], numbers[3 * k - 1], numbers[3 * k] = entry.weight, entry.kind, entry.ratio
    end
    local all = gather(unpack(numbers))
@@ -190,7 +201,7 @@ function shares.ofEntries(own, gather, n, group)
       end
       local total, why = shares.sum(column, group)
       if not total then fail('%s: entry %d of the gradient: %s', NAME, k, why) end
-      if own then result[own[k].tensor] = total > 0 and own[k].weight / total or 0 end
+      if list[k] then result[list[k].tensor] = total > 0 and list[k].weight / total or 0 end
    end
    return result
 end

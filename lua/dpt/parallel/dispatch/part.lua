@@ -6,31 +6,34 @@
 -- rank has, if gradOutput is that of the mean over several ranks}.
 local part = {}
 
---- Returns whether a network has such modules.
-function part.isWanted(module)
+-- Returns the modules of a network that are told.
+local function told(module)
+   local list = {}
    for _, inner in ipairs(module.listModules and module:listModules() or {}) do
-      if inner.batchPart ~= nil then return true end
+      if inner.batchPart ~= nil then list[#list + 1] = inner end
    end
-   return false
+   return list
 end
 
---- Sets the part of a network's modules; nil: a pass has ended.
-function part.set(module, value)
-   for _, inner in ipairs(module:listModules()) do
-      if inner.batchPart ~= nil then rawset(inner, 'batchPart', value) end
-   end
+local function set(list, value)
+   for _, inner in ipairs(list) do rawset(inner, 'batchPart', value) end
 end
 
---- Sets that of replica i (run by a dispatcher).
+--- Returns whether a network has such modules.
+function part.isWanted(module) return told(module)[1] ~= nil end
+
+--- Sets the part of replica i (run by a dispatcher).
 -- @param values by replica; nil: a pass has ended
-function part.setReplica(replica, i, values) part.set(replica, values and values[i]) end
+function part.setReplica(replica, i, values) set(told(replica), values and values[i]) end
 
 --- Calls f(...), a pass of a part.
 -- @return what f returns
 function part.within(module, value, f, ...)
-   part.set(module, value)
+   local list = told(module)
+   if #list == 0 then return f(...) end
+   set(list, value)
    local results = {pcall(f, ...)}
-   part.set(module, nil)
+   set(list, nil)
    if not results[1] then error(results[2], 0) end
    return unpack(results, 2, table.maxn(results))
 end
