@@ -1,0 +1,826 @@
+-- Random training runs: a network of all ranks against the same one in one process, which every
+-- rank trains beside it with the batches of all. arg: the first seed, how many, 'steps' to
+-- print what they do.
+--
+-- Invariant: a run is made of its seed alone, so all ranks draw the same run, batches of all ranks
+-- included. After each step gradients and parameters are compared with those of one process, and
+-- those of all ranks bit for bit with rank 0's. An error begins with the seed.
+local dpt = require 'dpt'
+local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
+local distributed = require 'dpt.distributed'
+local buckets = require 'dpt.parallel.params.buckets'
+local Sampler = require 'dpt.distributed.sampler'
+local choices = require('spec.support.random_networks').choices
+local expect = require 'spec.support.ranks.expect'
+local losses = require 'spec.support.random_losses'
+local rank, size = distributed.rank(), distributed.size()
+
+-- What networks of several ranks understand.
+local features = {
+   -- a gradient counts by what it is: that of a criterion in the same storage, by rows, or by
+   -- net:backward(input, gradOutput, scale, {denominator = n}); one that nothing claims raises
+   contract = false,
+   spoiled = false, -- after a pass that failed, an update raises until zeroGradParameters
+   waiting = false, -- a clone or an update by hand raises while gradients wait
+   firstWithRows = false, -- buffers = 'first' means the first rank that had rows
+}
+
+local RATE = 0.02
+local failing = false -- modules of class Fails raise in a backward
+
+local Fails, parent = torch.class('Fails', 'nn.Module')
+function Fails:__init() parent.__init(self) end
+function Fails:updateOutput(input)
+   self.output = input
+   return input
+end
+function Fails:updateGradInput(_, gradOutput)
+   if failing then error 'it fails' end
+   self.gradInput = gradOutput
+   return gradOutput
+end
+
+-- Notes what a run does; arg[3] = 'steps': rank 0 prints it.
+local function note(run, what)
+   run.log[#run.log + 1] = what
+   if arg[3] == 'steps' and rank == 0 then
+      print('   ' .. what)
+      io.stdout:flush()
+   end
+end
+
+-- ---- networks: {net, input(n), options} ----
+
+local function scores(n) return nn.Linear(n, losses.width) end
+local function vectors(n) return torch.randn(n, 5) end
+local function images(n) return torch.randn(n, 2, 6, 6) end
+local function words(n) return torch.rand(n, 3):mul(9):floor():add(1):clamp(1, 9) end
+
+local networks = {}
+function networks.mlp()
+   return nn.Sequential():add(nn.Linear(5, 7)):add(nn.Tanh()):add(Fails.new()):add(scores(7)),
+      vectors
+end
+function networks.deep()
+   return nn.Sequential():add(nn.Linear(5, 8)):add(nn.ReLU(true)):add(nn.Linear(8, 8))
+      :add(nn.Sigmoid()):add(nn.Linear(8, 6)):add(Fails.new()):add(nn.Tanh()):add(scores(6)),
+      vectors
+end
+function networks.dropout()
+   return nn.Sequential():add(nn.Linear(5, 9)):add(nn.Dropout(0.4)):add(Fails.new())
+      :add(scores(9)), vectors, {isRandom = true}
+end
+function networks.convolution()
+   return nn.Sequential():add(nn.SpatialConvolution(2, 3, 3, 3)):add(nn.ReLU())
+      :add(nn.SpatialMaxPooling(2, 2, 2, 2)):add(Fails.new()):add(nn.View(-1):setNumInputDims(3))
+      :add(scores(12)), images
+end
+function networks.normalized()
+   return nn.Sequential():add(nn.Linear(5, 6)):add(nn.BatchNormalization(6)):add(nn.Tanh())
+      :add(Fails.new()):add(scores(6)), vectors, {isNormalized = true}
+end
+function networks.normalized_images()
+   return nn.Sequential():add(nn.SpatialConvolution(2, 3, 3, 3))
+      :add(nn.SpatialBatchNormalization(3)):add(nn.Tanh()):add(Fails.new())
+      :add(nn.View(-1):setNumInputDims(3)):add(scores(48)), images, {isNormalized = true}
+end
+function networks.words()
+   return nn.Sequential():add(nn.LookupTable(9, 4)):add(nn.View(-1):setNumInputDims(2))
+      :add(Fails.new()):add(scores(12)), words, {isOfWords = true}
+end
+function networks.recurrent()
+   return nn.Sequential():add(nn.LookupTable(9, 4)):add(nn.Transpose({1, 2}))
+      :add(nn.SeqLSTM(4, 5)):add(nn.Select(1, -1)):add(Fails.new()):add(scores(5)), words,
+      {isOfWords = true, isRecurrent = true}
+end
+function networks.tied()
+   local first, second = nn.Linear(6, 6), nn.Linear(6, 6)
+   second:share(first, 'weight', 'bias', 'gradWeight', 'gradBias')
+   return nn.Sequential():add(nn.Linear(5, 6)):add(first):add(nn.Tanh()):add(Fails.new())
+      :add(second):add(scores(6)), vectors
+end
+function networks.residual()
+   return nn.Sequential():add(nn.Linear(5, 6)):add(nn.ConcatTable():add(nn.Identity())
+      :add(nn.Sequential():add(nn.Linear(6, 6)):add(nn.Tanh()))):add(nn.CAddTable())
+      :add(Fails.new()):add(scores(6)), vectors
+end
+function networks.pairs()
+   return nn.Sequential():add(nn.ParallelTable():add(nn.Linear(5, 4)):add(nn.Linear(2, 4)))
+      :add(nn.CAddTable()):add(Fails.new()):add(nn.Tanh()):add(scores(4)),
+      function(n) return {torch.randn(n, 5), torch.randn(n, 2)} end
+end
+
+local function namesOf(list)
+   local names = {}
+   for name in pairs(list) do names[#names + 1] = name end
+   table.sort(names)
+   return names
+end
+local networkNames = namesOf(networks)
+
+-- ---- values ----
+
+-- Calls f(tensor) for what a value has, and returns the results in its form.
+local function map(value, f)
+   if torch.isTensor(value) then return f(value) end
+   local list = {}
+   for i, inner in ipairs(value) do list[i] = map(inner, f) end
+   return list
+end
+
+-- The rows of one part of a batch.
+-- @param counts of all parts
+local function rowsOf(value, part, counts)
+   local before = 0
+   for p = 1, part - 1 do before = before + counts[p] end
+   return map(value, function(t)
+      if counts[part] > 0 then return t:narrow(1, before + 1, counts[part]) end
+      local sizes = t:size():totable()
+      sizes[1] = 0
+      return t.new(unpack(sizes))
+   end)
+end
+
+-- The parts one after the other.
+local function joined(parts)
+   if torch.isTensor(parts[1]) then return torch.cat(parts, 1) end
+   local list = {}
+   for i in ipairs(parts[1]) do
+      local entries = {}
+      for p, part in ipairs(parts) do entries[p] = part[i] end
+      list[i] = joined(entries)
+   end
+   return list
+end
+
+local function sum(numbers)
+   local total = 0
+   for _, number in ipairs(numbers) do total = total + number end
+   return total
+end
+
+local function near(run, got, wanted, what)
+   if not torch.isTensor(wanted) then
+      for i, inner in ipairs(wanted) do near(run, got[i], inner, ('%s %d'):format(what, i)) end
+      return
+   end
+   assert(got:nElement() == wanted:nElement(), what .. ': another size')
+   if got:nElement() == 0 then return end
+   local g, w = got:double():view(-1), wanted:double():view(-1)
+   local off, most = (g - w):abs():max(), run.tolerance * math.max(1, w:clone():abs():max())
+   if off > most or off ~= off then
+      error(('%s: off by %g on rank %d, by %g at most'):format(what, off, rank, most), 2)
+   end
+end
+
+-- ---- the reference: one process ----
+
+-- Buffers of the modules that normalize.
+local function statisticsOf(net)
+   local list = {}
+   for _, module in ipairs(net:listModules()) do
+      if module.running_mean then
+         list[#list + 1] = module.running_mean
+         list[#list + 1] = module.running_var
+      end
+   end
+   return list
+end
+
+local function copied(list) return map(list, function(t) return t:clone() end) end
+
+local function assign(list, values) for i, t in ipairs(list) do t:copy(values[i]) end end
+
+-- A network that normalizes by the rows of each rank goes through the ranks' parts one after the
+-- other, with running statistics of each rank; so does every network if ranks count by themselves.
+local Reference = {}
+Reference.__index = Reference
+
+function Reference.new(run, net)
+   local self = setmetatable({run = run, net = net, losses = 0}, Reference)
+   self.statistics = statisticsOf(net)
+   self.isSplit = run.isSplit or run.options.reduce ~= 'samples'
+   self.kept = {}
+   for r = 1, size do self.kept[r] = copied(self.statistics) end
+   return self
+end
+
+-- Calls f with the running statistics of a rank, which then are what it leaves.
+function Reference:with(r, leaves, f)
+   if not self.run.isSplit then return f() end
+   assign(self.statistics, self.kept[r])
+   local result = f()
+   if leaves then self.kept[r] = copied(self.statistics) end
+   return result
+end
+
+function Reference:forward(pass)
+   pass.parts = {}
+   for r = 1, self.isSplit and size or 1 do
+      if not self.isSplit or pass.counts[r] > 0 then
+         local part = {rank = r, input = pass.input, target = pass.target}
+         if self.isSplit then
+            part.input = rowsOf(pass.input, r, pass.counts)
+            part.target = rowsOf(pass.target, r, pass.counts)
+         end
+         part.output = self:with(r, true, function()
+            return map(self.net:forward(part.input), function(t) return t:clone() end)
+         end)
+         pass.parts[#pass.parts + 1] = part
+      end
+   end
+   local outputs = {}
+   for i, part in ipairs(pass.parts) do outputs[i] = part.output end
+   pass.output = joined(outputs)
+end
+
+-- What the gradient of a pass is divided by, up to a factor that all have; nil: nothing.
+local function weightOf(run, pass)
+   if run.options.reduce == 'sum' then return nil end
+   if run.options.reduce == 'samples' then
+      return pass.loss.weight and pass.loss.weight(pass.target, sum(pass.counts))
+   end
+   local live = 0
+   for _, count in ipairs(pass.counts) do live = live + (count > 0 and 1 or 0) end
+   return live
+end
+
+-- Adds the gradient of a pass, times a factor.
+function Reference:backward(pass, factor)
+   local reduce, parts = self.run.options.reduce, pass.parts
+   local whole
+   if reduce == 'samples' then
+      whole, pass.value = pass.loss.gradient(pass.output, pass.target, 'updateGradInput')
+   else
+      if reduce == 'ranks' then factor = factor / #parts end
+      pass.value = 0
+   end
+   local gradInputs = {}
+   for i, part in ipairs(parts) do
+      local gradOutput = whole and (self.isSplit and rowsOf(whole, part.rank, pass.counts) or whole)
+      if not whole then
+         local value
+         gradOutput, value = pass.loss.gradient(part.output, part.target, 'updateGradInput')
+         pass.value = pass.value + value / (reduce == 'ranks' and #parts or 1)
+      end
+      gradOutput = map(gradOutput, function(t) return t:clone() end)
+      self:with(part.rank, false, function()
+         if #parts > 1 then self.net:forward(part.input) end
+         local gradInput = self.net:backward(part.input, gradOutput, pass.scale * factor)
+         gradInputs[i] = torch.isTensor(gradInput) and gradInput:clone()
+      end)
+   end
+   pass.gradInput = whole and not self.run.isOfWords and gradInputs[1] and joined(gradInputs)
+end
+
+-- All ranks have the running statistics that the option buffers asks for.
+function Reference:syncBuffers(counts)
+   local how = self.run.options.buffers
+   if how == 'own' or not self.run.isSplit then return end
+   local root = 1
+   while features.firstWithRows and counts and counts[root] == 0 do root = root + 1 end
+   local all = copied(self.kept[root])
+   if how == 'average' then
+      for i, t in ipairs(all) do
+         t:zero()
+         for r = 1, size do t:add(1 / size, self.kept[r][i]) end
+      end
+   end
+   for r = 1, size do self.kept[r] = copied(all) end
+end
+
+-- ---- both ----
+
+-- The same numbers are drawn in both networks.
+local function seed(number)
+   torch.manualSeed(number)
+   cutorch.manualSeedAll(number)
+end
+
+-- Rows of each rank, one at least altogether.
+local function drawCounts(run, most, least)
+   local counts = {}
+   for r = 1, size do counts[r] = (least or 0) - 1 + run.choose(most + 1 - (least or 0)) end
+   if sum(counts) == 0 then counts[run.choose(size)] = 1 end
+   return counts
+end
+
+-- The next batch of a sampler, in this epoch or the next one.
+local function nextOf(sampler) return sampler:next() or sampler:next() end
+
+-- A pass of a batch, which is drawn; with fields that are given.
+local function newPass(run, loss, given)
+   run.passes = run.passes + 1
+   local pass = {loss = loss, scale = run.choose{1, 1, 0.5}, number = run.passes}
+   for k, v in pairs(given or {}) do pass[k] = v end
+   torch.manualSeed(run.seed * 1000 + run.passes)
+   if run.sampler and not pass.evaluates then
+      local indices = nextOf(run.whole)
+      local total = indices:nElement()
+      pass.counts = {}
+      for r = 1, size do
+         pass.counts[r] = math.floor(total / size) + (r <= total % size and 1 or 0)
+      end
+      pass.input = map(run.data, function(t) return t:index(1, indices) end)
+   else
+      local each = run.isEven and run.devices * run.choose(3)
+      if pass.waits and run.isRandom then each = 2 end -- rows are numbered so in noSync
+      pass.counts = pass.counts or each and {unpack({each, each, each, each}, 1, size)}
+         or drawCounts(run, 5, run.least)
+      pass.input = run.input(sum(pass.counts))
+   end
+   pass.target = loss.targets(sum(pass.counts))
+   return pass
+end
+
+local function newLoss(run)
+   return losses.make(run.choose, run)
+end
+
+-- The forward of all ranks.
+local function forward(run, pass)
+   pass.ownInput, pass.ownTarget = rowsOf(pass.input, rank + 1, pass.counts),
+      rowsOf(pass.target, rank + 1, pass.counts)
+   seed(run.seed * 1000 + pass.number)
+   if run.sampler and not pass.evaluates then
+      local indices = nextOf(run.sampler)
+      assert(indices:nElement() == pass.counts[rank + 1])
+      near(run, indices:nElement() == 0 and pass.ownInput
+         or map(run.data, function(t) return t:index(1, indices) end), pass.ownInput,
+         'rows of the sampler')
+   end
+   pass.ownOutput = run.net:forward(pass.ownInput)
+   near(run, pass.ownOutput, rowsOf(pass.output, rank + 1, pass.counts), 'output')
+end
+
+-- The backward of all ranks, after what one process has done.
+local function backward(run, pass)
+   local gradOutput, value, counts = pass.loss.gradient(pass.ownOutput, pass.ownTarget, 'backward')
+   pass.ownValue = value
+   pass.ownGradInput = run.net:backward(pass.ownInput, gradOutput, pass.scale, counts)
+end
+
+local function reference(run, pass)
+   seed(run.seed * 1000 + pass.number)
+   run.reference:forward(pass)
+end
+
+-- Forward and backward; a gradient of the input is in units of this rank's loss.
+local function both(run, pass, factor)
+   reference(run, pass)
+   forward(run, pass)
+   run.reference:backward(pass, factor or 1)
+   backward(run, pass)
+   if pass.gradInput and pass.counts[rank + 1] > 0 and not pass.waits then
+      local wanted, weight = rowsOf(pass.gradInput, rank + 1, pass.counts), pass.loss.weight
+      if weight then
+         local own = weight(pass.ownTarget, pass.counts[rank + 1])
+         if own == 0 then return end
+         wanted = wanted * (weight(pass.target, sum(pass.counts)) / own)
+      end
+      near(run, pass.ownGradInput, wanted, 'gradInput')
+   end
+end
+
+local function compareStatistics(run)
+   local wanted = run.isSplit and run.reference.kept[rank + 1] or run.reference.statistics
+   near(run, statisticsOf(run.net), wanted, 'running statistics')
+end
+
+local function compare(run, what)
+   local x, dx = run.net:parameters()
+   local y, dy = run.reference.net:parameters()
+   near(run, dx, dy, what .. ', gradients')
+   near(run, x, y, what .. ', parameters')
+   if run.isExact then
+      for i, t in ipairs(x) do assert((t - y[i]):abs():max() == 0, what .. ': other bits') end
+   end
+   local flat = {}
+   for _, list in ipairs{x, dx} do
+      for _, t in ipairs(list) do flat[#flat + 1] = t:double():view(-1) end
+   end
+   flat = torch.cat(flat, 1)
+   local first = flat:clone()
+   distributed.broadcast(first, 0)
+   assert((flat - first):abs():max() == 0, what .. ': other bits than rank 0')
+end
+
+local function zero(run)
+   run.net:zeroGradParameters()
+   run.reference.net:zeroGradParameters()
+end
+
+local function wrap(run, net)
+   local options = {}
+   for k, v in pairs(run.options) do options[k] = v end
+   run.net = nn.DistributedDataParallel(net, options)
+   run.x, run.dx = run.net:getParameters()
+   for r = 2, size do run.reference.kept[r] = copied(run.reference.kept[1]) end
+end
+
+-- ---- actions: what a step may do, before its last pass ----
+
+local actions = {}
+
+function actions.pass(run, loss)
+   local pass = newPass(run, loss)
+   both(run, pass)
+   run.reference:syncBuffers(pass.counts)
+   return pass
+end
+
+-- A few passes that wait, and what adds them up.
+function actions.noSync(run, loss)
+   if not run.mayWait then return end
+   local list, n = {}, run.choose(3)
+   local how = run.choose{'pass', 'pass', 'syncGradients', 'clipGradNorm', 'update'}
+   if how == 'update' and run.update == 'hand' then how = 'syncGradients' end
+   local total, isSum = 0, false
+   for i = 1, n + (how == 'pass' and 1 or 0) do
+      list[i] = newPass(run, loss, {waits = i <= n})
+      local weight = weightOf(run, list[i])
+      isSum = weight == nil
+      total = total + (weight or 0)
+   end
+   local function factor(pass) return isSum and 1 or weightOf(run, pass) * #list / total end
+   if total == 0 and not isSum then return end
+   note(run, how)
+   run.net:noSync(function()
+      for i = 1, n do both(run, list[i], factor(list[i])) end
+   end)
+   if features.waiting and run.choose(3) == 1 then
+      expect.raises('syncGradients', run.net.clone, run.net)
+   end
+   if how == 'pass' then
+      both(run, list[n + 1], factor(list[n + 1]))
+      run.reference:syncBuffers(list[n + 1].counts)
+   elseif how == 'clipGradNorm' then
+      actions.clip(run)
+   elseif how == 'syncGradients' then
+      run.net:syncGradients()
+   else
+      run.waits = true
+   end
+end
+
+-- A backward fails on all ranks, and gradients are cleared.
+local function fail(run, pass)
+   reference(run, pass)
+   forward(run, pass)
+   failing = true
+   local ok, message = pcall(backward, run, pass)
+   failing = false
+   assert(not ok and tostring(message):find 'it fails', 'a failure was not seen: '
+      .. tostring(message))
+end
+
+local function clear(run)
+   if features.spoiled then
+      expect.raises('zeroGradParameters', run.net.updateParameters, run.net, RATE)
+   end
+   zero(run)
+end
+
+-- Which buckets are sent before a failure must not depend on the replicas that have rows.
+local function failingPass(run, loss, waits)
+   return newPass(run, loss, {waits = waits, counts = drawCounts(run, 5, run.devices)})
+end
+
+function actions.failure(run, loss)
+   if run.isSynced or run.isRandom or run.sampler then return end
+   fail(run, failingPass(run, loss))
+   clear(run)
+end
+
+function actions.failureInNoSync(run, loss)
+   if not run.mayWait or run.isSynced or run.isRandom or run.sampler then return end
+   run.net:noSync(function()
+      if run.choose(2) == 1 then both(run, newPass(run, loss, {waits = true})) end
+      fail(run, failingPass(run, loss, true))
+   end)
+   clear(run)
+end
+
+-- The first of two passes waits, the second fails.
+function actions.failureAfterNoSync(run, loss)
+   if not run.mayWait or run.isSynced or run.isRandom or run.sampler then return end
+   run.net:noSync(function() both(run, newPass(run, loss, {waits = true})) end)
+   fail(run, failingPass(run, loss))
+   clear(run)
+end
+
+-- Losses of two kinds cannot wait together.
+function actions.mixed(run)
+   if not run.mayWait or run.sampler or run.isRandom or run.options.reduce ~= 'samples'
+      or run.outputs > 1 then
+      return
+   end
+   local choose = run.choose
+   run.net:noSync(function()
+      local given = {waits = true, counts = drawCounts(run, 4, 2)}
+      local first = newPass(run, losses.named('sum', choose, run), given)
+      local second = newPass(run, losses.named('weights', choose, run), given)
+      both(run, first)
+      reference(run, second)
+      forward(run, second)
+      expect.raises('', backward, run, second)
+   end)
+   clear(run)
+end
+
+-- A gradient that nothing claims, after a criterion that does not divide by rows.
+function actions.unclaimed(run)
+   if not features.contract or run.outputs > 1 or run.options.reduce ~= 'samples' then return end
+   local choose = run.choose
+   local pass = newPass(run, losses.named('rows', choose, run))
+   local other = losses.named(choose{'sum', 'weights'}, choose, run)
+   reference(run, pass)
+   forward(run, pass)
+   seed(run.seed)
+   other.gradient(pass.ownOutput, other.targets(pass.counts[rank + 1]), 'backward')
+   expect.raises('denominator =', backward, run, pass)
+   zero(run)
+end
+
+-- An evaluation; sometimes with a backward.
+function actions.evaluate(run, loss)
+   local tunes = run.choose(2) == 1 and not run.isRecurrent
+   run.net:evaluate()
+   run.reference.net:evaluate()
+   local pass = newPass(run, loss, {evaluates = true})
+   if tunes then
+      both(run, pass)
+      run.reference:syncBuffers(pass.counts)
+   else
+      reference(run, pass)
+      forward(run, pass)
+   end
+   run.net:training()
+   run.reference.net:training()
+end
+
+local function layerOf(net, place)
+   local list = {}
+   for _, module in ipairs(net:listModules()) do
+      if module.weight then list[#list + 1] = module end
+   end
+   return list[(place - 1) % #list + 1]
+end
+
+function actions.freeze(run)
+   local place, freezes = run.choose(4), run.choose(3) < 3
+   local first = run.net:get(1)
+   if run.devices > 1 then first = first:get(1) end
+   for _, net in ipairs{first, run.reference.net} do
+      layerOf(net, place).accGradParameters = freezes and function() end or nil
+   end
+end
+
+function actions.clip(run)
+   local most = run.choose{0.1, 1, 100}
+   local got, wanted = run.net:clipGradNorm(most), run.reference.net:clipGradNorm(most)
+   near(run, torch.Tensor{got}, torch.Tensor{wanted}, 'norm')
+end
+
+function actions.clone(run) wrap(run, run.net:clone()) end
+
+function actions.checkpoint(run)
+   local state = run.update == 'zero' and run.zero:whole(run.state) or run.state
+   if run.update == 'zero' then
+      near(run, state.m or torch.Tensor(), run.states.m or torch.Tensor(), 'whole state')
+   end
+   local saved = torch.deserialize(torch.serialize{net = run.net, state = state})
+   run.state = saved.state
+   wrap(run, saved.net)
+end
+
+-- ---- updates ----
+
+local methods = {sgd = optim.sgd, adam = optim.adam}
+
+local updates = {}
+function updates.updateParameters(run)
+   run.net:updateParameters(RATE)
+   run.reference.net:updateParameters(RATE)
+end
+function updates.hand(run)
+   for _, net in ipairs{run.net, run.reference.net} do
+      local values, gradients = net:parameters()
+      for i, t in ipairs(values) do t:add(-RATE, gradients[i]) end
+   end
+end
+local function optimize(run, method, plain)
+   method(function() return 0, run.dx end, run.x, run.config, run.state)
+   local y, dy = run.reference.net:getParameters()
+   plain(function() return 0, dy end, y, run.config, run.states)
+end
+function updates.sgd(run) optimize(run, methods.sgd, methods.sgd) end
+function updates.adam(run) optimize(run, methods.adam, methods.adam) end
+function updates.zero(run) optimize(run, run.zero, methods.adam) end
+
+local function update(run)
+   updates[run.update](run)
+   run.waits = false
+   compareStatistics(run)
+   compare(run, 'after the update')
+   if run.isLossy then assign((run.reference.net:parameters()), (run.net:parameters())) end
+end
+
+-- A loop over batches of which ranks have more or fewer.
+function actions.join(run, loss)
+   if run.sampler or run.isEven then return end
+   local counts, most, passes = {}, 0, {}
+   for r = 1, size do
+      counts[r] = run.choose(4) - 1
+      most = math.max(most, counts[r])
+   end
+   for i = 1, most do
+      local rows = {}
+      for r = 1, size do
+         rows[r] = i <= counts[r] and run.choose(3) + (run.least and run.least - 1 or 0) or 0
+      end
+      passes[i] = newPass(run, loss, {counts = rows})
+   end
+   local i, done = 0, 0
+   for input, target in run.net:join(function()
+      i = i + 1
+      if i > counts[rank + 1] then return nil end
+      local pass = passes[i]
+      return rowsOf(pass.input, rank + 1, pass.counts), rowsOf(pass.target, rank + 1, pass.counts)
+   end) do
+      done = done + 1
+      local pass = passes[done]
+      near(run, input, rowsOf(pass.input, rank + 1, pass.counts), 'input of join')
+      near(run, target, rowsOf(pass.target, rank + 1, pass.counts), 'target of join')
+      zero(run)
+      both(run, pass)
+      run.reference:syncBuffers(pass.counts)
+      compare(run, 'in join')
+      update(run)
+   end
+   assert(done == most, 'join has another number of steps')
+end
+
+local actionNames = namesOf(actions)
+
+-- ---- a run ----
+
+-- What a seed decides.
+local function plan(number)
+   local choose = choices(number)
+   local run = {seed = number, choose = choose, contract = features.contract, passes = 0,
+      log = {}}
+   run.name = choose(networkNames)
+   run.isExact = choose(5) == 1 and size == 2
+   run.type = choose{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.CudaTensor',
+      'torch.CudaDoubleTensor'}
+   run.devices = choose{1, 1, 2}
+   run.outputs = choose{1, 1, 1, 2}
+   run.options = {reduce = choose{'samples', 'samples', 'samples', 'samples', 'ranks', 'sum'},
+      buffers = choose{'own', 'first', 'average'}, overlap = choose(2) == 1,
+      hook = choose{'none', 'none', 'none', 'none', 'same', 'other', 'half', 'bfloat16'}}
+   run.samples, run.small = choose(5) == 1, choose(2) == 1
+   run.isSynced = choose(2) == 1
+   run.update = choose(namesOf(updates))
+   run.steps = 2 + choose(4)
+   return run
+end
+
+-- Hooks that leave the sum where it is, or elsewhere.
+local hooks = {
+   same = function(t) distributed.allReduce(t) end,
+   other = function(t)
+      local sums = t:clone()
+      distributed.allReduce(sums)
+      return sums
+   end,
+}
+
+-- Makes what goes together of what was drawn.
+local function settle(run, kind)
+   local options = run.options
+   for _, name in ipairs{'isRandom', 'isOfWords', 'isRecurrent'} do run[name] = kind[name] end
+   run.isExact = run.isExact and not kind.isNormalized
+   if run.isExact then
+      options.reduce, options.hook = 'samples', 'none'
+      run.isEven, run.isSynced = true, true
+      run.samples = false
+   end
+   if (run.devices > 1 or run.isExact) and not run.type:find 'Cuda' then
+      run.type = run.type:gsub('torch%.', 'torch.Cuda'):gsub('Float', '')
+   end
+   run.isSynced = kind.isNormalized and (run.isSynced or run.devices > 1)
+   if run.isSynced or run.isRandom then options.reduce = 'samples' end
+   run.isSplit = kind.isNormalized and not run.isSynced
+   run.least = run.isSplit and 2 or nil
+   if kind.isNormalized and not run.type:find 'Double' then
+      run.type = run.type:find 'Cuda' and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor'
+   end
+   -- a table of sums that waits is weighed by rows in nn.SyncBatchNormalization
+   if run.isSynced and not features.contract then run.outputs = 1 end
+   run.tolerance = run.type:find 'Double' and 1e-8 or 1e-5
+   run.isLossy = options.hook == 'half' or options.hook == 'bfloat16'
+   if run.isLossy then -- rounding in a step; then one process goes on with the same parameters
+      run.tolerance = 0.02
+      if run.update ~= 'sgd' then run.update = 'updateParameters' end
+   end
+   options.hook = hooks[options.hook] or options.hook ~= 'none' and options.hook or nil
+   -- in host memory other numbers are drawn in noSync than in one process
+   run.mayWait = not run.isExact and (not run.isRandom or run.samples or run.type:find 'Cuda')
+   run.config = {learningRate = RATE, momentum = run.update == 'sgd' and 0.9 or nil,
+      epsilon = 1e-2}
+   run.state, run.states = {}, {}
+end
+
+local function titleOf(run)
+   return ('DPT_RUN=%d %s x%d, %s, %d x %d, %s, %s%s%s%s%s%s'):format(run.seed, run.name,
+      run.outputs, run.type, size, run.devices, run.options.reduce, run.update,
+      run.options.overlap and ', overlap' or '', run.sampler and ', sampler' or '',
+      run.options.hook and ', hook ' .. tostring(run.options.hook):sub(1, 8) or '',
+      run.isExact and ', exact' or '', run.isSynced and ', synced' or '')
+      .. (run.isSplit and ', buffers ' .. run.options.buffers or '')
+end
+
+local function build(run)
+   torch.manualSeed(run.seed)
+   local net, input, kind = networks[run.name]()
+   settle(run, kind or {})
+   if run.outputs == 2 then
+      net:add(nn.ConcatTable():add(nn.Tanh()):add(nn.Linear(losses.width, losses.width)))
+   end
+   function run.input(n) return map(input(n), function(t) return t:type(run.type) end) end
+   net:type(run.type)
+   local alone = net:clone()
+   if run.isSynced then net = nn.SyncBatchNormalization.convert(net) end
+   if run.devices > 1 then
+      local list = {}
+      for i = 1, run.devices do list[i] = i end
+      net = nn.DataParallelTable(1, true):add(net, list):type(run.type)
+   end
+   if run.isExact then
+      local list = {}
+      for i = 1, size * run.devices do list[i] = i end
+      alone = nn.DataParallelTable(1, true):add(alone, list):type(run.type)
+   end
+   if run.samples then
+      local options = {batch = 3 + run.choose(6), seed = run.choose(100)}
+      local n = options.batch + run.choose(12)
+      run.sampler, run.whole = distributed.sampler(n, options), Sampler.new(n, options, 0, 1)
+      run.data, run.options.sampler = run.input(n), run.sampler
+   end
+   run.zero = optim.ZeroRedundancyOptimizer(optim.adam)
+   run.reference = Reference.new(run, alone)
+   run.title = titleOf(run)
+   if rank == 0 then
+      print(run.title)
+      io.stdout:flush()
+   end
+   dpt.setDeterministic(run.isExact)
+   wrap(run, net)
+   zero(run)
+end
+
+local function step(run, number)
+   if number == 1 or run.choose(4) > 1 then zero(run) end
+   local loss = newLoss(run)
+   run.log = {}
+   note(run, ('step %d: %s'):format(number, loss.name))
+   for _ = 1, run.choose(3) do
+      local name = run.choose(actionNames)
+      note(run, name)
+      actions[name](run, loss)
+      if run.waits then break end
+   end
+   if not run.waits then
+      note(run, 'pass')
+      local pass = actions.pass(run, loss)
+      near(run, torch.Tensor{run.net:meanLoss(pass.ownValue)}, torch.Tensor{pass.value},
+         'meanLoss')
+      compare(run, 'after the passes')
+   end
+   update(run)
+end
+
+local function train(number)
+   local run = plan(number)
+   local kept = {buckets.first, buckets.rest}
+   if run.small then buckets.first, buckets.rest = 64, 128 end -- bytes
+   local ok, message = xpcall(function()
+      build(run)
+      for k = 1, run.steps do step(run, k) end
+   end, function(why) return debug.traceback(tostring(why)) end)
+   buckets.first, buckets.rest = unpack(kept)
+   dpt.setDeterministic(false)
+   if not ok then
+      error(('%s\n%s\n%s'):format(run.title or run.seed, table.concat(run.log, ' '), message), 0)
+   end
+   run.net, run.reference = nil, nil
+end
+
+local first, count = tonumber(arg[1]), tonumber(arg[2])
+for number = first, first + count - 1 do
+   train(number)
+   if number % 10 == 0 then collectgarbage() end
+end
+distributed.barrier()
+if rank == 0 then print(count .. ' runs agree') end
