@@ -10,7 +10,7 @@ local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
 local Sampler = require 'dpt.distributed.sampler'
-local choices = require('spec.support.random_networks').choices
+local random = require 'spec.support.random_networks'
 local expect = require 'spec.support.ranks.expect'
 local losses = require 'spec.support.random_losses'
 local rank, size = distributed.rank(), distributed.size()
@@ -20,6 +20,7 @@ local features = {
    -- a gradient counts by what it is: that of a criterion in the same storage, by rows, or by
    -- net:backward(input, gradOutput, scale, {denominator = n}); one that nothing claims raises
    contract = false,
+   ownLoss = true, -- optim.cg and optim.lbfgs ask for the loss of all ranks themselves
    spoiled = false, -- after a pass that failed, an update raises until zeroGradParameters
    waiting = false, -- a clone or an update by hand raises while gradients wait
    firstWithRows = false, -- buffers = 'first' means the first rank that had rows
@@ -40,6 +41,25 @@ function Fails:updateGradInput(_, gradOutput)
    return gradOutput
 end
 
+-- One of three branches, which each rank chooses for each pass.
+local Turns, turnsParent = torch.class('Turns', 'nn.Container')
+function Turns:__init(...)
+   turnsParent.__init(self)
+   self.turn = 1
+   for _, module in ipairs{...} do self:add(module) end
+end
+function Turns:updateOutput(input)
+   self.output = self.modules[self.turn]:updateOutput(input)
+   return self.output
+end
+function Turns:updateGradInput(input, gradOutput)
+   self.gradInput = self.modules[self.turn]:updateGradInput(input, gradOutput)
+   return self.gradInput
+end
+function Turns:accGradParameters(input, gradOutput, scale)
+   self.modules[self.turn]:accGradParameters(input, gradOutput, scale)
+end
+
 -- Notes what a run does; arg[3] = 'steps': rank 0 prints it.
 local function note(run, what)
    run.log[#run.log + 1] = what
@@ -47,6 +67,14 @@ local function note(run, what)
       print('   ' .. what)
       io.stdout:flush()
    end
+end
+
+-- Calls f(tensor) for what a value has, and returns the results in its form.
+local function map(value, f)
+   if torch.isTensor(value) then return f(value) end
+   local list = {}
+   for i, inner in ipairs(value) do list[i] = map(inner, f) end
+   return list
 end
 
 -- ---- networks: {net, input(n), options} ----
@@ -110,6 +138,21 @@ function networks.pairs()
       function(n) return {torch.randn(n, 5), torch.randn(n, 2)} end
 end
 
+function networks.turns()
+   return nn.Sequential():add(nn.Linear(5, 6)):add(Fails.new())
+      :add(Turns.new(nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 6))):add(nn.Tanh())
+      :add(scores(6)), vectors, {turns = true}
+end
+-- What spec.support.random_networks makes; its batch normalization is always in evaluation.
+function networks.any(choose)
+   local net, input, dimension
+   repeat net, input, dimension = random.make(choose) until dimension == 1
+   local width = net:cuda():forward(map(input(1), function(t) return t:cuda() end)):size(2)
+   return net:clearState():double():add(Fails.new()):add(scores(width)), input, {isFixed = true,
+      isOnDevice = true, isRandom = #net:findModules 'nn.Dropout' > 0,
+      isOfWords = #net:findModules 'nn.LookupTable' > 0}
+end
+
 local function namesOf(list)
    local names = {}
    for name in pairs(list) do names[#names + 1] = name end
@@ -119,14 +162,6 @@ end
 local networkNames = namesOf(networks)
 
 -- ---- values ----
-
--- Calls f(tensor) for what a value has, and returns the results in its form.
-local function map(value, f)
-   if torch.isTensor(value) then return f(value) end
-   local list = {}
-   for i, inner in ipairs(value) do list[i] = map(inner, f) end
-   return list
-end
 
 -- The rows of one part of a batch.
 -- @param counts of all parts
@@ -173,6 +208,15 @@ local function near(run, got, wanted, what)
    end
 end
 
+-- The network inside a network: replica 1 of an nn.DataParallelTable.
+local function replica(net)
+   while torch.isTypeOf(net, 'nn.DistributedDataParallel') or torch.isTypeOf(net,
+      'nn.DataParallelTable') do
+      net = net:get(1)
+   end
+   return net
+end
+
 -- ---- the reference: one process ----
 
 -- Buffers of the modules that normalize.
@@ -205,9 +249,15 @@ function Reference.new(run, net)
    return self
 end
 
--- Calls f with the running statistics of a rank, which then are what it leaves.
-function Reference:with(r, leaves, f)
+-- The branch of a rank in a pass.
+local function turn(run, net, pass, r)
+   if run.turns then net:findModules('Turns')[1].turn = (pass.number + r) % 3 % 2 + 1 end
+end
+
+-- Calls f for the part of a rank: with its running statistics, which then are what f leaves.
+function Reference:with(pass, r, leaves, f)
    if not self.run.isSplit then return f() end
+   turn(self.run, self.net, pass, r)
    assign(self.statistics, self.kept[r])
    local result = f()
    if leaves then self.kept[r] = copied(self.statistics) end
@@ -223,7 +273,7 @@ function Reference:forward(pass)
             part.input = rowsOf(pass.input, r, pass.counts)
             part.target = rowsOf(pass.target, r, pass.counts)
          end
-         part.output = self:with(r, true, function()
+         part.output = self:with(pass, r, true, function()
             return map(self.net:forward(part.input), function(t) return t:clone() end)
          end)
          pass.parts[#pass.parts + 1] = part
@@ -264,13 +314,19 @@ function Reference:backward(pass, factor)
          pass.value = pass.value + value / (reduce == 'ranks' and #parts or 1)
       end
       gradOutput = map(gradOutput, function(t) return t:clone() end)
-      self:with(part.rank, false, function()
+      self:with(pass, part.rank, false, function()
          if #parts > 1 then self.net:forward(part.input) end
          local gradInput = self.net:backward(part.input, gradOutput, pass.scale * factor)
          gradInputs[i] = torch.isTensor(gradInput) and gradInput:clone()
       end)
    end
    pass.gradInput = whole and not self.run.isOfWords and gradInputs[1] and joined(gradInputs)
+end
+
+function Reference:type(name)
+   self.net:type(name)
+   self.statistics = statisticsOf(self.net)
+   for r = 1, size do self.kept[r] = map(self.kept[r], function(t) return t:type(name) end) end
 end
 
 -- All ranks have the running statistics that the option buffers asks for.
@@ -309,9 +365,10 @@ end
 local function nextOf(sampler) return sampler:next() or sampler:next() end
 
 -- A pass of a batch, which is drawn; with fields that are given.
-local function newPass(run, loss, given)
+local function newPass(run, given)
    run.passes = run.passes + 1
-   local pass = {loss = loss, scale = run.choose{1, 1, 0.5}, number = run.passes}
+   local pass = {loss = run.loss, scale = run.choose{1, 1, 0.5}, number = run.passes,
+      inParts = run.choose(5) == 1}
    for k, v in pairs(given or {}) do pass[k] = v end
    torch.manualSeed(run.seed * 1000 + run.passes)
    if run.sampler and not pass.evaluates then
@@ -329,27 +386,34 @@ local function newPass(run, loss, given)
          or drawCounts(run, 5, run.least)
       pass.input = run.input(sum(pass.counts))
    end
-   pass.target = loss.targets(sum(pass.counts))
+   pass.target = pass.loss.targets(sum(pass.counts))
    return pass
 end
 
-local function newLoss(run)
-   return losses.make(run.choose, run)
+local function drawLoss(run)
+   run.loss = losses.make(run.choose, run)
+   note(run, run.loss.name)
+end
+
+local function ownForward(run, pass)
+   pass.ownInput, pass.ownTarget = rowsOf(pass.input, rank + 1, pass.counts),
+      rowsOf(pass.target, rank + 1, pass.counts)
+   turn(run, replica(run.net), pass, rank + 1)
+   pass.ownOutput = run.net:forward(pass.ownInput)
 end
 
 -- The forward of all ranks.
 local function forward(run, pass)
-   pass.ownInput, pass.ownTarget = rowsOf(pass.input, rank + 1, pass.counts),
-      rowsOf(pass.target, rank + 1, pass.counts)
    seed(run.seed * 1000 + pass.number)
    if run.sampler and not pass.evaluates then
       local indices = nextOf(run.sampler)
       assert(indices:nElement() == pass.counts[rank + 1])
-      near(run, indices:nElement() == 0 and pass.ownInput
-         or map(run.data, function(t) return t:index(1, indices) end), pass.ownInput,
-         'rows of the sampler')
+      if indices:nElement() > 0 then
+         near(run, map(run.data, function(t) return t:index(1, indices) end),
+            rowsOf(pass.input, rank + 1, pass.counts), 'rows of the sampler')
+      end
    end
-   pass.ownOutput = run.net:forward(pass.ownInput)
+   ownForward(run, pass)
    near(run, pass.ownOutput, rowsOf(pass.output, rank + 1, pass.counts), 'output')
 end
 
@@ -357,7 +421,13 @@ end
 local function backward(run, pass)
    local gradOutput, value, counts = pass.loss.gradient(pass.ownOutput, pass.ownTarget, 'backward')
    pass.ownValue = value
-   pass.ownGradInput = run.net:backward(pass.ownInput, gradOutput, pass.scale, counts)
+   local net, input = run.net, pass.ownInput
+   if pass.inParts and not counts and not run.isSynced then
+      pass.ownGradInput = net:updateGradInput(input, gradOutput)
+      net:accGradParameters(input, gradOutput, pass.scale)
+   else
+      pass.ownGradInput = net:backward(input, gradOutput, pass.scale, counts)
+   end
 end
 
 local function reference(run, pass)
@@ -413,6 +483,7 @@ end
 local function wrap(run, net)
    local options = {}
    for k, v in pairs(run.options) do options[k] = v end
+   if run.turns then replica(net):findModules('Turns')[1].turn = 1 end -- on all ranks
    run.net = nn.DistributedDataParallel(net, options)
    run.x, run.dx = run.net:getParameters()
    for r = 2, size do run.reference.kept[r] = copied(run.reference.kept[1]) end
@@ -422,22 +493,22 @@ end
 
 local actions = {}
 
-function actions.pass(run, loss)
-   local pass = newPass(run, loss)
+function actions.pass(run)
+   local pass = newPass(run)
    both(run, pass)
    run.reference:syncBuffers(pass.counts)
    return pass
 end
 
 -- A few passes that wait, and what adds them up.
-function actions.noSync(run, loss)
+function actions.noSync(run)
    if not run.mayWait then return end
    local list, n = {}, run.choose(3)
    local how = run.choose{'pass', 'pass', 'syncGradients', 'clipGradNorm', 'update'}
    if how == 'update' and run.update == 'hand' then how = 'syncGradients' end
    local total, isSum = 0, false
    for i = 1, n + (how == 'pass' and 1 or 0) do
-      list[i] = newPass(run, loss, {waits = i <= n})
+      list[i] = newPass(run, {waits = i <= n})
       local weight = weightOf(run, list[i])
       isSum = weight == nil
       total = total + (weight or 0)
@@ -445,9 +516,14 @@ function actions.noSync(run, loss)
    local function factor(pass) return isSum and 1 or weightOf(run, pass) * #list / total end
    if total == 0 and not isSum then return end
    note(run, how)
-   run.net:noSync(function()
-      for i = 1, n do both(run, list[i], factor(list[i])) end
-   end)
+   local done = 0
+   repeat
+      local before = done
+      done = done + run.choose(n - done)
+      run.net:noSync(function()
+         for i = before + 1, done do both(run, list[i], factor(list[i])) end
+      end)
+   until done == n
    if features.waiting and run.choose(3) == 1 then
       expect.raises('syncGradients', run.net.clone, run.net)
    end
@@ -482,30 +558,30 @@ local function clear(run)
 end
 
 -- Which buckets are sent before a failure must not depend on the replicas that have rows.
-local function failingPass(run, loss, waits)
-   return newPass(run, loss, {waits = waits, counts = drawCounts(run, 5, run.devices)})
+local function failingPass(run, waits)
+   return newPass(run, {waits = waits, counts = drawCounts(run, 5, run.devices)})
 end
 
-function actions.failure(run, loss)
+function actions.failure(run)
    if run.isSynced or run.isRandom or run.sampler then return end
-   fail(run, failingPass(run, loss))
+   fail(run, failingPass(run))
    clear(run)
 end
 
-function actions.failureInNoSync(run, loss)
+function actions.failureInNoSync(run)
    if not run.mayWait or run.isSynced or run.isRandom or run.sampler then return end
    run.net:noSync(function()
-      if run.choose(2) == 1 then both(run, newPass(run, loss, {waits = true})) end
-      fail(run, failingPass(run, loss, true))
+      if run.choose(2) == 1 then both(run, newPass(run, {waits = true})) end
+      fail(run, failingPass(run, true))
    end)
    clear(run)
 end
 
 -- The first of two passes waits, the second fails.
-function actions.failureAfterNoSync(run, loss)
+function actions.failureAfterNoSync(run)
    if not run.mayWait or run.isSynced or run.isRandom or run.sampler then return end
-   run.net:noSync(function() both(run, newPass(run, loss, {waits = true})) end)
-   fail(run, failingPass(run, loss))
+   run.net:noSync(function() both(run, newPass(run, {waits = true})) end)
+   fail(run, failingPass(run))
    clear(run)
 end
 
@@ -517,9 +593,11 @@ function actions.mixed(run)
    end
    local choose = run.choose
    run.net:noSync(function()
-      local given = {waits = true, counts = drawCounts(run, 4, 2)}
-      local first = newPass(run, losses.named('sum', choose, run), given)
-      local second = newPass(run, losses.named('weights', choose, run), given)
+      local counts = drawCounts(run, 4, 2)
+      local first = newPass(run, {waits = true, counts = counts,
+         loss = losses.named('sum', choose, run)})
+      local second = newPass(run, {waits = true, counts = counts,
+         loss = losses.named('weights', choose, run)})
       both(run, first)
       reference(run, second)
       forward(run, second)
@@ -532,7 +610,7 @@ end
 function actions.unclaimed(run)
    if not features.contract or run.outputs > 1 or run.options.reduce ~= 'samples' then return end
    local choose = run.choose
-   local pass = newPass(run, losses.named('rows', choose, run))
+   local pass = newPass(run, {loss = losses.named('rows', choose, run)})
    local other = losses.named(choose{'sum', 'weights'}, choose, run)
    reference(run, pass)
    forward(run, pass)
@@ -543,11 +621,12 @@ function actions.unclaimed(run)
 end
 
 -- An evaluation; sometimes with a backward.
-function actions.evaluate(run, loss)
+function actions.evaluate(run)
+   if run.isFixed then return end
    local tunes = run.choose(2) == 1 and not run.isRecurrent
    run.net:evaluate()
    run.reference.net:evaluate()
-   local pass = newPass(run, loss, {evaluates = true})
+   local pass = newPass(run, {evaluates = true})
    if tunes then
       both(run, pass)
       run.reference:syncBuffers(pass.counts)
@@ -562,17 +641,15 @@ end
 local function layerOf(net, place)
    local list = {}
    for _, module in ipairs(net:listModules()) do
-      if module.weight then list[#list + 1] = module end
+      if module.weight and not module.running_mean then list[#list + 1] = module end
    end
    return list[(place - 1) % #list + 1]
 end
 
 function actions.freeze(run)
    local place, freezes = run.choose(4), run.choose(3) < 3
-   local first = run.net:get(1)
-   if run.devices > 1 then first = first:get(1) end
-   for _, net in ipairs{first, run.reference.net} do
-      layerOf(net, place).accGradParameters = freezes and function() end or nil
+   for _, net in ipairs{run.net, run.reference.net} do
+      layerOf(replica(net), place).accGradParameters = freezes and function() end or nil
    end
 end
 
@@ -580,6 +657,61 @@ function actions.clip(run)
    local most = run.choose{0.1, 1, 100}
    local got, wanted = run.net:clipGradNorm(most), run.reference.net:clipGradNorm(most)
    near(run, torch.Tensor{got}, torch.Tensor{wanted}, 'norm')
+end
+
+-- A layer more, and no optimizer's state.
+function actions.surgery(run)
+   local function layer()
+      local net = nn.Sequential():add(nn.Linear(losses.width, losses.width)):add(nn.Tanh())
+      return run.outputs == 1 and net or nn.ParallelTable():add(net):add(nn.Identity())
+   end
+   torch.manualSeed(run.seed)
+   local added = layer():type(run.type)
+   for _, net in ipairs{run.net, run.reference.net} do replica(net):add(added:clone()) end
+   run.x, run.dx = run.net:getParameters()
+   run.state, run.states = {}, {}
+   zero(run)
+end
+
+-- Another type, there where it is.
+function actions.retype(run)
+   if run.isExact then return end
+   local other = run.type:find 'Double' and run.type:gsub('Double', run.type:find 'Cuda' and ''
+      or 'Float') or run.type:gsub('Float', ''):gsub('Tensor', 'DoubleTensor')
+   if run.isNormalized and not other:find 'Double' then return end
+   run.type, run.tolerance = other, math.max(run.tolerance, 1e-5)
+   run.net:type(other)
+   run.reference:type(other)
+   if run.data then run.data = map(run.data, function(t) return t:type(other) end) end
+   run.x, run.dx = run.net:getParameters()
+   run.state, run.states = {}, {}
+   drawLoss(run)
+end
+
+-- A method that evaluates a batch several times, and decides by the loss.
+function actions.search(run)
+   if run.sampler or run.isRandom or run.isExact or not run.type:find 'Double' or run.tolerance > 1e-6
+      or run.options.reduce ~= 'samples' then
+      return
+   end
+   local pass, method = newPass(run, {scale = 1}), optim[run.choose{'cg', 'lbfgs'}]
+   local config = {maxIter = 2, maxEval = 4, learningRate = RATE}
+   local one, net = run.reference, run.net
+   local y, dy = one.net:getParameters()
+   method(function()
+      one.net:zeroGradParameters()
+      one:forward(pass)
+      one:backward(pass, 1)
+      one:syncBuffers(pass.counts)
+      return pass.value, dy
+   end, y, config, {})
+   method(function()
+      net:zeroGradParameters()
+      ownForward(run, pass)
+      backward(run, pass)
+      return features.ownLoss and pass.ownValue or net:meanLoss(pass.ownValue), run.dx
+   end, run.x, config, {})
+   zero(run)
 end
 
 function actions.clone(run) wrap(run, run.net:clone()) end
@@ -627,7 +759,7 @@ local function update(run)
 end
 
 -- A loop over batches of which ranks have more or fewer.
-function actions.join(run, loss)
+function actions.join(run)
    if run.sampler or run.isEven then return end
    local counts, most, passes = {}, 0, {}
    for r = 1, size do
@@ -639,7 +771,7 @@ function actions.join(run, loss)
       for r = 1, size do
          rows[r] = i <= counts[r] and run.choose(3) + (run.least and run.least - 1 or 0) or 0
       end
-      passes[i] = newPass(run, loss, {counts = rows})
+      passes[i] = newPass(run, {counts = rows})
    end
    local i, done = 0, 0
    for input, target in run.net:join(function()
@@ -667,9 +799,9 @@ local actionNames = namesOf(actions)
 
 -- What a seed decides.
 local function plan(number)
-   local choose = choices(number)
+   local choose = random.choices(number)
    local run = {seed = number, choose = choose, contract = features.contract, passes = 0,
-      log = {}}
+      log = {}, title = 'is not built yet'}
    run.name = choose(networkNames)
    run.isExact = choose(5) == 1 and size == 2
    run.type = choose{'torch.DoubleTensor', 'torch.FloatTensor', 'torch.CudaTensor',
@@ -699,20 +831,20 @@ local hooks = {
 -- Makes what goes together of what was drawn.
 local function settle(run, kind)
    local options = run.options
-   for _, name in ipairs{'isRandom', 'isOfWords', 'isRecurrent'} do run[name] = kind[name] end
-   run.isExact = run.isExact and not kind.isNormalized
+   for name, value in pairs(kind) do run[name] = value end
+   run.isExact = run.isExact and not kind.isNormalized and not kind.turns
    if run.isExact then
       options.reduce, options.hook = 'samples', 'none'
       run.isEven, run.isSynced = true, true
       run.samples = false
    end
-   if (run.devices > 1 or run.isExact) and not run.type:find 'Cuda' then
+   if (run.devices > 1 or run.isExact or kind.isOnDevice) and not run.type:find 'Cuda' then
       run.type = run.type:gsub('torch%.', 'torch.Cuda'):gsub('Float', '')
    end
    run.isSynced = kind.isNormalized and (run.isSynced or run.devices > 1)
    if run.isSynced or run.isRandom then options.reduce = 'samples' end
-   run.isSplit = kind.isNormalized and not run.isSynced
-   run.least = run.isSplit and 2 or nil
+   run.isSplit = kind.turns or kind.isNormalized and not run.isSynced
+   run.least = run.isSplit and not kind.turns and 2 or nil
    if kind.isNormalized and not run.type:find 'Double' then
       run.type = run.type:find 'Cuda' and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor'
    end
@@ -733,8 +865,8 @@ local function settle(run, kind)
 end
 
 local function titleOf(run)
-   return ('DPT_RUN=%d %s x%d, %s, %d x %d, %s, %s%s%s%s%s%s'):format(run.seed, run.name,
-      run.outputs, run.type, size, run.devices, run.options.reduce, run.update,
+   return ('%s x%d, %s, %d x %d, %s, %s%s%s%s%s%s'):format(run.name, run.outputs, run.type, size,
+      run.devices, run.options.reduce, run.update,
       run.options.overlap and ', overlap' or '', run.sampler and ', sampler' or '',
       run.options.hook and ', hook ' .. tostring(run.options.hook):sub(1, 8) or '',
       run.isExact and ', exact' or '', run.isSynced and ', synced' or '')
@@ -743,7 +875,7 @@ end
 
 local function build(run)
    torch.manualSeed(run.seed)
-   local net, input, kind = networks[run.name]()
+   local net, input, kind = networks[run.name](run.choose)
    settle(run, kind or {})
    if run.outputs == 2 then
       net:add(nn.ConcatTable():add(nn.Tanh()):add(nn.Linear(losses.width, losses.width)))
@@ -771,10 +903,7 @@ local function build(run)
    run.zero = optim.ZeroRedundancyOptimizer(optim.adam)
    run.reference = Reference.new(run, alone)
    run.title = titleOf(run)
-   if rank == 0 then
-      print(run.title)
-      io.stdout:flush()
-   end
+   if rank == 0 then print(run.title) end
    dpt.setDeterministic(run.isExact)
    wrap(run, net)
    zero(run)
@@ -782,18 +911,18 @@ end
 
 local function step(run, number)
    if number == 1 or run.choose(4) > 1 then zero(run) end
-   local loss = newLoss(run)
    run.log = {}
-   note(run, ('step %d: %s'):format(number, loss.name))
+   note(run, 'step ' .. number)
+   drawLoss(run)
    for _ = 1, run.choose(3) do
       local name = run.choose(actionNames)
       note(run, name)
-      actions[name](run, loss)
+      actions[name](run)
       if run.waits then break end
    end
    if not run.waits then
       note(run, 'pass')
-      local pass = actions.pass(run, loss)
+      local pass = actions.pass(run)
       near(run, torch.Tensor{run.net:meanLoss(pass.ownValue)}, torch.Tensor{pass.value},
          'meanLoss')
       compare(run, 'after the passes')
@@ -803,6 +932,10 @@ end
 
 local function train(number)
    local run = plan(number)
+   if rank == 0 then
+      io.write(('DPT_RUN=%d '):format(number))
+      io.stdout:flush()
+   end
    local kept = {buckets.first, buckets.rest}
    if run.small then buckets.first, buckets.rest = 64, 128 end -- bytes
    local ok, message = xpcall(function()
@@ -812,7 +945,8 @@ local function train(number)
    buckets.first, buckets.rest = unpack(kept)
    dpt.setDeterministic(false)
    if not ok then
-      error(('%s\n%s\n%s'):format(run.title or run.seed, table.concat(run.log, ' '), message), 0)
+      error(('seed %d: %s\n%s\n%s'):format(number, run.title, table.concat(run.log, ' '), message),
+         0)
    end
    run.net, run.reference = nil, nil
 end
