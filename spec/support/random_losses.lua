@@ -22,6 +22,9 @@ local function values(type)
    return function(n) return torch.randn(n, M.width):type(type) end
 end
 
+--- Random scores of n rows.
+function M.scores(n, type) return values(type)(n) end
+
 local function classes(type)
    return function(n)
       return torch.rand(n):mul(M.width):floor():add(1):clamp(1, M.width):type(type)
@@ -116,7 +119,7 @@ function single.rows(_, type)
       local off = output - target
       return off * (2 / n), off:nElement() > 0 and (off:norm() ^ 2) / n or 0
    end
-   return {gradient = gradient, targets = values(type), weight = rowsOf, isEven = true,
+   return M.unclaimed{gradient = gradient, targets = values(type), weight = rowsOf, isEven = true,
       isByHand = true}
 end
 
@@ -150,6 +153,27 @@ local function changed(loss, change)
    return copy
 end
 
+--- A loss whose gradient is none of a criterion's.
+function M.unclaimed(loss)
+   loss.isUnclaimed = true
+   return loss
+end
+
+--- A loss of what another network makes of the scores, a distributed one or not.
+function M.through(loss, kind)
+   local one = nn.Sequential():add(nn.Linear(M.width, M.width)):add(nn.Tanh()):type(kind.type)
+   local nets = {updateGradInput = one, backward = one:clone()}
+   if kind.choose(2) == 1 then nets.backward = nn.DistributedDataParallel(nets.backward) end
+   local copy = {}
+   for k, v in pairs(loss) do copy[k] = v end
+   function copy.gradient(output, target, method)
+      local net = nets[method]
+      local gradOutput, value = loss.gradient(net:forward(output), target, method)
+      return net:backward(output, gradOutput), value
+   end
+   return copy
+end
+
 local changes = {
    as_it_is = function(loss) return loss end,
    multiple = function(loss)
@@ -171,13 +195,25 @@ local changes = {
    end,
    -- another tensor counts by its rows
    copy = function(loss)
-      return loss.isRows and changed(loss, function(g) return g:clone():mul(3) end) or loss
+      return loss.isRows and M.unclaimed(changed(loss, function(g) return g:clone():mul(3) end))
+         or loss
+   end,
+   through = function(loss, kind)
+      loss = M.through(loss, kind)
+      if loss.isRows then return M.unclaimed(loss) end
+      local gradient = loss.gradient
+      function loss.gradient(output, target, method)
+         local gradOutput, value = gradient(output, target, method)
+         return gradOutput, value,
+            {denominator = loss.weight and loss.weight(target, output:size(1)) or false}
+      end
+      return loss
    end,
 }
 -- Losses and changes of which no other rule says what they count by.
-local needsContract = {rows = true, denominator = true, copy = true, view = true,
+local needsContract = {rows = true, denominator = true, copy = true, through = true, view = true,
    view_of_multiple = true}
-local changeNames = {'as_it_is', 'as_it_is', 'copy', 'multiple', 'penalty', 'view',
+local changeNames = {'as_it_is', 'as_it_is', 'copy', 'multiple', 'penalty', 'through', 'view',
    'view_of_multiple'}
 
 local names = {'classes', 'denominator', 'masked', 'mean', 'rows', 'sum', 'terms', 'weights'}
@@ -190,8 +226,11 @@ local function one(choose, kind, list)
    repeat name = choose(list or kind.isEven and {'mean', 'classes', 'terms', 'rows'} or names)
    until kind.contract or not needsContract[name] and not (name == 'masked' and kind.isSynced)
    local loss, change = single[name](choose, kind.type), choose(changeNames)
-   if loss.isByHand or needsContract[change] and not kind.contract then change = 'as_it_is' end
-   loss = changes[change](loss)
+   if loss.isByHand or needsContract[change] and not kind.contract
+      or change == 'through' and not kind.mayGoThrough then
+      change = 'as_it_is'
+   end
+   loss = changes[change](loss, kind)
    loss.name = change == 'as_it_is' and name or name .. ' ' .. change
    return loss
 end
@@ -210,7 +249,8 @@ local function pair(choose, kind)
    end
    local a = one(choose, kind, form == 'sums' and {'sum'} or {'mean', 'classes'})
    local b = one(choose, kind, form == 'sums' and {'sum'} or {'mean', 'classes'})
-   return {isEven = a.isEven, weight = a.weight, name = ('{%s, %s}'):format(a.name, b.name),
+   return {isEven = a.isEven, weight = a.weight, isUnclaimed = a.isUnclaimed or b.isUnclaimed,
+      name = ('{%s, %s}'):format(a.name, b.name),
       targets = function(n) return {a.targets(n), b.targets(n)} end,
       gradient = function(output, target, method)
          local first, value = a.gradient(output[1], target[1], method)
@@ -229,7 +269,8 @@ end
 --- A loss.
 -- @param kind type = of the scores; outputs = 1, or 2 for a list of two scores; contract = whether
 -- a gradient counts by what it is; isEven = whether losses are to be divided by their rows;
--- isSynced = whether the network normalizes over all ranks
+-- isSynced = whether the network normalizes over all ranks; mayGoThrough = whether a gradient may
+-- come through another network; choose
 function M.make(choose, kind)
    return (kind.outputs == 1 and one or pair)(choose, kind)
 end

@@ -13,6 +13,7 @@ local Sampler = require 'dpt.distributed.sampler'
 local random = require 'spec.support.random_networks'
 local expect = require 'spec.support.ranks.expect'
 local losses = require 'spec.support.random_losses'
+local modules = require 'spec.support.training_modules'
 local rank, size = distributed.rank(), distributed.size()
 
 -- What networks of several ranks understand.
@@ -27,39 +28,6 @@ local features = {
 }
 
 local RATE = 0.02
-local failing = false -- modules of class Fails raise in a backward
-
-local Fails, parent = torch.class('Fails', 'nn.Module')
-function Fails:__init() parent.__init(self) end
-function Fails:updateOutput(input)
-   self.output = input
-   return input
-end
-function Fails:updateGradInput(_, gradOutput)
-   if failing then error 'it fails' end
-   self.gradInput = gradOutput
-   return gradOutput
-end
-
--- One of three branches, which each rank chooses for each pass.
-local Turns, turnsParent = torch.class('Turns', 'nn.Container')
-function Turns:__init(...)
-   turnsParent.__init(self)
-   self.turn = 1
-   for _, module in ipairs{...} do self:add(module) end
-end
-function Turns:updateOutput(input)
-   self.output = self.modules[self.turn]:updateOutput(input)
-   return self.output
-end
-function Turns:updateGradInput(input, gradOutput)
-   self.gradInput = self.modules[self.turn]:updateGradInput(input, gradOutput)
-   return self.gradInput
-end
-function Turns:accGradParameters(input, gradOutput, scale)
-   self.modules[self.turn]:accGradParameters(input, gradOutput, scale)
-end
-
 -- Notes what a run does; arg[3] = 'steps': rank 0 prints it.
 local function note(run, what)
    run.log[#run.log + 1] = what
@@ -86,61 +54,62 @@ local function words(n) return torch.rand(n, 3):mul(9):floor():add(1):clamp(1, 9
 
 local networks = {}
 function networks.mlp()
-   return nn.Sequential():add(nn.Linear(5, 7)):add(nn.Tanh()):add(Fails.new()):add(scores(7)),
+   return nn.Sequential():add(nn.Linear(5, 7)):add(nn.Tanh()):add(modules.Finite()):add(scores(7)),
       vectors
 end
 function networks.deep()
    return nn.Sequential():add(nn.Linear(5, 8)):add(nn.ReLU(true)):add(nn.Linear(8, 8))
-      :add(nn.Sigmoid()):add(nn.Linear(8, 6)):add(Fails.new()):add(nn.Tanh()):add(scores(6)),
+      :add(nn.Sigmoid()):add(nn.Linear(8, 6)):add(modules.Finite()):add(nn.Tanh()):add(scores(6)),
       vectors
 end
 function networks.dropout()
-   return nn.Sequential():add(nn.Linear(5, 9)):add(nn.Dropout(0.4)):add(Fails.new())
+   return nn.Sequential():add(nn.Linear(5, 9)):add(nn.Dropout(0.4)):add(modules.Finite())
       :add(scores(9)), vectors, {isRandom = true}
 end
 function networks.convolution()
    return nn.Sequential():add(nn.SpatialConvolution(2, 3, 3, 3)):add(nn.ReLU())
-      :add(nn.SpatialMaxPooling(2, 2, 2, 2)):add(Fails.new()):add(nn.View(-1):setNumInputDims(3))
+      :add(nn.SpatialMaxPooling(2, 2, 2, 2)):add(modules.Finite())
+      :add(nn.View(-1):setNumInputDims(3))
       :add(scores(12)), images
 end
 function networks.normalized()
    return nn.Sequential():add(nn.Linear(5, 6)):add(nn.BatchNormalization(6)):add(nn.Tanh())
-      :add(Fails.new()):add(scores(6)), vectors, {isNormalized = true}
+      :add(modules.Finite()):add(scores(6)), vectors, {isNormalized = true}
 end
 function networks.normalized_images()
    return nn.Sequential():add(nn.SpatialConvolution(2, 3, 3, 3))
-      :add(nn.SpatialBatchNormalization(3)):add(nn.Tanh()):add(Fails.new())
+      :add(nn.SpatialBatchNormalization(3)):add(nn.Tanh()):add(modules.Finite())
       :add(nn.View(-1):setNumInputDims(3)):add(scores(48)), images, {isNormalized = true}
 end
 function networks.words()
    return nn.Sequential():add(nn.LookupTable(9, 4)):add(nn.View(-1):setNumInputDims(2))
-      :add(Fails.new()):add(scores(12)), words, {isOfWords = true}
+      :add(modules.Finite()):add(scores(12)), words, {isOfWords = true}
 end
 function networks.recurrent()
    return nn.Sequential():add(nn.LookupTable(9, 4)):add(nn.Transpose({1, 2}))
-      :add(nn.SeqLSTM(4, 5)):add(nn.Select(1, -1)):add(Fails.new()):add(scores(5)), words,
+      :add(nn.SeqLSTM(4, 5)):add(nn.Select(1, -1)):add(modules.Finite()):add(scores(5)), words,
       {isOfWords = true, isRecurrent = true}
 end
 function networks.tied()
    local first, second = nn.Linear(6, 6), nn.Linear(6, 6)
    second:share(first, 'weight', 'bias', 'gradWeight', 'gradBias')
-   return nn.Sequential():add(nn.Linear(5, 6)):add(first):add(nn.Tanh()):add(Fails.new())
+   return nn.Sequential():add(nn.Linear(5, 6)):add(first):add(nn.Tanh()):add(modules.Finite())
       :add(second):add(scores(6)), vectors
 end
 function networks.residual()
    return nn.Sequential():add(nn.Linear(5, 6)):add(nn.ConcatTable():add(nn.Identity())
       :add(nn.Sequential():add(nn.Linear(6, 6)):add(nn.Tanh()))):add(nn.CAddTable())
-      :add(Fails.new()):add(scores(6)), vectors
+      :add(modules.Finite()):add(scores(6)), vectors
 end
 function networks.pairs()
    return nn.Sequential():add(nn.ParallelTable():add(nn.Linear(5, 4)):add(nn.Linear(2, 4)))
-      :add(nn.CAddTable()):add(Fails.new()):add(nn.Tanh()):add(scores(4)),
+      :add(nn.CAddTable()):add(modules.Finite()):add(nn.Tanh()):add(scores(4)),
       function(n) return {torch.randn(n, 5), torch.randn(n, 2)} end
 end
 
 function networks.turns()
-   return nn.Sequential():add(nn.Linear(5, 6)):add(Fails.new())
-      :add(Turns.new(nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 6))):add(nn.Tanh())
+   return nn.Sequential():add(nn.Linear(5, 6)):add(modules.Finite())
+      :add(modules.Turns(nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 6))):add(nn.Tanh())
       :add(scores(6)), vectors, {turns = true}
 end
 -- What spec.support.random_networks makes; its batch normalization is always in evaluation.
@@ -148,8 +117,8 @@ function networks.any(choose)
    local net, input, dimension
    repeat net, input, dimension = random.make(choose) until dimension == 1
    local width = net:cuda():forward(map(input(1), function(t) return t:cuda() end)):size(2)
-   return net:clearState():double():add(Fails.new()):add(scores(width)), input, {isFixed = true,
-      isOnDevice = true, isRandom = #net:findModules 'nn.Dropout' > 0,
+   return net:clearState():double():add(modules.Finite()):add(scores(width)), input,
+      {isFixed = true, isOnDevice = true, isRandom = #net:findModules 'nn.Dropout' > 0,
       isOfWords = #net:findModules 'nn.LookupTable' > 0}
 end
 
@@ -251,7 +220,7 @@ end
 
 -- The branch of a rank in a pass.
 local function turn(run, net, pass, r)
-   if run.turns then net:findModules('Turns')[1].turn = (pass.number + r) % 3 % 2 + 1 end
+   if run.turns then net:findModules('dptspec.Turns')[1].turn = (pass.number + r) % 3 % 2 + 1 end
 end
 
 -- Calls f for the part of a rank: with its running statistics, which then are what f leaves.
@@ -368,7 +337,9 @@ local function nextOf(sampler) return sampler:next() or sampler:next() end
 local function newPass(run, given)
    run.passes = run.passes + 1
    local pass = {loss = run.loss, scale = run.choose{1, 1, 0.5}, number = run.passes,
-      inParts = run.choose(5) == 1}
+      inParts = run.choose(5) == 1,
+      noise = run.choose(4) == 1 and (run.loss.isUnclaimed and 'classes'
+         or run.choose{'sum', 'weights', 'mean', 'classes'})}
    for k, v in pairs(given or {}) do pass[k] = v end
    torch.manualSeed(run.seed * 1000 + run.passes)
    if run.sampler and not pass.evaluates then
@@ -391,6 +362,7 @@ local function newPass(run, given)
 end
 
 local function drawLoss(run)
+   seed(run.seed)
    run.loss = losses.make(run.choose, run)
    note(run, run.loss.name)
 end
@@ -421,6 +393,12 @@ end
 local function backward(run, pass)
    local gradOutput, value, counts = pass.loss.gradient(pass.ownOutput, pass.ownTarget, 'backward')
    pass.ownValue = value
+   if pass.fails then map(gradOutput, function(t) return t:fill(0 / 0) end) end
+   if pass.noise then -- another criterion, of the same number of rows and elements
+      local other = losses.named(pass.noise, run.choose, run)
+      local n = pass.counts[rank + 1]
+      other.gradient(losses.scores(n, run.type), other.targets(n), 'backward')
+   end
    local net, input = run.net, pass.ownInput
    if pass.inParts and not counts and not run.isSynced then
       pass.ownGradInput = net:updateGradInput(input, gradOutput)
@@ -483,10 +461,26 @@ end
 local function wrap(run, net)
    local options = {}
    for k, v in pairs(run.options) do options[k] = v end
-   if run.turns then replica(net):findModules('Turns')[1].turn = 1 end -- on all ranks
+   if run.turns then replica(net):findModules('dptspec.Turns')[1].turn = 1 end -- on all ranks
+   seed(run.seed)
    run.net = nn.DistributedDataParallel(net, options)
    run.x, run.dx = run.net:getParameters()
    for r = 2, size do run.reference.kept[r] = copied(run.reference.kept[1]) end
+end
+
+-- A layer more, in both.
+local function addLayer(run)
+   seed(run.seed)
+   local net = nn.Sequential():add(nn.Linear(losses.width, losses.width)):add(nn.Tanh())
+   local added = (run.outputs == 1 and net or nn.ParallelTable():add(net):add(nn.Identity()))
+      :type(run.type)
+   for _, whole in ipairs{run.net, run.reference.net} do replica(whole):add(added:clone()) end
+end
+
+-- Parameters of a network that was changed, and no optimizer's state.
+local function layOut(run)
+   run.x, run.dx = run.net:getParameters()
+   run.state, run.states = {}, {}
 end
 
 -- ---- actions: what a step may do, before its last pass ----
@@ -499,6 +493,12 @@ function actions.pass(run)
    run.reference:syncBuffers(pass.counts)
    return pass
 end
+
+-- What raises while gradients wait, and leaves them as they are.
+local whileWaiting = {
+   function(net) return net:clone() end,
+   function(net) return torch.serialize(net) end,
+}
 
 -- A few passes that wait, and what adds them up.
 function actions.noSync(run)
@@ -525,7 +525,7 @@ function actions.noSync(run)
       end)
    until done == n
    if features.waiting and run.choose(3) == 1 then
-      expect.raises('syncGradients', run.net.clone, run.net)
+      expect.raises('syncGradients', run.choose(whileWaiting), run.net)
    end
    if how == 'pass' then
       both(run, list[n + 1], factor(list[n + 1]))
@@ -543,10 +543,9 @@ end
 local function fail(run, pass)
    reference(run, pass)
    forward(run, pass)
-   failing = true
+   pass.fails = true
    local ok, message = pcall(backward, run, pass)
-   failing = false
-   assert(not ok and tostring(message):find 'it fails', 'a failure was not seen: '
+   assert(not ok and tostring(message):find 'it is not finite', 'a failure was not seen: '
       .. tostring(message))
 end
 
@@ -585,6 +584,29 @@ function actions.failureAfterNoSync(run)
    clear(run)
 end
 
+-- What a script does while gradients wait is an error of the next pass.
+function actions.meanwhile(run)
+   if not features.waiting or not run.mayWait or run.sampler then return end
+   local pass, changes = newPass(run, {waits = true}), run.choose(2) == 1
+   run.net:noSync(function() both(run, pass) end)
+   if changes then
+      addLayer(run)
+   else
+      for _, net in ipairs{run.net, run.reference.net} do
+         for _, t in ipairs((net:parameters())) do t:mul(0.99) end
+      end
+   end
+   pass = newPass(run)
+   reference(run, pass)
+   expect.raises(changes and 'the network was changed while gradients waited' or '', function()
+      forward(run, pass)
+      backward(run, pass)
+   end)
+   run.reference:syncBuffers(pass.counts)
+   zero(run)
+   if changes then layOut(run) end
+end
+
 -- Losses of two kinds cannot wait together.
 function actions.mixed(run)
    if not run.mayWait or run.sampler or run.isRandom or run.options.reduce ~= 'samples'
@@ -608,14 +630,23 @@ end
 
 -- A gradient that nothing claims, after a criterion that does not divide by rows.
 function actions.unclaimed(run)
-   if not features.contract or run.outputs > 1 or run.options.reduce ~= 'samples' then return end
+   if not features.contract or run.outputs > 1 or run.options.reduce ~= 'samples' or run.isSynced
+   then
+      return
+   end
    local choose = run.choose
-   local pass = newPass(run, {loss = losses.named('rows', choose, run)})
-   local other = losses.named(choose{'sum', 'weights'}, choose, run)
+   local name = choose{'sum', 'weights'}
+   local kind = choose{'rows', 'copy', 'through'}
+   local loss = losses.named(kind == 'rows' and kind or name, choose, run)
+   if kind == 'through' then loss = losses.through(loss, run) end
+   local pass = newPass(run, {loss = loss, noise = kind == 'rows' and name, inParts = false})
    reference(run, pass)
    forward(run, pass)
-   seed(run.seed)
-   other.gradient(pass.ownOutput, other.targets(pass.counts[rank + 1]), 'backward')
+   local gradient = loss.gradient
+   function loss.gradient(...)
+      local gradOutput, value = gradient(...)
+      return kind == 'copy' and gradOutput:clone() or gradOutput, value
+   end
    expect.raises('denominator =', backward, run, pass)
    zero(run)
 end
@@ -661,15 +692,8 @@ end
 
 -- A layer more, and no optimizer's state.
 function actions.surgery(run)
-   local function layer()
-      local net = nn.Sequential():add(nn.Linear(losses.width, losses.width)):add(nn.Tanh())
-      return run.outputs == 1 and net or nn.ParallelTable():add(net):add(nn.Identity())
-   end
-   torch.manualSeed(run.seed)
-   local added = layer():type(run.type)
-   for _, net in ipairs{run.net, run.reference.net} do replica(net):add(added:clone()) end
-   run.x, run.dx = run.net:getParameters()
-   run.state, run.states = {}, {}
+   addLayer(run)
+   layOut(run)
    zero(run)
 end
 
@@ -683,14 +707,14 @@ function actions.retype(run)
    run.net:type(other)
    run.reference:type(other)
    if run.data then run.data = map(run.data, function(t) return t:type(other) end) end
-   run.x, run.dx = run.net:getParameters()
-   run.state, run.states = {}, {}
+   layOut(run)
    drawLoss(run)
 end
 
 -- A method that evaluates a batch several times, and decides by the loss.
 function actions.search(run)
-   if run.sampler or run.isRandom or run.isExact or not run.type:find 'Double' or run.tolerance > 1e-6
+   local isPrecise = run.type:find 'Double' and run.tolerance < 1e-6
+   if not isPrecise or run.sampler or run.isRandom or run.isExact
       or run.options.reduce ~= 'samples' then
       return
    end
@@ -833,6 +857,7 @@ local function settle(run, kind)
    local options = run.options
    for name, value in pairs(kind) do run[name] = value end
    run.isExact = run.isExact and not kind.isNormalized and not kind.turns
+   run.mayGoThrough = not run.isExact and not run.isRandom and run.options.reduce == 'samples'
    if run.isExact then
       options.reduce, options.hook = 'samples', 'none'
       run.isEven, run.isSynced = true, true
@@ -888,6 +913,12 @@ local function build(run)
       local list = {}
       for i = 1, run.devices do list[i] = i end
       net = nn.DataParallelTable(1, true):add(net, list):type(run.type)
+      if run.choose(4) == 1 then
+         net:threads(function()
+            require 'spec.support.modules'
+            require 'spec.support.training_modules'
+         end)
+      end
    end
    if run.isExact then
       local list = {}
@@ -948,7 +979,7 @@ local function train(number)
       error(('seed %d: %s\n%s\n%s'):format(number, run.title, table.concat(run.log, ' '), message),
          0)
    end
-   run.net, run.reference = nil, nil
+   if run.devices > 1 then run.net:get(1).impl:close() end
 end
 
 local first, count = tonumber(arg[1]), tonumber(arg[2])
