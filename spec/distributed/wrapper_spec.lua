@@ -39,7 +39,7 @@ describe('nn.DistributedDataParallel', function()
    end
 
    it('is named where a rank has fewer batches', function()
-      says('batches', 'rank 0 has ended its script, and rank 1 waits for it in allGather of 2'
+      says('batches', 'rank 0 has ended its script, and rank 1 waits for it in allGather of 3'
          .. ' Double elements, in nn.DistributedDataParallel:forward')
    end)
    it('is named where one rank trains and another does not', function()
@@ -56,7 +56,7 @@ describe('nn.DistributedDataParallel', function()
       says('weights', ', of 4 rows, divided by 4 on rank', ', of 4 rows, divided by 20')
    end)
    it('is named where a rank leaves a loop over join', function()
-      says('join', 'rank 0 waits for it in allGather of 3 Double elements, in'
+      says('join', 'rank 0 waits for it in allGather of 4 Double elements, in'
          .. ' nn.DistributedDataParallel:join')
    end)
 end)

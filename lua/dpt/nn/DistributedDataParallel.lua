@@ -106,6 +106,7 @@ function DistributedDataParallel:__init(module, given)
    options.checkSampler(self, NAME)
    self.pending = Pending.new(self, 'ranks', NAME .. ': ')
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
+   self.failures = 0 -- backward passes that have failed
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook, self.group) or nil
    if self.ranks > 1 then
       denominators.recorded = true
@@ -168,10 +169,18 @@ end
 function DistributedDataParallel:_allGatherNumbers(...)
    local device = self.device or self.table.gpuAssignments[1]
    local offset = device > 0 and random.offset(device) or hostRandom.hash()
-   local all, most, same = exchange(self.group, offset, ...), offset, true
-   for _, numbers in ipairs(all) do
-      local theirs = table.remove(numbers, 1)
+   local all, most, same = exchange(self.group, offset, self.failures, ...), offset, true
+   local first
+   for r, numbers in ipairs(all) do
+      local theirs, failures = table.remove(numbers, 1), table.remove(numbers, 1)
       most, same = math.max(most, theirs), same and theirs == offset
+      first = first or failures
+      if failures ~= first then
+         fail('a backward has failed on rank %d that has not on rank %d, so their gradients differ:'
+            .. ' an error that a script catches must come on all ranks',
+            self.group:globalRank(failures > first and r - 1 or 0),
+            self.group:globalRank(failures > first and 0 or r - 1))
+      end
    end
    if device > 0 then
       if most > offset then random.advance(device, most) end
@@ -355,6 +364,7 @@ local function train(self, method, input, gradOutput, factor, given)
          factor)
    end
    if not ok then
+      self.failures = self.failures + 1
       if waited then self.pending:spoil(params.source, params.gradient) end
       error(result, 0)
    end

@@ -3,9 +3,11 @@
 -- nn.DataParallelTable.
 require 'dpt'
 local distributed = require 'dpt.distributed'
+local buckets = require 'dpt.parallel.params.buckets'
 local expect = require 'spec.support.ranks.expect'
 local raises = expect.raises
 local rank = distributed.rank()
+buckets.first, buckets.rest = 64, 128 -- bytes: several in each network
 
 local devices = torch.range(1, cutorch.getDeviceCount()):totable()
 local double = #devices > 1 and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor'
@@ -195,7 +197,40 @@ function checks.places()
       nn.Sequential():add(one):add(two))
 end
 
-for _, name in ipairs{'methods', 'added', 'dropout', 'trunk', 'shared', 'places'} do
+local Fails = torch.class('Fails', 'nn.Identity')
+local fails = false
+function Fails:updateGradInput(_, gradOutput)
+   if fails then error 'it fails' end
+   self.gradInput = gradOutput
+   return gradOutput
+end
+
+-- A backward that fails in the middle, on a rank without rows too, can be caught on all ranks.
+function checks.failures()
+   local net, all = wrapped(nn.Sequential():add(nn.Linear(3, 4)):add(Fails.new())
+      :add(nn.Linear(4, 2)):add(nn.Linear(2, 2)))
+   for _ = 1, 3 do step(all) end
+   local gradient = net:get(1).gradWeight:clone()
+   local function failing(here)
+      fails = here
+      local ok, why = pcall(step, all)
+      fails = false
+      assert(ok == not here and (ok or tostring(why):find 'it fails'), why)
+   end
+   for count = 1, 2 do
+      x = torch.ones(rank == 0 and count - 1 or 2, 3):type(double)
+      failing(true)
+      x = torch.ones(rows, 3):type(double)
+      step(all)
+      assert((net:get(1).gradWeight - gradient):abs():max() < 1e-12)
+   end
+   if #devices > 1 then -- gradients are sent before it fails
+      failing(rank == 1)
+      raises('a backward has failed on rank 1 that has not on rank 0', step, all)
+   end
+end
+
+for _, name in ipairs{'methods', 'added', 'dropout', 'failures', 'trunk', 'shared', 'places'} do
    torch.manualSeed(3)
    checks[name]()
    distributed.barrier()

@@ -45,6 +45,7 @@ local fields = {
    scaled = "init: memory of gradOutput times this rank's share",
    unscaled = 'init: memory of gradInput in units of this rank',
    deferred = 'DataParallelTable/follow: true in noSync',
+   failures = 'init: the number of backward passes that have failed',
    counts = 'no_sync: what the passes that wait count; nil: none wait',
 }
 

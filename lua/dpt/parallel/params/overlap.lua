@@ -117,9 +117,18 @@ function Overlap:finish()
    lib.reducer_finish(self.reducer)
 end
 
---- Ends a backward pass that failed.
+--- Ends a backward pass that failed. How many buckets were sent before goes by chance and by the
+-- rows of this rank, so the others are sent now: all ranks send as many.
 function Overlap:cancel()
    tracker.listeners[self.address] = nil
+   if self.sender then
+      lib.reducer_flush(self.reducer)
+      local before
+      repeat -- a hook may raise again
+         before = self.next
+         pcall(send, self)
+      until self.next == before or self.next > #self.sums
+   end
    lib.reducer_cancel(self.reducer)
 end
 
