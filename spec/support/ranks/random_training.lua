@@ -129,6 +129,7 @@ local function namesOf(list)
    return names
 end
 local networkNames = namesOf(networks)
+table.insert(networkNames, 'normalized') -- twice as often as others
 
 -- ---- values ----
 
@@ -504,7 +505,7 @@ local whileWaiting = {
 function actions.noSync(run)
    if not run.mayWait then return end
    local list, n = {}, run.choose(3)
-   local how = run.choose{'pass', 'pass', 'syncGradients', 'clipGradNorm', 'update'}
+   local how = run.choose{'pass', 'syncGradients', 'clipGradNorm', 'update', 'update'}
    if how == 'update' and run.update == 'hand' then how = 'syncGradients' end
    local total, isSum = 0, false
    for i = 1, n + (how == 'pass' and 1 or 0) do
@@ -556,9 +557,9 @@ local function clear(run)
    zero(run)
 end
 
--- Which buckets are sent before a failure must not depend on the replicas that have rows.
+-- A pass of which each rank has rows: gradients that are not finite raise.
 local function failingPass(run, waits)
-   return newPass(run, {waits = waits, counts = drawCounts(run, 5, run.devices)})
+   return newPass(run, {waits = waits, counts = drawCounts(run, 5, 1)})
 end
 
 function actions.failure(run)
@@ -818,6 +819,7 @@ function actions.join(run)
 end
 
 local actionNames = namesOf(actions)
+table.insert(actionNames, 'noSync') -- twice as often as others
 
 -- ---- a run ----
 
@@ -866,7 +868,8 @@ local function settle(run, kind)
    if (run.devices > 1 or run.isExact or kind.isOnDevice) and not run.type:find 'Cuda' then
       run.type = run.type:gsub('torch%.', 'torch.Cuda'):gsub('Float', '')
    end
-   run.isSynced = kind.isNormalized and (run.isSynced or run.devices > 1)
+   if kind.isNormalized and not run.isSynced then run.devices = 1 end
+   run.isSynced = kind.isNormalized and run.isSynced
    if run.isSynced or run.isRandom then options.reduce = 'samples' end
    run.isSplit = kind.turns or kind.isNormalized and not run.isSynced
    run.least = run.isSplit and not kind.turns and 2 or nil
