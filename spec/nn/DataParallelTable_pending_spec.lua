@@ -132,7 +132,7 @@ for form, dispatch in pairs(same.dispatchers) do
          arm{updateGradInput = {[most] = 'blown'}}
          assert.error_matches(function() many:backward(x, g) end, 'blown')
          arm{}
-         local lost = 'a backward failed after it had added to gradients that waited'
+         local lost = 'a backward failed after it had added to gradients'
          for _, f in ipairs{
             function() many:syncGradients() end,
             function() many:updateParameters(0.1) end,

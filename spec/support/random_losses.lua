@@ -247,6 +247,7 @@ local function pair(choose, kind)
       loss.name = 'parallel'
       return loss
    end
+   kind = setmetatable({mayGoThrough = false}, {__index = kind}) -- nothing says what entries count
    local a = one(choose, kind, form == 'sums' and {'sum'} or {'mean', 'classes'})
    local b = one(choose, kind, form == 'sums' and {'sum'} or {'mean', 'classes'})
    return {isEven = a.isEven, weight = a.weight, isUnclaimed = a.isUnclaimed or b.isUnclaimed,

@@ -353,7 +353,7 @@ end
 -- A pass whose gradients are added up over all ranks.
 local function train(self, method, input, gradOutput, factor, given)
    local share, rowsShare, number, text = self:_settle(self:_weight(gradOutput, given))
-   local waited, params = self.counts ~= nil, self.params
+   local params = self.params
    self:_holdOnce()
    local ok, result
    if number then
@@ -365,7 +365,7 @@ local function train(self, method, input, gradOutput, factor, given)
    end
    if not ok then
       self.failures = self.failures + 1
-      if waited then self.pending:spoil(params.source, params.gradient) end
+      self.pending:spoil(params.source, params.gradient)
       error(result, 0)
    end
    if not self.ordered then learnOrder(self) end

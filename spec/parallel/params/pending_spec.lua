@@ -54,7 +54,7 @@ describe('dpt.parallel.params.pending', function()
    it('rejects what is left of a pass that failed, and a changed network', function()
       pending:spoil(parameters, gradients)
       assert.error_matches(function() pending:check() end,
-         'net: a backward failed after it had added to gradients that waited', 1, true)
+         'net: a backward failed after it had added to gradients', 1, true)
       assert.is_nil(pending:drop())
       pending:hold(parameters, gradients)
       assert.error_matches(function() pending:lose() end,

@@ -20,11 +20,11 @@ local rank, size = distributed.rank(), distributed.size()
 local features = {
    -- a gradient counts by what it is: that of a criterion in the same storage, by rows, or by
    -- net:backward(input, gradOutput, scale, {denominator = n}); one that nothing claims raises
-   contract = false,
-   ownLoss = true, -- optim.cg and optim.lbfgs ask for the loss of all ranks themselves
-   spoiled = false, -- after a pass that failed, an update raises until zeroGradParameters
-   waiting = false, -- a clone or an update by hand raises while gradients wait
-   firstWithRows = false, -- buffers = 'first' means the first rank that had rows
+   contract = true,
+   ownLoss = false, -- optim.cg and optim.lbfgs ask for the loss of all ranks themselves
+   spoiled = true, -- after a pass that failed, an update raises until zeroGradParameters
+   waiting = true, -- a clone or an update by hand raises while gradients wait
+   firstWithRows = true, -- buffers = 'first' means the first rank that had rows
 }
 
 local RATE = 0.02

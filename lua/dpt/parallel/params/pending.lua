@@ -38,10 +38,18 @@ function Pending:passed()
    if self.gradients then self.held = comm.version(self.parameters) end
 end
 
---- Records that a pass has failed after it had added to gradients that wait.
+--- Records that a pass has failed after it may have added to gradients. They are of no use until
+-- they are cleared, also by hand.
 function Pending:spoil(parameters, gradients)
    self:hold(parameters, gradients)
    self.spoiled = true
+end
+
+local function isZero(tensors)
+   for _, t in ipairs(tensors) do
+      if t:nElement() > 0 and t:norm() ~= 0 then return false end
+   end
+   return true
 end
 
 --- Ends the waiting.
@@ -66,8 +74,11 @@ end
 --- Returns true if gradients wait; raises if they are of no use.
 function Pending:check()
    if self.spoiled then
-      fail('%sa backward failed after it had added to gradients that waited (noSync), which cannot'
-         .. ' be separated any more: %s', self.prefix, CLEAR)
+      if not isZero(self.gradients) then
+         fail('%sa backward failed after it had added to gradients, which cannot be separated from'
+            .. ' those before any more: %s', self.prefix, CLEAR)
+      end
+      self:forget()
    end
    self:checkUpdate()
    if self.gradients and self.written ~= comm.version(self.gradients) then
