@@ -16,7 +16,7 @@ local losses = require 'spec.support.random_losses'
 local modules = require 'spec.support.training_modules'
 local rank, size = distributed.rank(), distributed.size()
 
--- What networks of several ranks understand.
+-- Rules that networks of several ranks follow; true: the run draws what depends on them.
 local features = {
    -- a gradient counts by what it is: that of a criterion in the same storage, by rows, or by
    -- net:backward(input, gradOutput, scale, {denominator = n}); one that nothing claims raises
@@ -28,6 +28,7 @@ local features = {
 }
 
 local RATE = 0.02
+
 -- Notes what a run does; arg[3] = 'steps': rank 0 prints it.
 local function note(run, what)
    run.log[#run.log + 1] = what
@@ -112,7 +113,7 @@ function networks.turns()
       :add(modules.Turns(nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 6))):add(nn.Tanh())
       :add(scores(6)), vectors, {turns = true}
 end
--- What spec.support.random_networks makes; its batch normalization is always in evaluation.
+-- A network of spec.support.random_networks; its batch normalization is always in evaluation.
 function networks.any(choose)
    local net, input, dimension
    repeat net, input, dimension = random.make(choose) until dimension == 1
@@ -254,7 +255,7 @@ function Reference:forward(pass)
    pass.output = joined(outputs)
 end
 
--- What the gradient of a pass is divided by, up to a factor that all have; nil: nothing.
+-- Returns the divisor of a pass's gradient, up to a factor that all have; nil: it is a sum.
 local function weightOf(run, pass)
    if run.options.reduce == 'sum' then return nil end
    if run.options.reduce == 'samples' then
@@ -495,7 +496,7 @@ function actions.pass(run)
    return pass
 end
 
--- What raises while gradients wait, and leaves them as they are.
+-- Calls that raise while gradients wait, and leave them as they are.
 local whileWaiting = {
    function(net) return net:clone() end,
    function(net) return torch.serialize(net) end,
@@ -585,7 +586,7 @@ function actions.failureAfterNoSync(run)
    clear(run)
 end
 
--- What a script does while gradients wait is an error of the next pass.
+-- After a change of the network while gradients wait, the next pass raises.
 function actions.meanwhile(run)
    if not features.waiting or not run.mayWait or run.sampler then return end
    local pass, changes = newPass(run, {waits = true}), run.choose(2) == 1
@@ -823,7 +824,7 @@ table.insert(actionNames, 'noSync') -- twice as often as others
 
 -- ---- a run ----
 
--- What a seed decides.
+-- Draws a run.
 local function plan(number)
    local choose = random.choices(number)
    local run = {seed = number, choose = choose, contract = features.contract, passes = 0,
