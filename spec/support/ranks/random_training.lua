@@ -627,7 +627,7 @@ function actions.mixed(run)
       forward(run, second)
       expect.raises('', backward, run, second)
    end)
-   clear(run)
+   zero(run)
 end
 
 -- A gradient that nothing claims, after a criterion that does not divide by rows.
