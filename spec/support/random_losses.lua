@@ -159,11 +159,13 @@ function M.unclaimed(loss)
    return loss
 end
 
---- A loss of what another network makes of the scores, a distributed one or not.
-function M.through(loss, kind)
+--- A loss of what another network makes of the scores, a distributed one or not (bare).
+function M.through(loss, kind, bare)
    local one = nn.Sequential():add(nn.Linear(M.width, M.width)):add(nn.Tanh()):type(kind.type)
    local nets = {updateGradInput = one, backward = one:clone()}
-   if kind.choose(2) == 1 then nets.backward = nn.DistributedDataParallel(nets.backward) end
+   if not bare and kind.choose(2) == 1 then
+      nets.backward = nn.DistributedDataParallel(nets.backward)
+   end
    local copy = {}
    for k, v in pairs(loss) do copy[k] = v end
    function copy.gradient(output, target, method)

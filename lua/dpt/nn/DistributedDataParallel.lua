@@ -104,7 +104,7 @@ function DistributedDataParallel:__init(module, given)
    self.group = self.group or groups.world
    self.rank, self.ranks = self.group:rank(), self.group:size()
    options.checkSampler(self, NAME)
-   self.pending = Pending.new(self, 'ranks', NAME .. ': ')
+   self.pending = Pending.new(function(x) self:flush(x) end, 'ranks', NAME .. ': ')
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
    self.failures = 0 -- backward passes that have failed
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook, self.group) or nil
@@ -376,7 +376,7 @@ end
 function DistributedDataParallel:_accumulate(method, input, gradOutput, factor, given)
    local module = self.modules[1]
    checkForward(self, input, gradOutput)
-   shares.check(given, self.reduce)
+   shares.check(given)
    if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
    self:_layOut()
    return (self.deferred and self._defer or train)(self, method, input, gradOutput, factor or 1,

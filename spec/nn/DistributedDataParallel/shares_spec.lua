@@ -101,16 +101,14 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       local unknown = {weight = 1, kind = U, criterion = 'nn.X'}
       assert.error_matches(function() shares.want(unknown, three) end,
          'of rank 2 is .- since the last backward a nn.X has run there')
-      shares.check(nil, 'sum')
-      shares.check({denominator = 0}, 'samples')
-      shares.check({denominator = false}, 'samples')
+      shares.check(nil)
+      shares.check({denominator = 0})
+      shares.check({denominator = false})
       for _, wrong in ipairs{3, 'x', {}, {denominator = true}, {denominator = -1},
          {denominator = 0 / 0}, {denominator = 1 / 0}, {denominator = 1, rows = 2}, {rows = 2}} do
-         assert.error_matches(function() shares.check(wrong, 'samples') end,
+         assert.error_matches(function() shares.check(wrong) end,
             'argument 4 of backward is .*, wanted {denominator = n}')
       end
-      assert.error_matches(function() shares.check({denominator = 2}, 'ranks') end,
-         "the option reduce = 'ranks', which counts no samples", 1, true)
    end)
 
    it('multiply gradients in memory that is kept', function()

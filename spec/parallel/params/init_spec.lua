@@ -66,10 +66,7 @@ describe('dpt.parallel.params', function()
       params:defer()
       list[1].weight:fill(1)
       assert.error_matches(function() params:broadcast() end, 'parameters were written to')
-      assert.is_nil(params:dropPending()) -- it has been said
-      params:defer()
-      list[1].weight:fill(2)
-      assert.matches('parameters were written to', params:dropPending())
+      params:dropPending()
       params:broadcast()
    end)
 

@@ -1,13 +1,14 @@
 -- dpt.parallel.params.pending: gradients that wait until they are added up.
 local dpt = require 'dpt'
 local torch = dpt.torch
+local updates = require 'dpt.updates'
 local Pending = require 'dpt.parallel.params.pending'
 
 describe('dpt.parallel.params.pending', function()
-   local pending, parameters, gradients
+   local pending, parameters, gradients, flushed
 
    before_each(function()
-      pending = Pending.new({flush = function() end}, 'ranks', 'net: ')
+      pending = Pending.new(function(...) flushed = {...} end, 'ranks', 'net: ')
       parameters, gradients = {torch.ones(2)}, {torch.ones(2), torch.ones(1)}
    end)
    after_each(function() pending:forget() end)
@@ -16,14 +17,14 @@ describe('dpt.parallel.params.pending', function()
       assert.is_false(pending:check())
       pending:checkUpdate()
       pending:lose()
-      assert.is_nil(pending:drop())
+      assert.is_falsy(pending:drop())
       pending:hold(parameters, gradients)
       assert.is_true(pending:waits())
       assert.is_true(pending:check())
       pending:forget()
       assert.is_false(pending:check())
       pending:hold(parameters, gradients)
-      assert.is_nil(pending:drop())
+      assert.is_falsy(pending:drop())
       assert.is_false(pending:waits())
    end)
 
@@ -36,7 +37,7 @@ describe('dpt.parallel.params.pending', function()
       assert.is_true(pending:check())
    end)
 
-   it('rejects updates, and says so once', function()
+   it('rejects updates, and tells of them when gradients are cleared', function()
       pending:hold(parameters, gradients)
       parameters[1]:fill(3)
       pending:passed()
@@ -44,10 +45,25 @@ describe('dpt.parallel.params.pending', function()
       parameters[1]:fill(4)
       assert.error_matches(function() pending:check() end,
          'net: parameters were written to while ranks hold parts of the gradients', 1, true)
-      assert.is_nil(pending:drop())
+      assert.is_true(pending:drop())
+      assert.is_false(pending:check())
+   end)
+
+   it('is asked before an update', function()
       pending:hold(parameters, gradients)
-      parameters[1]:fill(5)
-      assert.matches('parameters were written to', pending:drop(), 1, true)
+      updates.flush(parameters[1], gradients[1])
+      assert.same({parameters[1], gradients[1]}, flushed)
+      pending:forget()
+      flushed = nil
+      updates.flush(parameters[1], gradients[1])
+      assert.is_nil(flushed)
+   end)
+
+   it('takes spoiled gradients again that were cleared by hand', function()
+      pending:spoil(parameters, gradients)
+      gradients[1]:zero()
+      assert.error_matches(function() pending:check() end, 'a backward failed')
+      gradients[2]:zero()
       assert.is_false(pending:check())
    end)
 
@@ -55,7 +71,7 @@ describe('dpt.parallel.params.pending', function()
       pending:spoil(parameters, gradients)
       assert.error_matches(function() pending:check() end,
          'net: a backward failed after it had added to gradients', 1, true)
-      assert.is_nil(pending:drop())
+      assert.is_falsy(pending:drop())
       pending:hold(parameters, gradients)
       assert.error_matches(function() pending:lose() end,
          'net: the network was changed while gradients waited', 1, true)

@@ -263,13 +263,19 @@ function checks.waiting()
    end)
    net:syncGradients()
    torch.serialize(net)
-   for k = 1, 3 do
+   for _, use in ipairs{net.syncGradients, trained} do
       wait()
       params:add(-0.1, gradients)
-      raises('parameters were written to while ranks hold parts of the gradients',
-         k == 1 and net.zeroGradParameters or k == 2 and net.syncGradients or trained, net,
+      raises('parameters were written to while ranks hold parts of the gradients', use, net,
          criterion, a, b)
+      net:zeroGradParameters() -- ranks may have drifted apart: the next forward looks
+      raises('modules[1].weight differs: rank 1 has another value than rank 0', trained, net,
+         criterion, a, b)
+      net:syncParameters()
+      wait()
+      params:add(-0.1) -- another point, the same on all ranks
       net:zeroGradParameters()
+      trained(net, criterion, a, b)
    end
    wait()
    inner:add(nn.Linear(3, 3):type(types[2]))

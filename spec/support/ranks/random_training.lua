@@ -308,9 +308,13 @@ function Reference:syncBuffers(counts)
    while features.firstWithRows and counts and counts[root] == 0 do root = root + 1 end
    local all = copied(self.kept[root])
    if how == 'average' then
+      local some = 0
+      for r = 1, size do some = some + (counts and counts[r] == 0 and 0 or 1) end
       for i, t in ipairs(all) do
          t:zero()
-         for r = 1, size do t:add(1 / size, self.kept[r][i]) end
+         for r = 1, size do
+            if not counts or counts[r] > 0 then t:add(1 / some, self.kept[r][i]) end
+         end
       end
    end
    for r = 1, size do self.kept[r] = copied(all) end
@@ -640,7 +644,7 @@ function actions.unclaimed(run)
    local name = choose{'sum', 'weights'}
    local kind = choose{'rows', 'copy', 'through'}
    local loss = losses.named(kind == 'rows' and kind or name, choose, run)
-   if kind == 'through' then loss = losses.through(loss, run) end
+   if kind == 'through' then loss = losses.through(loss, run, true) end
    local pass = newPass(run, {loss = loss, noise = kind == 'rows' and name, inParts = false})
    reference(run, pass)
    forward(run, pass)
@@ -650,6 +654,9 @@ function actions.unclaimed(run)
       return kind == 'copy' and gradOutput:clone() or gradOutput, value
    end
    expect.raises('denominator =', backward, run, pass)
+   local output = run.net.output -- gradients by rows go on after one that says what it counts
+   run.net:backward(pass.ownInput, map(output, function(t) return t:clone():zero() end), 1,
+      {denominator = false})
    zero(run)
 end
 

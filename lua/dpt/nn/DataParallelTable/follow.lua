@@ -226,10 +226,9 @@ end
 
 --- Sets the gradients of all replicas to zero, those that wait too.
 function follow:zeroGradParameters()
-   local wrong = self.params:dropPending()
+   self.params:dropPending()
    self:_layOut(self.snapshot:current(self:_first()))
    self.params:zero()
-   if wrong then error(wrong, 0) end
 end
 
 -- Copies everything that only the others have to replica 1.

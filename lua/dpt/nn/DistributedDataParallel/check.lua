@@ -129,9 +129,15 @@ function check:checkAlike(state)
 end
 
 --- Calls checkAlike in the first forward in training and in each N-th after it, if the option says
--- so. Those in noSync do not count.
+-- so, and in the first one after parameters were written to while gradients waited: by hand each
+-- rank may have used its own part. Those in noSync do not count.
 function check:_checkEvery()
-   if not self.checkEvery or self.deferred then return end
+   if self.deferred then return end
+   if self.suspect then
+      self.suspect = nil
+      return self:checkAlike()
+   end
+   if not self.checkEvery then return end
    self.untilCheck = (self.untilCheck or 1) - 1
    if self.untilCheck > 0 then return end
    self.untilCheck = self.checkEvery

@@ -30,10 +30,9 @@ function inner:getParameters()
 end
 
 function inner:zeroGradParameters()
-   local wrong = self.pending:drop()
+   self.suspect = self.pending:drop() or self.suspect
    self.counts = nil
    self.modules[1]:zeroGradParameters()
-   if wrong then error(wrong, 0) end
 end
 
 function inner:updateParameters(learningRate)

@@ -27,13 +27,8 @@ local NEAR = 1e-6
 
 --- Checks the fourth argument of backward.
 -- @param given nil, or {denominator = number or false}
--- @param reduce the option of that name
-function shares.check(given, reduce)
+function shares.check(given)
    if given == nil then return end
-   if reduce ~= 'samples' then
-      fail("%s: backward with a denominator, and the option reduce = '%s', which counts no samples",
-         NAME, reduce)
-   end
    local divisor = type(given) == 'table' and given.denominator
    local isNumber = type(divisor) == 'number' and divisor >= 0 and divisor < math.huge
    if type(given) ~= 'table' or next(given, next(given)) ~= nil

@@ -21,7 +21,7 @@ Params.__index = Params
 -- @param bytes counts what is copied in its fields parameters and gradients
 function Params.new(bytes)
    local self = setmetatable({bytes = bytes}, Params)
-   self.pending = Pending.new(self, 'replicas')
+   self.pending = Pending.new(function(x, dfdx) self:flush(x, dfdx) end, 'replicas')
    return self
 end
 
@@ -231,12 +231,8 @@ function Params:flush(x, dfdx)
 end
 
 --- Drops gradients that wait.
--- @return as Pending:drop
 function Params:dropPending()
-   if not self.pending:waits() then return nil end
-   for _, segment in ipairs(self.sums) do segment:zero() end
-   local wrong = self.pending:drop()
-   return not self.sender and wrong or nil -- else the wrapper of the ranks says it
+   if self.pending:waits() then self:zeroOthers() end
 end
 
 --- Sets replica 1's gradients to zero.
@@ -260,7 +256,12 @@ function Params:gradientVersion() return comm.version(self.gradient) + comm.vers
 function Params:failed(before)
    if not self.pending:waits() then return self:zeroOthers() end
    cancel(self)
-   if self:gradientVersion() ~= before then self.pending:spoil(self.source, self.gradient) end
+   if self:gradientVersion() == before then return end
+   local all = {}
+   for _, list in ipairs{self.gradient, self.sums} do
+      for _, t in ipairs(list) do all[#all + 1] = t end
+   end
+   self.pending:spoil(self.source, all)
 end
 
 return Params

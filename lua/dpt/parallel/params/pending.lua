@@ -14,12 +14,15 @@ Pending.__index = Pending
 
 local CLEAR = 'begin again with zeroGradParameters()'
 
---- @param owner whose method flush(x, dfdx) an optimizer calls before its step while gradients wait
+--- @param onUpdate function(x, dfdx), called before an update of x by dfdx while gradients wait
 -- @param holders what has parts of the gradients: 'replicas' or 'ranks'
 -- @param prefix of messages, nil: none
-function Pending.new(owner, holders, prefix)
-   return setmetatable({owner = owner, holders = holders, prefix = prefix or ''}, Pending)
+function Pending.new(onUpdate, holders, prefix)
+   return setmetatable({onUpdate = onUpdate, holders = holders, prefix = prefix or ''}, Pending)
 end
+
+--- Optimizers call it before an update of x by dfdx (dpt.updates).
+function Pending:flush(x, dfdx) self.onUpdate(x, dfdx) end
 
 --- Returns true while gradients wait.
 function Pending:waits() return self.gradients ~= nil end
@@ -30,7 +33,7 @@ function Pending:waits() return self.gradients ~= nil end
 function Pending:hold(parameters, gradients)
    self.parameters, self.gradients = parameters, gradients
    self.held, self.written = comm.version(parameters), comm.version(gradients)
-   updates.addPending(self.owner)
+   updates.addPending(self)
 end
 
 --- Records that a pass has ended: what it wrote to parameters was no update.
@@ -56,14 +59,18 @@ end
 function Pending:forget()
    if not self.gradients then return end
    self.parameters, self.gradients, self.held, self.written = nil, nil, nil, nil
-   self.spoiled, self.updated = nil, nil
-   updates.removePending(self.owner)
+   self.spoiled = nil
+   updates.removePending(self)
+end
+
+-- Returns true if something other than a pass has written to the parameters.
+local function isUpdated(self)
+   return self.gradients and not self.spoiled and self.held ~= comm.version(self.parameters)
 end
 
 --- Raises if something other than a pass has written to the parameters.
 function Pending:checkUpdate()
-   if self.gradients and not self.spoiled and self.held ~= comm.version(self.parameters) then
-      self.updated = true
+   if isUpdated(self) then
       fail('%sparameters were written to while %s hold parts of the gradients (noSync): an update'
          .. " by hand uses one part: call syncGradients() before it (optim's functions and"
          .. ' updateParameters do), or zeroGradParameters() if they are to be dropped; %s',
@@ -74,7 +81,7 @@ end
 --- Returns true if gradients wait; raises if they are of no use.
 function Pending:check()
    if self.spoiled then
-      if not isZero(self.gradients) then
+      if self.written == comm.version(self.gradients) or not isZero(self.gradients) then
          fail('%sa backward failed after it had added to gradients, which cannot be separated from'
             .. ' those before any more: %s', self.prefix, CLEAR)
       end
@@ -89,13 +96,12 @@ function Pending:check()
 end
 
 --- Ends the waiting, since gradients are cleared.
--- @return an error's text if something has written to parameters and no error has said so yet, to
--- be raised once all gradients are cleared; or nil
+-- @return true if something other than a pass has written to the parameters: to try another point,
+-- or by an update from one part of the gradients
 function Pending:drop()
-   local ok, message = true, nil
-   if not self.updated then ok, message = pcall(self.checkUpdate, self) end
+   local updated = isUpdated(self)
    self:forget()
-   return not ok and message or nil
+   return updated
 end
 
 --- Raises if gradients wait, which a change of the network has made useless.
