@@ -113,7 +113,12 @@ describe('dpt.nn.denominators', function()
       assert.equal('nn.MSECriterion', denominators.unusual())
       denominators.claim()
       assert.is_nil(denominators.unusual())
-      gradient(nn.ClassNLLCriterion(torch.Tensor{1, 3}):float(), input, torch.Tensor{2, 1, 2})
+      for _, weights in ipairs{torch.Tensor{1, 3}, torch.Tensor{1, 1}} do -- also if they are ones
+         gradient(nn.ClassNLLCriterion(weights):float(), input, torch.Tensor{2, 1, 2})
+         assert.equal('nn.ClassNLLCriterion', denominators.unusual())
+         denominators.claim()
+      end
+      gradient(nn.ClassNLLCriterion():float(), input, torch.Tensor{2, -100, 2})
       assert.equal('nn.ClassNLLCriterion', denominators.unusual())
       denominators.claim()
       gradient(nn.MultiCriterion():add(mean):add(sum):float(), input, input)

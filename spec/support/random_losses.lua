@@ -212,9 +212,6 @@ local changes = {
       return loss
    end,
 }
--- Losses and changes of which no other rule says what they count by.
-local needsContract = {rows = true, denominator = true, copy = true, through = true, view = true,
-   view_of_multiple = true}
 local changeNames = {'as_it_is', 'as_it_is', 'copy', 'multiple', 'penalty', 'through', 'view',
    'view_of_multiple'}
 
@@ -224,14 +221,9 @@ local names = {'classes', 'denominator', 'masked', 'mean', 'rows', 'sum', 'terms
 -- @param kind see M.make
 -- @param list names of losses
 local function one(choose, kind, list)
-   local name
-   repeat name = choose(list or kind.isEven and {'mean', 'classes', 'terms', 'rows'} or names)
-   until kind.contract or not needsContract[name] and not (name == 'masked' and kind.isSynced)
+   local name = choose(list or kind.isEven and {'mean', 'classes', 'terms', 'rows'} or names)
    local loss, change = single[name](choose, kind.type), choose(changeNames)
-   if loss.isByHand or needsContract[change] and not kind.contract
-      or change == 'through' and not kind.mayGoThrough then
-      change = 'as_it_is'
-   end
+   if loss.isByHand or change == 'through' and not kind.mayGoThrough then change = 'as_it_is' end
    loss = changes[change](loss, kind)
    loss.name = change == 'as_it_is' and name or name .. ' ' .. change
    return loss
@@ -270,10 +262,9 @@ function M.named(name, choose, kind)
 end
 
 --- A loss.
--- @param kind type = of the scores; outputs = 1, or 2 for a list of two scores; contract = whether
--- a gradient counts by what it is; isEven = whether losses are to be divided by their rows;
--- isSynced = whether the network normalizes over all ranks; mayGoThrough = whether a gradient may
--- come through another network; choose
+-- @param kind type = of the scores; outputs = 1, or 2 for a list of two scores; isEven = true if
+-- losses are to be divided by their rows; mayGoThrough = true if a gradient may come through
+-- another network; choose
 function M.make(choose, kind)
    return (kind.outputs == 1 and one or pair)(choose, kind)
 end

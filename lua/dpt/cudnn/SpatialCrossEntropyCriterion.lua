@@ -24,8 +24,8 @@ function SpatialCrossEntropyCriterion:updateLoss(input, target)
    return (self.nll:updateLoss(self.slsm:updateOutput(input), target))
 end
 
-function SpatialCrossEntropyCriterion:denominator()
-   return self.nll:denominator()
+function SpatialCrossEntropyCriterion:denominator(input, target)
+   return self.nll:denominator(input, target)
 end
 
 function SpatialCrossEntropyCriterion:updateGradInput(input, target)

@@ -28,8 +28,8 @@ function VolumetricCrossEntropyCriterion:updateLoss(input, target)
    return self.scec:updateLoss(images(input, target))
 end
 
-function VolumetricCrossEntropyCriterion:denominator()
-   return self.scec:denominator()
+function VolumetricCrossEntropyCriterion:denominator(input, target)
+   return self.scec:denominator(input, target)
 end
 
 function VolumetricCrossEntropyCriterion:updateGradInput(input, target)

@@ -43,8 +43,9 @@ function ClassNLLCriterion:updateLoss(input, target)
    return self.output_tensor, self.total_weight_tensor
 end
 
-function ClassNLLCriterion:denominator()
-   return self.sizeAverage and self.total_weight_tensor
+function ClassNLLCriterion:denominator(_, target)
+   local count = torch.isTensor(target) and target:nElement() or 1
+   return self.sizeAverage and self.total_weight_tensor, not self.weights and count
 end
 
 function ClassNLLCriterion:updateGradInput(input, target)

@@ -86,7 +86,8 @@ end
 -- @follows dpt's own
 -- @param input tensor: or table; that of the last forward
 -- @param target tensor: or table or number; that of the last forward
--- @return a number; a tensor of one element, if only the device knows; false: the loss is a sum
+-- @return a number; a tensor of one element, if only the device knows; false: the loss is a sum.
+--    With a tensor: what it is if nothing is masked, false if it goes by weights
 -- @usage nn.MSECriterion():denominator(torch.ones(2, 3), torch.ones(2, 3)) --> 6
 function Criterion:denominator(_, _)
    dptffi.fail("%s cannot be computed in parts: it does not say what its loss is divided by (give"
@@ -105,7 +106,7 @@ end
 function Criterion:denominators(list, input, target)
    local term = {}
    if self.denominator ~= Criterion.denominator then
-      term.denominator = self:denominator(input, target)
+      term.denominator, term.count = self:denominator(input, target)
    end
    list[#list + 1] = term
    return list
@@ -125,7 +126,7 @@ function Criterion:terms(input, target)
    local update = self.updateOutput == Criterion.updateOutput and 'updateLoss' or 'updateOutput'
    local loss = self[update](self, input, target)
    return {{criterion = self, weight = 1, loss = loss,
-      denominator = self:denominator(input, target)}}
+      denominator = (self:denominator(input, target))}}
 end
 
 -- Lets no criterion occur twice in a tree.

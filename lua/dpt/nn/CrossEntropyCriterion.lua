@@ -45,8 +45,8 @@ function CrossEntropyCriterion:updateLoss(input, target)
    return (self.nll:updateLoss(self.lsm.output, target))
 end
 
-function CrossEntropyCriterion:denominator()
-   return self.nll:denominator()
+function CrossEntropyCriterion:denominator(input, target)
+   return self.nll:denominator(input, target)
 end
 
 function CrossEntropyCriterion:updateGradInput(input, target)

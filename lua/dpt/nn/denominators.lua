@@ -37,7 +37,8 @@ end
 -- network's backward: divisors that are tensors are copied.
 -- @param gradient tensor or table: the criterion's gradInput
 -- @param terms list: {denominator = number, tensor of one element, false (the loss is a sum) or nil
--- (unknown: rows); entry = the only one of the gradient, a table, that the term reaches}
+-- (unknown: rows); count = what a tensor is if nothing is masked, or false; entry = the only one of
+-- the gradient, a table, that the term reaches}
 -- @param criterion string: its class
 -- @param input tensor or table: the criterion's
 function M.record(gradient, terms, criterion, input)
@@ -108,10 +109,12 @@ function M.follow(gradInput, terms)
    records[gradInput] = terms and {terms = terms, number = number} or nil
 end
 
--- Returns whether a denominator is a multiple of the number of rows.
-local function goesByRows(divisor, rows)
+-- Returns whether a term is divided by what the number of rows gives.
+local function goesByRows(term, rows)
+   local divisor = term.denominator
    if divisor == nil then return true end
    if torch.isTensor(divisor) then divisor = divisor:view(-1)[1] end
+   if term.count ~= nil then return divisor and divisor == term.count end
    return divisor and divisor > 0 and divisor % rows == 0
 end
 
@@ -120,7 +123,7 @@ end
 function M.unusual()
    for _, one in ipairs(unclaimed) do
       for _, term in ipairs(one.terms) do
-         if not goesByRows(term.denominator, one.rows) then return one.criterion end
+         if not goesByRows(term, one.rows) then return one.criterion end
       end
    end
 end

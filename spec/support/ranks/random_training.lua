@@ -16,17 +16,6 @@ local losses = require 'spec.support.random_losses'
 local modules = require 'spec.support.training_modules'
 local rank, size = distributed.rank(), distributed.size()
 
--- Rules that networks of several ranks follow; true: the run draws what depends on them.
-local features = {
-   -- a gradient counts by what it is: that of a criterion in the same storage, by rows, or by
-   -- net:backward(input, gradOutput, scale, {denominator = n}); one that nothing claims raises
-   contract = true,
-   ownLoss = false, -- optim.cg and optim.lbfgs ask for the loss of all ranks themselves
-   spoiled = true, -- after a pass that failed, an update raises until zeroGradParameters
-   waiting = true, -- a clone or an update by hand raises while gradients wait
-   firstWithRows = true, -- buffers = 'first' means the first rank that had rows
-}
-
 local RATE = 0.02
 
 -- Notes what a run does; arg[3] = 'steps': rank 0 prints it.
@@ -305,7 +294,7 @@ function Reference:syncBuffers(counts)
    local how = self.run.options.buffers
    if how == 'own' or not self.run.isSplit then return end
    local root = 1
-   while features.firstWithRows and counts and counts[root] == 0 do root = root + 1 end
+   while counts and counts[root] == 0 do root = root + 1 end
    local all = copied(self.kept[root])
    if how == 'average' then
       local some = 0
@@ -530,7 +519,7 @@ function actions.noSync(run)
          for i = before + 1, done do both(run, list[i], factor(list[i])) end
       end)
    until done == n
-   if features.waiting and run.choose(3) == 1 then
+   if run.choose(3) == 1 then
       expect.raises('syncGradients', run.choose(whileWaiting), run.net)
    end
    if how == 'pass' then
@@ -556,15 +545,13 @@ local function fail(run, pass)
 end
 
 local function clear(run)
-   if features.spoiled then
-      expect.raises('zeroGradParameters', run.net.updateParameters, run.net, RATE)
-   end
+   expect.raises('zeroGradParameters', run.net.updateParameters, run.net, RATE)
    zero(run)
 end
 
 -- A pass of which each rank has rows: gradients that are not finite raise.
 local function failingPass(run, waits)
-   return newPass(run, {waits = waits, counts = drawCounts(run, 5, 1)})
+   return newPass(run, {waits = waits, counts = drawCounts(run, 5, 1), inParts = false})
 end
 
 function actions.failure(run)
@@ -592,7 +579,7 @@ end
 
 -- After a change of the network while gradients wait, the next pass raises.
 function actions.meanwhile(run)
-   if not features.waiting or not run.mayWait or run.sampler then return end
+   if not run.mayWait or run.sampler then return end
    local pass, changes = newPass(run, {waits = true}), run.choose(2) == 1
    run.net:noSync(function() both(run, pass) end)
    if changes then
@@ -602,13 +589,8 @@ function actions.meanwhile(run)
          for _, t in ipairs((net:parameters())) do t:mul(0.99) end
       end
    end
-   pass = newPass(run)
-   reference(run, pass)
-   expect.raises(changes and 'the network was changed while gradients waited' or '', function()
-      forward(run, pass)
-      backward(run, pass)
-   end)
-   run.reference:syncBuffers(pass.counts)
+   expect.raises(changes and 'the network was changed while gradients waited'
+      or 'parameters were written to', ownForward, run, newPass(run))
    zero(run)
    if changes then layOut(run) end
 end
@@ -636,10 +618,7 @@ end
 
 -- A gradient that nothing claims, after a criterion that does not divide by rows.
 function actions.unclaimed(run)
-   if not features.contract or run.outputs > 1 or run.options.reduce ~= 'samples' or run.isSynced
-   then
-      return
-   end
+   if run.outputs > 1 or run.options.reduce ~= 'samples' or run.isSynced then return end
    local choose = run.choose
    local name = choose{'sum', 'weights'}
    local kind = choose{'rows', 'copy', 'through'}
@@ -657,6 +636,7 @@ function actions.unclaimed(run)
    local output = run.net.output -- gradients by rows go on after one that says what it counts
    run.net:backward(pass.ownInput, map(output, function(t) return t:clone():zero() end), 1,
       {denominator = false})
+   run.reference:syncBuffers(pass.counts)
    zero(run)
 end
 
@@ -729,6 +709,8 @@ function actions.search(run)
    end
    local pass, method = newPass(run, {scale = 1}), optim[run.choose{'cg', 'lbfgs'}]
    local config = {maxIter = 2, maxEval = 4, learningRate = RATE}
+   local whole = {meanLoss = function(loss) return run.net:meanLoss(loss) end}
+   for name, value in pairs(config) do whole[name] = value end
    local one, net = run.reference, run.net
    local y, dy = one.net:getParameters()
    method(function()
@@ -742,8 +724,8 @@ function actions.search(run)
       net:zeroGradParameters()
       ownForward(run, pass)
       backward(run, pass)
-      return features.ownLoss and pass.ownValue or net:meanLoss(pass.ownValue), run.dx
-   end, run.x, config, {})
+      return pass.ownValue, run.dx
+   end, run.x, whole, {})
    zero(run)
 end
 
@@ -834,7 +816,7 @@ table.insert(actionNames, 'noSync') -- twice as often as others
 -- Draws a run.
 local function plan(number)
    local choose = random.choices(number)
-   local run = {seed = number, choose = choose, contract = features.contract, passes = 0,
+   local run = {seed = number, choose = choose, passes = 0,
       log = {}, title = 'is not built yet'}
    run.name = choose(networkNames)
    run.isExact = choose(5) == 1 and size == 2
@@ -885,7 +867,6 @@ local function settle(run, kind)
       run.type = run.type:find 'Cuda' and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor'
    end
    -- a table of sums that waits is weighed by rows in nn.SyncBatchNormalization
-   if run.isSynced and not features.contract then run.outputs = 1 end
    run.tolerance = run.type:find 'Double' and 1e-8 or 1e-5
    run.isLossy = options.hook == 'half' or options.hook == 'bfloat16'
    if run.isLossy then -- rounding in a step; then one process goes on with the same parameters

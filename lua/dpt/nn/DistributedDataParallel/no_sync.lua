@@ -39,12 +39,15 @@ end
 --- Returns what a gradient counts on this rank (shares.of).
 -- @param given the fourth argument of backward
 function noSync:_weight(gradOutput, given)
-   if self.reduce == 'sum' then return {weight = 1, kind = shares.SUM, ratio = 0} end
-   if self.reduce == 'ranks' then
+   local own
+   if self.reduce == 'sum' then
+      own = {weight = 1, kind = shares.SUM, ratio = 0}
+   elseif self.reduce == 'ranks' then
       local some = self.rows > 0
-      return {weight = some and 1 or 0, kind = some and shares.ROWS or shares.NONE, ratio = 0}
+      own = {weight = some and 1 or 0, kind = some and shares.ROWS or shares.NONE, ratio = 0}
+   else
+      own = shares.of(gradOutput, self.rows, given)
    end
-   local own = shares.of(gradOutput, self.rows, given)
    if own.kind ~= shares.UNKNOWN then denominators.claim() end
    return own
 end
@@ -71,7 +74,7 @@ local function added(counts, own)
       dptffi.fail('%s: in noSync the gradients of all passes must be divided by things of one kind'
          .. ' (denominators, rows or nothing), and their terms have the same ratios', NAME)
    end
-   sum.kind, sum.ratio = own.kind, own.ratio
+   sum.kind, sum.ratio = own.kind, own.weight > 0 and own.ratio or counts.ratio
    sum.unit = counts.unit or own.weight > 0 and own.weight or nil
    return sum
 end
