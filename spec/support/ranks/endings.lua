@@ -108,7 +108,7 @@ end
 function mistakes.left_broadcast()
    if rank == 0 then distributed.broadcast(floats(4), 0) end
 end
-function mistakes.left_allGatherNumbers()
+function mistakes.left_exchange()
    distributed.barrier()
    if rank == 0 then distributed.exchange{{send = floats(4), to = 1, tag = 2}} end
 end

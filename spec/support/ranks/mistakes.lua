@@ -52,7 +52,11 @@ function mistakes.rows() uneven(5 + rank, function(output) return output end) en
 
 function mistakes.weights()
    local nll = nn.ClassNLLCriterion(torch.Tensor{1, 5, 2})
-   uneven(4, function(output) return nll:backward(output, torch.Tensor(4):fill(1 + rank)) end)
+   local classes = torch.Tensor(4):fill(1 + rank)
+   uneven(4, function(output)
+      nll:forward(output, classes)
+      return nll:backward(output, classes)
+   end)
 end
 
 mistakes[arg[1]]()
