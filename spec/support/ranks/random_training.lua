@@ -16,6 +16,11 @@ local losses = require 'spec.support.random_losses'
 local modules = require 'spec.support.training_modules'
 local rank, size = distributed.rank(), distributed.size()
 
+-- All ranks in another order: every third run trains by it.
+local reversed = {}
+for i = 1, size do reversed[i] = size - i end
+local permuted, group = distributed.group(reversed), nil
+
 local RATE = 0.02
 
 -- Notes what a run does; arg[3] = 'steps': rank 0 prints it.
@@ -458,6 +463,7 @@ local function wrap(run, net)
    for k, v in pairs(run.options) do options[k] = v end
    if run.turns then replica(net):findModules('dptspec.Turns')[1].turn = 1 end -- on all ranks
    seed(run.seed)
+   options.group = group
    run.net = nn.DistributedDataParallel(net, options)
    run.x, run.dx = run.net:getParameters()
    for r = 2, size do run.reference.kept[r] = copied(run.reference.kept[1]) end
@@ -738,6 +744,7 @@ function actions.checkpoint(run)
    end
    local saved = torch.deserialize(torch.serialize{net = run.net, state = state})
    run.state = saved.state
+   if run.isSynced then nn.SyncBatchNormalization.convert(saved.net, {group = group}) end
    wrap(run, saved.net)
 end
 
@@ -900,7 +907,7 @@ local function build(run)
    function run.input(n) return map(input(n), function(t) return t:type(run.type) end) end
    net:type(run.type)
    local alone = net:clone()
-   if run.isSynced then net = nn.SyncBatchNormalization.convert(net) end
+   if run.isSynced then net = nn.SyncBatchNormalization.convert(net, {group = group}) end
    if run.devices > 1 then
       local list = {}
       for i = 1, run.devices do list[i] = i end
@@ -920,10 +927,12 @@ local function build(run)
    if run.samples then
       local options = {batch = 3 + run.choose(6), seed = run.choose(100)}
       local n = options.batch + run.choose(12)
-      run.sampler, run.whole = distributed.sampler(n, options), Sampler.new(n, options, 0, 1)
+      run.whole = Sampler.new(n, {batch = options.batch, seed = options.seed}, 0, 1)
+      options.group = group
+      run.sampler = distributed.sampler(n, options)
       run.data, run.options.sampler = run.input(n), run.sampler
    end
-   run.zero = optim.ZeroRedundancyOptimizer(optim.adam)
+   run.zero = optim.ZeroRedundancyOptimizer(optim.adam, {group = group})
    run.reference = Reference.new(run, alone)
    run.title = titleOf(run)
    if rank == 0 then print(run.title) end
@@ -954,6 +963,8 @@ local function step(run, number)
 end
 
 local function train(number)
+   group = number % 3 == 0 and permuted or nil
+   rank = group and group:rank() or distributed.rank()
    local run = plan(number)
    if rank == 0 then
       io.write(('DPT_RUN=%d '):format(number))
