@@ -233,6 +233,7 @@ function checks.failures()
                   message)
                raises('a backward failed', net.syncGradients, net)
                raises('a backward failed', net.updateParameters, net, 0.1)
+               if when == 'outside' then torch.serialize(net) end -- parameters are as they were
             end
          end
       end

@@ -227,7 +227,7 @@ end
 
 --- Raises while gradients wait: a copy or a file would have those of this rank alone.
 function noSync:_checkWhole(what)
-   if self.pending:waits() then
+   if self.counts then
       dptffi.fail('%s: %s while gradients wait on the ranks (noSync): call syncGradients() on all'
          .. ' ranks before', NAME, what)
    end
