@@ -106,7 +106,7 @@ function DistributedDataParallel:__init(module, given)
    options.checkSampler(self, NAME)
    self.pending = Pending.new(function(x) self:flush(x) end, 'ranks', NAME .. ': ')
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
-   self.failures = 0 -- backward passes that have failed
+   self.failures, self.suspect = 0, false
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook, self.group) or nil
    if self.ranks > 1 then
       denominators.recorded = true

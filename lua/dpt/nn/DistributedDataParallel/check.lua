@@ -134,7 +134,7 @@ end
 function check:_checkEvery()
    if self.deferred then return end
    if self.suspect then
-      self.suspect = nil
+      self.suspect = false
       return self:checkAlike()
    end
    if not self.checkEvery then return end

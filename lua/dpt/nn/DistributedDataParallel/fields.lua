@@ -46,7 +46,7 @@ local fields = {
    unscaled = 'init: memory of gradInput in units of this rank',
    deferred = 'DataParallelTable/follow: true in noSync',
    failures = 'init: the number of backward passes that have failed',
-   suspect = 'inner: true if parameters were written to while gradients waited; or nil',
+   suspect = 'inner: true if parameters were written to while gradients waited',
    counts = 'no_sync: what the passes that wait count; nil: none wait',
 }
 

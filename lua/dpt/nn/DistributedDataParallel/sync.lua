@@ -204,7 +204,7 @@ function sync:syncParameters()
    sendParameters(self)
    local list = buffers.statistics(self.modules[1])
    if #list > 0 then distributed.broadcast(list, 0, self.group) end
-   self.moved, self.suspect = false, nil
+   self.moved, self.suspect = false, false
 end
 
 -- The mean of the ranks that had rows in the last pass; those without have not moved theirs.
