@@ -3,6 +3,7 @@
 local ffi = require 'ffi'
 local distributed = require 'dpt.distributed'
 ffi.cdef 'int getpid(void); int setenv(const char *, const char *, int);'
+ffi.C.setenv('DPT_TIMEOUT', '600', 0) -- before threads read it
 local t = torch.FloatTensor(tonumber(arg[1]))
 distributed.allReduce(t)
 ffi.C.setenv('DPT_TIMEOUT', '4', 1)

@@ -4,8 +4,9 @@
 local distributed = require 'dpt.distributed'
 local ffi = require 'ffi'
 ffi.cdef 'int setenv(const char *, const char *, int);'
-local rank, size = distributed.rank(), distributed.size()
 local function fake(words) ffi.C.setenv('DPT_FAKE_NCCL', words, 1) end
+fake '' -- threads read variables later: a new one moves the environment away from them
+local rank, size = distributed.rank(), distributed.size()
 local function on(device, f) return require('dpt').cutorch.withDevice(device, f) end
 local function ones(kind) return torch[kind](5):fill(1) end
 

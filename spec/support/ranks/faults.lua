@@ -9,6 +9,7 @@ ffi.cdef [[
    int kill(int, int);
    int setenv(const char *, const char *, int);
 ]]
+ffi.C.setenv('DPT_TIMEOUT', '600', 0) -- before threads read it
 local fault, victim, place, seed = arg[1], tonumber(arg[2]), arg[3], tonumber(arg[4])
 local OPERATIONS = 12
 

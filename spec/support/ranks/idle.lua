@@ -4,6 +4,7 @@ local ffi = require 'ffi'
 local distributed = require 'dpt.distributed'
 local sleep = require('dpt.ffi').C.dpt_sleep
 ffi.cdef 'int setenv(const char *, const char *, int);'
+ffi.C.setenv('DPT_TIMEOUT', '600', 0) -- before threads read it
 local t = torch.FloatTensor{1}
 distributed.allReduce(t)
 ffi.C.setenv('DPT_TIMEOUT', '2', 1)
