@@ -572,7 +572,7 @@ function actions.failureInNoSync(run)
       if run.choose(2) == 1 then both(run, newPass(run, {waits = true})) end
       fail(run, failingPass(run, true))
    end)
-   clear(run)
+   if run.net.pending.spoiled then clear(run) else zero(run) end -- it may have added nothing
 end
 
 -- The first of two passes waits, the second fails.
