@@ -50,7 +50,8 @@ local function read(terms, rows)
       end
       numbers[k] = divisor
    end
-   if #tensors == 0 then return numbers end
+   if #tensors == 1 then numbers[indices[1]] = tensors[1][1] end
+   if #tensors < 2 then return numbers end
    for i, t in ipairs(tensors) do tensors[i] = t:type(tensors[1]:type()) end
    local values = torch.cat(tensors, 1):double()
    for i, k in ipairs(indices) do numbers[k] = values[i] end
@@ -203,7 +204,7 @@ end
 
 local function scale(kept, t, factor)
    if torch.type(kept) ~= t:type() then kept = t.new() end
-   return kept:resize(t:size()):mul(t, factor)
+   return kept:resizeAs(t):mul(t, factor)
 end
 
 --- Returns a gradient, a tensor or a tree of tensors, times a factor; each tensor where it lies.
