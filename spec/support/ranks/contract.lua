@@ -133,8 +133,11 @@ function checks.even()
          torch.setRNGState(state)
          pass(one, 1, rows, reduce == 'sum' and size or 1)
       end
-      all._allGatherNumbers = exchange
       near(got, wanted, 'even batches, ' .. reduce)
+      all:zeroGradParameters()
+      all:backward(inputs:narrow(1, 1, 4), torch.zeros(4, 3), 1, {denominator = 0})
+      near(got, got:clone():zero(), 'even batches that count nothing')
+      all._allGatherNumbers = exchange
    end
 end
 

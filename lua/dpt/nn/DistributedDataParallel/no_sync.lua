@@ -123,11 +123,11 @@ local function settleEven(self, own)
    local counts = self.counts or NOTHING
    local sum = added(counts, shares.want(own, self.group))
    local total = own.kind == shares.SUM and 1 or sum.weight * self.ranks / sum.passes
-   if self.counts then bring(self, (counts.unit or 1) / total) end
+   if self.counts then bring(self, total > 0 and (counts.unit or 1) / total or 0) end
    local number = self.rows + 8191 * math.floor(sum.weight * 16) + 127 * own.kind + 31 * sum.passes
       + math.floor(sum.ratio * 2 ^ 20) + 524287 * self.failures
    number = number % (2 ^ 31 - 2) + 1
-   return own.weight / total, 1 / self.ranks, number,
+   return total > 0 and own.weight / total or 0, 1 / self.ranks, number,
       (', of %d rows, divided by %g'):format(self.rows, sum.weight)
 end
 
