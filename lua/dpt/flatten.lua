@@ -208,8 +208,7 @@ function M.one(tensors, what, name)
       return segments[1], layout.offsets
    end
    if #segments == 0 then return tensors[1].new(), layout.offsets end
-   local device = comm.device(segments[1])
-   local flat = device == 0 and join(segments) or cutorch.withDevice(device, join, segments)
+   local flat = cutorch.withDeviceOf(segments[1], join, segments)
    updates.move(tensors)
    for i, t in ipairs(tensors) do
       if t:nElement() > 0 then

@@ -80,6 +80,13 @@ function cutorch.withDevice(device, f, ...)
    return restore(before, pcall(f, ...))
 end
 
+--- Calls f(...) with a tensor's device current; host memory has none. Returns what f does.
+function cutorch.withDeviceOf(tensor, f, ...)
+   local device = C.dpt_tensor_device(tensor)
+   if device == 0 or device == cutorch.getDevice() then return f(...) end
+   return cutorch.withDevice(device, f, ...)
+end
+
 --- Waits for all work on the current device; raises the error of work that failed.
 function cutorch.synchronize() lib.device_synchronize(0) end
 
@@ -346,6 +353,18 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @param ...? any: what f is called with
 -- @return what f returns
 -- @usage cutorch.withDevice(1, function(x) return x + 1 end, 4) --> 5
+
+--- Calls a function with the device of a tensor as the current one, which is set back also if it
+-- raises. A tensor in host memory changes nothing.
+-- @function cutorch.withDeviceOf
+-- @as cutorch
+-- @follows PyTorch's torch.cuda.device_of
+-- @param tensor tensor: of any type
+-- @param f function: is called there
+-- @param ...? any: what f is called with
+-- @return what f returns
+-- @usage local t = torch.CudaTensor{1, 2}
+--    return cutorch.withDeviceOf(t, t.clone, t) --> [1 2]
 
 --- Waits for all work of the current device, and raises its errors.
 -- @function cutorch.synchronize

@@ -143,13 +143,14 @@ end
 -- with this number.
 -- @function distributed.promising
 -- @as distributed
--- @param value number: a whole one, from 1 to 2^31 - 1, that all ranks have alike
+-- @param value number: a whole one, from 1 to 2^31 - 1, that all ranks have alike; nil: none
 -- @param text string: is appended to what error messages say of the operations
 -- @param f function: is called
 -- @param ...? any: what it is called with
 -- @return what f returns
 -- @usage require('dpt').distributed.promising(8, ' of 8 rows', math.max, 3, 5) --> 5
 function distributed.promising(value, text, f, ...)
+   if not value then return f(...) end
    local before, beforeText = promise, promised
    promise, promised = value, text
    return leavePromise(before, beforeText, pcall(f, ...))

@@ -53,8 +53,7 @@ local function make(fn, list, parts)
    if #list == 1 and first:isContiguous() then
       return setmetatable({flat = first, own = true, list = list, parts = parts, layout = 0}, Pack)
    end
-   local flat = first.getDevice and first:getDevice() > 0
-      and cutorch.withDevice(first:getDevice(), first.new, count) or first.new(count)
+   local flat = cutorch.withDeviceOf(first, first.new, count)
    if #list < 2 then layout = 0 end
    return setmetatable({flat = flat, list = list, parts = parts, layout = layout}, Pack)
 end

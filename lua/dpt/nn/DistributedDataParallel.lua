@@ -150,7 +150,7 @@ function DistributedDataParallel:_place()
    self.before, self.total = self.rows * self.rank, nil
    if self.evenBatches then self.total, self.active = self.rows * self.ranks, nil end
    if self.deferred or self.evenBatches then return end -- nothing is sent: as if all had as many
-   local all = self:_allGatherNumbers(self.rows)
+   local all = self:_allGatherNumbers{self.rows}
    self.before, self.total = 0, 0
    local active = {count = 0, isOwn = self.rows > 0}
    for r, numbers in ipairs(all) do
@@ -163,18 +163,19 @@ function DistributedDataParallel:_place()
    self.active = active
 end
 
---- The numbers of all ranks. Generators that have come apart meet: a rank without rows has drawn
--- nothing on its device. One in host memory that a rank has seeded otherwise is an error.
--- @return list[rank + 1] of lists
-function DistributedDataParallel:_allGatherNumbers(...)
-   local device = self.device or self.table.gpuAssignments[1]
+--- Returns the numbers of all ranks. Generators that have come apart meet: a rank without rows has
+-- drawn nothing on its device. One in host memory that a rank has seeded otherwise is an error.
+-- @param numbers list, as long on all ranks
+-- @return list[rank + 1] of lists, in which some numbers of this function's follow
+function DistributedDataParallel:_allGatherNumbers(numbers)
+   local device, n = self.device or self.table.gpuAssignments[1], #numbers
    local offset = device > 0 and random.offset(device) or hostRandom.hash()
-   local all, most, same = exchange(self.group, offset, self.failures, ...), offset, true
-   local first
-   for r, numbers in ipairs(all) do
-      local theirs, failures = table.remove(numbers, 1), table.remove(numbers, 1)
+   numbers[n + 1], numbers[n + 2] = offset, self.failures
+   local all, most, same = exchange(self.group, numbers), offset, true
+   local first = all[1][n + 2]
+   for r, its in ipairs(all) do
+      local theirs, failures = its[n + 1], its[n + 2]
       most, same = math.max(most, theirs), same and theirs == offset
-      first = first or failures
       if failures ~= first then
          fail('a backward has failed on rank %d that has not on rank %d, so their gradients differ:'
             .. ' an error that a script catches must come on all ranks',
@@ -191,27 +192,17 @@ function DistributedDataParallel:_allGatherNumbers(...)
 end
 
 local function onDevice(self, f, ...)
-   local device = self.device
-   local passes = random.passes(device, {0, self.rows}, 1)
-   if device == cutorch.getDevice() then return random.within(passes[1], f, ...) end
-   return cutorch.withDevice(device, random.within, passes[1], f, ...)
+   local passes = random.passes(self.device, {0, self.rows}, 1)
+   return cutorch.withDevice(self.device, random.within, passes[1], f, ...)
 end
 
 -- Calls f(...), a pass of this rank's rows, the share `share` of all ranks' (nil: unknown).
 local function within(self, share, f, ...)
    local own = {share = share, devices = self.sender.parts}
-   if self.table then
-      self.table.batchPart = own
-      local results = {pcall(random.from, self.before, self.rank, f, ...)}
-      self.table.batchPart = nil
-      if not results[1] then error(results[2], 0) end
-      return unpack(results, 2, table.maxn(results))
+   if (self.device or 0) == 0 then
+      return random.from(self.before, self.rank, part.within, self.told, own, f, ...)
    end
-   local module = self.modules[1]
-   if self.device == 0 then
-      return random.from(self.before, self.rank, part.within, module, own, f, ...)
-   end
-   return random.from(self.before, self.rank, onDevice, self, part.within, module, own, f, ...)
+   return random.from(self.before, self.rank, onDevice, self, part.within, self.told, own, f, ...)
 end
 
 --- Calls a method of the network, a pass of this rank's rows that sends nothing.
@@ -250,7 +241,7 @@ function DistributedDataParallel:updateOutput(input)
       return self.output
    end
    self.rows = rowsOf(self, input)
-   self.weight = nil
+   self.weight, self.told = nil, self.table and {self.table} or part.told(module)
    if self.evaluated then
       self.output = evaluate(self, input)
       return self.output
@@ -298,11 +289,6 @@ end
 
 local SUM = {{denominator = false}}
 
--- Returns what gradOutput was divided by, as terms.
-local function termsOf(gradOutput, given)
-   return given and {{denominator = given.denominator}} or denominators.of(gradOutput)
-end
-
 function DistributedDataParallel:updateGradInput(input, gradOutput)
    checkForward(self, input, gradOutput)
    local module = self.modules[1]
@@ -310,10 +296,11 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
       self.gradInput = module:updateGradInput(input, gradOutput)
       return self.gradInput
    end
+   local terms = shares.termsOf(gradOutput)
    local share = meeting.isWanted(module)
-      and shares.want(self:_weight(gradOutput), self.group).weight or 1
+      and shares.want(self:_weight(gradOutput, terms), self.group).weight or 1
    self.gradInput = self:_pass(self._run, share, nil, 'updateGradInput', input, gradOutput)
-   follow(self, gradOutput, termsOf(gradOutput))
+   follow(self, gradOutput, terms)
    return self.gradInput
 end
 
@@ -351,18 +338,12 @@ local function pass(self, share, method, input, gradOutput, factor)
 end
 
 -- A pass whose gradients are added up over all ranks.
-local function train(self, method, input, gradOutput, factor, given)
-   local share, rowsShare, number, text = self:_settle(self:_weight(gradOutput, given))
+local function train(self, method, input, gradOutput, factor, terms)
+   local share, rowsShare, number, text = self:_settle(self:_weight(gradOutput, terms))
    local params = self.params
    self:_holdOnce()
-   local ok, result
-   if number then
-      ok, result = pcall(distributed.promising, number, text, self._pass, self, pass, share,
-         rowsShare, method, input, gradOutput, factor)
-   else
-      ok, result = pcall(self._pass, self, pass, share, rowsShare, method, input, gradOutput,
-         factor)
-   end
+   local ok, result = pcall(distributed.promising, number, text, self._pass, self, pass, share,
+      rowsShare, method, input, gradOutput, factor)
    if not ok then
       self.failures = self.failures + 1
       self.pending:spoil(params.source, params.gradient)
@@ -373,14 +354,16 @@ local function train(self, method, input, gradOutput, factor, given)
    return result, type(share) == 'table'
 end
 
+-- @return gradInput; whether its entries have had their shares; what gradOutput was divided by
 function DistributedDataParallel:_accumulate(method, input, gradOutput, factor, given)
    local module = self.modules[1]
    checkForward(self, input, gradOutput)
-   shares.check(given)
+   local terms = shares.termsOf(gradOutput, given)
    if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
    self:_layOut()
-   return (self.deferred and self._defer or train)(self, method, input, gradOutput, factor or 1,
-      given)
+   local run = self.deferred and self._defer or train
+   local result, hasShares = run(self, method, input, gradOutput, factor or 1, terms)
+   return result, hasShares, terms
 end
 
 --- Computes the gradients of this rank's rows and adds them up over all ranks.
@@ -398,10 +381,9 @@ end
 --    net:backward(x, x, 1, {denominator = 3})
 --    return net:get(1).gradBias --> [3 3]
 function DistributedDataParallel:backward(input, gradOutput, scale, given)
-   local terms = self.ranks > 1 and termsOf(gradOutput, given)
-   local isSum
-   self.gradInput, isSum = self:_accumulate('backward', input, gradOutput, scale, given)
-   if isSum and self.gradInput then denominators.record(self.gradInput, SUM, NAME, input)
+   local hasShares, terms
+   self.gradInput, hasShares, terms = self:_accumulate('backward', input, gradOutput, scale, given)
+   if hasShares and self.gradInput then denominators.record(self.gradInput, SUM, NAME, input)
    elseif self.ranks > 1 then follow(self, gradOutput, terms) end
    return self.gradInput
 end

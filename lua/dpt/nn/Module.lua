@@ -244,9 +244,8 @@ end
 -- @usage #nn.BatchNormalization(3):runningStatistics() --> 2
 function Module:runningStatistics()
    local list = {}
-   for _, field in ipairs{'running_mean', 'running_var'} do
-      if torch.isTensor(self[field]) then list[#list + 1] = self[field] end
-   end
+   if torch.isTensor(self.running_mean) then list[1] = self.running_mean end
+   if torch.isTensor(self.running_var) then list[#list + 1] = self.running_var end
    return list
 end
 

@@ -4,8 +4,8 @@
 -- criterion's gradInput, or of one of its entries, has the denominators of that criterion's last
 -- backward; a copy has none. Nothing is recorded in a process that trains alone.
 local torch = require 'dpt.tensor'
-local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local C = require('dpt.ffi').C
 
 local M = {}
 
@@ -22,19 +22,22 @@ local MOST = 64
 
 local number = 0
 
-local function copyOf(t)
-   local device = comm.device(t)
-   return device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
-end
-
 -- Returns the number of rows of a criterion's input; one vector is a row.
 local function rowsOf(input)
    if torch.isTensor(input) then return input:dim() > 1 and input:size(1) or 1 end
    return torch.type(input) == 'table' and input[1] ~= nil and rowsOf(input[1]) or 1
 end
 
+-- Returns a divisor that its criterion does not write to: the number in a host tensor, or a copy of
+-- a device tensor, which is read when a network asks.
+local function kept(divisor)
+   if not torch.isTensor(divisor) then return divisor end
+   if C.dpt_tensor_device(divisor) == 0 then return divisor:view(-1)[1] end
+   return cutorch.withDeviceOf(divisor, divisor.clone, divisor)
+end
+
 --- Records what a gradient was divided by. The criterion may compute another loss before the
--- network's backward: divisors that are tensors are copied.
+-- network's backward: divisors that are tensors are read or copied.
 -- @param gradient tensor or table: the criterion's gradInput
 -- @param terms list: {denominator = number, tensor of one element, false (the loss is a sum) or nil
 -- (unknown: rows); count = what a tensor is if nothing is masked, or false; entry = the only one of
@@ -42,9 +45,7 @@ end
 -- @param criterion string: its class
 -- @param input tensor or table: the criterion's
 function M.record(gradient, terms, criterion, input)
-   for _, term in ipairs(terms) do
-      if torch.isTensor(term.denominator) then term.denominator = copyOf(term.denominator) end
-   end
+   for _, term in ipairs(terms) do term.denominator = kept(term.denominator) end
    number = number + 1
    records[gradient] = {terms = terms, number = number}
    if #unclaimed == MOST then table.remove(unclaimed, 1) end

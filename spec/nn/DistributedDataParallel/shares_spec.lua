@@ -22,8 +22,12 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       return criterion:backward(input, input)
    end
 
-   local function of(...)
-      local own = shares.of(...)
+   local function weigh(gradient, given)
+      return shares.of(gradient, 3, shares.termsOf(gradient, given))
+   end
+
+   local function of(gradient, rows, given)
+      local own = shares.of(gradient, rows, shares.termsOf(gradient, given))
       return {own.weight, own.kind}
    end
 
@@ -44,19 +48,17 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
 
    it('have entries of a table', function()
       local table = {gradient(nn.MSECriterion()), {gradient(nn.MSECriterion(false))}}
-      local own = shares.of(table, 3)
+      local own = weigh(table)
       assert.equal(M, own.kind)
       assert.equal(2, own.entries)
-      local function exchange(...) -- another rank whose loss has twice the elements
-         local given = {...}
+      local function exchange(given) -- another rank whose loss has twice the elements
          assert.same({6, D, 1, S}, {given[1], given[2], given[4], given[5]})
-         return {{...}, {12, D, select(3, ...), 1, S, 0}, {0, N, 0, 0, N, 0}}
+         return {given, {12, D, given[3], 1, S, 0}, {0, N, 0, 0, N, 0}}
       end
       local found = shares.ofEntries(own, exchange, 2, three)
       assert.same({1 / 3, 1}, {found[table[1]], found[table[2][1]]})
       assert.error_matches(function()
-         shares.ofEntries(own, function(...) return {{...}, {1, S, 0, 1, S, 0}} end, 2,
-            three)
+         shares.ofEntries(own, function(given) return {given, {1, S, 0, 1, S, 0}} end, 2, three)
       end, 'entry 1 of the gradient: the gradient of rank 0 was divided by the', 1, true)
    end)
 
@@ -87,7 +89,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
    it('of several terms depend on their ratios', function()
       local function ratio(a, b)
          denominators.record(input, {{denominator = a}, {denominator = b}}, 'nn.X', input)
-         return shares.of(input, 3)
+         return weigh(input)
       end
       assert.is_true(shares.agree(ratio(2, 6), ratio(5, 15)))
       assert.is_false(shares.agree(ratio(2, 6), ratio(6, 2)))
@@ -101,12 +103,10 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       local unknown = {weight = 1, kind = U, criterion = 'nn.X'}
       assert.error_matches(function() shares.want(unknown, three) end,
          'of rank 2 is .- since the last backward a nn.X has run there')
-      shares.check(nil)
-      shares.check({denominator = 0})
-      shares.check({denominator = false})
+      assert.equal(0, shares.termsOf(input, {denominator = 0})[1].denominator)
       for _, wrong in ipairs{3, 'x', {}, {denominator = true}, {denominator = -1},
          {denominator = 0 / 0}, {denominator = 1 / 0}, {denominator = 1, rows = 2}, {rows = 2}} do
-         assert.error_matches(function() shares.check(wrong) end,
+         assert.error_matches(function() shares.termsOf(input, wrong) end,
             'argument 4 of backward is .*, wanted {denominator = n}')
       end
    end)

@@ -122,7 +122,7 @@ function check:checkAlike(state)
    self:_layOut()
    local list, all = valuesOf(self, state), hash.start
    for _, entry in ipairs(list) do all = hash.add(all, entry.value) end
-   local numbers = exchange(self.group, hash.number(all))
+   local numbers = exchange(self.group, {hash.number(all)})
    for r = 2, #numbers do
       if numbers[r][1] ~= numbers[1][1] then return find(self, list) end
    end

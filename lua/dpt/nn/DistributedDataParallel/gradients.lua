@@ -3,7 +3,6 @@
 -- Invariant: after a backward all ranks have the same gradients, so what is computed of them is the
 -- same everywhere and nothing is sent: all ranks clip alike, and skip a step or none does. What
 -- waits on ranks (noSync) is added up before.
-local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local updates = require 'dpt.updates'
 local nn = require 'dpt.nn'
@@ -44,10 +43,7 @@ end
 --    return before, net:foundInf() --> false, true
 function gradients:foundInf()
    for _, t in ipairs(self:_gradientViews()) do
-      local device = comm.device(t)
-      local sum = t:nElement() == 0 and 0 or device > 0 and cutorch.withDevice(device, nothing, t)
-         or nothing(t)
-      if sum ~= 0 then return true end
+      if t:nElement() > 0 and cutorch.withDeviceOf(t, nothing, t) ~= 0 then return true end
    end
    return false
 end
@@ -73,8 +69,8 @@ function gradients:meanLoss(loss)
    if self.ranks == 1 then return loss end
    local own = self.weight or {weight = self.rows, kind = shares.ROWS, ratio = 0}
    local isNone, sum, weights = own.weight == 0, 0, {}
-   for r, numbers in ipairs(self:_allGatherNumbers(isNone and 0 or own.weight * loss, own.weight,
-      isNone and shares.NONE or own.kind, own.ratio)) do
+   for r, numbers in ipairs(self:_allGatherNumbers{isNone and 0 or own.weight * loss, own.weight,
+      isNone and shares.NONE or own.kind, own.ratio}) do
       sum = sum + numbers[1]
       weights[r] = {weight = numbers[2], kind = numbers[3], ratio = numbers[4]}
    end

@@ -74,7 +74,7 @@ function join:join(f, state, control)
          for i = 2, model.n do model[i] = describe(batch[i], nil, 1) end
       end
       local root, unknown = nil, false
-      for r, numbers in ipairs(self:_allGatherNumbers(ended and 0 or 1, model and 1 or 0)) do
+      for r, numbers in ipairs(self:_allGatherNumbers{ended and 0 or 1, model and 1 or 0}) do
          if numbers[1] == 1 then root = root or r - 1 end
          unknown = unknown or numbers[2] == 0
       end

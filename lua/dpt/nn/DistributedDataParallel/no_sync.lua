@@ -5,7 +5,6 @@
 -- (`base`). The next pass outside, or syncGradients, adds all up. The result is that of as many
 -- passes, each divided by the mean of their weights: that of one process if its batches are as
 -- large.
-local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
@@ -31,14 +30,8 @@ local NOTHING = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {
 -- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):noSync(function(x) return x end, 6) --> 6
 noSync.noSync = follow.noSync
 
-local function copyOf(t)
-   local device = comm.device(t)
-   return device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
-end
-
 --- Returns what a gradient counts on this rank (shares.of).
--- @param given the fourth argument of backward
-function noSync:_weight(gradOutput, given)
+function noSync:_weight(gradOutput, terms)
    local own
    if self.reduce == 'sum' then
       own = {weight = 1, kind = shares.SUM, ratio = 0}
@@ -46,7 +39,7 @@ function noSync:_weight(gradOutput, given)
       local some = self.rows > 0
       own = {weight = some and 1 or 0, kind = some and shares.ROWS or shares.NONE, ratio = 0}
    else
-      own = shares.of(gradOutput, self.rows, given)
+      own = shares.of(gradOutput, self.rows, terms)
    end
    if own.kind ~= shares.UNKNOWN then denominators.claim() end
    return own
@@ -59,7 +52,9 @@ local function begin(self)
    -- modules that exchange sums over ranks need the same unit on all
    counts.unit = meeting.isWanted(self.modules[1]) and 1 or nil
    for i, t in ipairs(self.params.gradient) do
-      if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then counts.base[i] = copyOf(t) end
+      if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then 
+         counts.base[i] = cutorch.withDeviceOf(t, t.clone, t)
+      end
       if self.rank > 0 or counts.base[i] then t:fill(Sender.NOTHING) end
    end
    return counts
@@ -80,10 +75,10 @@ local function added(counts, own)
 end
 
 --- A pass whose gradients wait.
-function noSync:_defer(method, input, gradOutput, factor, given)
+function noSync:_defer(method, input, gradOutput, factor, terms)
    local params = self.params
    self.pending:check()
-   local own = shares.want(self:_weight(gradOutput, given), self.group)
+   local own = shares.want(self:_weight(gradOutput, terms), self.group)
    self.counts = self.counts or begin(self)
    self.pending:hold(params.source, params.gradient)
    local counts, before = added(self.counts, own), params:gradientVersion()
@@ -147,8 +142,8 @@ function noSync:_settle(own)
    if self.counts and own then shares.want(own, self.group) end
    local sum = own and added(counts, own) or counts
    local passes, rows, entries, weights = 0, 0, nil, {}
-   for r, numbers in ipairs(self:_allGatherNumbers(sum.weight, sum.kind, sum.ratio, sum.passes,
-      own and self.rows or 0, pass.entries or 0)) do
+   for r, numbers in ipairs(self:_allGatherNumbers{sum.weight, sum.kind, sum.ratio, sum.passes,
+      own and self.rows or 0, pass.entries or 0}) do
       weights[r] = {weight = numbers[1], kind = numbers[2], ratio = numbers[3],
          criterion = r == self.rank + 1 and sum.criterion or nil}
       passes, rows = math.max(passes, numbers[4]), rows + numbers[5]
@@ -160,7 +155,7 @@ function noSync:_settle(own)
    local rowsShare = rows > 0 and self.rows / rows or 0
    if not total then
       if self.counts or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
-      local function gather(...) return self:_allGatherNumbers(...) end
+      local function gather(numbers) return self:_allGatherNumbers(numbers) end
       return shares.ofEntries(pass, gather, entries, self.group), rowsShare
    end
    if isMean then total = total / math.max(passes, 1) end

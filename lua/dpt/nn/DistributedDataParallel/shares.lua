@@ -6,7 +6,6 @@
 -- have the same ratios on all ranks. A rank without rows counts for nothing and agrees with all.
 -- All ranks compare the same numbers, so errors of that comparison are raised by all.
 local torch = require 'dpt.tensor'
-local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
@@ -25,10 +24,10 @@ local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss i
 
 local NEAR = 1e-6
 
---- Checks the fourth argument of backward.
--- @param given nil, or {denominator = number or false}
-function shares.check(given)
-   if given == nil then return end
+--- Returns what gradOutput was divided by, as terms (dpt.nn.denominators), or nil.
+-- @param given the fourth argument of backward: nil, or {denominator = number or false}
+function shares.termsOf(gradOutput, given)
+   if given == nil then return denominators.of(gradOutput) end
    local divisor = type(given) == 'table' and given.denominator
    local isNumber = type(divisor) == 'number' and divisor >= 0 and divisor < math.huge
    if type(given) ~= 'table' or next(given, next(given)) ~= nil
@@ -37,6 +36,7 @@ function shares.check(given)
          .. ' for a sum', NAME, type(given) == 'table' and ('a table with denominator = %s'):format(
          tostring(given.denominator)) or 'a ' .. torch.type(given))
    end
+   return {{denominator = divisor}, isGiven = true}
 end
 
 -- Returns what terms were divided by as numbers, false for a sum. Tensors are read at once.
@@ -105,14 +105,12 @@ end
 --- Returns what the gradient of a network's output counts on this rank: {weight = , kind = , ratio
 -- = }, of a table also {entries = how many tensors it has, gradient = , rows = }.
 -- @param rows of the batch
--- @param given what the script says, or nil
-function shares.of(gradient, rows, given)
+-- @param terms what shares.termsOf returned
+function shares.of(gradient, rows, terms)
    if rows == 0 then return noWeight() end
-   if given then return weightOf{given.denominator} end
-   local terms = denominators.of(gradient)
    if terms then
       local own = weightOfTerms(terms, rows)
-      if not torch.isTensor(gradient) then
+      if not terms.isGiven and not torch.isTensor(gradient) then
          own.entries, own.gradient, own.rows = countEntries(gradient), gradient, rows
       end
       return own
@@ -180,7 +178,7 @@ end
 
 --- Returns this rank's share of each entry, by tensor, from the weights of all ranks.
 -- @param own what shares.of returned
--- @param gather function: gets numbers, returns those of all ranks as lists
+-- @param gather function: gets a list of numbers, returns those of all ranks
 -- @param n how many entries the ranks with rows have
 function shares.ofEntries(own, gather, n, group)
    local numbers, result = {}, {}
@@ -189,7 +187,7 @@ function shares.ofEntries(own, gather, n, group)
       local entry = list[k] or noWeight()
       numbers[3 * k - 2], numbers[3 * k - 1], numbers[3 * k] = entry.weight, entry.kind, entry.ratio
    end
-   local all = gather(unpack(numbers))
+   local all = gather(numbers)
    for k = 1, n do
       local column = {}
       for r, theirs in ipairs(all) do
@@ -213,9 +211,7 @@ end
 function shares.multiplied(kept, gradient, factor)
    if torch.isTensor(gradient) then
       local own = type(factor) == 'table' and (factor[gradient] or 0) or factor
-      local device = comm.device(gradient)
-      if device == 0 then return scale(kept, gradient, own) end
-      return cutorch.withDevice(device, scale, kept, gradient, own)
+      return cutorch.withDeviceOf(gradient, scale, kept, gradient, own)
    elseif torch.type(gradient) ~= 'table' then
       return gradient
    end

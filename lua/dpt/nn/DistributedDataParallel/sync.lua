@@ -54,7 +54,7 @@ function sync:_compare()
    self:_checkLayers()
    self.table = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
    self.order, self.ordered = nil, false
-   for _, numbers in ipairs(exchange(self.group, self.table and #module.gpuAssignments or 1)) do
+   for _, numbers in ipairs(exchange(self.group, {self.table and #module.gpuAssignments or 1})) do
       self.sender.parts = math.max(self.sender.parts, numbers[1])
    end
    self.limits = #limited(self) > 0
@@ -137,10 +137,7 @@ function sync:_leave(f, ...)
    local list = limited(self)
    if #list == 0 then return f(...) end
    local kept = {}
-   for i, t in ipairs(list) do
-      local device = comm.device(t)
-      kept[i] = device > 0 and cutorch.withDevice(device, t.clone, t) or t:clone()
-   end
+   for i, t in ipairs(list) do kept[i] = cutorch.withDeviceOf(t, t.clone, t) end
    local ok, result = pcall(f, ...)
    for i, t in ipairs(list) do t:copy(kept[i]) end
    if not ok then error(result, 0) end

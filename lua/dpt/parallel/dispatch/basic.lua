@@ -186,7 +186,7 @@ local function look(self)
    local made = self:setup()
    if self.asked == made then return end
    self.asked, self.met = made, meeting.isWanted(made[1])
-   self.partWanted = part.isWanted(made[1])
+   self.partWanted = #part.told(made[1]) > 0
 end
 
 --- Whether replicas exchange something in the middle of passes.

@@ -6,8 +6,8 @@
 -- rank has, if gradOutput is that of the mean over several ranks}.
 local part = {}
 
--- Returns the modules of a network that are told.
-local function told(module)
+--- Returns the modules of a network that are told.
+function part.told(module)
    local list = {}
    for _, inner in ipairs(module.listModules and module:listModules() or {}) do
       if inner.batchPart ~= nil then list[#list + 1] = inner end
@@ -19,17 +19,14 @@ local function set(list, value)
    for _, inner in ipairs(list) do rawset(inner, 'batchPart', value) end
 end
 
---- Returns whether a network has such modules.
-function part.isWanted(module) return told(module)[1] ~= nil end
-
 --- Sets the part of replica i (run by a dispatcher).
 -- @param values by replica; nil: a pass has ended
-function part.setReplica(replica, i, values) set(told(replica), values and values[i]) end
+function part.setReplica(replica, i, values) set(part.told(replica), values and values[i]) end
 
 --- Calls f(...), a pass of a part.
+-- @param list of the modules that are told
 -- @return what f returns
-function part.within(module, value, f, ...)
-   local list = told(module)
+function part.within(list, value, f, ...)
    if #list == 0 then return f(...) end
    set(list, value)
    local results = {pcall(f, ...)}

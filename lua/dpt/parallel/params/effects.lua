@@ -71,6 +71,7 @@ end
 -- parameters and indices in host memory.
 -- @param module on whose parameters, which other processes have alike
 function effects.takeOwn(module)
+   if own.numbered == nil and #own == 0 then return own end
    local list, kept = own.numbered or numbered(own, module), {}
    own = {}
    for _, effect in ipairs(list) do

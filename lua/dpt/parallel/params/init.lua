@@ -59,12 +59,12 @@ local function cut(list, flat, segments)
 end
 
 -- The tensors that travel for the segments: one with gaps has a contiguous copy, noted in staged.
-local function travelling(segments, staged, device)
+local function travelling(segments, staged)
    local list = {}
    for k, segment in ipairs(segments) do
       list[k] = segment
       if not segment:isContiguous() then
-         list[k] = cutorch.withDevice(device, segment.clone, segment)
+         list[k] = cutorch.withDeviceOf(segment, segment.clone, segment)
          staged[#staged + 1] = {segment, list[k]}
       end
    end
@@ -103,8 +103,8 @@ function Params:build(module, device, dispatcher)
       end
    end
    self.staged = {source = {}, gradient = {}}
-   self.sent = travelling(self.source, self.staged.source, device)
-   self.summed = travelling(self.gradient, self.staged.gradient, device)
+   self.sent = travelling(self.source, self.staged.source)
+   self.summed = travelling(self.gradient, self.staged.gradient)
    self.flat, self.plan, self.version, self.overlap, self.suspect = flat, plan, nil, nil, nil
    self.dispatcher = dispatcher
    self.seen = layout.note(seen)

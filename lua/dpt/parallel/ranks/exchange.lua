@@ -12,13 +12,14 @@ local function bufferOf(list, n)
    return list[n]
 end
 
---- The numbers of all ranks of a group.
+--- Returns the numbers of all ranks of a group.
+-- @param numbers list, as long on all ranks
 -- @return list[group rank + 1] of lists
-return function(group, ...)
-   local n, size = select('#', ...), group:size()
+return function(group, numbers)
+   local n, size = #numbers, group:size()
    local mine, all = bufferOf(sent, n), bufferOf(received, size * n)
    local own, every = mine:data(), all:data()
-   for k = 1, n do own[k - 1] = (select(k, ...)) end
+   for k = 1, n do own[k - 1] = numbers[k] end
    distributed.allGather(all, mine, group)
    local list = {}
    for r = 1, size do

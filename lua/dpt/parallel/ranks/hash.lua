@@ -60,9 +60,8 @@ function hash.add(h, value)
    if torch.isTensor(value) then
       h = step(h, value:dim())
       for i = 1, value:dim() do h = step(h, value:size(i)) end
-      local device = comm.device(value)
-      if device == 0 then return addHost(h, value:contiguous()) end
-      return cutorch.withDevice(device, addDevice, h, value)
+      if comm.device(value) == 0 then return addHost(h, value:contiguous()) end
+      return cutorch.withDeviceOf(value, addDevice, h, value)
    end
    local text = type(value) == 'number' and ('%.17g'):format(value) or tostring(value)
    for i = 1, #text do h = step(h, text:byte(i)) end

@@ -121,7 +121,7 @@ function Sender:sendAll(list, others)
    for k, t in ipairs(list) do
       local parts = {}
       for i = k, #others, #list do parts[#parts + 1] = others[i]:view(-1) end
-      cutorch.withDevice(comm.device(t), gather, self, t:view(-1), parts)
+      cutorch.withDeviceOf(t, gather, self, t:view(-1), parts)
    end
    for _, t in ipairs(others) do t:zero() end
 end
@@ -131,14 +131,7 @@ end
 -- @param b the number of the bucket that they are
 -- @param now whether to wait until it is done: three threads then hand nothing to each other
 function Sender:send(list, b, now)
-   for _, t in ipairs(list) do
-      local device = comm.device(t)
-      if device > 0 and self.hook then
-         cutorch.withDevice(device, sum, self, t, b)
-      else
-         sum(self, t, b, now)
-      end
-   end
+   for _, t in ipairs(list) do cutorch.withDeviceOf(t, sum, self, t, b, now) end
 end
 
 return Sender
