@@ -22,12 +22,10 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       return criterion:backward(input, input)
    end
 
-   local function weigh(gradient, given)
-      return shares.of(gradient, 3, shares.termsOf(gradient, given))
-   end
+   local function weigh(t, rows, given) return shares.of(t, rows, shares.termsOf(t, given)) end
 
-   local function of(gradient, rows, given)
-      local own = shares.of(gradient, rows, shares.termsOf(gradient, given))
+   local function of(...)
+      local own = weigh(...)
       return {own.weight, own.kind}
    end
 
@@ -48,7 +46,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
 
    it('have entries of a table', function()
       local table = {gradient(nn.MSECriterion()), {gradient(nn.MSECriterion(false))}}
-      local own = weigh(table)
+      local own = weigh(table, 3)
       assert.equal(M, own.kind)
       assert.equal(2, own.entries)
       local function exchange(given) -- another rank whose loss has twice the elements
@@ -89,7 +87,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
    it('of several terms depend on their ratios', function()
       local function ratio(a, b)
          denominators.record(input, {{denominator = a}, {denominator = b}}, 'nn.X', input)
-         return weigh(input)
+         return weigh(input, 3)
       end
       assert.is_true(shares.agree(ratio(2, 6), ratio(5, 15)))
       assert.is_false(shares.agree(ratio(2, 6), ratio(6, 2)))

@@ -64,15 +64,16 @@ local function valuesOf(self, state)
    for i, t in ipairs(module:parameters() or {}) do
       list[i] = {name = names[t] or 'parameter ' .. i, value = t}
    end
-   for i, t in ipairs(self.buffers == 'own' and {} or buffers.statistics(module)) do
-      list[#list + 1] = {name = names[t] or 'buffer ' .. i, value = t, isBuffer = true}
+   local differ = self.moved or self.buffers == 'own'
+   for i, t in ipairs(differ and {} or buffers.statistics(module)) do
+      list[#list + 1] = {name = names[t] or 'buffer ' .. i, value = t}
    end
    if state then addState(list, 'state', state, state.zeroPart, self.ranks, {}) end
    return list
 end
 
 -- Raises if an entry of a rank differs from that of the same name of another rank, or is not there.
-local function compare(group, r, list, other, others, skipsBuffers)
+local function compare(group, r, list, other, others)
    local byName = {}
    for _, entry in ipairs(others) do byName[entry.name] = entry end
    for _, entry in ipairs(list) do
@@ -80,7 +81,7 @@ local function compare(group, r, list, other, others, skipsBuffers)
       if not its then
          fail('%s: rank %d has no %s, rank %d has one', NAME, group:globalRank(other), entry.name,
             group:globalRank(r))
-      elseif its.hash ~= entry.hash and not (entry.isBuffer and skipsBuffers) then
+      elseif its.hash ~= entry.hash then
          fail('%s: %s differs: rank %d has another value than rank %d', NAME, entry.name,
             group:globalRank(other), group:globalRank(r))
       end
@@ -89,16 +90,14 @@ end
 
 -- Finds the first value that differs.
 local function find(self, list)
-   local own = {isMoved = self.moved}
+   local own = {}
    for i, entry in ipairs(list) do
-      own[i] = {name = entry.name, isBuffer = entry.isBuffer,
-         hash = hash.number(hash.add(hash.start, entry.value))}
+      own[i] = {name = entry.name, hash = hash.number(hash.add(hash.start, entry.value))}
    end
-   local all, isMoved = distributed.allGatherValue(own, self.group), false
-   for _, its in ipairs(all) do isMoved = isMoved or its.isMoved end
+   local all = distributed.allGatherValue(own, self.group)
    for r = 2, #all do
-      compare(self.group, 0, all[1], r - 1, all[r], isMoved)
-      compare(self.group, r - 1, all[r], 0, all[1], isMoved)
+      compare(self.group, 0, all[1], r - 1, all[r])
+      compare(self.group, r - 1, all[r], 0, all[1])
    end
 end
 

@@ -52,7 +52,7 @@ local function begin(self)
    -- modules that exchange sums over ranks need the same unit on all
    counts.unit = meeting.isWanted(self.modules[1]) and 1 or nil
    for i, t in ipairs(self.params.gradient) do
-      if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then 
+      if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then
          counts.base[i] = cutorch.withDeviceOf(t, t.clone, t)
       end
       if self.rank > 0 or counts.base[i] then t:fill(Sender.NOTHING) end

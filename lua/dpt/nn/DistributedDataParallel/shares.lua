@@ -2,9 +2,10 @@
 --
 -- Invariant: the mean over the samples of all ranks is the sum of each rank's mean times its share
 -- of what the loss was divided by: a criterion's denominator, what the script says, or else rows. A
--- loss that is a sum is summed. The terms of a loss have one share together, so their denominators
--- have the same ratios on all ranks. A rank without rows counts for nothing and agrees with all.
--- All ranks compare the same numbers, so errors of that comparison are raised by all.
+-- loss that is a sum is summed. Each entry of a table of gradients has its own share; the terms of
+-- one tensor have one share together, so their denominators have the same ratios on all ranks. A
+-- rank without rows counts for nothing and agrees with all. All ranks compare the same numbers, so
+-- errors of that comparison are raised by all.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
