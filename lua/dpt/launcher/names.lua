@@ -1,10 +1,10 @@
 --- dpt.launcher.names: all public names, as the running dpt has them.
 --
--- Invariant: what a script can reach from dpt's packages is here unless its name begins with '_';
--- there is no list of names that are left out. A class's method belongs to the class that brings it
--- first: what descendants have under that name, and `new`, a class's constructor, is the same.
--- Tensor and Storage stand for the classes of all types. A second name of the same thing needs an
--- entry's @also as well.
+-- Invariant: what a script can reach from dpt's packages is here unless its name begins with '_' or
+-- its class has the field _internal; there is no list of names that are left out. A class's method
+-- belongs to the class that brings it first: what descendants have under that name, and `new`, a
+-- class's constructor, is the same. Tensor and Storage stand for the classes of all types. A second
+-- name of the same thing needs an entry's @also as well.
 local class = require 'dpt.class'
 local type = require('dpt.ffi').type
 
@@ -104,7 +104,7 @@ function names.all(others)
    end
    for _, name in ipairs(sorted(class.classes)) do
       local of = torch.getmetatable(name)
-      if of then
+      if of and not of._internal then
          has[name] = true
          methods(of, names.owner(name))
       end

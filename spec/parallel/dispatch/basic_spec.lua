@@ -67,6 +67,29 @@ describe('dpt.parallel.dispatch.basic', function()
       assert.equal(n > 1 and 'string' or 'table', type(got))
    end)
 
+   it('makes replicas at the first use and after a change', function()
+      local impl = nn.DataParallelTable(1):add(nn.Add(1):cuda(), same.range(n)).impl
+      assert.is_nil(impl:get(n))
+      local first = impl:setup()[1]
+      assert.equal('nn.Add', torch.type(impl:get(n)))
+      first.bias:fill(3)
+      impl:applyChanges()
+      assert.equal(3, impl:setup()[n].bias[1])
+      impl:collect()
+      assert.is_truthy(impl:get(n))
+      impl:close()
+      assert.is_nil(impl:get(n))
+      assert.equal('nn.DataParallelTable.Basic', torch.type(impl:newFor{}))
+   end)
+
+   it('asks once whether modules meet or want their part of the batch', function()
+      for _, case in ipairs{{nn.BatchNormalization(2), false, false},
+         {nn.SyncBatchNormalization(2), true, true}, {nn.L1Penalty(1), false, true}} do
+         local impl = nn.DataParallelTable(1):add(case[1]:cuda(), same.range(n)).impl
+         assert.same({case[2], case[3]}, {impl:meets(), impl:isPartWanted()})
+      end
+   end)
+
    it('runs functions of dpt on every replica with values', function()
       many.impl:run(replica.callQuietly, 'evaluate')
       for _, train in ipairs(many.impl:exec(function(module) return module.train end)) do

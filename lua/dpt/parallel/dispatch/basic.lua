@@ -22,53 +22,33 @@ local replica = require 'dpt.parallel.dispatch.replica'
 
 local dispatchers = {}
 local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
+Basic._internal = true
 
 --- Runs replicas one after the other from the caller's thread; their devices work at once.
--- @function nn.DataParallelTable.Basic
--- @as dispatcher
--- @param owner table: has modules[1], gpuAssignments and replicate()
+-- @param owner has modules[1], gpuAssignments and replicate()
 -- @return a dispatcher, which is the owner's field impl
--- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl)
---    --> nn.DataParallelTable.Basic
 function Basic:__init(owner)
    self.dpt = owner
 end
 
 --- A dispatcher of the same kind for another owner.
--- @function nn.DataParallelTable.Basic:newFor
--- @as dispatcher
--- @param owner table: as the constructor's
+-- @param owner as the constructor's
 -- @return a dispatcher
--- @usage torch.type(nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1,
---       2}).impl:newFor{}) --> nn.DataParallelTable.Basic
 function Basic:newFor(owner)
    return dispatchers.Basic(owner)
 end
 
 --- An error of replica i that names it and its device.
--- @function nn.DataParallelTable.Basic:inReplica
--- @as dispatcher
--- @param i number: of the replica
--- @param message string: what was raised
+-- @param i the number of the replica
+-- @param message what was raised
 -- @return a string
--- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    return impl:inReplica(2, 'oh'):match '^[^\n]*'
---    --> In replica 2 of 2 on device 2 of nn.DataParallelTable:
 function Basic:inReplica(i, message)
    return errors.inReplica(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
 end
 
 --- Calls f(...) with the device of replica i current, which stays so.
--- @function nn.DataParallelTable.Basic:attempt
--- @as dispatcher
--- @param i number: of the replica
--- @param f function: is called
--- @param ...? any: what it is called with
+-- @param i the number of the replica
 -- @return true and f's result, or false and the error
--- @usage local ok, v = nn.DataParallelTable(1) :add(nn.Linear(2, 1):cuda(), {1,
---       2}).impl:attempt(2, cutorch.getDevice)
---    cutorch.setDevice(1)
---    return ok, v --> true, 2
 function Basic:attempt(i, f, ...)
    local ok, result = xpcall(cutorch.setDevice, errors.handler, self.dpt.gpuAssignments[i])
    if ok then ok, result = xpcall(f, errors.handler, ...) end
@@ -98,10 +78,7 @@ local function make(i, owner)
 end
 
 --- The list of the replicas that live here; makes all replicas if that has not been done.
--- @function nn.DataParallelTable.Basic:setup
--- @as dispatcher
 -- @return a list of modules
--- @usage #nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:setup() --> 2
 function Basic:setup()
    if not self.modules then
       self.modules = runAll(self, #self.dpt.gpuAssignments, make, self.dpt)
@@ -110,14 +87,8 @@ function Basic:setup()
 end
 
 --- Replica i; nil if there is none yet.
--- @function nn.DataParallelTable.Basic:get
--- @as dispatcher
--- @param i number: of the replica
+-- @param i the number of the replica
 -- @return a module or nil
--- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    local before = impl:get(2)
---    impl:setup()
---    return before, impl:get(2) --> nil, nn.Linear
 function Basic:get(i)
    return self.modules and self.modules[i]
 end
@@ -127,28 +98,18 @@ local function apply(i, modules, f, argumentsOf, ...)
 end
 
 --- Calls f(replica, i, argumentsOf(i, ...)) for the first replicas, each with its device current.
--- @function nn.DataParallelTable.Basic:perform
--- @as dispatcher
--- @param count number: of replicas
--- @param f function: of dpt's own
--- @param argumentsOf function: gets i and what follows, returns f's further arguments
--- @param ...? any: for argumentsOf
+-- @param count the number of replicas
+-- @param f a function of dpt's own
+-- @param argumentsOf gets i and what follows, returns f's further arguments
+-- @param ... for argumentsOf
 -- @return a list of results
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:perform(2,
---       function(_, i, x) return x * i end, function() return 5 end) --> {5 10}
 function Basic:perform(count, f, argumentsOf, ...)
    return runAll(self, count, apply, self:setup(), f, argumentsOf, ...)
 end
 
 --- Sets where in the batch the rows of each replica begin, for the calls that follow: random
 -- numbers depend on them.
--- @function nn.DataParallelTable.Basic:setRows
--- @as dispatcher
--- @param before table: a list of the rows before each replica's first, and of all
--- @return nothing
--- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    impl:setRows{0, 2, 4}
---    return impl.before --> {0 2 4}
+-- @param before a list of the rows before each replica's first, and of all
 function Basic:setRows(before)
    self.before = before
 end
@@ -160,17 +121,13 @@ end
 local function same(_, ...) return ... end
 
 --- Calls a method of the first `count` replicas.
--- @function nn.DataParallelTable.Basic:call
--- @as dispatcher
--- @param method string: its name
--- @param count number: of replicas
--- @param inputs table: a list of first arguments
--- @param others? table: a list of second arguments
--- @param scale? number: the third argument of all
--- @param f? function: that does it
+-- @param method its name
+-- @param count the number of replicas
+-- @param inputs a list of first arguments
+-- @param others a list of second arguments, or nil
+-- @param scale the third argument of all
+-- @param f does it; nil: replica.call
 -- @return a list of results
--- @usage nn.DataParallelTable(1):add(nn.Square():cuda(), {1, 2}).impl:call('updateOutput',
---       1, {torch.CudaTensor{3}})[1] --> [9]
 function Basic:call(method, count, inputs, others, scale, f)
    local passes = self.before and random.passes(self.dpt.gpuAssignments[1], self.before, count)
    if self:meets() then
@@ -190,24 +147,14 @@ local function look(self)
 end
 
 --- Whether replicas exchange something in the middle of passes.
--- @function nn.DataParallelTable.Basic:meets
--- @as dispatcher
 -- @return a boolean
--- @usage local function meets(m)
---       return nn.DataParallelTable(1):add(m:cuda(), {1, 2}).impl:meets()
---    end
---    return meets(nn.BatchNormalization(2)), meets(nn.SyncBatchNormalization(2)) --> false, true
 function Basic:meets()
    look(self)
    return self.met
 end
 
 --- Returns whether modules are to be told which part of the batch their replica has.
--- @function nn.DataParallelTable.Basic:isPartWanted
--- @as dispatcher
 -- @return a boolean
--- @usage local net = nn.DataParallelTable(1):add(nn.L1Penalty(1):cuda(), {1, 2})
---    return net.impl:isPartWanted() --> true
 function Basic:isPartWanted()
    look(self)
    return self.partWanted
@@ -215,27 +162,17 @@ end
 
 --- Calls f(replica, i, ...) for every replica. Arguments and results are values that can be sent
 -- to a thread: no modules.
--- @function nn.DataParallelTable.Basic:run
--- @as dispatcher
--- @param f function: that a file of dpt's own returns or holds under a name
--- @param ...? any: what can be sent to a thread
+-- @param f a function that a file of dpt's own returns or holds under a name
+-- @param ... what can be sent to a thread
 -- @return a list of results
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:run(torch.type)
---    --> {nn.Linear nn.Linear}
 function Basic:run(f, ...)
    return self:perform(#self.dpt.gpuAssignments, f, same, ...)
 end
 
 --- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
 -- The owner's methods scriptBegins and scriptEnded, if there are any, are called before and after.
--- @function nn.DataParallelTable.Basic:exec
--- @as dispatcher
--- @param closure function: gets a replica and its number
--- @param count? number: of replicas (all)
+-- @param count the number of replicas (all)
 -- @return a list of results
--- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl:exec(function(_, i)
---       return i
---    end) --> {1 2}
 function Basic:exec(closure, count)
    local owner = self.dpt
    if owner.scriptBegins then owner:scriptBegins() end
@@ -247,44 +184,17 @@ function Basic:exec(closure, count)
 end
 
 --- Lets go of memory that only Lua states that a script cannot reach hold: there are none.
--- @function nn.DataParallelTable.Basic:collect
--- @as dispatcher
--- @return nothing
--- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    impl:setup()
---    impl:collect()
---    return impl:get(2) --> nn.Linear
 function Basic:collect()
 end
 
 --- Lets the copies be made anew from replica 1 at the next use.
--- @function nn.DataParallelTable.Basic:applyChanges
--- @as dispatcher
--- @return nothing
--- @usage local impl = nn.DataParallelTable(1):add(nn.Add(1):cuda(), {1, 2}).impl
---    impl:setup()[1].bias:fill(3)
---    impl:applyChanges()
---    return impl:setup()[2].bias --> [3]
 function Basic:applyChanges()
    self.modules = nil
 end
 
 --- Ends the workers, if there are any; replicas are made anew at the next use.
--- @function nn.DataParallelTable.Basic:close
--- @as dispatcher
--- @return nothing
--- @usage local impl = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}).impl
---    local before = impl:setup()[2]
---    impl:close()
---    return before, impl:get(2) --> nn.Linear, nil
 function Basic:close()
    self.modules = nil
 end
-
---- What nn.DataParallelTable's dispatchers have in common, for the reference.
--- @pattern dispatcher
--- @within nn for authors
--- @follows Torch7's cunn, nn.DataParallelTable's Impls
--- @raise what replicas raise, each with its number and its device
 
 return dispatchers.Basic

@@ -22,16 +22,10 @@ local Threads, parent = torch.class('nn.DataParallelTable.Threads', 'nn.DataPara
 
 --- Runs replicas at once, each but the first in a thread with its own Lua state;
 -- nn.DataParallelTable's method threads chooses it.
--- @function nn.DataParallelTable.Threads
--- @as dispatcher
--- @param owner table: as nn.DataParallelTable.Basic's
--- @param initFunc? function: gets a replica's number, in its state, when the workers start
--- @param syncCopies? boolean: true: replicas are made one after the other
+-- @param owner as nn.DataParallelTable.Basic's
+-- @param initFunc gets a replica's number, in its state, when the workers start
+-- @param syncCopies true: replicas are made one after the other
 -- @return a dispatcher
--- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):threads()
---    local name = torch.type(net.impl)
---    net.impl:close()
---    return name --> nn.DataParallelTable.Threads
 function Threads:__init(owner, initFunc, syncCopies)
    parent.__init(self, owner)
    self.initFunc, self.syncCopies = initFunc, syncCopies or false
