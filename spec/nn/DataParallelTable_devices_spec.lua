@@ -95,7 +95,11 @@ for form, dispatch in pairs(same.dispatchers) do
                DataParallelTable.deserializeNGPUs = math.max(1, most - 1)
                return torch.deserialize(torch.serialize(many))
             end,
-            clearState = function(many) return many:clearState() end,
+            clearState = function(many)
+               assert.equal(many, many:clearState())
+               assert.equal(0, many.output:nElement())
+               return many
+            end,
             ['streams'] = function(many)
                cutorch.reserveStreams(2)
                finally(function() cutorch.setStream(0) end)

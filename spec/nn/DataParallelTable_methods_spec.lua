@@ -3,208 +3,118 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
 
-same.dispatched('nn.DataParallelTable', function()
+same.dispatched('Of nn.DataParallelTable', function()
    local most = same.most(8)
    same.seeded(11)
 
-   describe('Of nn.DataParallelTable', function()
-      -- What module k of each replica gave, on device 1.
-      local function flatOutputs(many, k)
-         local list = {}
-         for i = 1, many.used do
-            list[i] = cutorch.withDevice(1, function()
-               local output = many:get(i):get(k).output
-               return torch.CudaTensor(output:size()):copy(output)
-            end)
-         end
-         return list
+   local function table(net) return nn.DataParallelTable(1, true):add(net, same.range(most)) end
+
+   it('applyToReplicas calls a function for every replica on its device', function()
+      local many = table(networks.convolution.make():cuda())
+      local factor = 3
+      local results = many:applyToReplicas(function(module, i)
+         module.mark = factor * i
+         return {module.mark, require('cutorch').getDevice()}, 'one result'
+      end)
+      assert.equal(most, #results)
+      for i, result in ipairs(results) do assert.same({3 * i, i}, result) end
+      for i, mark in ipairs(many:applyToReplicas(function(module) return module.mark end)) do
+         assert.equal(3 * i, mark)
       end
-
-      local function table(net) return nn.DataParallelTable(1, true):add(net, same.range(most)) end
-
-      it('applyToReplicas calls a function for every replica on its device', function()
-         local many = table(networks.convolution.make():cuda())
-         local factor = 3
-         local results = many:applyToReplicas(function(module, i)
-            module.mark = factor * i
-            return {module.mark, require('cutorch').getDevice()}, 'one result'
-         end)
-         assert.equal(most, #results)
-         for i, result in ipairs(results) do assert.same({3 * i, i}, result) end
-         for i, mark in ipairs(many:applyToReplicas(function(module) return module.mark end)) do
-            assert.equal(3 * i, mark)
-         end
-         assert.equal(1, cutorch.getDevice())
-         local ok, message = pcall(many.applyToReplicas, many, function(_, i)
+      assert.equal(1, cutorch.getDevice())
+      assert.matches(('In replica %d of %d.*hoppla'):format(most, most),
+         same.raised(many.applyToReplicas, many, function(_, i)
             if i == most then error 'hoppla' end
-         end)
-         assert.is_false(ok)
-         assert.matches(('In replica %d of %d.*hoppla'):format(most, most), message)
-         for _, f in ipairs{{}, 'updateOutput', false} do
-            assert.error_matches(function() many:applyToReplicas(f) end,
-               'applyToReplicas wants a function as argument 1, got ' .. type(f))
-         end
-         assert.error_matches(function()
-            nn.DataParallelTable(1):applyToReplicas(function() end)
-         end, 'nothing was added')
-      end)
+         end))
+      for _, f in ipairs{{}, 'updateOutput', false} do
+         assert.error_matches(function() many:applyToReplicas(f) end,
+            'applyToReplicas wants a function as argument 1, got ' .. type(f))
+      end
+      assert.error_matches(function()
+         nn.DataParallelTable(1):applyToReplicas(function() end)
+      end, 'nothing was added')
+   end)
 
-      it('clone returns another network of the same values', function()
-         local many = table(networks.convolution.make():cuda())
-         local input = randomInput({2, 6, 6}, most + 1)
-         local output = many:forward(input):clone()
-         local copy = many:clone()
-         same.bits(output, copy:forward(input))
-         copy:getParameters():zero()
-         same.bits(output, many:forward(input))
-         assert.equal(0, copy:forward(input):ne(0):sum())
-         local outer = nn.Sequential():add(many):clone()
-         same.bits(output, outer:forward(input))
-         assert.error_matches(function() many:clone('weight') end, 'clone without arguments')
-      end)
+   it('clone returns another network of the same values', function()
+      local many = table(networks.convolution.make():cuda())
+      local input = randomInput({2, 6, 6}, most + 1)
+      local output = many:forward(input):clone()
+      local copy = many:clone()
+      same.bits(output, copy:forward(input))
+      copy:getParameters():zero()
+      same.bits(output, many:forward(input))
+      assert.equal(0, copy:forward(input):ne(0):sum())
+      local outer = nn.Sequential():add(many):clone()
+      same.bits(output, outer:forward(input))
+      assert.error_matches(function() many:clone('weight') end, 'clone without arguments')
+   end)
 
-      it('findModules, listModules and get see replica 1', function()
-         local net = networks.linear.make():cuda()
-         local many = table(net)
-         many:forward(randomInput({5}, most))
-         local list = many:listModules()
-         assert.equal(#net:listModules() + 1, #list)
-         assert.equal(many, list[1])
-         assert.equal(net, list[2])
-         assert.equal(1, #many:findModules('nn.Tanh'))
-         assert.equal(net, many:get(1))
-         assert.equal(net, many.modules[1])
-         assert.equal(1, #many.modules)
-         local replicas = many.impl.modules
-         many:listModules()
-         nn.Sequential():add(many):listModules()
-         assert.equal(replicas, many.impl.modules)
-      end)
+   it('listModules and get see replica 1', function()
+      local net = networks.linear.make():cuda()
+      local many = table(net)
+      many:forward(randomInput({5}, most))
+      local list = many:listModules()
+      assert.equal(many, list[1])
+      assert.equal(net, list[2])
+      assert.equal(net, many:get(1))
+      assert.equal(net, many.modules[1])
+      assert.equal(1, #many.modules)
+      local replicas = many.impl.modules
+      many:listModules()
+      nn.Sequential():add(many):listModules()
+      assert.equal(replicas, many.impl.modules)
+   end)
 
-      it('H22: a dropout drops what one device would', function()
-         local net = nn.Sequential():add(nn.Dropout(0.4)):add(nn.Linear(30, 20))
-            :add(nn.Dropout(0.3)):cuda()
-         local many = table(net:clone())
-         for rows = 1, 2 * most do
-            local input = randomInput({30}, rows)
-            same.close(same.rewind(net.forward, net, input), many:forward(input), 1e-5)
-            assert.equal(net.output:eq(0):sum(), many.output:eq(0):sum())
-            same.bits(net:get(1).output, torch.cat(flatOutputs(many, 1), 1))
-         end
-      end)
+   it('training and evaluate reach every replica', function()
+      local many = table(nn.Sequential():add(nn.Dropout(0.5)):cuda())
+      local input = torch.CudaTensor(2 * most, 50):fill(1)
+      many:evaluate()
+      same.bits(input, many:forward(input))
+      many:training()
+      local output = many:forward(input)
+      for row = 1, 2 * most do assert.is_true(output[row]:eq(0):sum() > 0) end
+   end)
 
-      it('training and evaluate reach every replica', function()
-         local many = table(nn.Sequential():add(nn.Dropout(0.5)):cuda())
-         local input = torch.CudaTensor(2 * most, 50):fill(1)
-         many:evaluate()
-         same.bits(input, many:forward(input))
-         many:training()
-         local output = many:forward(input)
-         for row = 1, 2 * most do assert.is_true(output[row]:eq(0):sum() > 0) end
-      end)
+   it('a step takes no memory from the system', function()
+      local many = table(networks.convolution.make():cuda())
+      local input = randomInput({2, 6, 6}, 3 * most - 1)
+      local function taken()
+         local sum = 0
+         for i = 1, most do sum = sum + cutorch.memoryStats(i).segments end
+         return sum
+      end
+      local function step()
+         many:zeroGradParameters()
+         many:backward(input, many:forward(input))
+         many:updateParameters(0.01)
+      end
+      for _ = 1, 3 do step() end
+      cutorch.synchronizeAll()
+      local before = taken()
+      for _ = 1, 30 do step() end
+      assert.equal(before, taken())
+   end)
 
-      it('evaluate uses the running statistics of replica 1', function()
-         local net = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):cuda()
-         local many = table(net)
-         local input = randomInput({3}, 3 * most)
-         for _ = 1, 3 do -- the rows of every replica have other statistics
-            for row = 1, 3 * most do input[row]:mul(1 + row) end
-            many:training()
-            many:forward(input)
-            many:evaluate()
-            local one = net:clone()
-            same.close(one:forward(input), many:forward(input), 1e-5)
-            for i = 1, most do
-               local module = many.impl:get(i)
-               same.bits(net:get(2).running_mean, module:get(2).running_mean)
-               same.bits(net:get(2).running_var, module:get(2).running_var)
-            end
-            local before = same.copied()
-            many:evaluate()
-            many:syncParameters()
-            assert.equal(before, same.copied())
-            net:get(2).running_mean:add(1) -- also when they are written to later
-            same.close(one:forward(input):add(-1, net:get(2).weight:clone()
-               :cdiv(torch.sqrt(net:get(2).running_var + 1e-5)):view(1, 4):expand(3 * most, 4)),
-               many:forward(input), 1e-4)
-         end
-      end)
+   it('tostring names the devices and the network', function()
+      local many = table(nn.Tanh():cuda())
+      assert.equal('DataParallelTable: ' .. most .. ' x nn.Tanh', tostring(many))
+   end)
 
-      it('apply changes every replica', function()
-         local many = table(nn.Sequential():add(nn.MulConstant(2)):cuda())
-         local input = randomInput({3}, 2 * most)
-         many:forward(input)
-         many:apply(function(module)
-            if module.constant_scalar then module.constant_scalar = 5 end
-         end)
-         same.close(input * 5, many:forward(input), 1e-6)
-         local one = networks.linear.make():cuda()
-         many = table(one:clone())
-         same.compare(one, many, randomInput({5}, most), 1e-5)
-         many:apply(function() end)
-         same.compare(one, many, randomInput({5}, most), 1e-5)
-      end)
-
-      it('clearState lets memory go and works on', function()
-         local many = table(networks.convolution.make():cuda())
-         local input = randomInput({2, 6, 6}, 2 * most)
-         local live = {}
-         same.collect(many) -- networks of other specs
-         for step = 1, 8 do
-            many:forward(input)
-            many:backward(input, many.output)
-            assert.equal(many, many:clearState())
-            assert.equal(0, many.output:nElement())
-            same.collect(many)
-            local bytes = 0
-            for i = 1, most do bytes = bytes + same.liveBytes(i) end
-            live[step] = bytes
-         end
-         assert.equal(live[2], live[8])
-         assert.is_true(live[2] > 0)
-      end)
-
-      it('a step takes no memory from the system', function()
-         local many = table(networks.convolution.make():cuda())
-         local input = randomInput({2, 6, 6}, 3 * most - 1)
-         local function taken()
-            local sum = 0
-            for i = 1, most do sum = sum + cutorch.memoryStats(i).segments end
-            return sum
-         end
-         local function step()
-            many:zeroGradParameters()
-            many:backward(input, many:forward(input))
-            many:updateParameters(0.01)
-         end
-         for _ = 1, 3 do step() end
-         cutorch.synchronizeAll()
-         local before = taken()
-         for _ = 1, 30 do step() end
-         assert.equal(before, taken())
-      end)
-
-      it('tostring names the devices and the network', function()
-         local many = table(nn.Tanh():cuda())
-         assert.equal('DataParallelTable: ' .. most .. ' x nn.Tanh', tostring(many))
-      end)
-
-      it('type converts, to what cannot hold a network on devices raises', function()
-         local net = networks.linear.make()
-         local many = nn.DataParallelTable(1, true):add(net, same.range(most))
-         assert.equal('torch.CudaTensor', many:type())
-         assert.equal(many, many:type('torch.CudaDoubleTensor'))
-         local input = randomInput({5}, 3, 'torch.CudaDoubleTensor')
-         same.compare(many:get(1):clone(), many, input, 1e-12)
-         many:type('torch.CudaTensor')
-         same.compare(many:get(1):clone(), many, randomInput({5}, 3), 1e-5)
-         for _, name in ipairs{'Float', 'Double', 'CudaLong', 'CudaByte'} do
-            name = 'torch.' .. name .. 'Tensor'
-            assert.error_matches(function() many:type(name) end,
-               'wants a floating type of devices, .* got ' .. name)
-         end
-         same.compare(many:get(1):clone(), many, randomInput({5}, 3), 1e-5)
-      end)
+   it('type converts, to what cannot hold a network on devices raises', function()
+      local net = networks.linear.make()
+      local many = nn.DataParallelTable(1, true):add(net, same.range(most))
+      assert.equal('torch.CudaTensor', many:type())
+      assert.equal(many, many:type('torch.CudaDoubleTensor'))
+      local input = randomInput({5}, 3, 'torch.CudaDoubleTensor')
+      same.compare(many:get(1):clone(), many, input, 1e-12)
+      many:type('torch.CudaTensor')
+      same.compare(many:get(1):clone(), many, randomInput({5}, 3), 1e-5)
+      for _, name in ipairs{'Float', 'Double', 'CudaLong', 'CudaByte'} do
+         name = 'torch.' .. name .. 'Tensor'
+         assert.error_matches(function() many:type(name) end,
+            'wants a floating type of devices, .* got ' .. name)
+      end
+      same.compare(many:get(1):clone(), many, randomInput({5}, 3), 1e-5)
    end)
 
    it('A21: nn.DataParallelTable comes with require of cunn', function()

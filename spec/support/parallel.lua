@@ -145,6 +145,18 @@ function M.bits(expected, got)
    end)
 end
 
+--- Returns the message that f(...) raises, with all its lines.
+function M.raised(f, ...)
+   local ok, message = pcall(f, ...)
+   luassert.is_false(ok, 'nothing was raised')
+   return message
+end
+
+--- Sets the gradients of all these networks to zero.
+function M.zero(...)
+   for _, net in ipairs{...} do net:zeroGradParameters() end
+end
+
 --- Calls f(...) and puts the devices' generators back, so that what comes next draws the same.
 -- @return what f returns
 function M.rewind(f, ...)
@@ -183,8 +195,7 @@ end
 
 --- One step on both: outputs, gradInput and gradients agree; parameters of `one` are untouched.
 function M.compare(one, many, input, tolerance)
-   one:zeroGradParameters()
-   many:zeroGradParameters()
+   M.zero(one, many)
    local _, expected = one:parameters()
    local _, got = many:parameters()
    local output = M.rewind(many.forward, many, input)
