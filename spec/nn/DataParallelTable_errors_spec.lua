@@ -1,7 +1,7 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
-local networks, Probe, randomInput = same.networks, same.Probe, same.randomInput
+local networks, randomInput = same.networks, same.randomInput
 
 same.dispatched('nn.DataParallelTable', function()
    local most = same.most(8)
@@ -19,17 +19,14 @@ same.dispatched('nn.DataParallelTable', function()
 
       it('raises one error message for wrong arguments', function()
          local net = nn.Tanh():cuda()
-         local function adds(...)
-            local arguments = {...}
-            return function() nn.DataParallelTable(1):add(unpack(arguments)) end
+         for message, arguments in pairs{
+            ['device number or a table of them as argument 2, got nil'] = {net},
+            ['nn.Module as argument 1, got number'] = {7, {1}},
+            ['got device 99 as entry 2 of argument 2'] = {net, {1, 99}},
+         } do
+            assert.error_matches(function() nn.DataParallelTable(1):add(unpack(arguments)) end,
+               message)
          end
-         assert.error_matches(adds(net), 'device number or a table of them as argument 2, got nil')
-         assert.error_matches(adds(net, {}), 'argument 2')
-         assert.error_matches(adds(net, 'one'), 'argument 2, got string')
-         assert.error_matches(adds(7, {1}), 'nn.Module as argument 1, got number')
-         assert.error_matches(adds(net, {1, 99}), 'got device 99 as entry 2 of argument 2')
-         assert.error_matches(adds(net, {1, 1.5}), 'got device 1.5 as entry 2')
-         assert.error_matches(adds(net, {1, 1}), 'got device 1 twice')
          assert.error_matches(function()
             nn.DataParallelTable(1):add(net, {1}):add(net, {1})
          end, 'called once')
@@ -97,75 +94,20 @@ same.dispatched('nn.DataParallelTable', function()
          same.close(one:forward(input), other:forward(input), 1e-6)
          assert.equal(2, other.output:getDevice())
       end)
-
-      it('for an input that cannot be split', function()
-         local wide = nn.DataParallelTable(2):add(nn.Identity():cuda(), {1})
-         local given = {torch.CudaTensor(3, 2), torch.CudaTensor(3)}
-         assert.error_matches(function() wide:forward(given) end,
-            'input%[2%] is a torch.CudaTensor of 1 dimension')
-      end)
-
-      it('for outputs of different forms', function()
-         if most < 2 then return pending('needs 2 devices') end
-         local odd = nn.DataParallelTable(1):add(Probe(function(input)
-            return {a = {input, input:getDevice() == 2 and 'two' or input}}
-         end), {1, 2})
-         assert.error_matches(function() odd:forward(torch.CudaTensor(2, 2):zero()) end,
-            'result%[a%]%[2%]: replica 1 returned a torch.CudaTensor, replica 2 a string')
-      end)
    end)
 
-   describe('An error in a replica', function()
-      it('names replica, device and module, and the table works on', function()
-         if most < 3 then return pending('needs 3 devices') end
-         local function fails(value, self)
-            if self.armed == value:getDevice() then error('the fuse is blown') end
-            self.keep = value
-            return value
-         end
-         local net = nn.Sequential():add(nn.Linear(5, 5)):add(nn.Sequential():add(nn.Tanh())
-            :add(Probe(fails, function(_, gradOutput, self) return fails(gradOutput, self) end)))
-            :cuda()
-         local many = nn.DataParallelTable(1, true):add(net, {1, 2, 3})
-         local function arm(armed)
-            many.impl:exec(function(replica) replica:get(2):get(2).armed = armed end)
-         end
-         local one = nn.Sequential():add(net:get(1):clone()):add(nn.Tanh():cuda())
-         local input = randomInput({5}, 7)
-         for round = 1, 3 do
-            arm(round)
-            local where = ('In replica %d of 3 on device %d of nn.DataParallelTable:\n'
-               .. 'In 2 module of nn.Sequential:\nIn 2 module of nn.Sequential:\n')
-               :format(round, round)
-            local ok, message = pcall(many.forward, many, input)
-            assert.is_false(ok)
-            assert.is_truthy(message:find(where, 1, true))
-            assert.is_truthy(message:find('the fuse is blown\nstack traceback:', 1, true))
-            assert.equal(1, cutorch.getDevice())
-            arm(false)
-            many:forward(input)
-            arm(round)
-            ok, message = pcall(many.backward, many, input, input)
-            assert.is_false(ok)
-            assert.is_truthy(message:find(where, 1, true))
-            arm(false)
-            same.compare(one, many, input, 1e-5)
-         end
-      end)
-
-      it('that queued work finds is raised by the next wait', function()
-         local many = nn.DataParallelTable(1):add(nn.LookupTable(10, 3):cuda(), same.range(most))
-         local good = torch.CudaLongTensor(2 * most, 2):fill(4)
-         local bad = good:clone()
-         bad[2 * most][2] = 11
-         assert.error_matches(function()
-            local output = many:forward(bad)
-            return output:sum()
-         end, '11')
-         cutorch.synchronizeAll()
-         local output = many:forward(good)
-         assert.equal(2 * most, output:size(1))
-         assert.equal(output[1][1][1], output[2 * most][2][3 - 2])
-      end)
+   it('An error that queued work finds is raised by the next wait', function()
+      local many = nn.DataParallelTable(1):add(nn.LookupTable(10, 3):cuda(), same.range(most))
+      local good = torch.CudaLongTensor(2 * most, 2):fill(4)
+      local bad = good:clone()
+      bad[2 * most][2] = 11
+      assert.error_matches(function()
+         local output = many:forward(bad)
+         return output:sum()
+      end, '11')
+      cutorch.synchronizeAll()
+      local output = many:forward(good)
+      assert.equal(2 * most, output:size(1))
+      assert.equal(output[1][1][1], output[2 * most][2][3 - 2])
    end)
 end)

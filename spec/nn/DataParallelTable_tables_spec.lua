@@ -80,6 +80,8 @@ same.dispatched('nn.DataParallelTable with', function()
                'result%[a%]: replica 1 returned a table, replica 2 a torch.CudaTensor'},
             {function(v) return {a = {v:double()}, b = v} end,
                'result%[a%]%[1%]: replica 1 returned a torch.CudaTensor, replica 2 a torch.Double'},
+            {function(v) return {a = {'two'}, b = v} end,
+               'result%[a%]%[1%]: replica 1 returned a torch.CudaTensor, replica 2 a string'},
             {function(v) return {a = {v:repeatTensor(1, 2)}, b = v} end, 'joins a'},
          } do
             local other = case[1]
@@ -99,15 +101,6 @@ same.dispatched('nn.DataParallelTable with', function()
          end
          assert.error_matches(function() many:backward(nil, randomInput({4}, 2)) end,
             'gradOutput has 2 rows along dimension 1, the output has')
-      end)
-
-      it('keeps empty tensors empty', function()
-         local net = nn.Sequential():add(nn.SelectTable(2)):add(nn.Linear(4, 2)):cuda()
-         local many = nn.DataParallelTable(1):add(net:clone(), same.range(most))
-         local given = {torch.CudaTensor(), torch.randn(most, 4):cuda()}
-         same.close(net:forward(given), many:forward(given), 1e-5)
-         local gradOutput = net.output:clone():normal()
-         same.close(net:backward(given, gradOutput)[2], many:backward(given, gradOutput)[2], 1e-5)
       end)
    end)
 
@@ -221,8 +214,7 @@ same.dispatched('nn.DataParallelTable with', function()
          local one = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
          local input, gradOutput = randomInput({5}, most + 1), randomInput({3}, most + 1)
-         one:zeroGradParameters()
-         many:zeroGradParameters()
+         same.zero(one, many)
          one:forward(input)
          many:forward(input)
          same.close(one:updateGradInput(input, gradOutput), many:updateGradInput(input, gradOutput),

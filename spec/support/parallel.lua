@@ -157,6 +157,13 @@ function M.zero(...)
    for _, net in ipairs{...} do net:zeroGradParameters() end
 end
 
+--- Calls forward and backward of a network, by default with its output as the gradient.
+-- @return output and gradInput
+function M.pass(net, input, gradOutput, scale)
+   local output = net:forward(input)
+   return output, net:backward(input, gradOutput or output, scale)
+end
+
 --- Calls f(...) and puts the devices' generators back, so that what comes next draws the same.
 -- @return what f returns
 function M.rewind(f, ...)

@@ -2,6 +2,7 @@
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local part = require 'dpt.parallel.dispatch.part'
+local same = require 'spec.support.parallel'
 
 describe('dpt.parallel.dispatch.part', function()
    it('is told to the modules that want it, while a pass runs', function()
@@ -26,28 +27,15 @@ describe('dpt.parallel.dispatch.part', function()
       assert.is_false(penalty.batchPart)
    end)
 
-   it('lets a penalty of parts be that of the batch #devices2', function()
-      for _, isMean in ipairs{true, false} do
-         local one = nn.Sequential():add(nn.Linear(3, 2)):add(nn.L1Penalty(0.3, isMean)):cuda()
-         local input, gradOutput = torch.CudaTensor(5, 3):normal(), torch.CudaTensor(5, 2):normal()
-         one:zeroGradParameters()
-         one:forward(input)
-         one:backward(input, gradOutput)
-         for _, threads in ipairs{false, true} do
-            local many = nn.DataParallelTable(1):add(one:clone(), {1, 2})
-            if threads then many:threads() end
-            many:zeroGradParameters()
-            many:forward(input)
-            many:backward(input, gradOutput)
-            local _, wanted = one:parameters()
-            local _, got = many:parameters()
-            for i, t in ipairs(wanted) do
-               assert.is_true((t:float() - got[i]:float()):abs():max() < 1e-5)
-            end
+   for form, dispatch in pairs(same.dispatchers) do
+      it('lets a penalty of parts be that of the batch, ' .. form .. ' #devices2', function()
+         for _, isMean in ipairs{true, false} do
+            local one = nn.Sequential():add(nn.Linear(3, 2)):add(nn.L1Penalty(0.3, isMean)):cuda()
+            local many = dispatch(nn.DataParallelTable(1)):add(one:clone(), {1, 2})
+            same.compare(one, many, torch.CudaTensor(5, 3):normal(), 1e-6)
             assert.is_nil(rawget(many:get(1):get(2), 'batchPart'))
-            assert.is_true((one.gradInput:float() - many.gradInput:float()):abs():max() < 1e-5)
             many.impl:close()
          end
-      end
-   end)
+      end)
+   end
 end)
