@@ -38,12 +38,10 @@ for form, dispatch in pairs(same.dispatchers) do
          local many = dispatch(nn.DataParallelTable(1, true))
             :add(nn.Identity():cuda(), same.range(most))
          local input = torch.randn(4 * most, 8):cuda()
-         many:forward(input)
-         many:backward(input, input)
+         same.pass(many, input, input)
          local copied, waited = same.copied(), steps.waits()
          for _ = 1, 10 do
-            many:forward(input)
-            many:backward(input, input)
+            same.pass(many, input, input)
          end
          assert.equal(waited, steps.waits())
          -- input and gradOutput go to the others, output and gradInput come back

@@ -243,8 +243,7 @@ for form, dispatch in pairs(same.dispatchers) do
          local _, many = pair(true)
          local x = input()
          local function step()
-            many:forward(x)
-            many:backward(x, many.output)
+            same.pass(many, x)
          end
          step()
          local replicas, moved = many.impl.modules, many.copiedBytes.parameters

@@ -84,7 +84,7 @@ for form, dispatch in pairs(same.dispatchers) do
             for _ = 1, 3 do
                for _, net in ipairs{one, many} do
                   net:zeroGradParameters()
-                  net:backward(x, net:forward(x))
+                  same.pass(net, x)
                end
                same.close(one:get(3).gradWeight, many:get(1):get(3).gradWeight, 1e-5)
                one:updateParameters(0.1)

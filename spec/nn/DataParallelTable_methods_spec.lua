@@ -85,7 +85,7 @@ same.dispatched('Of nn.DataParallelTable', function()
       end
       local function step()
          many:zeroGradParameters()
-         many:backward(input, many:forward(input))
+         same.pass(many, input)
          many:updateParameters(0.01)
       end
       for _ = 1, 3 do step() end

@@ -17,13 +17,11 @@ for form, dispatch in pairs(same.dispatchers) do
          many = dispatch(nn.DataParallelTable(1, true)):add(one:clone(), same.range(most))
          x, g = torch.randn(7, 4):cuda(), torch.randn(7, 2):cuda()
          parameters, gradients = many:getParameters()
-         one:zeroGradParameters()
-         many:zeroGradParameters()
+         same.zero(one, many)
       end)
 
       local function pass(net)
-         net:forward(x)
-         net:backward(x, g)
+         same.pass(net, x, g)
       end
 
       local function gather()
@@ -36,8 +34,7 @@ for form, dispatch in pairs(same.dispatchers) do
             local mine, theirs = one:getParameters()
             for _ = 1, 2 do
                local config = {learningRate = 0.1, maxIter = 1}
-               one:zeroGradParameters()
-               many:zeroGradParameters()
+               same.zero(one, many)
                optim[name](function() pass(one) return 0, theirs end, mine, config)
                config = {learningRate = 0.1, maxIter = 1}
                optim[name](function()
@@ -138,8 +135,7 @@ for form, dispatch in pairs(same.dispatchers) do
             function() many:updateParameters(0.1) end,
             function() optim.sgd(function() return 0, gradients end, parameters, {}) end,
             function()
-               many:forward(x)
-               many:backward(x, g)
+               same.pass(many, x, g)
             end,
          } do
             assert.error_matches(f, lost)

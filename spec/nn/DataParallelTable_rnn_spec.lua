@@ -67,7 +67,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       many:forward(x)
       for _ = 1, 3 do
          many:zeroGradParameters()
-         many:backward(x, many:forward(x))
+         same.pass(many, x)
          many:updateParameters(0.1)
          local before = same.copied()
          many:syncParameters()

@@ -21,7 +21,7 @@ describe('dpt.parallel.dispatch.threads', function()
       local input = torch.CudaTensor(n, 6):fill(1)
       local function make()
          local many = nn.DataParallelTable(1, true):add(nn.Linear(6, 6):cuda(), same.range(n))
-         many:backward(input, many:forward(input))
+         same.pass(many, input)
          return many
       end
       make()
@@ -34,7 +34,7 @@ describe('dpt.parallel.dispatch.threads', function()
          before, quiet = now, now == before and quiet + 1 or 0
       end
       local many = make():threads()
-      many:backward(input, many:forward(input))
+      same.pass(many, input)
       assert.equal(before + n - 1, threads())
       many.impl:close()
       assert.equal(before, threads())
@@ -66,35 +66,12 @@ describe('dpt.parallel.dispatch.threads', function()
       cutorch.synchronizeAll() -- streams have their threads
       for k = 1, n - 1 do
          lib.fault_set('thread:' .. k)
-         local ok, message = pcall(many.forward, many, input)
+         local message = same.raised(many.forward, many, input)
          lib.fault_set('')
-         assert.is_false(ok)
          assert.matches(('worker %d of %d: its thread can not start'):format(k, n - 1), message)
          assert.equal(1, cutorch.getDevice())
       end
       same.bits(wanted, many:forward(input))
-   end)
-
-   it('keeps memory flat', function()
-      local many = nn.DataParallelTable(1, true):add(nn.Sequential():add(nn.Linear(6, 9))
-         :add(nn.Tanh()):add(nn.Linear(9, 6)):cuda(), same.range(n)):threads()
-      local input = torch.randn(2 * n, 6):cuda()
-      local function live()
-         same.collect(many)
-         cutorch.synchronizeAll()
-         local list = {}
-         for i = 1, n do list[i] = same.liveBytes(i) end
-         return list
-      end
-      local function round()
-         many:backward(input, many:forward(input))
-         many:clearState()
-      end
-      round()
-      round()
-      local before = live()
-      for _ = 1, 50 do round() end
-      assert.same(before, live())
    end)
 
    it('works on 64 devices', function()

@@ -114,8 +114,7 @@ describe('dpt.parallel.params.overlap', function()
       for _ = 1, 3 do
          local input = torch.randn(2 * n, 6):cuda()
          for _, many in ipairs{with, without} do
-            many:forward(input)
-            many:backward(input, input)
+            same.pass(many, input, input)
          end
          same.bits(without.flattenedParams[1][2], with.flattenedParams[1][2])
          same.bits(without.flattenedParams[1][4], with.flattenedParams[1][4])
@@ -224,8 +223,7 @@ describe('dpt.parallel.params.overlap', function()
          assert.matches(('^In replica %d of %d.*: blown\n'):format(device, n), message)
          clean()
          arm{}
-         with:zeroGradParameters()
-         without:zeroGradParameters()
+         same.zero(with, without)
          agree(with, without, 1)
       end
    end)
@@ -243,14 +241,12 @@ describe('dpt.parallel.params.overlap', function()
       for _, k in ipairs{4, 2, 5} do
          times(k)
          local input = torch.randn(2 * n, 6):cuda()
-         with:zeroGradParameters()
-         without:zeroGradParameters()
+         same.zero(with, without)
          local late = count('reducer_invalidate', function()
             same.close(step(without, input, input), step(with, input, input), 1e-6)
          end)
          assert.equal(k > 2, late > 0)
-         with:zeroGradParameters()
-         without:zeroGradParameters()
+         same.zero(with, without)
          agree(with, without, 2) -- learned
       end
    end)
@@ -264,8 +260,7 @@ describe('dpt.parallel.params.overlap', function()
    -- A step on both from zero; gradients have the same bits.
    local function agreeFromZero(with, without)
       local x = torch.randn(3 * n, 6):cuda()
-      with:zeroGradParameters()
-      without:zeroGradParameters()
+      same.zero(with, without)
       same.bits(step(without, x, x), step(with, x, x))
    end
 
@@ -336,12 +331,10 @@ describe('dpt.parallel.params.overlap', function()
       for pass = 1, 3 do
          local input = torch.randn(2 * n, 6):cuda()
          local ready = count('reducer_bucket_ready', function()
-            many:forward(input)
-            many:backward(input, input)
+            same.pass(many, input, input)
          end)
          assert.equal(pass > 1 and 4 * n or 0, ready)
-         one:forward(input)
-         one:backward(input, input)
+         same.pass(one, input, input)
          for i, gradient in ipairs(select(2, one:parameters())) do
             same.close(gradient, select(2, many:parameters())[i], 1e-5)
          end
@@ -354,8 +347,7 @@ describe('dpt.parallel.params.overlap', function()
       local many = nn.DataParallelTable(1):add(networks.deep():cuda(), same.range(n))
       local input = torch.randn(2 * n, 6):cuda()
       for _ = 1, 2 do
-         many:forward(input)
-         many:backward(input, input)
+         same.pass(many, input, input)
       end
       assert.is_nil(many.params.overlap)
    end)
