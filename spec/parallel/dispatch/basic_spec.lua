@@ -33,11 +33,8 @@ describe('dpt.parallel.dispatch.basic', function()
          many:forward(input)
          arm{[method] = {[2] = 'the second is blown', [n] = 'message'}}
          many.impl:exec(function(module) module.output = nil end)
-         local ok, message = pcall(function()
-            if method == 'updateOutput' then return many:forward(input) end
-            return many:backward(input, input)
-         end)
-         assert.is_false(ok)
+         local pass = method == 'updateOutput' and many.forward or many.backward
+         local message = same.raised(pass, many, input, input)
          local second, last = message:find(where(2), 1, true), message:find(where(n), 1, true)
          assert.equal(1, second)
          assert.is_true(last > second)
@@ -57,13 +54,10 @@ describe('dpt.parallel.dispatch.basic', function()
 
    it('raises a single error that is no string unchanged', function()
       local mark = {}
-      local ok, got = pcall(many.impl.exec, many.impl, function(_, i)
+      assert.equal(mark, same.raised(many.impl.exec, many.impl, function(_, i)
          if i == n then error(mark) end
-      end)
-      assert.is_false(ok)
-      assert.equal(mark, got)
-      ok, got = pcall(many.impl.exec, many.impl, function() error(mark) end)
-      assert.is_false(ok)
+      end))
+      local got = same.raised(many.impl.exec, many.impl, function() error(mark) end)
       assert.equal(n > 1 and 'string' or 'table', type(got))
    end)
 

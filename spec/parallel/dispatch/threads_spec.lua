@@ -60,11 +60,9 @@ describe('dpt.parallel.dispatch.threads', function()
                same.bits(same.rewind(step, basic, input, gradOutput),
                   step(other, input, gradOutput))
                if k == 2 then
-                  basic:evaluate()
-                  other:evaluate()
+                  for _, many in ipairs{basic, other} do many:evaluate() end
                   same.bits(basic:forward(input), other:forward(input))
-                  basic:training()
-                  other:training()
+                  for _, many in ipairs{basic, other} do many:training() end
                end
             end
             same.checkReplicas(other)
@@ -79,8 +77,7 @@ describe('dpt.parallel.dispatch.threads', function()
       local seen = many.impl:exec(function(replica, i)
          return {_G.__threadid or 0, cutorch.getDevice(), replica.weight:getDevice(), i}
       end)
-      here[1] = {0, 1, 1, 1}
-      for i = 2, n do here[i] = {i - 1, i, i, i} end
+      for i = 1, n do here[i] = {i - 1, i, i, i} end
       assert.same(here, seen)
       assert.equal(1, cutorch.getDevice())
       assert.same({7, 7}, many.impl:exec(function(_, _) return 7 end, 2))
@@ -107,9 +104,7 @@ describe('dpt.parallel.dispatch.threads', function()
       if n < 2 then return pending('needs 2 devices') end
       local many = nn.DataParallelTable(1):add(modules.Whole(6):cuda(), same.range(n)):threads()
       local input = torch.CudaTensor(n, 6):fill(1)
-      local ok, message = pcall(many.forward, many, input)
-      assert.is_false(ok)
-      assert.matches('dptspec.Whole', message)
+      assert.matches('dptspec.Whole', same.raised(many.forward, many, input))
       many:threads(init)
       assert.equal(n, many:forward(input):size(1))
    end)
@@ -118,9 +113,7 @@ describe('dpt.parallel.dispatch.threads', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n))
       many:threads(function(i) if i == n then error('no start') end end)
       for _ = 1, 2 do
-         local ok, message = pcall(many.forward, many, torch.CudaTensor(n, 6):fill(1))
-         assert.is_false(ok)
-         assert.matches('no start', message)
+         assert.matches('no start', same.raised(many.forward, many, torch.CudaTensor(n, 6)))
       end
       many:threads()
       assert.equal(n, many:forward(torch.CudaTensor(n, 6):fill(1)):size(1))
@@ -170,18 +163,15 @@ describe('dpt.parallel.dispatch.threads', function()
       if n < 2 then return pending('needs 2 devices') end
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads()
       local ran, inner = false, {thing = coroutine.create(print)}
-      local ok, message = pcall(many.impl.exec, many.impl, function()
+      local message = same.raised(many.impl.exec, many.impl, function()
          ran = true
          return inner
       end)
-      assert.is_false(ok)
       assert.is_false(ran)
       assert.matches("field 'thing' of upvalue 'inner'", message)
       assert.equal(1, select(2, message:gsub("upvalue 'inner'", '')))
       many:apply(function(module) module.keep = coroutine.create(print) end)
-      ok, message = pcall(many.forward, many, torch.CudaTensor(n, 6):fill(1))
-      assert.is_false(ok)
-      assert.matches("field 'keep'", message)
+      assert.matches("field 'keep'", same.raised(many.forward, many, torch.CudaTensor(n, 6)))
       many:apply(function(module) module.keep = nil end)
       assert.equal(n, many:forward(torch.CudaTensor(n, 6):fill(1)):size(1))
    end)
@@ -234,30 +224,14 @@ describe('dpt.parallel.dispatch.threads', function()
       same.bits(wanted, inner)
    end)
 
-   it('reaches every replica with apply, type, clearState, clone and files', function()
-      local net = networks.deep():cuda()
-      local basic, other = pair(net, n, true)
-      local input = torch.randn(2 * n, 6):cuda()
-      step(other, input, input)
-      step(basic, input, input)
-      for _, many in ipairs{basic, other} do
-         many:apply(function(module)
-            if torch.type(module) == 'nn.Linear' then module.bias:fill(0.25) end
-         end)
-      end
-      same.bits(step(basic, input, input), step(other, input, input))
-      other:clearState()
-      for _, size in ipairs(other.impl:exec(function(replica)
+   it('is the dispatcher of a clone, too, and clears the state of every replica', function()
+      local many = nn.DataParallelTable(1):add(networks.deep():cuda(), same.range(n)):threads(init)
+      many:forward(torch.randn(2 * n, 6):cuda())
+      assert.equal('nn.DataParallelTable.Threads', torch.type(many:clone().impl))
+      many:clearState()
+      for _, size in ipairs(many.impl:exec(function(replica)
          return replica:get(1).output:nElement()
       end)) do assert.equal(0, size) end
-      same.bits(basic:forward(input), other:clone():forward(input))
-      assert.equal('nn.DataParallelTable.Threads', torch.type(other:clone().impl))
-      same.bits(basic:forward(input),
-         torch.deserialize(torch.serialize(other)):forward(input))
-      basic:type('torch.CudaDoubleTensor')
-      other:type('torch.CudaDoubleTensor')
-      input = input:cudaDouble()
-      same.bits(step(basic, input, input), step(other, input, input))
    end)
 
    it('reduces beside the backward pass, with random delays', function()
@@ -284,9 +258,8 @@ describe('dpt.parallel.dispatch.threads', function()
    end)
 
    it('makes copies one after the other if that is asked for', function()
-      local net = networks.deep():cuda()
-      local many = nn.DataParallelTable(1, true):add(net:clone(), same.range(n)):threads(init, true)
-      local basic = nn.DataParallelTable(1, true):add(net:clone(), same.range(n))
+      local basic, many = pair(networks.deep():cuda(), n, true)
+      many:threads(init, true)
       local input = torch.randn(2 * n, 6):cuda()
       same.bits(step(basic, input, input), step(many, input, input))
    end)
