@@ -84,8 +84,7 @@ same.dispatched('G10: split specs of inputs', function()
          end
          return parts
       end
-      local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Linear(3, 2)):add(nn.Tanh())
-         :cuda()
+      local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Linear(3, 2)):add(nn.Tanh()):cuda()
       local many = table(net, {uneven})
       local input = torch.randn(2 * most + 3, 3):cuda()
       same.zero(net, many)

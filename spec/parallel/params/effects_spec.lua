@@ -21,51 +21,48 @@ local networks = {
    end,
 }
 
-for form, dispatch in pairs(same.dispatchers) do
-   describe('A weight with a maximal norm, ' .. form .. ',', function()
-      same.seeded(11)
+same.dispatched('A weight with a maximal norm', function()
+   same.seeded(11)
 
-      local function step(net, words, sync)
-         local function pass()
-            local output = net:forward(words)
-            net:backward(words, torch.add(output, -1))
-            return output:clone()
-         end
-         return sync == false and net.noSync and net:noSync(pass) or pass()
+   local function step(net, words, sync)
+      local function pass()
+         local output = net:forward(words)
+         net:backward(words, torch.add(output, -1))
+         return output:clone()
       end
+      return sync == false and net.noSync and net:noSync(pass) or pass()
+   end
 
-      for name, make in pairs(networks) do
-         it('is what it is on one device: ' .. name, function()
-            for _, flat in ipairs{false, true} do
-               local one = make():cuda()
-               local many = dispatch(nn.DataParallelTable(1, flat)):add(one:clone(),
-                  same.range(most))
-               for _, rows in ipairs{7, 1, 2, 6} do
-                  for _, sync in ipairs{false, true} do
-                     local words = torch.Tensor(rows, 3):random(1, 9):cuda()
-                     same.close(step(one, words), step(many, words, sync), 1e-5)
-                     same.close(one:parameters(), (many:parameters()), 1e-6)
-                  end
-                  for _, net in ipairs{one, many} do
-                     net:updateParameters(0.5)
-                     net:zeroGradParameters()
-                  end
+   for name, make in pairs(networks) do
+      it('is what it is on one device: ' .. name, function()
+         for _, flat in ipairs{false, true} do
+            local one = make():cuda()
+            local many = nn.DataParallelTable(1, flat):add(one:clone(), same.range(most))
+            for _, rows in ipairs{7, 1, 2, 6} do
+               for _, sync in ipairs{false, true} do
+                  local words = torch.Tensor(rows, 3):random(1, 9):cuda()
+                  same.close(step(one, words), step(many, words, sync), 1e-5)
+                  same.close(one:parameters(), (many:parameters()), 1e-6)
                end
-               same.checkReplicas(many)
+               for _, net in ipairs{one, many} do
+                  net:updateParameters(0.5)
+                  net:zeroGradParameters()
+               end
             end
-         end)
-      end
-
-      it('is left alone by a forward outside, which is not done again', function()
-         local many = dispatch(nn.DataParallelTable(1, true)):add(networks['of its own']():cuda(),
-            same.range(most))
-         many:forward(torch.Tensor(2 * most, 3):fill(1):cuda())
-         local weight = many:get(1):get(1).weight
-         many:get(1):forward(torch.Tensor(1, 3):fill(2):cuda())
-         weight:fill(3)
-         many:forward(torch.Tensor(2 * most, 3):fill(1):cuda())
-         assert.near(0.5, weight[1]:norm(), 1e-5)
-         assert.equal(3, weight[2][1])
+            same.checkReplicas(many)
+         end
       end)
+   end
+
+   it('is left alone by a forward outside, which is not done again', function()
+      local many = nn.DataParallelTable(1, true):add(networks['of its own']():cuda(),
+         same.range(most))
+      many:forward(torch.Tensor(2 * most, 3):fill(1):cuda())
+      local weight = many:get(1):get(1).weight
+      many:get(1):forward(torch.Tensor(1, 3):fill(2):cuda())
+      weight:fill(3)
+      many:forward(torch.Tensor(2 * most, 3):fill(1):cuda())
+      assert.near(0.5, weight[1]:norm(), 1e-5)
+      assert.equal(3, weight[2][1])
    end)
-end
+end)
