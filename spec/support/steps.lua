@@ -20,13 +20,12 @@ end
 
 --- A classifier of N x 2 x 6 x 6 in five classes, with statistics and dropout, as a parallel
 -- network without replicas yet.
--- @param dispatch one of spec.support.parallel's dispatchers
 -- @param count on how many devices
-function M.network(dispatch, count)
+function M.network(count)
    local net = nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3, 1, 1, 1, 1))
       :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true))
       :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3)):add(nn.Linear(4 * 36, 5)):cuda()
-   return dispatch(nn.DataParallelTable(1, true)):add(net, same.range(count))
+   return nn.DataParallelTable(1, true):add(net, same.range(count))
 end
 
 return M
