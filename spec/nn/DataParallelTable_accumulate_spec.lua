@@ -19,9 +19,7 @@ same.dispatched('nn.DataParallelTable accumulates', function()
    end
 
    local function steps(many)
-      for i, input in ipairs(inputs) do
-         same.pass(many, input, gradOutputs[i])
-      end
+      for i, input in ipairs(inputs) do same.pass(many, input, gradOutputs[i]) end
    end
 
    local function wanted(one)
@@ -56,9 +54,7 @@ same.dispatched('nn.DataParallelTable accumulates', function()
             local many, one = make(flat)
             many:zeroGradParameters()
             many:noSync(function()
-               for i = 1, 2 do
-                  same.pass(many, inputs[i], gradOutputs[i])
-               end
+               for i = 1, 2 do same.pass(many, inputs[i], gradOutputs[i]) end
             end)
             many:forward(inputs[3])
             many:updateGradInput(inputs[3], gradOutputs[3])
@@ -168,8 +164,7 @@ same.dispatched('nn.DataParallelTable accumulates', function()
                m:forward(x:clone())
                m:backward(k == 1 and x:clone() or x:double(), g) -- once more to the devices
             end
-            local expected = gradients(one)
-            for i, t in ipairs(gradients(many)) do same.close(expected[i], t, 1e-12) end
+            same.close(gradients(one), gradients(many), 1e-12)
          end
       end)
 
@@ -189,9 +184,8 @@ same.dispatched('nn.DataParallelTable accumulates', function()
                   m:backward(x[t], torch.Tensor(rows, 2):fill(t):type(double))
                end
             end
-            local expected = gradients(one)
-            assert.equal(rows * 14, expected[1][1][1])
-            for i, t in ipairs(gradients(many)) do same.close(expected[i], t, 1e-12) end
+            assert.equal(rows * 14, gradients(one)[1][1][1])
+            same.close(gradients(one), gradients(many), 1e-12)
          end)
       end
    end)

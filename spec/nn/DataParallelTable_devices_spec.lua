@@ -38,9 +38,7 @@ same.dispatched('nn.DataParallelTable on devices', function()
       local input = torch.randn(4 * most, 8):cuda()
       same.pass(many, input, input)
       local copied, waited = same.copied(), steps.waits()
-      for _ = 1, 10 do
-         same.pass(many, input, input)
-      end
+      for _ = 1, 10 do same.pass(many, input, input) end
       assert.equal(waited, steps.waits())
       -- input and gradOutput go to the others, output and gradInput come back
       assert.equal(10 * 4 * (most - 1) * 4 * 8 * 4, same.copied() - copied)

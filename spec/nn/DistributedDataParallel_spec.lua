@@ -6,6 +6,8 @@ local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
 
 describe('nn.DistributedDataParallel of one rank', function()
+   local input, gradOutput = torch.randn(5, 3):float(), torch.randn(5, 2):float()
+
    local function network()
       torch.manualSeed(3)
       return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Dropout(0.2)):add(nn.Tanh())
@@ -43,7 +45,6 @@ describe('nn.DistributedDataParallel of one rank', function()
       local net = nn.DistributedDataParallel(network())
       local x, dx = net:getParameters()
       local y, dy = bare:getParameters()
-      local input, gradOutput = torch.randn(5, 3):float(), torch.randn(5, 2):float()
       for _, one in ipairs{net, bare} do
          torch.manualSeed(5)
          one:training()
@@ -85,7 +86,6 @@ describe('nn.DistributedDataParallel of one rank', function()
    it('takes noSync and syncGradients as they are', function()
       local net = nn.DistributedDataParallel(network())
       local x, dx = net:getParameters()
-      local input, gradOutput = torch.randn(5, 3):float(), torch.randn(5, 2):float()
       net:zeroGradParameters()
       assert.equal(7, net:noSync(function()
          net:forward(input)
@@ -120,7 +120,7 @@ describe('nn.DistributedDataParallel of one rank', function()
       net:clipGradNorm(1e-6)
       assert.near(1e-5 * 1e-6 / (norm + 1e-6), dx[1], 1e-12)
       assert.error_matches(function() net:meanLoss(3.5) end, 'meanLoss before forward')
-      net:forward(torch.randn(5, 3):float())
+      net:forward(input)
       assert.equal(3.5, net:meanLoss(3.5))
       assert.error_matches(function() net:clipGradNorm(0) end,
          "clipGradNorm: argument 'maxNorm' is 0, wanted a number above 0", 1, true)
@@ -142,7 +142,6 @@ describe('nn.DistributedDataParallel of one rank', function()
          assert.error_matches(function() net[name](net, nn.Tanh(), 1) end,
             name .. ' would change what is around the network')
       end
-      local input, gradOutput = torch.randn(5, 3):float(), torch.randn(5, 2):float()
       assert.error_matches(function() net:backward(input, gradOutput) end,
          'nn.DistributedDataParallel: backward before forward')
    end)

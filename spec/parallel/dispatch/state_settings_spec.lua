@@ -44,61 +44,58 @@ local table_ = {
       function(_, i) return i end},
 }
 
-for kind, choose in pairs(same.dispatchers) do
-   describe('dpt.parallel.dispatch.state_settings, ' .. kind, function()
-      local n = same.most(4)
-      local many
+same.dispatched('dpt.parallel.dispatch.state_settings', function()
+   local n = same.most(4)
+   local many
 
-      setup(function()
-         cutorch.setDevice(1)
-         many = nn.DataParallelTable(1, true)
-            :add(nn.Sequential():add(nn.Linear(3, 3)):cuda(), same.range(n))
-         choose(many)
-         many:forward(torch.CudaTensor(n, 3):fill(1))
-      end)
+   setup(function()
+      cutorch.setDevice(1)
+      many = nn.DataParallelTable(1, true)
+         :add(nn.Sequential():add(nn.Linear(3, 3)):cuda(), same.range(n))
+      many:forward(torch.CudaTensor(n, 3):fill(1))
+   end)
 
-      for _, mode in ipairs(table_) do
-         local name, look, set, values, wanted = unpack(mode)
-         it('G15: copies to every replica: ' .. name, function()
-            if n < 2 then return pending('needs 2 devices') end
-            finally(function() set(values[#values], many) end)
-            for _ = 1, 2 do
-               for _, value in ipairs(values) do
-                  set(value, many)
-                  for i, seen in ipairs(many.impl:exec(look)) do
-                     assert.equal(wanted and wanted(value, i) or not wanted and value, seen)
-                  end
+   for _, mode in ipairs(table_) do
+      local name, look, set, values, wanted = unpack(mode)
+      it('G15: copies to every replica: ' .. name, function()
+         if n < 2 then return pending('needs 2 devices') end
+         finally(function() set(values[#values], many) end)
+         for _ = 1, 2 do
+            for _, value in ipairs(values) do
+               set(value, many)
+               for i, seen in ipairs(many.impl:exec(look)) do
+                  assert.equal(wanted and wanted(value, i) or not wanted and value, seen)
                end
             end
-         end)
-      end
-
-      it('copies them also after an error', function()
-         torch.setdefaulttensortype 'torch.FloatTensor'
-         finally(function() torch.setdefaulttensortype 'torch.DoubleTensor' end)
-         pcall(many.impl.exec, many.impl, function(_, i) if i == n then error('no') end end)
-         local names = many.impl:exec(function() return torch.getdefaulttensortype() end)
-         for i = 1, n do assert.equal('torch.FloatTensor', names[i]) end
-      end)
-
-      it('lets a seed begin anew, and replicas draw different numbers', function()
-         local function draw()
-            local list = many.impl:exec(function() return torch.uniform() end)
-            for i = 1, #list do
-               for k = 1, i - 1 do assert.not_equal(list[k], list[i]) end
-            end
-            return list
          end
-         torch.manualSeed(9)
-         local first = draw()
-         local second = draw()
-         assert.not_equal(first[n], second[n])
-         torch.manualSeed(9)
-         assert.same(first, draw())
-         assert.same(second, draw())
       end)
+   end
+
+   it('copies them also after an error', function()
+      torch.setdefaulttensortype 'torch.FloatTensor'
+      finally(function() torch.setdefaulttensortype 'torch.DoubleTensor' end)
+      pcall(many.impl.exec, many.impl, function(_, i) if i == n then error('no') end end)
+      local names = many.impl:exec(function() return torch.getdefaulttensortype() end)
+      for i = 1, n do assert.equal('torch.FloatTensor', names[i]) end
    end)
-end
+
+   it('lets a seed begin anew, and replicas draw different numbers', function()
+      local function draw()
+         local list = many.impl:exec(function() return torch.uniform() end)
+         for i = 1, #list do
+            for k = 1, i - 1 do assert.not_equal(list[k], list[i]) end
+         end
+         return list
+      end
+      torch.manualSeed(9)
+      local first = draw()
+      local second = draw()
+      assert.not_equal(first[n], second[n])
+      torch.manualSeed(9)
+      assert.same(first, draw())
+      assert.same(second, draw())
+   end)
+end)
 
 describe('dpt.parallel.dispatch.state_settings', function()
    it('returns the snapshot of before if nothing has changed', function()

@@ -7,54 +7,49 @@ describe('dpt.parallel.params.buckets', function()
    local limits = {buckets.first, buckets.rest}
    after_each(function() buckets.first, buckets.rest = unpack(limits) end)
 
-   it('cuts whole parameters, the last ones first', function()
-      local plan = {}
-      local function half(sizes)
-         local result, first = {total = 0}, 1
-         for i, size in ipairs(sizes) do
-            result[i] = {index = #sizes + i, first = first, size = {size}, stride = {1}}
-            first = first + size
-         end
-         return result
+   -- A plan whose gradients have these sizes, one behind the other, and its segments.
+   local function plan(sizes)
+      local half = {total = 0}
+      for i, size in ipairs(sizes) do
+         half[i] = {index = #sizes + i, first = half.total + 1, size = {size}, stride = {1}}
+         half.total = half.total + size
       end
-      plan[1], plan[2] = half{10, 20, 30, 5, 5}, half{10, 20, 30, 5, 5}
+      return {half, half}, {{}, {torch.FloatTensor()}}, #sizes
+   end
+
+   -- Returns the number of the bucket of each gradient, and the buckets.
+   local function cut(sizes, order)
+      local halves, segments, count = plan(sizes)
+      local list, place = buckets.cut(halves, segments, count, order)
+      return place, list
+   end
+
+   it('cuts whole parameters, the last ones first', function()
       buckets.first, buckets.rest = 40, 120
-      local list, place = buckets.cut(plan, {{}, {torch.FloatTensor()}}, 5)
+      local place, list = cut{10, 20, 30, 5, 5}
       assert.same({3, 3, 2, 1, 1}, place)
       assert.same({{{half = 2, first = 61, last = 70}}, {{half = 2, first = 31, last = 60}},
          {{half = 2, first = 1, last = 30}}}, list)
       buckets.first, buckets.rest = 4, 1e6
-      assert.same({2, 2, 2, 2, 1}, (select(2, buckets.cut(plan, {{}, {torch.FloatTensor()}}, 5))))
+      assert.same({2, 2, 2, 2, 1}, (cut{10, 20, 30, 5, 5}))
    end)
 
    it('lets no bucket have more than a share of all, but none is cut for less than it is worth',
       function()
-         local half = {total = 64 * 65536}
-         for i = 1, 64 do -- of 1/4 MB each
-            half[i] = {index = 64 + i, first = 65536 * (i - 1) + 1, size = {65536}, stride = {1}}
-         end
-         local segments = {{}, {torch.FloatTensor()}}
-         local list, place = buckets.cut({half, half}, segments, 64)
+         local sizes = {}
+         for i = 1, 64 do sizes[i] = 65536 end -- of 1/4 MB each
+         local place, list = cut(sizes)
          local counts = {}
          for _, b in ipairs(place) do counts[b] = (counts[b] or 0) + 1 end
          assert.equal(9, #list)
          assert.same({4, 8, 8, 8, 8, 8, 8, 8, 4}, counts) -- 1 MB, then 1/8 of 16 MB
-         local few = {total = 4 * 65536, unpack(half, 1, 4)}
-         for i = 1, 4 do
-            few[i] = {index = 4 + i, first = half[i].first, size = {65536}, stride = {1}}
-         end
-         assert.equal(4, #buckets.cut({few, few}, segments, 4)) -- `least`, not an eighth
+         assert.equal(4, #select(2, cut{65536, 65536, 65536, 65536})) -- `least`, not an eighth
       end)
 
    it('cuts in the order in which gradients were full, what was never full last', function()
-      local half = {total = 40}
-      for i = 1, 4 do
-         half[i] = {index = 4 + i, first = 10 * i - 9, size = {10}, stride = {1}}
-      end
       buckets.first, buckets.rest = 40, 40
-      local segments = {{}, {torch.FloatTensor()}}
-      assert.same({4, 3, 2, 1}, (select(2, buckets.cut({half, half}, segments, 4))))
-      assert.same({1, 4, 2, 3}, (select(2, buckets.cut({half, half}, segments, 4, {2, 0, 5, 7}))))
+      assert.same({4, 3, 2, 1}, (cut{10, 10, 10, 10}))
+      assert.same({1, 4, 2, 3}, (cut({10, 10, 10, 10}, {2, 0, 5, 7})))
    end)
 
    it('keeps parameters that share elements in one bucket, and leaves empty ones out', function()

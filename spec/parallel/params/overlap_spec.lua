@@ -12,12 +12,10 @@ describe('dpt.parallel.params.overlap', function()
    local n = math.min(most, 4)
    local limits = {buckets.first, buckets.rest}
 
+   same.seeded(5)
    before_each(function()
-      torch.manualSeed(5)
-      cutorch.setDevice(1)
       buckets.first, buckets.rest = 48 * 4, 60 * 4 -- a layer or two in a bucket
    end)
-
    after_each(function() buckets.first, buckets.rest = unpack(limits) end)
 
    -- The same network twice, the second one without overlap.
@@ -31,12 +29,12 @@ describe('dpt.parallel.params.overlap', function()
    end
 
    local function step(many, input, gradOutput, method)
-      many:forward(input)
       if method then
+         many:forward(input)
          many:updateGradInput(input, gradOutput)
          many:accGradParameters(input, gradOutput, 0.5)
       else
-         many:backward(input, gradOutput, 0.5)
+         same.pass(many, input, gradOutput, 0.5)
       end
       return select(2, many:getParameters())
    end
@@ -113,9 +111,7 @@ describe('dpt.parallel.params.overlap', function()
       local with, without = pair(mixed)
       for _ = 1, 3 do
          local input = torch.randn(2 * n, 6):cuda()
-         for _, many in ipairs{with, without} do
-            same.pass(many, input, input)
-         end
+         for _, many in ipairs{with, without} do same.pass(many, input, input) end
          same.bits(without.flattenedParams[1][2], with.flattenedParams[1][2])
          same.bits(without.flattenedParams[1][4], with.flattenedParams[1][4])
       end
@@ -334,9 +330,7 @@ describe('dpt.parallel.params.overlap', function()
          end)
          assert.equal(pass > 1 and 4 * n or 0, ready)
          same.pass(one, input, input)
-         for i, gradient in ipairs(select(2, one:parameters())) do
-            same.close(gradient, select(2, many:parameters())[i], 1e-5)
-         end
+         same.close(select(2, one:parameters()), select(2, many:parameters()), 1e-5)
       end
       assert.is_false(many.params:isFlat())
       assert.is_true(net:get(2).weight:storage() == deep:get(1).weight:storage())
@@ -345,9 +339,7 @@ describe('dpt.parallel.params.overlap', function()
    it('is not tried if replica 1 is not flat', function()
       local many = nn.DataParallelTable(1):add(networks.deep():cuda(), same.range(n))
       local input = torch.randn(2 * n, 6):cuda()
-      for _ = 1, 2 do
-         same.pass(many, input, input)
-      end
+      for _ = 1, 2 do same.pass(many, input, input) end
       assert.is_nil(many.params.overlap)
    end)
 end)

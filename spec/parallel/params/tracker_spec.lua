@@ -8,10 +8,16 @@ local tracker = require 'dpt.parallel.params.tracker'
 
 describe('dpt.parallel.params.tracker', function()
    local limits = {buckets.first, buckets.rest}
+   local net, input, gradOutput
+   before_each(function()
+      buckets.first, buckets.rest = 40, 40
+      net = nn.Sequential():add(nn.Linear(3, 4)):add(nn.Linear(4, 4)):add(nn.Linear(4, 2)):cuda()
+      input, gradOutput = torch.randn(2, 3):cuda(), torch.randn(2, 2):cuda()
+   end)
    after_each(function() buckets.first, buckets.rest = unpack(limits) end)
 
-   -- One replica whose buckets a sender is given.
-   local function single(net, order)
+   -- Makes passes of one replica whose buckets a sender is given.
+   local function single(order)
       local sent = {}
       local list = flatten.describe(net)
       flatten.flatten(list, 'net')
@@ -19,7 +25,7 @@ describe('dpt.parallel.params.tracker', function()
       local dispatcher = {run = function(_, f, ...) return {f(net, 1, ...)} end}
       local overlap = Overlap.new(plan, {segments}, list.n, dispatcher,
          {send = function(_, tensors, b) sent[#sent + 1] = {b, #tensors} end}, order)
-      return function(input, gradOutput)
+      return function()
          net:forward(input)
          local call = overlap:begin(1)
          call(net, 1, nil, 'backward', input, gradOutput, 1)
@@ -32,39 +38,28 @@ describe('dpt.parallel.params.tracker', function()
       end
    end
 
-   local function network()
-      return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Linear(4, 4)):add(nn.Linear(4, 2)):cuda()
-   end
-
    it('knows when each gradient was full', function()
-      buckets.first, buckets.rest = 40, 40
-      local net = network()
-      local step = single(net)
-      local input, gradOutput = torch.randn(2, 3):cuda(), torch.randn(2, 2):cuda()
-      step(input, gradOutput)
+      single()()
       assert.same({3, 3, 2, 2, 1, 1}, tracker.order(net))
-      assert.is_nil(tracker.order(network()))
+      assert.is_nil(tracker.order(nn.Linear(3, 2):cuda()))
    end)
 
    it('lets buckets be sent in order, as soon as they are full', function()
-      buckets.first, buckets.rest = 40, 40
-      local net = network()
-      local input, gradOutput = torch.randn(2, 3):cuda(), torch.randn(2, 2):cuda()
-      local step = single(net)
-      local early, all = step(input, gradOutput)
+      local step = single()
+      local early, all = step()
       assert.equal(0, early) -- who adds what is unknown yet
       local n = #all
       assert.is_true(n >= 3)
       for _ = 1, 2 do
-         early, all = step(input, gradOutput)
+         early, all = step()
          assert.equal(n, early)
          for b = 1, n do assert.equal(b, all[b]) end
       end
       -- in another order the last bucket to be full holds back those behind it
-      early = single(net, {1, 1, 2, 2, 3, 3})
-      early(input, gradOutput)
-      local count, numbers = early(input, gradOutput)
-      assert.equal(n, count)
-      for b = 1, n do assert.equal(b, numbers[b]) end
+      step = single{1, 1, 2, 2, 3, 3}
+      step()
+      early, all = step()
+      assert.equal(n, early)
+      for b = 1, n do assert.equal(b, all[b]) end
    end)
 end)
