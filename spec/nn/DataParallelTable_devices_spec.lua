@@ -44,7 +44,7 @@ same.dispatched('nn.DataParallelTable on devices', function()
       assert.equal(10 * 4 * (most - 1) * 4 * 8 * 4, same.copied() - copied)
    end)
 
-   -- What three steps of training of a copy give; device i has the stream streams(i).
+   -- Trains a copy for three steps, in which device i has the stream streams(i).
    local function train(many, streams)
       cutorch.reserveStreams(4)
       for i = 1, cutorch.getDeviceCount() do dptffi.lib.stream_set(i, streams(i)) end
