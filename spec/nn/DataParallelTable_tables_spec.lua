@@ -137,8 +137,8 @@ same.dispatched('nn.DataParallelTable with', function()
       it('is not what has no tensor: every replica gets that', function()
          local many = nn.DataParallelTable(1):add(nn.Linear(4, 3):cuda(), same.range(most))
          for got, input in pairs{['nil'] = false, number = 3, string = 'a', table = {}} do
-            assert.error_matches(function() many:forward(input or nil) end,
-               "replica " .. most .. ".*argument 'input', wanted a tensor, got " .. got)
+            assert.matches("replica " .. most .. ".*argument 'input', wanted a tensor, got " .. got,
+               same.raised(many.forward, many, input or nil))
          end
       end)
    end)
