@@ -148,6 +148,9 @@ extern "C" __attribute__((visibility("default"))) void emulated_separate(int fir
  */
 extern "C" __attribute__((visibility("default"))) long long emulated_allocations(void);
 extern "C" __attribute__((visibility("default"))) long long emulated_launches(void);
+/* For specs: 1 once a context was made on the device, as it is by every call but those that only
+ * ask for versions, properties, peers, errors or the current device. */
+extern "C" __attribute__((visibility("default"))) int emulated_has_context(int device);
 
 /* ---- launches ---- */
 

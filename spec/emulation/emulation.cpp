@@ -204,7 +204,15 @@ void run_plain() {
 std::atomic<int>
     broken; /* the error of every call that works with a queue, as on a GPU that failed */
 std::atomic<long long> allocations, launches;
-thread_local int device; /* the thread's */
+enum { DEVICES = 256 };
+std::atomic<bool> contexts[DEVICES]; /* that have been made */
+thread_local int device;             /* the thread's */
+
+/* The thread's device: every call that may need its context makes it. */
+int own_device() {
+  contexts[device] = true;
+  return device;
+}
 
 cudaError_t result(cudaError_t error) {
   if (error) last_error = error;
@@ -214,7 +222,7 @@ cudaError_t result(cudaError_t error) {
 /* What every call on a queue or an event of device `owner` looks at first. */
 cudaError_t usable(int owner) {
   if (broken) return result((cudaError_t)broken.load());
-  return owner == device ? cudaSuccess : result(cudaErrorInvalidResourceHandle);
+  return owner == own_device() ? cudaSuccess : result(cudaErrorInvalidResourceHandle);
 }
 
 } // namespace
@@ -243,6 +251,7 @@ cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work) {
 void emulated_break(int error) { broken = error; }
 long long emulated_allocations(void) { return allocations; }
 long long emulated_launches(void) { return launches; }
+int emulated_has_context(int index) { return index >= 0 && index < DEVICES && contexts[index]; }
 
 cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
                             size_t shared, int team, void (*call)(void *), void *argument) {
@@ -340,7 +349,6 @@ cudaError_t cudaGetLastError(void) {
 }
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 
-enum { DEVICES = 256 };
 cudaError_t cudaGetDeviceCount(int *n) {
   *n = DEVICES;
   return cudaSuccess;
@@ -372,6 +380,7 @@ cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(ve
 cudaError_t cudaSetDevice(int index) {
   if (index < 0 || index >= DEVICES) return result(cudaErrorInvalidDevice);
   device = index;
+  own_device(); /* since CUDA 12 */
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int *index) {
@@ -379,15 +388,18 @@ cudaError_t cudaGetDevice(int *index) {
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
+  own_device();
   *left = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
   *all = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
   return cudaSuccess;
 }
 cudaError_t cudaMalloc(void **p, size_t bytes) {
   allocations++;
+  own_device();
   return posix_memalign(p, 256, bytes) ? result(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 cudaError_t cudaFree(void *p) {
+  own_device();
   free(p);
   return cudaSuccess;
 }
@@ -401,7 +413,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queu
   return emulated_do(queue, [=] { memset(to, value, bytes); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
-  *queue = new emulated_queue{device, {0}, nullptr};
+  *queue = new emulated_queue{own_device(), {0}, nullptr};
   return cudaSuccess;
 }
 /* What may not be done while the queue records a graph. */
@@ -410,10 +422,11 @@ static cudaError_t usable_at_once(cudaStream_t queue) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t queue) { return usable_at_once(queue); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
-  *event = new emulated_event{device, !(flags & cudaEventDisableTiming), nullptr, {}};
+  *event = new emulated_event{own_device(), !(flags & cudaEventDisableTiming), nullptr, {}};
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  own_device();
   delete event;
   return cudaSuccess;
 }
@@ -431,6 +444,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return usable(device);
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  own_device();
   if (!from->timed || !to->timed) return result(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
   return cudaSuccess;
@@ -482,7 +496,8 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int from, int to) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  if (peer < 0 || peer >= DEVICES || peer == device) return result(cudaErrorInvalidDevice);
+  if (peer < 0 || peer >= DEVICES || peer == own_device()) return result(cudaErrorInvalidDevice);
+  contexts[peer] = true;
   return reached[device][peer].exchange(true) ? result(cudaErrorPeerAccessAlreadyEnabled)
                                               : cudaSuccess;
 }
