@@ -77,10 +77,13 @@ int dpt__cuda_clear(dpt__context *context, void *p, size_t bytes) {
 }
 
 #ifdef DPT_EMULATED
-/* A kernel of the host's, which works at once: no graph can have it. */
+/* A kernel of the host's, which works at once, after what is queued: no graph can have it. */
 template <int kernel> static int borrowed(dpt__context *context, const void *args) {
-  if (!context->measures && dpt__native_stream_of(context)->captures)
-    return dpt__cuda_fail("the emulation has no such kernel that a graph can record");
+  if (!context->measures) {
+    if (dpt__native_stream_of(context)->captures)
+      return dpt__cuda_fail("the emulation has no such kernel that a graph can record");
+    DPT__CUDA(cudaStreamSynchronize(dpt__native_stream_of(context)->stream));
+  }
   return dpt__cuda_services->host->kernels[kernel](context, args);
 }
 #endif

@@ -144,7 +144,9 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
   memcpy(&first, alpha, size);
   memcpy(&second, beta, size);
   auto work = [=]() { call(p, &first, a, a_stride, b, b_stride, &second, c, c_stride, count); };
-  cudaError_t error = emulated_do(handle->stream, work);
+  const void *operands[] = {a, b, c};
+  cudaError_t error = emulated_do(handle->stream, work, "cublasGemmStridedBatchedEx",
+                                  emulated_owners(operands, sizeof operands));
   return error ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
 }
 

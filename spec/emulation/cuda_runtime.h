@@ -1,14 +1,15 @@
 /* cuda_runtime.h: what dpt's .cu files use of CUDA, for the host's C++ compiler.
  *
- * Invariant: the names and meanings are CUDA's. A launch runs on the calling thread and has ended
- * when it returns; a queue (cudaStream_t) is therefore always passed through, and what runs at once
- * are the threads of dpt's streams. Threads of a block are fibers that change at barriers and warp
- * operations only, in an order that differs from launch to launch; a kernel that is launched as
- * plain (DPT_LAUNCH) runs as a loop and may not have any. README.md says what this does not prove.
+ * Invariant: the names and meanings are CUDA's. What a queue (cudaStream_t) gets is done in its
+ * order, by its own thread or by the calling one (queue.h). Threads of a block are fibers that
+ * change at barriers and warp operations only, in an order that differs from launch to launch; a
+ * kernel that is launched as plain (DPT_LAUNCH) runs as a loop and may not have any. README.md says
+ * what this does not prove.
  */
 #ifndef DPT_EMULATED_CUDA_RUNTIME_H
 #define DPT_EMULATED_CUDA_RUNTIME_H
 #include <atomic>
+#include <bitset>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -73,8 +74,12 @@ typedef enum cudaError {
 } cudaError_t;
 struct emulated_queue {
   int device;
-  std::atomic<int> held;        /* something in it does not end (nccl.cpp): events behind it wait */
-  struct emulated_graph *graph; /* that it records; NULL: what it gets is done */
+  struct emulated_graph *graph = nullptr; /* that it records; NULL: what it gets is done */
+  /* Work that waits for others than this queue, and may do so for ever (nccl.cpp). */
+  virtual void put_waiting(std::function<void()> work) = 0;
+
+protected:
+  ~emulated_queue() = default;
 };
 typedef struct emulated_queue *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
@@ -154,37 +159,62 @@ extern "C" __attribute__((visibility("default"))) int emulated_has_context(int d
 
 /* ---- launches ---- */
 
-/* Runs call(argument) for every thread of every block. cooperative: threads may meet. name: the
- * kernel's, for messages. */
-cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
-                            size_t shared, int cooperative, void (*call)(void *), void *argument);
+/* What is launched; name: the kernel's, for messages. cooperative: threads may meet. */
+struct emulated_kernel {
+  const char *name;
+  dim3 grid, block;
+  size_t shared;
+  int cooperative;
+};
+/* Rejects what no GPU would run. */
+cudaError_t emulated_accept(cudaStream_t queue, const emulated_kernel &kernel);
+/* Runs call(argument) for every thread of every block, on the calling thread. */
+void emulated_run(const emulated_kernel &kernel, void (*call)(void *), void *argument);
 /* The dynamic shared memory of the running block. */
 void *emulated_shared(void);
 
-/* Whether the queue records a graph; does that work now, or records it. */
-int emulated_records(cudaStream_t queue);
-cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work);
+/* The devices whose memory the words there point to. */
+typedef std::bitset<256> emulated_devices;
+emulated_devices emulated_owners(const void *values, size_t bytes);
 
-/* kernel(values): with copies of the arguments, as the parameters of a launch are. */
+/* Does the work in the queue's order, or records it. operands: whose memory it uses. */
+cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work, const char *name = "",
+                        const emulated_devices &operands = {});
+/* If the queue has nothing to do, and no thread that would do it: what the caller does before
+ * emulated_end is the next in its order. */
+bool emulated_begin(cudaStream_t queue);
+void emulated_end(cudaStream_t queue);
+
+/* kernel(values) with copies of the arguments, as the parameters of a launch are. */
+struct emulated_call {
+  std::function<void()> run;
+  emulated_devices operands;
+};
 template <typename... P, typename... A>
-std::function<void()> emulated_bind(void (*kernel)(P...), A &&...values) {
+emulated_call emulated_bind(void (*kernel)(P...), A &&...values) {
   std::tuple<typename std::remove_cv<P>::type...> copies(values...);
-  return [=] { std::apply(kernel, copies); };
+  return {[=] { std::apply(kernel, copies); }, emulated_owners(&copies, sizeof copies)};
 }
 
 /* body: the call; bound: gives that call with copies of its arguments. */
 template <typename F, typename G>
 cudaError_t emulated_launch_of(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
                                size_t shared, int cooperative, F body, G bound) {
-  if (!emulated_records(queue))
-    return emulated_launch(
-        queue, name, grid, block, shared, cooperative, [](void *f) { (*(F *)f)(); }, &body);
-  std::function<void()> call = bound();
-  return emulated_do(queue, [=]() mutable {
-    emulated_launch(
-        queue, name, grid, block, shared, cooperative,
-        [](void *f) { (*(std::function<void()> *)f)(); }, &call);
-  });
+  emulated_kernel kernel = {name, grid, block, shared, cooperative};
+  cudaError_t error = emulated_accept(queue, kernel);
+  if (error) return error;
+  if (emulated_begin(queue)) {
+    emulated_run(
+        kernel, [](void *f) { (*(F *)f)(); }, &body);
+    emulated_end(queue);
+    return cudaSuccess;
+  }
+  emulated_call call = bound();
+  auto work = [kernel, run = std::move(call.run)]() mutable {
+    emulated_run(
+        kernel, [](void *f) { (*(std::function<void()> *)f)(); }, &run);
+  };
+  return emulated_do(queue, std::move(work), name, call.operands);
 }
 
 /* ---- what threads do together ---- */

@@ -1,16 +1,20 @@
-/* emulation.cpp: launches, fibers and the runtime calls of cuda_runtime.h.
+/* emulation.cpp: kernels, as fibers, and the runtime calls of cuda_runtime.h.
  *
  * Invariant: a fiber gives the processor away only in meet(); when all fibers of a team that live
  * have met, all go on. Shared memory holds rubbish when a block starts. Everything is of the OS
- * thread that launches, so that two queues run at once.
+ * thread that runs a kernel, so that two queues run at once.
  */
 #include "cuda_runtime.h"
+
+#include "memory.h"
+#include "queue.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <unistd.h>
 #include <vector>
 #if defined(__SANITIZE_ADDRESS__)
@@ -227,65 +231,88 @@ cudaError_t usable(int owner) {
 
 } // namespace
 
+static std::atomic<bool> reached[DEVICES][DEVICES]; /* from, to: peers */
+
 struct emulated_graph {
-  std::vector<std::function<void()>> work;
+  std::shared_ptr<std::vector<std::function<void()>>> items;
+  long long kernels; /* among them */
 };
 struct emulated_event {
   int device;
   bool timed;
-  cudaStream_t behind;                      /* NULL: what is before it has ended */
-  std::chrono::steady_clock::time_point at; /* the queue's thread does its work, so it comes here */
+  emulation::queue *queue; /* NULL: nothing is before it */
+  uint64_t number;         /* of the queue's last item before it */
+  std::shared_ptr<std::chrono::steady_clock::time_point> at; /* where it is timed */
 };
 
-int emulated_records(cudaStream_t queue) { return queue && queue->graph; }
+/* The devices among them whose memory the device does not reach. */
+static emulated_devices strangers(int index, emulated_devices others) {
+  others.reset((size_t)index);
+  for (size_t i = 0; others.any() && i < DEVICES; i++)
+    if (reached[index][i]) others.reset(i);
+  return others;
+}
 
-cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work) {
+cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work, const char *name,
+                        const emulated_devices &operands) {
   if (usable(queue->device)) return last_error;
+  emulated_devices others = strangers(queue->device, operands);
+  if (others.any())
+    work = [=, index = queue->device] { emulation::run_without(others, index, name, work); };
   if (queue->graph)
-    queue->graph->work.push_back(work);
+    queue->graph->items->push_back(std::move(work));
   else
-    work();
+    emulation::of(queue)->put(std::move(work));
   return cudaSuccess;
 }
+
+bool emulated_begin(cudaStream_t queue) { return !queue->graph && emulation::of(queue)->begin(); }
+void emulated_end(cudaStream_t queue) { emulation::of(queue)->end(); }
 
 void emulated_break(int error) { broken = error; }
 long long emulated_allocations(void) { return allocations; }
 long long emulated_launches(void) { return launches; }
 int emulated_has_context(int index) { return index >= 0 && index < DEVICES && contexts[index]; }
 
-cudaError_t emulated_launch(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
-                            size_t shared, int team, void (*call)(void *), void *argument) {
-  size_t threads = (size_t)block.x * block.y * block.z;
-  if (!threads || threads > MOST_THREADS || !grid.x || !grid.y || !grid.z || grid.x > 2147483647u ||
-      grid.y > 65535 || grid.z > 65535 || shared > 48 << 10)
+cudaError_t emulated_accept(cudaStream_t queue, const emulated_kernel &k) {
+  size_t threads = (size_t)k.block.x * k.block.y * k.block.z;
+  if (!threads || threads > MOST_THREADS || !k.grid.x || !k.grid.y || !k.grid.z ||
+      k.grid.x > 2147483647u || k.grid.y > 65535 || k.grid.z > 65535 || k.shared > 48 << 10)
     return result(cudaErrorInvalidConfiguration);
   if (!queue) return result(cudaErrorInvalidResourceHandle); /* dpt never means the default one */
   if (usable(queue->device)) return last_error;
-  launches++;
+  if (queue->graph)
+    queue->graph->kernels++;
+  else
+    launches++;
+  return cudaSuccess;
+}
+
+void emulated_run(const emulated_kernel &k, void (*call)(void *), void *argument) {
+  size_t threads = (size_t)k.block.x * k.block.y * k.block.z;
   m = &machines;
-  m->name = name;
+  m->name = k.name;
   m->nthread = (int)threads;
-  m->is_team = team;
+  m->is_team = k.cooperative;
   m->call = call;
   m->argument = argument;
-  if (team && m->fibers.size() < threads) m->fibers.resize(threads);
+  if (k.cooperative && m->fibers.size() < threads) m->fibers.resize(threads);
   m->warps.resize((threads + WARP - 1) / WARP);
   m->given.resize(threads);
-  gridDim = grid;
-  blockDim = block;
-  m->shared.resize(shared + 16);
-  for (unsigned z = 0; z < grid.z; z++)
-    for (unsigned y = 0; y < grid.y; y++)
-      for (unsigned x = 0; x < grid.x; x++) {
+  gridDim = k.grid;
+  blockDim = k.block;
+  m->shared.resize(k.shared + 16);
+  for (unsigned z = 0; z < k.grid.z; z++)
+    for (unsigned y = 0; y < k.grid.y; y++)
+      for (unsigned x = 0; x < k.grid.x; x++) {
         blockIdx = {x, y, z};
         memset(m->shared.data(), 0xc3, m->shared.size());
-        if (team) {
+        if (k.cooperative) {
           run_team();
         } else {
           run_plain();
         }
       }
-  return cudaSuccess;
 }
 
 void *emulated_shared(void) { return (void *)(((uintptr_t)m->shared.data() + 15) / 16 * 16); }
@@ -395,34 +422,62 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
 }
 cudaError_t cudaMalloc(void **p, size_t bytes) {
   allocations++;
-  own_device();
-  return posix_memalign(p, 256, bytes) ? result(cudaErrorMemoryAllocation) : cudaSuccess;
+  *p = emulation::take_memory(bytes, own_device());
+  return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void *p) {
-  own_device();
-  free(p);
+  emulation::drain(own_device());
+  emulation::give_memory(p);
   return cudaSuccess;
 }
-cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) { return cudaMalloc(p, bytes); }
-cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
+cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
+  allocations++;
+  own_device();
+  *p = emulation::take_memory(bytes, emulation::PINNED);
+  return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaFreeHost(void *p) {
+  own_device();
+  emulation::give_memory(p);
+  return cudaSuccess;
+}
+/* Ordinary memory is read before the call returns, and written, too. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
                             cudaStream_t queue) {
-  return emulated_do(queue, [=] { memmove(to, from, bytes); });
+  if (emulated_begin(queue)) {
+    bool usual = !usable(queue->device);
+    if (usual) memmove(to, from, bytes);
+    emulated_end(queue);
+    return usual ? cudaSuccess : last_error;
+  }
+  auto source = from;
+  std::shared_ptr<std::vector<char>> staged;
+  if (!queue->graph && !emulation::has_owner(from)) {
+    staged = std::make_shared<std::vector<char>>((const char *)from, (const char *)from + bytes);
+    source = staged->data();
+  }
+  cudaError_t error = emulated_do(queue, [=, kept = staged] { memmove(to, source, bytes); });
+  if (!error && !queue->graph && !emulation::has_owner(to)) return cudaStreamSynchronize(queue);
+  return error;
 }
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queue) {
   return emulated_do(queue, [=] { memset(to, value, bytes); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
-  *queue = new emulated_queue{own_device(), {0}, nullptr};
+  *queue = new emulation::queue(own_device());
   return cudaSuccess;
 }
 /* What may not be done while the queue records a graph. */
 static cudaError_t usable_at_once(cudaStream_t queue) {
   return queue->graph ? result(cudaErrorStreamCaptureUnsupported) : usable(queue->device);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t queue) { return usable_at_once(queue); }
+cudaError_t cudaStreamSynchronize(cudaStream_t queue) {
+  if (usable_at_once(queue)) return last_error;
+  emulation::of(queue)->wait_for(emulation::of(queue)->last());
+  return usable(queue->device);
+}
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
-  *event = new emulated_event{own_device(), !(flags & cudaEventDisableTiming), nullptr, {}};
+  *event = new emulated_event{own_device(), !(flags & cudaEventDisableTiming), nullptr, 0, nullptr};
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -432,34 +487,47 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
   if (event->device != queue->device) return result(cudaErrorInvalidResourceHandle);
-  event->behind = queue->held ? queue : nullptr;
-  event->at = std::chrono::steady_clock::now();
-  return usable_at_once(queue);
+  if (usable_at_once(queue)) return last_error;
+  event->queue = emulation::of(queue);
+  if (event->timed) {
+    auto at = event->at = std::make_shared<std::chrono::steady_clock::time_point>();
+    event->number = event->queue->put([=] { *at = std::chrono::steady_clock::now(); });
+  } else {
+    event->number = event->queue->last();
+  }
+  return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return event->behind && event->behind->held ? cudaErrorNotReady : usable(device);
+  if (usable(device)) return last_error;
+  return !event->queue || event->queue->is_over(event->number) ? cudaSuccess
+                                                               : result(cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  while (event->behind && event->behind->held) usleep(1000);
+  if (usable(device)) return last_error;
+  if (event->queue) event->queue->wait_for(event->number);
   return usable(device);
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  own_device();
   if (!from->timed || !to->timed) return result(cudaErrorInvalidResourceHandle);
-  *milliseconds = std::chrono::duration<float, std::milli>(to->at - from->at).count();
+  for (cudaEvent_t event : {from, to})
+    if (cudaEventQuery(event)) return last_error;
+  *milliseconds = std::chrono::duration<float, std::milli>(*to->at - *from->at).count();
   return cudaSuccess;
 }
-/* The queue's thread waits, not only the queue. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned) {
-  while (event->behind && event->behind->held) usleep(1000);
-  return usable_at_once(queue);
+  if (usable_at_once(queue)) return last_error;
+  emulation::queue *other = event->queue;
+  uint64_t number = event->number;
+  if (other && other != emulation::of(queue) && !other->is_over(number))
+    queue->put_waiting([=] { other->wait_for(number); });
+  return cudaSuccess;
 }
 
 /* ---- graphs ---- */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t queue, cudaStreamCaptureMode) {
   if (usable_at_once(queue)) return last_error;
-  queue->graph = new emulated_graph();
+  queue->graph = new emulated_graph{std::make_shared<std::vector<std::function<void()>>>(), 0};
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t queue, cudaGraph_t *graph) {
@@ -478,15 +546,16 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t queue) {
   if (usable_at_once(queue)) return last_error;
-  for (const auto &work : graph->work) work();
-  return cudaSuccess;
+  launches += graph->kernels;
+  return emulated_do(queue, [items = graph->items] {
+    for (const auto &work : *items) work();
+  });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
 
 /* ---- who reaches whose memory ---- */
 
 static std::atomic<int> separate{DEVICES};
-static std::atomic<bool> reached[DEVICES][DEVICES];
 
 void emulated_separate(int first) { separate = first; }
 

@@ -1,7 +1,7 @@
-/* nccl.cpp: stands in for libnccl.so.2 under the emulation: computes on the thread that ends a
- * group, whose queues have done everything before (a launch has ended when it returns). Ranks of
- * several processes meet in a segment of shared memory that the unique id names: each puts there
- * what it has and reads what the others have, on a thread of its own, as a GPU would go on.
+/* nccl.cpp: stands in for libnccl.so.2 under the emulation: a group is an item of the queue of each
+ * rank, which holds that queue until all ranks have come, as NCCL's kernels do. The last one of a
+ * process that has all ranks computes. Ranks of several processes meet in a segment of shared
+ * memory that the unique id names: each puts there what it has and reads what the others have.
  *
  * Invariant: sums have the bits of dpt's copies (NCCL promises no such thing), so that any spec can
  * run on it. What NCCL demands is demanded: all ranks of a communicator in one group (or each in a
@@ -17,11 +17,13 @@
 #include "cuda_fp16.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <memory>
+#include <mutex>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -79,7 +81,7 @@ std::atomic<int> inside, groups;
 thread_local int depth;
 thread_local std::vector<ncclComm_t> touched;
 thread_local std::vector<clique *> made; /* in this group */
-const char *last_error = "";
+std::atomic<const char *> last_error{""};
 
 /* The value of a word of DPT_FAKE_NCCL; NULL where it is not there. */
 const char *asked(const char *word) {
@@ -100,9 +102,7 @@ struct emulated_rank {
   int rank;
   int pending; /* polls until it is ready */
   std::atomic<int> error, aborted;
-  std::atomic<cudaStream_t> working; /* for ranks of other processes, too */
   std::vector<operation> calls;
-  std::vector<cudaStream_t> held;
 };
 
 namespace {
@@ -202,11 +202,37 @@ void deliver(const std::vector<char> &data, const operation &o, size_t rank) {
   memmove(o.to, data.data() + from, o.what == 's' ? bytes : data.size());
 }
 
-void compute(const clique *c, size_t k) {
-  sources from;
-  for (ncclComm_t rank : c->rank) from.push_back(rank->calls[k].from);
-  std::vector<char> data = result(c->rank[0]->calls[k], from);
-  for (size_t r = 0; r < c->rank.size(); r++) deliver(data, c->rank[r]->calls[k], r);
+/* A group of which this process has all ranks: what each of them calls. */
+struct meeting {
+  std::mutex lock;
+  std::condition_variable changed;
+  std::vector<std::vector<operation>> ranks;
+  size_t arrived = 0;
+  bool over = false;
+};
+
+void compute(const meeting &m) {
+  for (size_t k = 0; k < m.ranks[0].size(); k++) {
+    sources from;
+    for (const auto &calls : m.ranks) from.push_back(calls[k].from);
+    std::vector<char> data = result(m.ranks[0][k], from);
+    for (size_t r = 0; r < m.ranks.size(); r++) deliver(data, m.ranks[r][k], r);
+  }
+}
+
+void arrive(meeting &m, ncclComm_t rank) {
+  std::unique_lock<std::mutex> guard(m.lock);
+  if (++m.arrived == m.ranks.size() && !rank->aborted) {
+    compute(m);
+    m.over = true;
+    m.changed.notify_all();
+  }
+  while (!m.over && !rank->aborted) m.changed.wait_for(guard, std::chrono::milliseconds(1));
+}
+
+/* Of a group that does not end. */
+void hold(ncclComm_t rank) {
+  while (!rank->aborted) usleep(1000);
 }
 
 bool is_stuck(const clique *c, int number) {
@@ -273,12 +299,6 @@ size_t bytes_from(const operation &o, int n) {
   return o.count * size_of(o.type) * (o.what == 's' ? (size_t)n : 1);
 }
 
-/* What it worked at is over, or was aborted. */
-void let_go(ncclComm_t rank) {
-  cudaStream_t stream = rank->working.exchange(nullptr);
-  if (stream) stream->held--;
-}
-
 /* This rank's part of a group, as a GPU that works it off. */
 void work(clique *c, std::vector<operation> calls, uint64_t number) {
   ncclComm_t self = c->rank[0];
@@ -310,7 +330,6 @@ void work(clique *c, std::vector<operation> calls, uint64_t number) {
     at += bytes_from(calls[k], c->n);
   }
   if (!self->aborted) own.consumed = number;
-  let_go(self);
 }
 
 bool is_message(const operation &o) { return o.what == 'S' || o.what == 'R'; }
@@ -355,7 +374,6 @@ void exchange(clique *c, std::vector<operation> calls) {
     }
     if (left == before) usleep(20);
   }
-  let_go(self);
 }
 
 ncclResult_t begin(clique *c, bool stays, bool fails) {
@@ -375,12 +393,16 @@ ncclResult_t begin(clique *c, bool stays, bool fails) {
     self->error = ncclSystemError;
     return ncclInProgress;
   }
-  if (self->working) return reject(ncclInvalidUsage, "dpt waits for one group before the next");
-  calls[0].stream->held++;
-  self->working = calls[0].stream;
+  cudaStream_t stream = calls[0].stream;
   uint64_t number = messages ? 0 : ++c->groups;
-  if (!stays && messages) std::thread(exchange, c, calls).detach();
-  if (!stays && !messages) std::thread(work, c, calls, number).detach();
+  stream->put_waiting([=] {
+    if (stays)
+      hold(self);
+    else if (messages)
+      exchange(c, calls);
+    else
+      work(c, calls, number);
+  });
   return ncclInProgress;
 }
 
@@ -394,15 +416,21 @@ ncclResult_t run(clique *c) {
   bool fails = fail && atoi(fail) == number, stays = is_stuck(c, number);
   if (fails) reject(ncclSystemError, "a link went down on demand");
   if (c->all) return begin(c, stays, fails);
-  for (size_t k = 0; !stays && !fails && k < c->rank[0]->calls.size(); k++) compute(c, k);
+  auto group = std::make_shared<meeting>();
   for (ncclComm_t rank : c->rank) {
+    group->ranks.emplace_back();
+    group->ranks.back().swap(rank->calls);
     rank->pending = 2;
     rank->error = fails ? ncclSystemError : ncclSuccess;
-    if (stays) {
-      rank->held.push_back(rank->calls[0].stream);
-      rank->calls[0].stream->held++;
-    }
-    rank->calls.clear();
+  }
+  for (size_t r = 0; r < c->rank.size() && !fails; r++) {
+    ncclComm_t rank = c->rank[r];
+    group->ranks[r][0].stream->put_waiting([=] {
+      if (stays)
+        hold(rank);
+      else
+        arrive(*group, rank);
+    });
   }
   return ncclInProgress;
 }
@@ -461,8 +489,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int n, ncclUniqueId id, in
   if (config->blocking || !depth || rank >= n || n != c->n)
     return reject(ncclInvalidArgument, "dpt makes non-blocking communicators in a group");
   if (asked("reject")) return reject(ncclSystemError, "no sockets on demand");
-  *comm =
-      new emulated_rank{c, rank, asked("unready") ? -1 : 3, {ncclSuccess}, {0}, {nullptr}, {}, {}};
+  *comm = new emulated_rank{c, rank, asked("unready") ? -1 : 3, {ncclSuccess}, {0}, {}};
   c->rank.push_back(*comm);
   made.push_back(c);
   return ncclInProgress;
@@ -479,9 +506,6 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
 /* It stays allocated: what is called after it is to be found by its state. */
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   guard g;
-  for (cudaStream_t stream : comm->held) stream->held--;
-  comm->held.clear();
-  let_go(comm);
   comm->pending = -1;
   comm->aborted = 1;
   return ncclSuccess;

@@ -1,0 +1,53 @@
+/* queue.h: queues (cudaStream_t) that do their work in order, at once or on threads of their own.
+ *
+ * Invariant: item n of a queue begins after item n - 1 has ended. With DPT_EMULATED_ASYNC=1 a
+ * thread of the queue does every item, up to DPT_EMULATED_DELAY microseconds late where it is one
+ * of a random quarter (DPT_SEED is the seed). Otherwise who queues an item does it, unless it, or
+ * one before it, waits for others.
+ */
+#ifndef DPT_EMULATED_QUEUE_H
+#define DPT_EMULATED_QUEUE_H
+#include "cuda_runtime.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace emulation {
+
+class queue final : public emulated_queue {
+public:
+  explicit queue(int device);
+  /* Returns the number of the item. waits: for others than this queue. */
+  uint64_t put(std::function<void()> work, bool waits = false);
+  void put_waiting(std::function<void()> work) override { put(std::move(work), true); }
+  /* An item that the caller does between the two; false: the thread has to do it. */
+  bool begin();
+  void end();
+  uint64_t last();
+  bool is_over(uint64_t number);
+  void wait_for(uint64_t number);
+
+private:
+  struct item {
+    std::function<void()> work;
+    bool waits;
+  };
+  std::mutex lock;
+  std::condition_variable more, ended;
+  std::deque<item> items; /* of the thread: the last ones that were queued */
+  uint64_t queued = 0, done = 0, random;
+  bool has_thread = false;
+  void start();
+  void run();
+  void delay();
+};
+
+inline queue *of(cudaStream_t stream) { return static_cast<queue *>(stream); }
+
+/* Waits for all that is queued on the device. */
+void drain(int device);
+
+} // namespace emulation
+
+#endif
