@@ -44,6 +44,7 @@ return {
       ['device/launches'] = 'init',
       ['device/library'] = 'init',
       ['device/operands'] = 'init',
+      ['device/planted'] = 'init',
       ['device/queues'] = 'streams',
       ['device/scratch'] = 'init',
       ['launcher/launcher'] = 'main doctor repl shell help reference names topics',

@@ -77,6 +77,10 @@ int dpt__cuda_clear(dpt__context *context, void *p, size_t bytes) {
 }
 
 #ifdef DPT_EMULATED
+namespace emulation {
+void plant(dpt__backend *backend); /* spec/emulation/planted.cpp */
+}
+
 /* A kernel of the host's, which works at once, after what is queued: no graph can have it. */
 template <int kernel> static int borrowed(dpt__context *context, const void *args) {
   if (!context->measures) {
@@ -120,5 +124,8 @@ dpt_backend(int abi, const dpt__services *services) {
   dpt__cuda_devices(&backend);
   dpt__cuda_streams(&backend);
   backend.collectives = &dpt__cuda_collectives;
+#ifdef DPT_EMULATED
+  emulation::plant(&backend);
+#endif
   return &backend;
 }

@@ -29,7 +29,8 @@ function(emulate target)
 endfunction()
 set(emulation_sources spec/emulation/emulation.cpp spec/emulation/memory.cpp
   spec/emulation/queue.cpp)
-add_library(dpt_emulated MODULE ${emulation_sources} spec/emulation/cublas.cpp)
+add_library(dpt_emulated MODULE ${emulation_sources} spec/emulation/cublas.cpp
+  spec/emulation/planted.cpp)
 target_link_libraries(dpt_emulated PRIVATE ${CMAKE_DL_LIBS})
 set(emulated_sources ${cuda_sources})
 list(FILTER emulated_sources EXCLUDE REGEX csrc/cuda/cudnn/)

@@ -238,9 +238,10 @@ run_asan_emulated() {
   DPT_DEVICES=emulated:2 sanitized_specs spec/tensor spec/optim spec/nn/[a-z]*_spec.lua
 }
 
-# Eight devices, as many as a spec uses; with --full also two, and the specs of asan_emulated.
+# Eight devices, as many as a spec uses, whose queues are threads and begin some items late; with
+# --full also two, whose kernels run where they are queued, and the specs of asan_emulated.
 emulated() {
-  DPT_DEVICES=emulated:8 specs "$@"
+  DPT_DEVICES=emulated:8 DPT_EMULATED_ASYNC=1 DPT_EMULATED_DELAY=300 specs "$@"
   [ "$DPT_TORTURE" != full ] || DPT_DEVICES=emulated:2 specs "$@"
 }
 

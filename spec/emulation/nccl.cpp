@@ -235,6 +235,23 @@ void hold(ncclComm_t rank) {
   while (!rank->aborted) usleep(1000);
 }
 
+/* Puts a rank's part of a group into its queue. Two communicators' kernels at once on one device
+ * may wait for each other for ever. */
+void put(ncclComm_t rank, cudaStream_t stream, std::function<void()> part) {
+  static std::atomic<ncclComm_t> works[256];
+  std::atomic<ncclComm_t> &own = works[stream->device];
+  stream->put_waiting([=, &own] {
+    ncclComm_t other = own.exchange(rank);
+    if (other && other->of != rank->of && !other->aborted) {
+      fprintf(stderr, "NCCL's stand-in: kernels of two communicators at once on one device\n");
+      abort();
+    }
+    part();
+    ncclComm_t self = rank;
+    own.compare_exchange_strong(self, nullptr);
+  });
+}
+
 bool is_stuck(const clique *c, int number) {
   const char *hang = asked("hang="), *stuck = asked("stuck=");
   if (hang && atoi(hang) == number) return true;
@@ -395,7 +412,7 @@ ncclResult_t begin(clique *c, bool stays, bool fails) {
   }
   cudaStream_t stream = calls[0].stream;
   uint64_t number = messages ? 0 : ++c->groups;
-  stream->put_waiting([=] {
+  put(self, stream, [=] {
     if (stays)
       hold(self);
     else if (messages)
@@ -425,7 +442,7 @@ ncclResult_t run(clique *c) {
   }
   for (size_t r = 0; r < c->rank.size() && !fails; r++) {
     ncclComm_t rank = c->rank[r];
-    group->ranks[r][0].stream->put_waiting([=] {
+    put(rank, group->ranks[r][0].stream, [=] {
       if (stays)
         hold(rank);
       else

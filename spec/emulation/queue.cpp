@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace emulation {
+
+thread_local bool skips_waits;
+
 namespace {
 
 bool is_asynchronous() {

@@ -48,6 +48,9 @@ inline queue *of(cudaStream_t stream) { return static_cast<queue *>(stream); }
 /* Waits for all that is queued on the device. */
 void drain(int device);
 
+/* A planted fault: cudaStreamWaitEvent does nothing on this thread. */
+extern thread_local bool skips_waits;
+
 } // namespace emulation
 
 #endif

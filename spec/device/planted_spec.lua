@@ -1,0 +1,121 @@
+-- Faults that spec/emulation/planted.cpp puts into the plugin, and the spec that finds each on
+-- asynchronous emulated devices: a wait that is missing, memory that is used again too early, a
+-- context or an address that is wrong. Each spec passes as long as nothing is planted. It runs
+-- where other specs run on such devices.
+local run = require 'spec.support.run'
+local standIn = require 'spec.support.stand_in'
+
+local ASYNC = {DPT_EMULATED_ASYNC = '1', DPT_EMULATED_DELAY = '300', DPT_SEED = '1'}
+
+local function with(more)
+   local environment = {}
+   for _, variables in ipairs{ASYNC, more} do
+      for name, value in pairs(variables) do environment[name] = value end
+   end
+   return environment
+end
+
+-- What busted prints at the end of a spec, or nothing if it did not come so far.
+local function ending(spec, environment)
+   return run.lua(([[
+      local pipe = io.popen "timeout 300 busted -o plainTerminal %s 2>&1"
+      print(pipe:read('*a'):match '%%d+ successes / [^:]*' or 'nothing')
+   ]]):format(spec), with(environment))
+end
+
+local SPECS = {
+   wait = 'spec/comm/coalesce_spec.lua',
+   read = 'spec/comm/coalesce_spec.lua',
+   reuse = 'spec/comm/coalesce_spec.lua'
+}
+
+-- A kernel with an operand of another device, which the copy has made a peer if it can be one.
+local ACROSS = [[
+   local dpt = require 'dpt'
+   local cutorch, torch = dpt.cutorch, dpt.torch
+   cutorch.setKernelPeerToPeerAccess(true)
+   local a, b = torch.CudaTensor(1000):fill(1)
+   cutorch.withDevice(2, function() b = torch.CudaTensor(1000):fill(2) end)
+   if separate then
+      local ffi = require 'ffi'
+      ffi.cdef 'void emulated_separate(int);'
+      ffi.load(io.open('/proc/self/maps'):read('*a'):match '/%S*libdpt_emulated%S*')
+         .emulated_separate(1)
+   end
+   b:copy(b:clone():copy(a):mul(2))
+   a:add(b)
+   print(a:sum())
+]]
+
+-- Two communicators that have device 2, on streams of their own; device 1 holds up the first one.
+local ORDER = [[
+   assert(comm.setTransport 'nccl')
+   local a, b = tensors(5), tensors(5)
+   local slow = cutorch.withDevice(1, function() return torch.CudaTensor(400, 400):fill(1) end)
+   cutorch.reserveStreams(1, true)
+   for _ = 1, 2 do -- the first time they are joined
+      cutorch.synchronizeAll()
+      cutorch.withDevice(1, function()
+         for _ = 1, 20 do slow:exp() end
+      end)
+      for i = 2, 3 do cutorch.withDevice(i, function() cutorch.setStream(0) end) end
+      comm.allReduce{a[1], a[2]}
+      for i = 2, 3 do cutorch.withDevice(i, function() cutorch.setStream(1) end) end
+      comm.allReduce{b[2], b[3]}
+   end
+   cutorch.synchronizeAll()
+   print(a[1]:sum() + a[2]:sum(), b[2]:sum() + b[3]:sum())
+]]
+
+-- The watch over collectives has a second to find that one does not end.
+local HANGS = [[
+   assert(comm.setTransport 'nccl')
+   comm.allReduce(tensors(5)) -- the second group of collectives
+   local from = os.time()
+   while comm.transport() == 'nccl' and os.time() < from + 10 do os.execute 'sleep 0.1' end
+   print(comm.transport())
+   io.stdout:flush()
+   require('ffi').cdef 'void _exit(int);'
+   require('ffi').C._exit(0)
+]]
+
+local function order(fault)
+   return standIn.run(ORDER, 3, '', with{DPT_EMULATED_FAULT = fault})
+end
+
+local function hangs(fault)
+   return standIn.run(HANGS, 3, 'hang=2', with{DPT_TIMEOUT = '1', DPT_EMULATED_FAULT = fault})
+end
+
+local description = os.getenv 'DPT_EMULATED_ASYNC' == '1' and describe or function() end
+
+description('A planted fault', function()
+   it('is found by a spec, which passes without it', function()
+      local sound = {}
+      for fault, spec in pairs(SPECS) do
+         local devices = {DPT_DEVICES = 'emulated:3', DPT_EMULATED_FAULT = ''}
+         sound[spec] = sound[spec] or ending(spec, devices)
+         assert.matches('^%d+ successes / 0 failures / 0 errors', sound[spec])
+         devices.DPT_EMULATED_FAULT = fault
+         assert.not_matches(' 0 failures / 0 errors', ending(spec, devices))
+      end
+   end)
+
+   it('in who reaches whose memory is an illegal address, with the name of the kernel', function()
+      local devices = with{DPT_DEVICES = 'emulated:2', DPT_EMULATED_FAULT = ''}
+      assert.equal('3000\n', run.lua('local separate = false\n' .. ACROSS, devices))
+      devices.DPT_EMULATED_FAULT = 'peer'
+      assert.matches('kernel %S+ of device 0 uses memory of device 1, which is no peer',
+         run.lua('local separate = true\n' .. ACROSS, devices))
+   end)
+
+   it('in the order of communicators is found by what stands in for NCCL', function()
+      assert.matches('\n60\t100\n$', order '')
+      assert.matches('kernels of two communicators at once', order 'order')
+   end)
+
+   it('in the end of a collective hides that it hangs', function()
+      assert.matches('\ncopy\n$', hangs '')
+      assert.matches('\nnccl\n$', hangs 'collective')
+   end)
+end)
