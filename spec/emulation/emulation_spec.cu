@@ -137,6 +137,62 @@ static int other_device() {
   return cudaSetDevice(1) || !DPT_LAUNCH(add_one, 1, 1, 0, &context, x, 1);
 }
 
+/* ---- asynchronous queues ---- */
+
+__global__ void set_late(float *x, float value) {
+  usleep(20000);
+  *x = value;
+}
+__global__ void copy_one(const float *from, float *to) { *to = *from; }
+
+static dpt__context on_another_queue() {
+  static dpt__native_stream other;
+  dpt__context own = context;
+  setenv("DPT_EMULATED_ASYNC", "1", 1);
+  if (cudaStreamCreateWithFlags(&other.stream, cudaStreamNonBlocking)) abort();
+  own.native_stream = &other;
+  return own;
+}
+
+/* 0: the second queue has read what the first one wrote late. */
+static int reads_late(bool waits) {
+  float *x, y = 0;
+  cudaEvent_t event;
+  dpt__context second = on_another_queue();
+  cudaStream_t stream = dpt__native_stream_of(&second)->stream;
+  if (cudaMalloc((void **)&x, 2 * sizeof *x) || cudaEventCreateWithFlags(&event, 0)) return 2;
+  x[0] = x[1] = 0;
+  if (DPT_LAUNCH(set_late, 1, 1, 0, &context, x, 5) || cudaEventRecord(event, native.stream) ||
+      cudaEventQuery(event) != cudaErrorNotReady)
+    return 2;
+  (void)cudaGetLastError();
+  if (waits && cudaStreamWaitEvent(stream, event, 0)) return 2;
+  if (DPT_LAUNCH(copy_one, 1, 1, 0, &second, x, x + 1) ||
+      cudaMemcpyAsync(&y, x + 1, sizeof y, cudaMemcpyDefault, stream))
+    return 2;
+  return y != 5;
+}
+static int with_wait() { return reads_late(true); }
+static int without_wait() { return reads_late(false); }
+
+static int host_memory() {
+  float *x, in = 7, out = 0;
+  (void)on_another_queue();
+  if (cudaMalloc((void **)&x, sizeof *x) || DPT_LAUNCH(set_late, 1, 1, 0, &context, x, 5) ||
+      cudaMemcpyAsync(x, &in, sizeof in, cudaMemcpyDefault, native.stream))
+    return 2;
+  in = 8;
+  if (cudaMemcpyAsync(&out, x, sizeof out, cudaMemcpyDefault, native.stream)) return 2;
+  return out != 7;
+}
+
+static int freed() {
+  float *x;
+  (void)on_another_queue();
+  return cudaMalloc((void **)&x, sizeof *x) || DPT_LAUNCH(set_late, 1, 1, 0, &context, x, 5) ||
+         cudaFree(x);
+}
+
 /* Whether f in a child process ends with status 0. */
 static int succeeds(int (*f)()) {
   fflush(NULL);
@@ -170,6 +226,10 @@ int main() {
       {"a block of too many threads is refused", too_many_threads, 1},
       {"a launch on the default stream is rejected", default_queue, 1},
       {"a launch on another device's stream is rejected", other_device, 1},
+      {"a queue that waits for another one's event", with_wait, 1},
+      {"a queue that does not wait for it", without_wait, 0},
+      {"host memory is read and written when a copy returns", host_memory, 1},
+      {"memory is freed after the kernels that use it", freed, 1},
   };
   int wrong = 0;
   for (const auto &c : cases) {
