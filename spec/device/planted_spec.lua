@@ -15,7 +15,7 @@ local function with(more)
    return environment
 end
 
--- What busted prints at the end of a spec, or nothing if it did not come so far.
+-- The counts that busted prints at the end of a spec; nothing if it did not come so far.
 local function ending(spec, environment)
    return run.lua(([[
       local pipe = io.popen "timeout 300 busted -o plainTerminal %s 2>&1"

@@ -159,7 +159,7 @@ extern "C" __attribute__((visibility("default"))) int emulated_has_context(int d
 
 /* ---- launches ---- */
 
-/* What is launched; name: the kernel's, for messages. cooperative: threads may meet. */
+/* A launch; name: the kernel's, for messages. cooperative: threads may meet. */
 struct emulated_kernel {
   const char *name;
   dim3 grid, block;

@@ -16,7 +16,7 @@ enum { PINNED = -1 };
 /* NULL: there is none. owner: a device, or PINNED. */
 void *take_memory(size_t bytes, int owner);
 void give_memory(void *p);
-/* Whether the address is in such memory, not in ordinary memory of the host. */
+/* True if the address is in such memory, not in ordinary memory of the host. */
 bool has_owner(const void *p);
 int owner_of(const void *p);
 

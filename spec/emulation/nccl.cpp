@@ -230,7 +230,7 @@ void arrive(meeting &m, ncclComm_t rank) {
   while (!m.over && !rank->aborted) m.changed.wait_for(guard, std::chrono::milliseconds(1));
 }
 
-/* Of a group that does not end. */
+/* A part of a group that does not end. */
 void hold(ncclComm_t rank) {
   while (!rank->aborted) usleep(1000);
 }

@@ -72,11 +72,13 @@ uint64_t queue::put(std::function<void()> work, bool waits) {
     end();
     return last();
   }
-  std::lock_guard<std::mutex> guard(lock);
+  std::unique_lock<std::mutex> guard(lock);
   items.push_back({std::move(work), waits});
   if (!has_thread) start();
+  uint64_t number = ++queued;
+  guard.unlock(); /* what wakes up finds it free */
   more.notify_one();
-  return ++queued;
+  return number;
 }
 
 bool queue::begin() {
@@ -88,10 +90,12 @@ bool queue::begin() {
 }
 
 void queue::end() {
-  std::lock_guard<std::mutex> guard(lock);
+  std::unique_lock<std::mutex> guard(lock);
   done++;
+  bool has_more = !items.empty();
+  guard.unlock();
   ended.notify_all();
-  if (!items.empty()) more.notify_one();
+  if (has_more) more.notify_one();
 }
 
 uint64_t queue::last() {
@@ -99,10 +103,7 @@ uint64_t queue::last() {
   return queued;
 }
 
-bool queue::is_over(uint64_t number) {
-  std::lock_guard<std::mutex> guard(lock);
-  return done >= number;
-}
+bool queue::is_over(uint64_t number) { return done >= number; }
 
 void queue::wait_for(uint64_t number) {
   std::unique_lock<std::mutex> guard(lock);

@@ -36,7 +36,8 @@ private:
   std::mutex lock;
   std::condition_variable more, ended;
   std::deque<item> items; /* of the thread: the last ones that were queued */
-  uint64_t queued = 0, done = 0, random;
+  uint64_t queued = 0, random;
+  std::atomic<uint64_t> done{0};
   bool has_thread = false;
   void start();
   void run();
