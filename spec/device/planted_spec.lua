@@ -26,7 +26,8 @@ end
 local SPECS = {
    wait = 'spec/comm/coalesce_spec.lua',
    read = 'spec/comm/coalesce_spec.lua',
-   reuse = 'spec/comm/coalesce_spec.lua'
+   reuse = 'spec/comm/coalesce_spec.lua',
+   context = 'spec/device/queues_spec.lua'
 }
 
 -- A kernel with an operand of another device, which the copy has made a peer if it can be one.
