@@ -57,14 +57,18 @@ bool dpt__cuda_checks_launches(void) {
   return on;
 }
 
-int dpt__cuda_launched(dpt__context *context, const char *kernel) {
+static int backend_kernel_status(cudaError_t error, const char *what, const char *kernel) {
+  if (error == cudaSuccess) return 0;
   char call[96];
-  snprintf(call, sizeof call, "launch of %s", kernel);
-  if (dpt__cuda_status(cudaPeekAtLastError(), call)) return 1;
-  if (!dpt__cuda_checks_launches() || dpt__native_stream_of(context)->captures) return 0;
-  snprintf(call, sizeof call, "run of %s", kernel);
-  if (dpt__cuda_status(cudaStreamSynchronize(dpt__native_stream_of(context)->stream), call))
-    return 1;
+  snprintf(call, sizeof call, "%s of %s", what, kernel);
+  return dpt__cuda_status(error, call);
+}
+
+int dpt__cuda_launched(dpt__context *context, const char *kernel, cudaError_t status) {
+  if (backend_kernel_status(status, "launch", kernel)) return 1;
+  dpt__native_stream *native = dpt__native_stream_of(context);
+  if (!dpt__cuda_checks_launches() || native->captures) return 0;
+  if (backend_kernel_status(cudaStreamSynchronize(native->stream), "run", kernel)) return 1;
   uint64_t number;
   const char *name;
   return dpt__cuda_stream_fault(context->native_stream, &number, &name);

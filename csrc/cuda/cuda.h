@@ -48,9 +48,10 @@ extern const dpt__collectives dpt__cuda_collectives; /* nccl.cu */
 extern const struct dpt__rnn_library dpt__cuda_rnn;  /* cudnn/rnn_plan.cu */
 
 /* DPT_CHECK_LAUNCHES=1: whoever launches a kernel waits for it, so that what goes wrong in it is
- * raised in its name. launched is what follows each launch. */
+ * raised in its name. launched takes the status of a launch: cudaPeekAtLastError would also report
+ * what a library has left on this thread. */
 bool dpt__cuda_checks_launches(void);
-int dpt__cuda_launched(dpt__context *context, const char *kernel);
+int dpt__cuda_launched(dpt__context *context, const char *kernel, cudaError_t status);
 /* 1 and an error message, once, if a kernel of the native stream has left a fault; *number: of its
  * item. */
 int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name);
@@ -134,29 +135,36 @@ static inline dpt__kernel_fault dpt__fault_of(const dpt__context *context) {
  * DPT_UNROLL stands before a loop whose arrays must be registers, DPT_ROLLED before one that runs
  * so few times that copies of it are in the way. */
 #ifdef __CUDACC__
-#define DPT__LAUNCH(cooperative, kernel, grid, block, shared, context, ...)                        \
-  ((context)->measures                                                                             \
-       ? 0                                                                                         \
-       : (kernel<<<(grid), (block), (shared), dpt__native_stream_of(context)->stream>>>(           \
-              __VA_ARGS__),                                                                        \
-          dpt__cuda_launched((context), #kernel)))
+/* A kernel's parameter, which the arguments of a launch are converted to. */
+template <typename T> struct dpt__parameter { typedef const T &type; };
+template <typename... T>
+cudaError_t dpt__cuda_launch(void (*kernel)(T...), dim3 grid, dim3 block, size_t shared,
+                             cudaStream_t stream, typename dpt__parameter<T>::type... values) {
+  void *at[] = {(void *)&values...};
+  return cudaLaunchKernel((const void *)kernel, grid, block, at, shared, stream);
+}
+#define DPT__START(cooperative, kernel, grid, block, shared, stream, ...)                          \
+  dpt__cuda_launch(kernel, (grid), (block), (shared), (stream), __VA_ARGS__)
 #define DPT_UNROLL _Pragma("unroll")
 #define DPT_ROLLED _Pragma("unroll 1")
 #define DPT_SHARED(type, name)                                                                     \
   extern __shared__ __align__(16) unsigned char dpt__shared[];                                     \
   type *name = reinterpret_cast<type *>(dpt__shared)
 #else
-#define DPT__LAUNCH(cooperative, kernel, grid, block, shared, context, ...)                        \
-  ((context)->measures ? 0                                                                         \
-                       : ((void)emulated_launch_of(                                                \
-                              dpt__native_stream_of(context)->stream, #kernel, (grid), (block),    \
-                              (shared), (cooperative), [&] { kernel(__VA_ARGS__); },               \
-                              [&] { return emulated_bind(kernel, __VA_ARGS__); }),                 \
-                          dpt__cuda_launched((context), #kernel)))
+#define DPT__START(cooperative, kernel, grid, block, shared, stream, ...)                          \
+  emulated_launch_of((stream), #kernel, (grid), (block), (shared), (cooperative),                  \
+                     [&] { kernel(__VA_ARGS__); },                                                 \
+                     [&] { return emulated_bind(kernel, __VA_ARGS__); })
 #define DPT_UNROLL
 #define DPT_ROLLED
 #define DPT_SHARED(type, name) type *name = static_cast<type *>(emulated_shared())
 #endif
+#define DPT__LAUNCH(cooperative, kernel, grid, block, shared, context, ...)                        \
+  ((context)->measures                                                                             \
+       ? 0                                                                                         \
+       : dpt__cuda_launched((context), #kernel,                                                    \
+                            DPT__START(cooperative, kernel, grid, block, shared,                   \
+                                       dpt__native_stream_of(context)->stream, __VA_ARGS__)))
 #define DPT_LAUNCH(...) DPT__LAUNCH(0, __VA_ARGS__)
 #define DPT_LAUNCH_COOPERATIVE(...) DPT__LAUNCH(1, __VA_ARGS__)
 

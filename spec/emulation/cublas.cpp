@@ -1,7 +1,8 @@
 /* cublas.cpp: cuBLAS's functions on the host's kernel of products.
  *
  * Invariant: a call that cuBLAS would refuse is refused; a product takes one thread. A workspace is
- * filled with rubbish: nobody else may keep anything there.
+ * filled with rubbish: nobody else may keep anything there. A product leaves an error behind on its
+ * thread (cudaGetLastError), as a library does that tries what a device may not have.
  */
 #include "cublas_v2.h"
 #include "cuda_fp16.h"
@@ -143,6 +144,7 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
   size_t size = compute == CUBLAS_COMPUTE_64F ? sizeof(double) : sizeof(float);
   memcpy(&first, alpha, size);
   memcpy(&second, beta, size);
+  (void)cudaSetDevice(-1);
   auto work = [=]() { call(p, &first, a, a_stride, b, b_stride, &second, c, c_stride, count); };
   const void *operands[] = {a, b, c};
   cudaError_t error = emulated_do(handle->stream, work, "cublasGemmStridedBatchedEx",

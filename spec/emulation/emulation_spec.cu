@@ -23,8 +23,8 @@ const dpt__services *dpt__cuda_services = &services;
 int dpt__cuda_status(cudaError_t error, const char *call) {
   return error == cudaSuccess ? 0 : fail(call);
 }
-int dpt__cuda_launched(dpt__context *, const char *kernel) {
-  return dpt__cuda_status(cudaGetLastError(), kernel);
+int dpt__cuda_launched(dpt__context *, const char *kernel, cudaError_t status) {
+  return dpt__cuda_status(status, kernel);
 }
 
 enum { N = 1000, BLOCK = 256 };
