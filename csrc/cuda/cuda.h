@@ -26,18 +26,20 @@ int dpt__cuda_status(cudaError_t error, const char *call);
     if (dpt__cuda_status((call), #call)) return 1;                                                 \
   } while (0)
 
-/* Another device is the thread's for as long as this lives. */
+/* Makes `index` the thread's device and notes that the process uses it. */
+int dpt__cuda_enter(int index);
+/* Moves a thread that is still on device 0 by default to a device that the process uses. Called
+ * before what works on any device: CUDA may make a context on the thread's. */
+int dpt__cuda_settle(void);
+
+/* Another device is the thread's for as long as this lives. The thread goes back unless its device
+ * was 0 by default and the process does not use that: going there would make a context on it. */
 struct dpt__visit {
   int before;
-  bool moved, failed;
-  explicit dpt__visit(int index) : before(index), moved(false), failed(true) {
-    if (dpt__cuda_status(cudaGetDevice(&before), "cudaGetDevice")) return;
-    if (before != index && dpt__cuda_status(cudaSetDevice(index), "cudaSetDevice")) return;
-    moved = before != index;
-    failed = false;
-  }
+  bool returns, failed;
+  explicit dpt__visit(int index);
   ~dpt__visit() {
-    if (moved && dpt__cuda_status(cudaSetDevice(before), "cudaSetDevice")) return;
+    if (returns && dpt__cuda_status(cudaSetDevice(before), "cudaSetDevice")) return;
   }
 };
 

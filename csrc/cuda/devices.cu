@@ -1,14 +1,49 @@
 /* devices.cu: the GPUs of this machine, their memory, and who reaches whose.
  *
- * Invariant: no function here changes the calling thread's device for longer than it takes: a
- * stream's thread issues work to one device only.
+ * Invariant: a stream's thread issues work to one device only. No context is made on a device that
+ * the process does not use, so every call that may make one is made on a device that it uses.
  */
 #include "cuda/cuda.h"
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
 enum { MOST = 256 };
+
+/* ---- the device of a thread ---- */
+
+static std::atomic<bool> used[MOST];
+static std::atomic<int> last_used(-1);
+
+int dpt__cuda_enter(int index) {
+  DPT__CUDA(cudaSetDevice(index));
+  used[index] = true;
+  last_used = index;
+  return 0;
+}
+
+/* A thread is on a device other than 0 only if somebody has put it there. */
+static bool device_is_default(int index) { return !index && !used[0]; }
+
+int dpt__cuda_settle(void) {
+  static thread_local bool settled;
+  int index;
+  if (settled || last_used < 0) return 0;
+  DPT__CUDA(cudaGetDevice(&index));
+  if (device_is_default(index)) DPT__CUDA(cudaSetDevice(last_used));
+  settled = true;
+  return 0;
+}
+
+dpt__visit::dpt__visit(int index) : before(index), returns(false), failed(true) {
+  if (dpt__cuda_status(cudaGetDevice(&before), "cudaGetDevice")) return;
+  if ((before != index || !used[index]) && dpt__cuda_enter(index)) return;
+  returns = before != index && !device_is_default(before);
+  failed = false;
+}
+
+/* ---- what there is ---- */
 
 static int devices_version_message(const char *why) {
   int runtime = 0, driver = 0;
@@ -40,15 +75,21 @@ static int devices_versions(int *runtime, int *driver) {
   return 0;
 }
 
-static char *names[MOST]; /* live as long as the process */
+/* A copy of the device's name that lives as long as the process. */
+static const char *devices_name(int index, const char *name) {
+  static std::mutex lock;
+  static char *names[MOST];
+  std::lock_guard<std::mutex> guard(lock);
+  if (!names[index]) names[index] = strdup(name);
+  return names[index] ? names[index] : "GPU";
+}
 
 static int devices_properties(int index, dpt_device_info *info, int64_t *memory) {
   cudaDeviceProp p;
   if (index < 0 || index >= MOST) return dpt__cuda_fail("there is no GPU %d", index);
   DPT__CUDA(cudaGetDeviceProperties(&p, index));
-  if (!names[index]) names[index] = strdup(p.name);
   memset(info, 0, sizeof *info);
-  info->name = names[index] ? names[index] : "GPU";
+  info->name = devices_name(index, p.name);
   info->threads = p.multiProcessorCount;
   info->major = p.major;
   info->minor = p.minor;
@@ -107,12 +148,14 @@ static void memory_free(int index, void *p, size_t bytes) {
   if (there.failed || dpt__cuda_status(cudaFree(p), "cudaFree")) return;
 }
 
-static int pinned_alloc(size_t bytes, void **p) {
-  return devices_allocated(cudaHostAlloc(p, bytes, cudaHostAllocPortable), "cudaHostAlloc", p);
+static int pinned_alloc(int index, size_t bytes, void **p) {
+  dpt__visit there(index);
+  return there.failed ||
+         devices_allocated(cudaHostAlloc(p, bytes, cudaHostAllocPortable), "cudaHostAlloc", p);
 }
 
 static void pinned_free(void *p, size_t bytes) {
-  if (dpt__cuda_status(cudaFreeHost(p), "cudaFreeHost")) return;
+  if (dpt__cuda_settle() || dpt__cuda_status(cudaFreeHost(p), "cudaFreeHost")) return;
 }
 
 /* ---- who reaches whose memory ---- */

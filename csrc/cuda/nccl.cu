@@ -306,6 +306,7 @@ int free_events(const communicator *g, const pending *t) {
 }
 
 void abort_ranks(communicator *g) {
+  if (dpt__cuda_settle()) return; /* NCCL goes to the rank's device and back to the thread's */
   for (int i = 0; i < g->n; i++) {
     if (!g->comm[i] || status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort")) continue;
     g->comm[i] = NULL;

@@ -11,15 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 
-static int stream_enter(int index) {
-  DPT__CUDA(cudaSetDevice(index));
-  return 0;
-}
-
 static int native_init(dpt__native_stream *q) {
-  DPT__CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
   DPT__CUDA(cudaHostAlloc((void **)&q->fault, sizeof *q->fault, cudaHostAllocPortable));
   memset(q->fault, 0, sizeof *q->fault);
+  DPT__CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
   return 0;
 }
 
@@ -29,6 +24,7 @@ static int stream_new(int index, void **out) {
   if (!q) return dpt__cuda_fail("no host memory for a native stream");
   dpt__visit there(index);
   if (there.failed || native_init(q)) {
+    if (q->fault) (void)cudaFreeHost(q->fault); /* the first failure is the one to report */
     free(q);
     return 1;
   }
@@ -36,21 +32,14 @@ static int stream_new(int index, void **out) {
   return 0;
 }
 
-struct event {
-  cudaEvent_t event;
-};
-
+/* *out is an event or, as long as none could be made, NULL. */
 static int record(int index, void *native, void **out, unsigned flags) {
-  event *m = (event *)*out;
   dpt__visit there(index);
   if (there.failed) return 1;
-  if (!m) {
-    m = (event *)calloc(1, sizeof *m);
-    if (!m) return dpt__cuda_fail("no host memory for an event");
-    *out = m;
-    DPT__CUDA(cudaEventCreateWithFlags(&m->event, flags));
-  }
-  DPT__CUDA(cudaEventRecord(m->event, ((dpt__native_stream *)native)->stream));
+  cudaEvent_t event = (cudaEvent_t)*out;
+  if (!event) DPT__CUDA(cudaEventCreateWithFlags(&event, flags));
+  *out = event;
+  DPT__CUDA(cudaEventRecord(event, ((dpt__native_stream *)native)->stream));
   return 0;
 }
 
@@ -62,8 +51,8 @@ static int timer_record(int index, void *native, void **out) {
   return record(index, native, out, cudaEventBlockingSync);
 }
 
-static int stream_wait_event(void *native, void *m) {
-  DPT__CUDA(cudaStreamWaitEvent(((dpt__native_stream *)native)->stream, ((event *)m)->event, 0));
+static int stream_wait_event(void *native, void *event) {
+  DPT__CUDA(cudaStreamWaitEvent(((dpt__native_stream *)native)->stream, (cudaEvent_t)event, 0));
   return 0;
 }
 
@@ -94,33 +83,36 @@ int dpt__cuda_time(dpt__context *context, int (*issue)(void *data), void *data,
 #endif
 
 int dpt__cuda_passed(cudaEvent_t event, int *passed) {
+  *passed = 0;
+  if (dpt__cuda_settle()) return 1;
   cudaError_t error = cudaEventQuery(event);
   *passed = error == cudaSuccess;
   if (error != cudaErrorNotReady) return dpt__cuda_status(error, "cudaEventQuery");
-  (void)cudaGetLastError(); /* the next launch is not to be blamed for it */
+  (void)cudaGetLastError(); /* libraries look at it after their launches */
   return 0;
 }
 
-static int event_query(void *m, int *passed) {
-  return dpt__cuda_passed(((event *)m)->event, passed);
+static int event_query(void *event, int *passed) {
+  return dpt__cuda_passed((cudaEvent_t)event, passed);
 }
 
 static int timer_elapsed(void *from, void *to, double *nanoseconds) {
   float milliseconds;
-  DPT__CUDA(cudaEventElapsedTime(&milliseconds, ((event *)from)->event, ((event *)to)->event));
+  if (dpt__cuda_settle()) return 1;
+  DPT__CUDA(cudaEventElapsedTime(&milliseconds, (cudaEvent_t)from, (cudaEvent_t)to));
   *nanoseconds = (double)milliseconds * 1e6;
   return 0;
 }
 
 /* Spins at most 50 us, then sleeps. */
-static int event_synchronize(void *m) {
+static int event_synchronize(void *event) {
   auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
   do {
     int passed;
-    if (event_query(m, &passed)) return 1;
+    if (event_query(event, &passed)) return 1;
     if (passed) return 0;
   } while (std::chrono::steady_clock::now() < end);
-  DPT__CUDA(cudaEventSynchronize(((event *)m)->event));
+  DPT__CUDA(cudaEventSynchronize((cudaEvent_t)event));
   return 0;
 }
 
@@ -184,12 +176,13 @@ static int graph_launch(void *native, void *graph) {
 }
 
 static void graph_free(void *graph) {
-  if (dpt__cuda_status(cudaGraphExecDestroy((cudaGraphExec_t)graph), "cudaGraphExecDestroy"))
+  if (dpt__cuda_settle() ||
+      dpt__cuda_status(cudaGraphExecDestroy((cudaGraphExec_t)graph), "cudaGraphExecDestroy"))
     return; /* a device that failed: the graph is gone with it */
 }
 
 void dpt__cuda_streams(dpt__backend *backend) {
-  backend->enter = stream_enter;
+  backend->enter = dpt__cuda_enter;
   backend->stream_new = stream_new;
   backend->event_record = event_record;
   backend->timer_record = timer_record;

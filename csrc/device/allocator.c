@@ -57,24 +57,30 @@ int64_t dpt_device_live_bytes(void) {
 
 /* ---- memory of the system ---- */
 
-/* Page-locked memory is locked for the devices that there are, which are all of one backend. */
-static const dpt__backend *pinned_backend(void) {
-  return dpt__device_count() ? dpt__device_at(1)->backend : &dpt__host;
+/* The device that a pool takes memory on. Page-locked memory is locked for all devices, which are
+ * of one backend: it is taken on this thread's. NULL: there are none. */
+static dpt__device *allocator_device(int number) {
+  dpt__device *device = NULL;
+  if (number) return dpt__device_at(number);
+  return dpt__device_find("allocation", 0, &device) ? NULL : device;
+}
+
+static const dpt__backend *backend_of(const dpt__device *device) {
+  return device ? device->backend : &dpt__host;
 }
 
 static int allocator_raw_alloc(int device, size_t bytes, void **data) {
-  if (!device) return pinned_backend()->pinned_alloc(bytes, data);
-  dpt__device *d = dpt__device_at(device);
-  return d->backend->memory_alloc(d->index, bytes, data);
+  const dpt__device *d = allocator_device(device);
+  const dpt__backend *backend = backend_of(d);
+  return (device ? backend->memory_alloc : backend->pinned_alloc)(d ? d->index : 0, bytes, data);
 }
 
 static void allocator_raw_free(dpt__block *block) {
-  if (block->device) {
-    dpt__device *d = dpt__device_at(block->device);
+  const dpt__device *d = allocator_device(block->device);
+  if (block->device)
     d->backend->memory_free(d->index, block->data, block->bytes);
-  } else {
-    pinned_backend()->pinned_free(block->data, block->bytes);
-  }
+  else
+    backend_of(d)->pinned_free(block->data, block->bytes);
 }
 
 /* ---- blocks that other streams used ---- */

@@ -74,8 +74,9 @@ struct dpt__backend {
    * memory_alloc returns 0 with *p == NULL if there is no more. */
   int (*memory_alloc)(int index, size_t bytes, void **p);
   void (*memory_free)(int index, void *p, size_t bytes);
-  /* Page-locked host memory (plain memory where that means nothing). */
-  int (*pinned_alloc)(size_t bytes, void **p);
+  /* Page-locked host memory for all devices, taken on device index, so that no other is touched
+   * (plain memory where that means nothing). */
+  int (*pinned_alloc)(int index, size_t bytes, void **p);
   void (*pinned_free)(void *p, size_t bytes);
   /* A backend whose kernels only issue work, to a native stream that a device works off (a GPU),
    * fills in the rest; NULL if a kernel's return is its end. event_record makes an event if *event
@@ -105,7 +106,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 12
+#define DPT__BACKEND_ABI 13
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -22,10 +22,6 @@ static int backend_memory_alloc(int index, size_t bytes, void **p) {
 
 static void backend_memory_free(int index, void *p, size_t bytes) { free(p); }
 
-static int backend_pinned_alloc(size_t bytes, void **p) {
-  return backend_memory_alloc(0, bytes, p);
-}
-
 static void backend_pinned_free(void *p, size_t bytes) { free(p); }
 
 static int backend_count(int *n) {
@@ -82,6 +78,6 @@ const dpt__backend dpt__host = {
     .properties = backend_properties,
     .memory_alloc = backend_memory_alloc,
     .memory_free = backend_memory_free,
-    .pinned_alloc = backend_pinned_alloc,
+    .pinned_alloc = backend_memory_alloc,
     .pinned_free = backend_pinned_free,
 };

@@ -1,7 +1,8 @@
 -- What a device with queues of its own does: what kernels find wrong, errors of CUDA, devices that
--- do not reach each other. The CUDA kernels run on the CPU here (DPT_DEVICES=emulated:N), in
--- processes of their own, since some of this can be done once only.
+-- do not reach each other or are not in use. The CUDA kernels run on the CPU here
+-- (DPT_DEVICES=emulated:N), in processes of their own, since some of this can be done once only.
 local run = require 'spec.support.run'
+local standIn = require 'spec.support.stand_in'
 
 local start = [[
    local dpt = require 'dpt'
@@ -157,6 +158,61 @@ describe('Devices that do not reach each other #hostonly', function()
          end
       ]]
       assert.equal('3+3+3-3-3+3-', text)
+   end)
+end)
+
+describe('A device that is not in use #hostonly', function()
+   -- The process uses devices other than the first one of the machine, by all kinds of threads.
+   local code = [[
+      require 'dpt'
+      local ffi = require('dpt.ffi').ffi
+      ffi.cdef 'int emulated_has_context(int);'
+      cutorch.setDevice(2)
+      local input = cutorch.createCudaHostTensor(8, 4):fill(1)
+      local moved = torch.CudaTensor(8, 4)
+      moved:copyAsync(input)
+      local net = nn.Sequential():add(nn.Linear(4, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)):cuda()
+      local both = nn.DataParallelTable(1):add(net, {2, 1}):threads(function() require 'dpt' end)
+      local criterion = nn.MSECriterion():cuda()
+      local target = torch.CudaTensor(8, 2):zero()
+      local x, dx = both:getParameters()
+      local profiler = require 'dpt.profiler'
+      profiler.start()
+      for _ = 1, 3 do
+         dx:zero()
+         criterion:forward(both:forward(moved), target)
+         both:backward(moved, criterion:backward(both.output, target))
+         x:add(-0.1, dx)
+      end
+      profiler.stop()
+      local replay = cutorch.graph(function() moved:mul(2) end)
+      replay()
+      local total = 0
+      local workers = require('threads').Threads(2, function() require 'dpt' end)
+      for device = 1, 2 do
+         workers:addjob(function()
+            cutorch.setDevice(device)
+            local pinned = cutorch.createCudaHostTensor(4)
+            return torch.CudaTensor(4):fill(device):sum() + pinned:nElement()
+         end, function(sum) total = total + sum end)
+      end
+      workers:synchronize()
+      workers:terminate()
+      input, replay = nil, nil
+      collectgarbage()
+      cutorch.emptyCache()
+      cutorch.synchronizeAll()
+      local maps = io.open('/proc/self/maps'):read '*a'
+      local emulated = ffi.load(maps:match('/[^ \n]*libdpt_emulated%.so'))
+      local function has(device) return emulated.emulated_has_context(device) end
+      print(total, x:sum() == x:sum(), has(0), has(1))
+   ]]
+
+   it('gets no context', function()
+      for devices, nccl in pairs{['1,1'] = '', ['1,2'] = standIn.library} do
+         local text = run.lua(code, {DPT_DEVICES = 'emulated:' .. devices, DPT_NCCL = nccl})
+         assert.matches('^20\ttrue\t0\t1\n$', text)
+      end
    end)
 end)
 
