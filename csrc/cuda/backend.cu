@@ -4,6 +4,7 @@
  */
 #include "cuda/cuda.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,19 +33,25 @@ static bool backend_is_lasting(cudaError_t error) {
   }
 }
 
+static std::atomic<bool> lost; /* such an error was met */
+
+static int backend_lost(void) { return lost; }
+
 int dpt__cuda_status(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return 0;
   char name[64];
   size_t length = strcspn(call, "(");
   snprintf(name, sizeof name, "%.*s", (int)length, call);
-  (void)cudaGetLastError(); /* the next launch is not to be blamed for it */
+  (void)cudaGetLastError(); /* libraries look at it after their launches */
   const char *after = "";
-  if (backend_is_lasting(error))
+  if (backend_is_lasting(error)) {
+    lost = true;
     after =
         dpt__cuda_checks_launches()
             ? "; CUDA can do no more work in this process"
             : "; a kernel that was started before is the cause, and CUDA can do no more work in "
               "this process: DPT_CHECK_LAUNCHES=1 names the kernel";
+  }
   return dpt__cuda_fail("%s: %s (%s)%s", name, cudaGetErrorString(error), cudaGetErrorName(error),
                         after);
 }
@@ -125,6 +132,7 @@ dpt_backend(int abi, const dpt__services *services) {
   backend.rnn = &dpt__cuda_rnn;
 #endif
 #undef DPT_KERNEL
+  backend.lost = backend_lost;
   dpt__cuda_devices(&backend);
   dpt__cuda_streams(&backend);
   backend.collectives = &dpt__cuda_collectives;

@@ -32,32 +32,31 @@ dpt__library library = {"cuBLAS",
 /* What NVIDIA recommends for Hopper, and enough for those before. */
 enum : size_t { WORKSPACE = 32 << 20 };
 
-int prepare(dpt__context *context, cublasHandle_t handle) {
-  void *workspace;
-  int index;
-  DPT__CUDA(cudaGetDevice(&index));
-  if (context->backend->memory_alloc(index, WORKSPACE, &workspace)) return 1;
-  if (!workspace)
+/* The handle and the workspace are the caller's, also if this fails. */
+int prepare(dpt__context *context, cublasHandle_t *handle, void **workspace) {
+  if (dpt__library_open(&library)) return 1;
+  DPT__CUBLAS(functions.cublasCreate_v2(handle));
+  if (context->backend->memory_alloc(context->unit, WORKSPACE, workspace)) return 1;
+  if (!*workspace)
     return dpt__cuda_fail("out of memory: %zu bytes wanted as cuBLAS's workspace", WORKSPACE);
   /* the stream comes first: setting it takes the workspace away */
-  DPT__CUBLAS(functions.cublasSetStream_v2(handle, dpt__native_stream_of(context)->stream));
-  DPT__CUBLAS(functions.cublasSetWorkspace_v2(handle, workspace, WORKSPACE));
+  DPT__CUBLAS(functions.cublasSetStream_v2(*handle, dpt__native_stream_of(context)->stream));
+  DPT__CUBLAS(functions.cublasSetWorkspace_v2(*handle, *workspace, WORKSPACE));
   /* halves are added up as floats, also where a sum is cut into parts */
   int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
-  DPT__CUBLAS(functions.cublasSetMathMode(handle, (cublasMath_t)math));
+  DPT__CUBLAS(functions.cublasSetMathMode(*handle, (cublasMath_t)math));
   return 0;
 }
 
 int make(dpt__context *context) {
-  cublasHandle_t handle;
-  if (dpt__library_open(&library)) return 1;
-  DPT__CUBLAS(functions.cublasCreate_v2(&handle));
-  if (prepare(context, handle)) {
-    DPT__CUBLAS(functions.cublasDestroy_v2(handle));
-    return 1;
-  }
-  dpt__native_stream_of(context)->cublas = handle;
-  return 0;
+  cublasHandle_t handle = NULL;
+  void *workspace = NULL;
+  int failed = prepare(context, &handle, &workspace);
+  if (!failed) dpt__native_stream_of(context)->cublas = handle;
+  /* the first failure is the one to report */
+  if (failed && handle) (void)functions.cublasDestroy_v2(handle);
+  if (failed && workspace) context->backend->memory_free(context->unit, workspace, WORKSPACE);
+  return failed;
 }
 
 } // namespace

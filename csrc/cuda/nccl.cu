@@ -77,8 +77,8 @@ struct {
 struct pending {
   pending *next; /* of those that are not used */
   communicator *of;
-  int passed; /* ranks, from the first on */
-  cudaEvent_t event[1];
+  int passed;           /* ranks, from the first on */
+  cudaEvent_t event[1]; /* NULL: not made yet */
 };
 
 struct communicator {
@@ -249,24 +249,21 @@ int new_pending(communicator *g, pending **out) {
   pending *t = (pending *)calloc(1, sizeof *t + (size_t)g->n * sizeof *t->event);
   if (!t) return dpt__cuda_fail("no host memory for the events of a collective");
   t->of = g;
-  t->next = g->spare;
-  g->spare = t; /* owned from now on */
-  for (int i = 0; i < g->n; i++) {
-    dpt__visit visit(g->unit[i]);
-    if (visit.failed) return 1;
-    DPT__CUDA(cudaEventCreateWithFlags(&t->event[i], cudaEventDisableTiming));
-  }
-  *out = t;
+  *out = g->spare = t; /* owned from now on */
   return 0;
 }
 
-int record_rank(communicator *g, int i, dpt__native_stream *native, cudaEvent_t event) {
+/* Records an event, which is made if it is NULL. */
+int record_event(cudaEvent_t *event, dpt__native_stream *native) {
+  if (!*event) DPT__CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+  DPT__CUDA(cudaEventRecord(*event, native->stream));
+  return 0;
+}
+
+int record_rank(communicator *g, int i, dpt__native_stream *native, cudaEvent_t *event) {
   auto &last = latest[g->unit[i]];
   dpt__visit visit(g->unit[i]);
-  if (visit.failed) return 1;
-  if (!last.event) DPT__CUDA(cudaEventCreateWithFlags(&last.event, cudaEventDisableTiming));
-  DPT__CUDA(cudaEventRecord(event, native->stream));
-  DPT__CUDA(cudaEventRecord(last.event, native->stream));
+  if (visit.failed || record_event(event, native) || record_event(&last.event, native)) return 1;
   last.by = g;
   return 0;
 }
@@ -276,7 +273,7 @@ int record(void *communicator_, void *const *streams, void **out) {
   pending *t = g->spare;
   if (!t && new_pending(g, &t)) return 1;
   for (int i = 0; i < g->n; i++)
-    if (record_rank(g, i, (dpt__native_stream *)streams[i], t->event[i])) return 1;
+    if (record_rank(g, i, (dpt__native_stream *)streams[i], &t->event[i])) return 1;
   g->spare = t->next;
   t->passed = 0;
   *out = t;

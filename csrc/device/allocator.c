@@ -343,6 +343,13 @@ static dpt__block *allocator_find_live(pool *p, int device, dpt__stream *stream,
   return block;
 }
 
+/* 0 if a device still answers: a call for memory of one that failed fails, too. */
+static int allocator_ask_device(int number) {
+  const dpt__device *d = allocator_device(number);
+  int64_t left;
+  return d && d->backend->memory_left ? d->backend->memory_left(d->index, &left) : 0;
+}
+
 static int allocator_out_of_memory(pool *p, int device, size_t bytes) {
   char where[48], limit[64] = "", space[64] = "";
   struct rlimit memory = {.rlim_cur = RLIM_INFINITY};
@@ -351,6 +358,7 @@ static int allocator_out_of_memory(pool *p, int device, size_t bytes) {
     snprintf(space, sizeof space, ", RLIMIT_AS (ulimit -v) is %llu kB",
              (unsigned long long)memory.rlim_cur / 1024);
   snprintf(where, sizeof where, device ? "device %d" : "page-locked host memory", device);
+  if (allocator_ask_device(device)) return dpt__fail_in("%zu bytes on %s", bytes, where);
   dpt__lock(&p->lock);
   long long live = p->live, cached = p->taken - p->live;
   if (p->limit) snprintf(limit, sizeof limit, ", the limit is %lld", (long long)p->limit);

@@ -57,17 +57,6 @@ static void events_advance(dpt__stream *stream, uint64_t number)
   if (number > dpt__counter_value(&stream->done)) dpt__counter_advance(&stream->done, number);
 }
 
-/* An event behind everything that was issued; if that fails m is one behind nothing. */
-static int events_record(dpt__stream *stream, recorded *m) DPT__REQUIRES(stream->events->lock) {
-  struct dpt__backend_events *events = stream->events;
-  dpt__assert_held(&events->lock);
-  *m = (recorded){0, NULL};
-  if (events->closed) return dpt__capture_mismatch("stream wait", stream);
-  m->event = events->nspare ? events->spare[--events->nspare] : NULL;
-  m->number = dpt__counter_value(&stream->issued);
-  return stream->backend->event_record(stream->unit, stream->native_stream, &m->event);
-}
-
 /* Beyond the capacity the event is lost, which only costs its memory. */
 static void events_recycle(dpt__stream *stream, void *spare) DPT__REQUIRES(stream->events->lock) {
   struct dpt__backend_events *events = stream->events;
@@ -75,29 +64,48 @@ static void events_recycle(dpt__stream *stream, void *spare) DPT__REQUIRES(strea
   if (spare && events->nspare < SPARE) events->spare[events->nspare++] = spare;
 }
 
-int dpt__backend_event_query(dpt__event event) {
+/* Records an event after everything that was issued; if that fails m->event is NULL. */
+static int events_record(dpt__stream *stream, recorded *m) DPT__REQUIRES(stream->events->lock) {
+  struct dpt__backend_events *events = stream->events;
+  dpt__assert_held(&events->lock);
+  *m = (recorded){dpt__counter_value(&stream->issued), NULL};
+  if (events->closed) return dpt__capture_mismatch("stream wait", stream);
+  void *event = events->nspare ? events->spare[--events->nspare] : NULL;
+  if (stream->backend->event_record(stream->unit, stream->native_stream, &event)) {
+    events_recycle(stream, event);
+    return 1;
+  }
+  m->event = event;
+  return 0;
+}
+
+int dpt__backend_event_query(dpt__event event, int *done) {
   dpt__stream *stream = event.stream;
   struct dpt__backend_events *events = stream->events;
   recorded *ring = events->pending;
-  int done = 1;
+  int status = 0, passed = 1;
+  *done = 0;
   if (dpt__counter_value(&stream->issued) < event.number) return 0;
   dpt__lock(&stream->events->lock);
   const recorded *last =
       events->npending ? &ring[(events->first + events->npending - 1) % PENDING] : NULL;
   if (!dpt__event_over(event) && !events->closed && events->npending < PENDING &&
-      (!last || last->number < event.number) &&
-      !events_record(stream, &ring[(events->first + events->npending) % PENDING]))
-    events->npending++;
-  while (events->npending) {
+      (!last || last->number < event.number)) {
+    status = events_record(stream, &ring[(events->first + events->npending) % PENDING]);
+    events->npending += !status;
+  }
+  while (events->npending && !status) {
     recorded *oldest = &ring[events->first];
-    if (stream->backend->event_query(oldest->event, &done) || !done) break;
+    status = stream->backend->event_query(oldest->event, &passed);
+    if (status || !passed) break;
     events_advance(stream, oldest->number);
     events_recycle(stream, oldest->event);
     events->first = (events->first + 1) % PENDING;
     events->npending--;
   }
   dpt__unlock(&stream->events->lock);
-  return dpt__event_over(event);
+  *done = dpt__event_over(event);
+  return status;
 }
 
 void dpt__backend_events_close(dpt__stream *stream, int on) {
@@ -118,10 +126,11 @@ int dpt__backend_event_synchronize(dpt__event event) {
   int status = over ? 0 : events_record(stream, &m);
   dpt__unlock(&stream->events->lock);
   if (over || closed) return status;
-  /* A device that failed does no work any more: nobody is to wait for it again. */
   status = status || stream->backend->event_synchronize(m.event);
   dpt__lock(&stream->events->lock);
-  events_advance(stream, m.number);
+  /* A device that is lost does no more work: nobody waits for it again. After any other failure
+   * the work may still run. */
+  if (!status || stream->backend->lost()) events_advance(stream, m.number);
   events_recycle(stream, m.event);
   dpt__unlock(&stream->events->lock);
   return status;

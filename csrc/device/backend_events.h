@@ -11,9 +11,10 @@
 
 /* The native stream of a stream that starts, and what is known of it. */
 int dpt__backend_events_new(dpt__stream *stream);
-/* Whether the native stream has passed the event, without waiting. */
-int dpt__backend_event_query(dpt__event event);
-/* The caller waits until that is so; an error message if the device failed. */
+/* *done = 1 if the native stream has passed the event; does not wait. 1 and an error message if the
+ * device failed. */
+int dpt__backend_event_query(dpt__event event, int *done);
+/* The caller waits until that is so; an error message if that fails. */
 int dpt__backend_event_synchronize(dpt__event event);
 /* Later work of the native stream waits for the event, which is of a stream of the same backend. */
 int dpt__backend_stream_wait_event(dpt__stream *stream, dpt__event event);

@@ -341,8 +341,7 @@ int dpt_event_wait(const dpt_event *event) {
 int dpt_event_query(const dpt_event *event, int *done) {
   dpt__event found;
   DPT__TRY(device_find_event("event query", event, &found));
-  *done = dpt__event_done(found);
-  return 0;
+  return dpt__event_query(found, done) ? dpt__fail_in("event query") : 0;
 }
 
 int dpt_stream_synchronize(int number, int index) {

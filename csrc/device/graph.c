@@ -103,15 +103,24 @@ int dpt_graph_begin(dpt_graph **out) {
   if (!graph) return dpt__no_memory("%s: no host memory", fn);
   graph->capture.id = atomic_fetch_add(&ids, 1) + 1;
   graph->capture.stream = stream;
+  graph->status = 1; /* it has not begun */
   if (!atomic_compare_exchange_strong(&stream->capture, &none, &graph->capture)) {
     free(graph);
     return dpt__capture_mismatch(fn, stream);
   }
   /* Others may have queued something meanwhile; from here on they can't. */
-  dpt__event_wait_quietly(dpt__event_last(stream));
+  if (dpt__event_wait_quietly(dpt__event_last(stream))) {
+    atomic_store(&stream->capture, NULL);
+    free(graph);
+    return dpt__fail_in("%s", fn);
+  }
   dpt__own_capture = &graph->capture;
   dpt__backend_events_close(stream, 1);
-  graph_run(graph, graph_run_begin);
+  if (graph_run(graph, graph_run_begin) || graph->status) {
+    dpt_graph_end(graph);
+    free(graph);
+    return 1;
+  }
   *out = graph;
   return 0;
 }

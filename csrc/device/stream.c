@@ -269,9 +269,14 @@ int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other) {
   return dpt__event_record(other, &event) || dpt__stream_wait(stream, event);
 }
 
+int dpt__event_query(dpt__event event, int *done) {
+  *done = dpt__event_over(event);
+  return *done || !event.stream->native_stream ? 0 : dpt__backend_event_query(event, done);
+}
+
 int dpt__event_done(dpt__event event) {
-  if (dpt__event_over(event)) return 1;
-  return event.stream->native_stream ? dpt__backend_event_query(event) : 0;
+  int done;
+  return !dpt__event_query(event, &done) && done;
 }
 
 int dpt__event_wait_quietly(dpt__event event) {

@@ -41,7 +41,9 @@ int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const ch
                                const void *args, size_t size); /* of captures: with no other */
 /* Everything that counts as queued on the stream: what a blocking stream is ordered behind, too. */
 int dpt__event_record(dpt__stream *stream, dpt__event *event);
-int dpt__event_done(dpt__event event);
+/* *done = 1 if the event is over; does not wait. 1 and an error message if the device failed. */
+int dpt__event_query(dpt__event event, int *done);
+int dpt__event_done(dpt__event event); /* 0 also if that fails */
 /* Later items of stream wait for the event; nothing is queued if that is already so. */
 int dpt__stream_wait(dpt__stream *stream, dpt__event event);
 /* The same for everything that is queued on `other` now. */

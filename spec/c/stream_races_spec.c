@@ -23,8 +23,10 @@ static int stream_new(int index, void **queue) {
   looks++;
   return dpt__stream_synchronize(starting);
 }
+static int records_fail, is_lost;
 static int event_record(int index, void *queue, void **m) {
   static int event;
+  if (records_fail) return dpt__fail("there is no event");
   *m = &event;
   return 0;
 }
@@ -34,9 +36,11 @@ static int event_query(void *m, int *passed) {
   return 0;
 }
 static int event_synchronize(void *m) { return 0; }
+static int lost(void) { return is_lost; }
 static int stream_fault(void *queue, uint64_t *number, const char **name) { return 0; }
 
 static const dpt__backend played = {.name = "played",
+                                    .lost = lost,
                                     .stream_new = stream_new,
                                     .event_record = event_record,
                                     .stream_wait_event = stream_wait_event,
@@ -114,7 +118,7 @@ static int when_settling(const char *name) {
   if (strcmp(name, "wait quietly")) return 0;
   dpt__sync_set(NULL);
   visits++;
-  CHECK(dpt__backend_event_query((dpt__event){watched, 1}));
+  CHECK(dpt__event_done((dpt__event){watched, 1}));
   dpt__backend_events_close(watched, 1);
   return 0;
 }
@@ -136,6 +140,26 @@ static void settled_meanwhile(void) {
   CHECK(visits == 1);
   dpt__backend_events_close(watched, 0);
   CHECK(dpt__counter_value(&watched->done) == 1);
+}
+
+/* A wait that fails says nothing about the work, which a lost device does no more. */
+static void waits_that_fail(void) {
+  dpt__stream *stream = new_stream();
+  dpt__event event = {stream, 1};
+  int done = 1;
+  OK(dpt__stream_push(stream, run_nothing, "nothing", NULL, 0));
+  records_fail = 1;
+  FAILS(dpt__event_wait(event), "there is no event");
+  FAILS(dpt__event_query(event, &done), "there is no event");
+  CHECK(!done && !dpt__event_over(event));
+  records_fail = 0;
+  OK(dpt__event_query(event, &done));
+  CHECK(done);
+  OK(dpt__stream_push(stream, run_nothing, "nothing", NULL, 0));
+  records_fail = is_lost = 1;
+  FAILS(dpt__event_wait(dpt__event_last(stream)), "there is no event");
+  CHECK(dpt__event_over(dpt__event_last(stream)));
+  records_fail = is_lost = 0;
 }
 
 static int no_memory_for_errors(const char *name) { return !strcmp(name, "error_new"); }
@@ -218,6 +242,7 @@ int main(void) {
   full_queue_that_empties();
   start_that_is_seen();
   settled_meanwhile();
+  waits_that_fail();
   error_without_memory();
   two_at_the_limit("pending blocks are taken", 1);
   two_at_the_limit("free segments are taken", 0);

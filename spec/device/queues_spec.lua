@@ -8,7 +8,12 @@ local start = [[
    local dpt = require 'dpt'
    local ffi = require('dpt.ffi').ffi
    cutorch.setDevice(1)
-   ffi.cdef 'void emulated_break(int); void emulated_separate(int);'
+   ffi.cdef [=[
+      void emulated_break(int);
+      void emulated_separate(int);
+      void emulated_fail_next(const char *, int);
+      long long emulated_streams(void);
+   ]=]
    local maps = io.open('/proc/self/maps'):read '*a'
    local emulated = ffi.load(maps:match('/[^ \n]*libdpt_emulated%.so'))
    local x = torch.CudaIntTensor(4):fill(7)
@@ -97,6 +102,78 @@ describe('An error of CUDA #hostonly', function()
          assert.matches('no more work in this process: DPT_CHECK_LAUNCHES=1', line)
       end
       assert.matches('launch of [%w_]+', text)
+   end)
+
+   it('that lasts is raised by a query of an event', function()
+      local text = emulated [[
+         local lib, event, done = require('dpt.ffi').lib, ffi.new 'dpt_event', ffi.new 'int[1]'
+         emulated.emulated_break(700)
+         x:add(1)
+         lib.event_record(event, 1, 0)
+         for _ = 1, 2 do
+            message(function()
+               local timer = torch.Timer()
+               repeat lib.event_query(event, done) until done[0] == 1 or timer:time().real > 5
+            end)
+         end
+      ]]
+      local each = 'event query: [^\n]*cudaErrorIllegalAddress[^\n]*\n'
+      assert.matches('^' .. each .. each .. '$', text)
+   end)
+
+   it('that lasts is not put down to a lack of memory', function()
+      local text = emulated [[
+         emulated.emulated_break(700)
+         message(torch.CudaTensor, 1e6)
+         message(cutorch.createCudaHostTensor, 1e6)
+      ]]
+      local of = ' bytes on %s: cudaMemGetInfo: cudaErrorIllegalAddress[^\n]*\n'
+      assert.matches('^[^\n]*4000256' .. of:format 'device 1' .. '[^\n]*4000256' ..
+         of:format 'page%-locked host memory' .. '$', text)
+   end)
+
+   it('that passes is raised once, whatever it hit, and leaves nothing behind', function()
+      local text = emulated([[
+         local function fails(call, f)
+            emulated.emulated_fail_next(call, 2)
+            message(f)
+            message(f)
+         end
+         local before = tonumber(emulated.emulated_streams())
+         local function start() return torch.CudaTensor(2):fill(1) end
+         cutorch.setDevice(2)
+         fails('cudaHostAlloc', start)
+         cutorch.setDevice(3)
+         fails('cudaStreamCreateWithFlags', start)
+         print(tonumber(emulated.emulated_streams()) - before)
+         fails('cudaEventCreateWithFlags', function()
+            start()
+            cutorch.streamSynchronize(0)
+         end)
+         cutorch.setDevice(1)
+         fails('cudaStreamBeginCapture', function()
+            local replay = cutorch.graph(function()
+               io.write 'called '
+               x:mul(2)
+            end)
+            replay()
+         end)
+         print(x:sum())
+      ]], {DPT_DEVICES = 'emulated:3'})
+      local of = ': cudaErrorMemoryAllocation [^\n]*\n'
+      assert.matches('^[^\n]*cudaHostAlloc' .. of .. 'nothing\n[^\n]*cudaStreamCreateWithFlags' ..
+         of .. 'nothing\n2\n[^\n]*cudaEventCreateWithFlags' .. of ..
+         'nothing\ncutorch.graph: cudaStreamBeginCapture' .. of .. 'called nothing\n56\n$', text)
+   end)
+
+   it('that a library leaves behind is not put down to the next kernel', function()
+      local text = emulated [[
+         local a = torch.CudaTensor(3, 3):fill(1)
+         local b = torch.mm(a, a):add(1)
+         message(cutorch.synchronize)
+         print(b:sum())
+      ]]
+      assert.equal('nothing\n36\n', text)
    end)
 
    it('comes in the name of the kernel if launches are checked', function()

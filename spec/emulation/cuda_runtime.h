@@ -149,10 +149,15 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer);
  * read wild memory (0: no more); devices from `first` on do not reach each other's memory. */
 extern "C" __attribute__((visibility("default"))) void emulated_break(int error);
 extern "C" __attribute__((visibility("default"))) void emulated_separate(int first);
-/* For specs: how often memory was taken (device and page-locked), how many kernels were launched.
- */
+/* For specs: the next call of a function that makes memory, a stream, an event or a graph, or
+ * reaches a peer, fails with that error. */
+extern "C" __attribute__((visibility("default"))) void emulated_fail_next(const char *call,
+                                                                          int error);
+/* For specs: how often memory was taken (device and page-locked), how many kernels were launched,
+ * how many streams were made. */
 extern "C" __attribute__((visibility("default"))) long long emulated_allocations(void);
 extern "C" __attribute__((visibility("default"))) long long emulated_launches(void);
+extern "C" __attribute__((visibility("default"))) long long emulated_streams(void);
 /* For specs: 1 once a context was made on the device, as it is by every call but those that only
  * ask for versions, properties, peers, errors or the current device. */
 extern "C" __attribute__((visibility("default"))) int emulated_has_context(int device);

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <unistd.h>
 #include <vector>
 #if defined(__SANITIZE_ADDRESS__)
@@ -207,7 +208,7 @@ void run_plain() {
 
 std::atomic<int>
     broken; /* the error of every call that works with a queue, as on a GPU that failed */
-std::atomic<long long> allocations, launches;
+std::atomic<long long> allocations, launches, streams;
 enum { DEVICES = 256 };
 std::atomic<bool> contexts[DEVICES]; /* that have been made */
 thread_local int device;             /* the thread's */
@@ -270,8 +271,26 @@ bool emulated_begin(cudaStream_t queue) { return !queue->graph && emulation::of(
 void emulated_end(cudaStream_t queue) { emulation::of(queue)->end(); }
 
 void emulated_break(int error) { broken = error; }
+
+static std::mutex planting;
+static char planted_call[64];
+static int planted_error;
+void emulated_fail_next(const char *call, int error) {
+  std::lock_guard<std::mutex> guard(planting);
+  snprintf(planted_call, sizeof planted_call, "%s", call);
+  planted_error = error;
+}
+/* The error that a spec asked this call for, once. */
+static cudaError_t planted(const char *call) {
+  std::lock_guard<std::mutex> guard(planting);
+  if (strcmp(planted_call, call)) return cudaSuccess;
+  planted_call[0] = 0;
+  return result((cudaError_t)planted_error);
+}
+
 long long emulated_allocations(void) { return allocations; }
 long long emulated_launches(void) { return launches; }
+long long emulated_streams(void) { return streams; }
 int emulated_has_context(int index) { return index >= 0 && index < DEVICES && contexts[index]; }
 
 cudaError_t emulated_accept(cudaStream_t queue, const emulated_kernel &k) {
@@ -415,14 +434,16 @@ cudaError_t cudaGetDevice(int *index) {
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
-  own_device();
+  if (usable(own_device())) return last_error;
   *left = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
   *all = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
   return cudaSuccess;
 }
 cudaError_t cudaMalloc(void **p, size_t bytes) {
+  if (planted(__func__)) return last_error;
   allocations++;
-  *p = emulation::take_memory(bytes, own_device());
+  if (usable(own_device())) return last_error;
+  *p = emulation::take_memory(bytes, device);
   return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void *p) {
@@ -431,8 +452,9 @@ cudaError_t cudaFree(void *p) {
   return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
+  if (planted(__func__)) return last_error;
   allocations++;
-  own_device();
+  if (usable(own_device())) return last_error;
   *p = emulation::take_memory(bytes, emulation::PINNED);
   return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
@@ -464,6 +486,8 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queu
   return emulated_do(queue, [=] { memset(to, value, bytes); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
+  if (planted(__func__)) return last_error;
+  streams++;
   *queue = new emulation::queue(own_device());
   return cudaSuccess;
 }
@@ -477,6 +501,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t queue) {
   return usable(queue->device);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+  if (planted(__func__)) return last_error;
   *event = new emulated_event{own_device(), !(flags & cudaEventDisableTiming), nullptr, 0, nullptr};
   return cudaSuccess;
 }
@@ -526,7 +551,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned)
 /* ---- graphs ---- */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t queue, cudaStreamCaptureMode) {
-  if (usable_at_once(queue)) return last_error;
+  if (planted(__func__) || usable_at_once(queue)) return last_error;
   queue->graph = new emulated_graph{std::make_shared<std::vector<std::function<void()>>>(), 0};
   return cudaSuccess;
 }
@@ -565,6 +590,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int from, int to) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  if (planted(__func__)) return last_error;
   if (peer < 0 || peer >= DEVICES || peer == own_device()) return result(cudaErrorInvalidDevice);
   contexts[peer] = true;
   return reached[device][peer].exchange(true) ? result(cudaErrorPeerAccessAlreadyEnabled)

@@ -25,15 +25,16 @@ dpt__library library = {"cuDNN",
                         PTHREAD_MUTEX_INITIALIZER};
 
 int make(dpt__native_stream *native) {
-  cudnnHandle_t handle;
   dpt__cudnn *cudnn = (dpt__cudnn *)calloc(1, sizeof *cudnn);
   if (!cudnn) return dpt__cuda_fail("no host memory for cuDNN's handle");
-  if (dpt__cudnn_status(functions.cudnnCreate(&handle), "cudnnCreate") ||
-      dpt__cudnn_status(functions.cudnnSetStream(handle, native->stream), "cudnnSetStream")) {
+  if (dpt__cudnn_status(functions.cudnnCreate(&cudnn->handle), "cudnnCreate") ||
+      dpt__cudnn_status(functions.cudnnSetStream(cudnn->handle, native->stream),
+                        "cudnnSetStream")) {
+    /* the first failure is the one to report */
+    if (cudnn->handle) (void)functions.cudnnDestroy(cudnn->handle);
     free(cudnn);
     return 1;
   }
-  cudnn->handle = handle;
   native->cudnn = cudnn;
   return 0;
 }
