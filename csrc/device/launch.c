@@ -38,6 +38,19 @@ static int launch_mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b
       fn, launch_describe(one, a), launch_describe(other, b));
 }
 
+/* A kernel on a's device may have b, which is on another one. */
+static int launch_check_across(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
+  char one[80], other[80];
+  int reached;
+  if (!dpt__peer_kernels()) return launch_mixed(fn, a, b);
+  if (dpt__reaches(a->storage_->device, b->storage_->device, &reached))
+    return dpt__fail_in("%s", fn);
+  if (reached) return 0;
+  return dpt__fail("%s: got %s with %s, whose memory device %d does not reach: copy one of them "
+                   "first",
+                   fn, launch_describe(one, a), launch_describe(other, b), a->storage_->device);
+}
+
 /* The operand that decides: one with a storage, if any has; NULL: none. */
 static int launch_find_first(dpt__launch *l, const dpt_tensor **first) {
   const dpt_tensor *a = NULL;
@@ -50,7 +63,7 @@ static int launch_find_first(dpt__launch *l, const dpt_tensor **first) {
       return launch_mixed(l->context.name, a, t);
     if (!dpt__is_device(t->kind_) || !t->storage_) continue;
     if (a->storage_ && a->storage_->device != t->storage_->device) {
-      if (!dpt__peer_kernels()) return launch_mixed(l->context.name, a, t);
+      DPT__TRY(launch_check_across(l->context.name, a, t));
       l->across = 1;
     }
     if (!a->storage_) a = t;

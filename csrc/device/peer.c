@@ -13,10 +13,11 @@ static int peer_change(dpt__device *from, dpt__device *to, int on, int *reached)
   return 0;
 }
 
-static int peer_reaches(int from, int to) {
-  int state = atomic_load_explicit(&known[from - 1][to - 1], memory_order_relaxed), reached;
-  if (state != NOT_ASKED) return state == REACHED;
-  return !peer_change(dpt__device_at(from), dpt__device_at(to), 1, &reached) && reached;
+int dpt__reaches(int from, int to, int *reached) {
+  int state = atomic_load_explicit(&known[from - 1][to - 1], memory_order_relaxed);
+  *reached = state == REACHED;
+  if (state != NOT_ASKED) return 0;
+  return peer_change(dpt__device_at(from), dpt__device_at(to), 1, reached);
 }
 
 int dpt_peer_set(int from, int to, int on) {
@@ -38,8 +39,7 @@ int dpt_peer_get(int from, int to, int *on) {
   dpt__device *a, *b;
   DPT__TRY(dpt__device_find("getPeerToPeerAccess", from, &a));
   DPT__TRY(dpt__device_find("getPeerToPeerAccess", to, &b));
-  *on = peer_reaches(a->number, b->number);
-  return 0;
+  return dpt__reaches(a->number, b->number, on);
 }
 
 static atomic_int kernels;
@@ -52,4 +52,7 @@ int dpt_peer_kernels_set(int on) {
 int dpt__peer_kernels(void) { return atomic_load_explicit(&kernels, memory_order_relaxed); }
 int dpt_peer_kernels_get(void) { return dpt__peer_kernels(); }
 
-int dpt__peers(int a, int b) { return peer_reaches(a, b) && peer_reaches(b, a); }
+int dpt__peers(int a, int b) {
+  int there, back;
+  return !dpt__reaches(a, b, &there) && !dpt__reaches(b, a, &back) && there && back;
+}

@@ -224,6 +224,36 @@ describe('Devices that do not reach each other #hostonly', function()
       for i, number in ipairs(want) do assert.is_true(math.abs(sums[i] / number - 1) < 1e-6) end
    end)
 
+   it('have no kernel that reads both', function()
+      local text = emulated([[
+         emulated.emulated_separate(2) -- the third device on
+         cutorch.setKernelPeerToPeerAccess(true)
+         local list = {}
+         for i = 1, 3 do
+            list[i] = cutorch.withDevice(i, function() return torch.CudaTensor{i, i} end)
+         end
+         local function add(i, j) list[i]:add(list[j]) end
+         emulated.emulated_fail_next('cudaDeviceEnablePeerAccess', 101)
+         message(add, 1, 2) -- asks for access first
+         message(add, 1, 2)
+         message(add, 1, 3)
+         message(add, 3, 2)
+         cutorch.setPeerToPeerAccess(1, 2, false)
+         message(add, 1, 2)
+         message(add, 2, 1)
+         cutorch.setPeerToPeerAccess(1, 2, true)
+         message(add, 1, 2)
+         print(list[1]:sum(), list[2]:sum(), list[3]:sum())
+      ]], {DPT_DEVICES = 'emulated:3'})
+      local function without(i, j)
+         return ('add: got torch.CudaTensor on device %d with torch.CudaTensor on device %d, ' ..
+            'whose memory device %d does not reach: copy one of them first\n'):format(i, j, i)
+      end
+      assert.equal('add: cudaDeviceEnablePeerAccess: cudaErrorInvalidDevice ' ..
+         '(cudaErrorInvalidDevice)\nnothing\n' .. without(1, 3) .. without(3, 2) .. without(1, 2) ..
+         'nothing\nnothing\n16\t10\t6\n', text)
+   end)
+
    it('may be asked and rejected again and again', function()
       local text = emulated [[
          local a = torch.CudaTensor{1, 2}
