@@ -159,6 +159,92 @@ describe('cutorch.graph', function()
       assert.is_false(cutorch.isCapturing())
    end)
 
+   it('never goes on with a setting of an optimizer that has changed since', function()
+      local settings = {
+         sgd = {learningRate = 0.1, learningRateDecay = 0, weightDecay = 0.01, momentum = 0.5,
+            dampening = 0.1},
+         nag = {learningRate = 0.1, learningRateDecay = 0, weightDecay = 0.01, momentum = 0.5},
+         adagrad = {learningRate = 0.1, learningRateDecay = 0, weightDecay = 0.01},
+         adadelta = {rho = 0.9, eps = 1e-6, weightDecay = 0.01},
+         rmsprop = {learningRate = 0.1, alpha = 0.9, epsilon = 1e-6, weightDecay = 0.01},
+      }
+      for _, kind in ipairs{'torch.CudaTensor', 'torch.CudaHalfTensor'} do
+         for name, list in pairs(settings) do
+            for key, value in pairs(list) do
+               local config, state, x = {}, {}, torch.ones(4):type(kind)
+               for k, v in pairs(list) do config[k] = v end
+               local dx = torch.ones(4):type(kind)
+               local function step()
+                  optim[name](function() return 0, dx:fill(1) end, x, config, state)
+               end
+               step()
+               local g = cutorch.graph(step)
+               g()
+               config[key] = value / 2 + (value == 0 and 1 or 0)
+               local before, same = x:clone(), x:clone()
+               optim[name](function() return 0, dx:fill(1) end, same, config, state)
+               local ok, text = pcall(g)
+               if graphs then
+                  assert.is_false(ok, name .. ' ' .. key)
+                  assert.matches(("a graph: '%s' of optim.%s has changed since the capture: got "
+                     .. '[%%d.e-]+, wanted [%%d.e-]+, which'):format(key, name), text)
+                  bits(before, x)
+                  config[key] = value
+                  g()
+               end
+               assert.is_false(before:equal(x), name .. ' ' .. key)
+            end
+         end
+      end
+   end)
+
+   it('never goes on with a number of a module that has changed since', function()
+      local function changes(make, field, value, part)
+         local net, x = make():cuda(), torch.CudaTensor(4, 6):uniform(0.5, 1)
+         local function step()
+            net:forward(x)
+            net:backward(x, x)
+         end
+         step()
+         local g = cutorch.graph(step)
+         g()
+         local owner = part and part(net) or net
+         local before = owner[field]
+         owner[field] = value
+         local ok, text = pcall(g)
+         assert.equal(not graphs, ok, field)
+         if ok then return end
+         local wanted = ("a graph: '%s' of %s has changed since the capture: got %s, wanted %s,")
+            :format(field, torch.type(owner), value, before)
+         assert.truthy(text:find(wanted, 1, true), text)
+         owner[field] = before
+         g()
+      end
+      local function first(net) return net:get(1) end
+      changes(function() return nn.Sequential():add(nn.Dropout(0.5)) end, 'p', 0.25, first)
+      changes(function() return nn.BatchNormalization(6) end, 'momentum', 0.5)
+      changes(function() return nn.BatchNormalization(6) end, 'eps', 0.5)
+      changes(function() return nn.GradientReversal(1) end, 'lambda', 2)
+      changes(function() return nn.MulConstant(2) end, 'constant_scalar', 3)
+      changes(function() return nn.WhiteNoise(0, 1) end, 'std', 2)
+      changes(function() return nn.ELU(1) end, 'alpha', 2)
+      changes(function() return nn.Clamp(-1, 1) end, 'max_val', 2)
+
+      for _, class in ipairs{'MultiCriterion', 'ParallelCriterion'} do
+         local x = torch.CudaTensor(2, 3):fill(1)
+         local criterion = nn[class](true):add(nn.MSECriterion()):add(nn.AbsCriterion(), 0.5):cuda()
+         local input = class == 'MultiCriterion' and x or {x, x}
+         local g = cutorch.graph(function() criterion:backward(input, x) end)
+         g()
+         criterion.weights[2] = 3
+         local ok, text = pcall(g)
+         assert.equal(not graphs, ok)
+         if graphs then
+            assert.matches("'2' of weights of nn." .. class .. ' has .* got 3, wanted 0.5', text)
+         end
+      end
+   end)
+
    if not graphs then return end
 
    it('keeps the memory that is given back, until it is collected', function()

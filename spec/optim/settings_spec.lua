@@ -82,7 +82,7 @@ describe('Settings of optim', function()
       end)
 
    it('are known as far as the reference lists them', function()
-      local check = require 'dpt.optim.settings'
+      local check = require('dpt.optim.settings').check
       local before, said = io.stderr, nil
       finally(function() rawset(io, 'stderr', before) end)
       rawset(io, 'stderr', {write = function(_, ...) said = table.concat{...} end})

@@ -2,10 +2,11 @@
 --
 -- Invariant: what a captured function does on the device is what each replay does, on the same
 -- memory; whatever a replay could not do alike is rejected with an error message while it is
--- captured.
+-- captured. A setting that changed later is rejected by the replay (dpt.device.captured).
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local torch = require('dpt.class').torch
+local captured = require 'dpt.device.captured'
 
 local slot = ffi.new 'int[1]'
 
@@ -13,6 +14,7 @@ local function pack(...) return {n = select('#', ...), ...} end
 
 -- Ends the capture; without a graph if f has failed.
 local function finish(graph, ok, ...)
+   captured.notes = nil
    if not ok then
       C.dpt_graph_free(ffi.gc(graph, nil))
       error((...), 0)
@@ -28,6 +30,9 @@ return function(cutorch)
    -- the graph that it returns does all of that again, as one. In the function nothing may wait (no
    -- number can be read, a criterion returns a tensor of one element), all is done on one stream of
    -- one device, and nothing differs from call to call, as ordinary host memory and optim.adam do.
+   -- Kernels keep the numbers that they are captured with: a replay raises if a setting of an
+   -- optimizer or a module (learningRate, weightDecay, momentum, a Dropout's p ...) has changed
+   -- since, and counters such as state.evalCounter count the capture alone.
    -- Random numbers are drawn anew by each replay. Buffers should have their sizes: call the
    -- function some times before. The graph keeps the memory that it uses. On a host device it calls
    -- the function.
@@ -38,6 +43,8 @@ return function(cutorch)
    -- @param ...? any: what it is called with
    -- @return a function: replays it and returns what f returned, with its tensors as they are
    --    afterwards
+   -- @raise while it captures: if f does what no replay could do alike; by a replay: if a setting
+   --    that was captured has changed
    -- @usage local x = torch.CudaTensor(2):fill(1)
    --    local g = cutorch.graph(function() return x:add(1) end)
    --    g()
@@ -54,8 +61,11 @@ return function(cutorch)
       local out = ffi.new 'dpt_graph *[1]'
       lib.graph_begin(out)
       local graph = ffi.gc(out[0], C.dpt_graph_free)
+      local notes = {}
+      captured.notes = notes
       local results = finish(graph, pcall(f, ...))
       return function()
+         captured.check(notes)
          lib.graph_launch(graph)
          return unpack(results, 1, results.n)
       end

@@ -9,6 +9,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local captured = require 'dpt.device.captured'
 local wantPart = require('dpt.nn.part').want
 
 local MultiCriterion, parent = torch.class('nn.MultiCriterion', 'nn.Criterion')
@@ -36,6 +37,7 @@ function MultiCriterion:add(criterion, weight)
 end
 
 function MultiCriterion:updateOutput(input, target)
+   captured.noteList(self, 'weights', #self.criterions)
    self.output = 0
    for i, criterion in ipairs(self.criterions) do
       self.output = self.output + self.weights[i] * criterion:updateOutput(input, target)
@@ -57,6 +59,7 @@ function MultiCriterion:denominators(list, input, target)
 end
 
 function MultiCriterion:updateGradInput(input, target)
+   captured.noteList(self, 'weights', #self.criterions)
    self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
    nn.utils.recursiveFill(self.gradInput, 0)
    for i, criterion in ipairs(self.criterions) do

@@ -12,6 +12,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local captured = require 'dpt.device.captured'
 local wantPart = require('dpt.nn.part').want
 
 local ParallelCriterion, parent = torch.class('nn.ParallelCriterion', 'nn.Criterion')
@@ -40,6 +41,7 @@ function ParallelCriterion:add(criterion, weight)
 end
 
 function ParallelCriterion:updateOutput(input, target)
+   captured.noteList(self, 'weights', #self.criterions)
    self.output = 0
    for i, criterion in ipairs(self.criterions) do
       local own = self.repeatTarget and target or target[i]
@@ -66,6 +68,7 @@ function ParallelCriterion:denominators(list, input, target)
 end
 
 function ParallelCriterion:updateGradInput(input, target)
+   captured.noteList(self, 'weights', #self.criterions)
    self.gradInput = nn.utils.recursiveResizeAs(self.gradInput, input)
    nn.utils.recursiveFill(self.gradInput, 0)
    for i, criterion in ipairs(self.criterions) do

@@ -3,7 +3,8 @@
 -- Invariant: it stands in front of the methods that dpt's files define (dpt.class asks guard while
 -- such a file is loaded), so that forward, containers, replicas and scripts that call updateOutput
 -- all pass it, and a script's own method, on a class or on an object, never does. It costs one test
--- of a kind for each argument and leaves no frame on the stack. A method of a pointwise class gets
+-- of a kind for each argument, one of a capture (dpt.device.captured), and leaves no frame on the
+-- stack. A method of a pointwise class gets
 -- gradOutput in the shape of the input. What a class takes is said in dpt.nn.signatures.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
@@ -11,6 +12,7 @@ local signatures = require 'dpt.nn.signatures'
 local unalias = require 'dpt.nn.unalias'
 local part = require 'dpt.nn.part'
 local alike = require 'dpt.nn.alike'
+local captured = require 'dpt.device.captured'
 local type = dptffi.type
 
 local function isTensor(value) return type(value) == 'cdata' and torch.isTensor(value) end
@@ -68,6 +70,23 @@ local checked = {
    accGradParameters = 'a1, a2, a3', backward = 'a1, a2, a3',
 }
 
+--- Fields with numbers that a script may change between passes and that no pass changes.
+local numbers = {}
+for name in ([[p norm pow power pnorm eps momentum lambda alpha beta k K threshold val thresval
+   min_val max_val ceiling negval lower upper mean std constant_scalar value l1weight margin
+   maxNorm normType ignoreIndex dropout scale weightDecay]]):gmatch '%S+' do
+   numbers[#numbers + 1] = name
+end
+
+--- Notes the numbers of a module whose kernels are captured.
+local function note(self)
+   local keys = {}
+   for _, name in ipairs(numbers) do
+      if type(rawget(self, name)) == 'number' then keys[#keys + 1] = name end
+   end
+   captured.note(torch.type(self), self, keys)
+end
+
 local function method(parameters, arguments, plain)
    local tests = {}
    for i, argument in ipairs(arguments) do
@@ -81,11 +100,12 @@ local function method(parameters, arguments, plain)
       tests[#tests + 1] = "if a3 ~= nil and type(a3) ~= 'number' and type(a3) ~= 'cdata' then"
          .. " reject(typename(self), 'scale', 'number', a3) end"
    end
-   local source = ('local plain, type, typename, reject, alike = ...\n'
+   tests[#tests + 1] = 'if captured.notes then note(self) end'
+   local source = ('local plain, type, typename, reject, alike, captured, note = ...\n'
       .. 'return function(self, %s)\n%s\nreturn plain(self, %s)\nend')
       :format(parameters, table.concat(tests, '\n'), parameters)
    return assert(loadstring(source, '@' .. debug.getinfo(1, 'S').source:sub(2)))(plain, type,
-      torch.type, reject, alike.shape)
+      torch.type, reject, alike.shape, captured, note)
 end
 
 -- constructors ------------------------------------------------------------------------------------

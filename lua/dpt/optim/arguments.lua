@@ -19,7 +19,8 @@ local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local updates = require 'dpt.updates'
-local checkSettings = require 'dpt.optim.settings'
+local settings = require 'dpt.optim.settings'
+local captured = require 'dpt.device.captured'
 
 local arguments = {}
 local isTensor = torch.isTensor
@@ -70,7 +71,7 @@ end
 --- The same for a table of a method's settings.
 function arguments.settings(name, argument, value)
    local config = arguments.table(name, argument, value)
-   if value ~= nil then checkSettings(name, config) end
+   if value ~= nil then settings.check(name, config) end
    return config
 end
 
@@ -95,6 +96,7 @@ local function rejectUnsteady(name, config, state)
    if not (state.evalCounter or state.m) then
       lib.graph_reject(fn, 'it takes its first step (take one before)')
    end
+   captured.note(fn, config, settings.of(name))
 end
 
 --- Checks what a method is called with.

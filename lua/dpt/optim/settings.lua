@@ -40,11 +40,12 @@ local STATE = 'nIter' -- lbfgs keeps it; rprop has a setting niter
 -- Returns the form in which spellings are compared.
 local function plain(key) return (key:lower():gsub('[_-]', '')) end
 
-local owns, meant = {}, {} -- by method: its settings; the settings that a plain form is meant for
-for name, list in pairs(names) do
-   local own, forms = {}, {}
-   for key in list:gmatch '%S+' do
-      own[key], forms[plain(key)] = true, {key}
+-- by method: its settings, as a set and as a list; the settings that a plain form is meant for
+local owns, lists, meant = {}, {}, {}
+for name, text in pairs(names) do
+   local own, list, forms = {}, {}, {}
+   for key in text:gmatch '%S+' do
+      own[key], list[#list + 1], forms[plain(key)] = true, key, {key}
    end
    for alias, keys in pairs(aliases) do
       local found = {}
@@ -53,7 +54,7 @@ for name, list in pairs(names) do
       end
       if found[1] then forms[alias] = found end
    end
-   owns[name], meant[name] = own, forms
+   owns[name], lists[name], meant[name] = own, list, forms
 end
 
 local function hasOneOf(config, keys)
@@ -73,10 +74,15 @@ local function isOthers(config, key, own)
    return false
 end
 
+local M = {}
+
+--- Returns the names of a method's settings.
+function M.of(name) return lists[name] end
+
 local checked = setmetatable({}, {__mode = 'k'}) -- table -> the method that got it last
 
 --- Reports the misspelt settings of a method's table.
-return function(name, config)
+function M.check(name, config)
    if checked[config] == name then return end
    checked[config] = name
    local own, forms = owns[name], meant[name]
@@ -90,3 +96,5 @@ return function(name, config)
       end
    end
 end
+
+return M

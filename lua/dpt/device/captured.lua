@@ -1,0 +1,59 @@
+--- dpt.device.captured: numbers of scripts' tables that a captured graph has taken over.
+--
+-- Invariant: kernels of a graph keep the numbers that they were captured with. Whoever passes the
+-- settings of a table to kernels notes them here while a function is captured; each replay of the
+-- graph compares them with what the table has then, and a difference is an error. Outside a
+-- capture that costs one test.
+local fail = require('dpt.ffi').fail
+local type = require('dpt.ffi').type
+local torch = require('dpt.class').torch
+
+local M = {}
+
+--- What the running capture has noted: a list of {owner, table, key, value}, and the tables that
+-- have been noted as keys. nil outside a capture. A Lua state captures one graph at a time.
+M.notes = nil
+
+--- Notes settings of a table, once for each capture.
+-- @param owner string: whose settings they are, as messages name it
+-- @param t table: has them
+-- @param keys list: their names; one that the table does not have has the value nil
+function M.note(owner, t, keys)
+   local notes = M.notes
+   if not notes or notes[t] then return end
+   notes[t] = true
+   for i = 1, #keys do notes[#notes + 1] = {owner, t, keys[i], t[keys[i]]} end
+end
+
+--- Notes the first n entries of an object's list.
+-- @param self object: has the list
+-- @param field string: which list
+-- @param n number: entries
+function M.noteList(self, field, n)
+   if not M.notes then return end
+   local keys = {}
+   for i = 1, n do keys[i] = i end
+   M.note(('%s of %s'):format(field, torch.type(self)), self[field], keys)
+end
+
+local function describe(value)
+   local kind = type(value)
+   return (kind == 'number' or kind == 'string' or kind == 'boolean' or kind == 'nil')
+      and tostring(value) or 'another ' .. kind
+end
+
+--- Raises if a noted setting has changed since it was captured.
+-- @param notes list: of a capture
+function M.check(notes)
+   for i = 1, #notes do
+      local note = notes[i]
+      local owner, t, key, value = note[1], note[2], note[3], note[4]
+      if not rawequal(t[key], value) then
+         fail("a graph: '%s' of %s has changed since the capture: got %s, wanted %s, which a"
+            .. ' replay would go on with; capture the function again (cutorch.graph)', key, owner,
+            describe(t[key]), describe(value))
+      end
+   end
+end
+
+return M
