@@ -1,6 +1,8 @@
 /* cublas.cu: opens cuBLAS, makes handles (cublas.h has the rules). */
 #include "cuda/cublas.h"
 
+#include "cuda/group.h"
+
 namespace {
 
 dpt__cublas_functions functions;
@@ -32,10 +34,15 @@ dpt__library library = {"cuBLAS",
 /* What NVIDIA recommends for Hopper, and enough for those before. */
 enum : size_t { WORKSPACE = 32 << 20 };
 
+int create(cublasHandle_t *handle) {
+  dpt__apart_from_groups apart; /* it takes and gives back memory */
+  DPT__CUBLAS(functions.cublasCreate_v2(handle));
+  return 0;
+}
+
 /* The handle and the workspace are the caller's, also if this fails. */
 int prepare(dpt__context *context, cublasHandle_t *handle, void **workspace) {
-  if (dpt__library_open(&library)) return 1;
-  DPT__CUBLAS(functions.cublasCreate_v2(handle));
+  if (dpt__library_open(&library) || create(handle)) return 1;
   if (context->backend->memory_alloc(context->unit, WORKSPACE, workspace)) return 1;
   if (!*workspace)
     return dpt__cuda_fail("out of memory: %zu bytes wanted as cuBLAS's workspace", WORKSPACE);

@@ -4,6 +4,7 @@
  * the process does not use, so every call that may make one is made on a device that it uses.
  */
 #include "cuda/cuda.h"
+#include "cuda/group.h"
 
 #include <atomic>
 #include <cstring>
@@ -144,17 +145,20 @@ static int memory_alloc(int index, size_t bytes, void **p) {
 
 /* A device that failed: its memory is gone with it. */
 static void memory_free(int index, void *p, size_t bytes) {
+  dpt__apart_from_groups apart;
   dpt__visit there(index);
   if (there.failed || dpt__cuda_status(cudaFree(p), "cudaFree")) return;
 }
 
 static int pinned_alloc(int index, size_t bytes, void **p) {
   dpt__visit there(index);
+  dpt__apart_from_groups apart;
   return there.failed ||
          devices_allocated(cudaHostAlloc(p, bytes, cudaHostAllocPortable), "cudaHostAlloc", p);
 }
 
 static void pinned_free(void *p, size_t bytes) {
+  dpt__apart_from_groups apart;
   if (dpt__cuda_settle() || dpt__cuda_status(cudaFreeHost(p), "cudaFreeHost")) return;
 }
 

@@ -5,12 +5,46 @@
  * ncclGroupStart and ncclGroupEnd. Kernels of two communicators never run at once on one device:
  * each waits there for the one before, so that the order is the same on all devices.
  */
+#include "cuda/group.h"
 #include "cuda/library.h"
 
 #include <nccl.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+
+/* ---- groups, and what waits for GPUs ---- */
+
+static struct {
+  std::mutex lock;
+  std::condition_variable changed;
+  int groups, others; /* that run */
+} apart;
+
+static void apart_leave(int &own) {
+  std::lock_guard<std::mutex> guard(apart.lock);
+  own--;
+  apart.changed.notify_all();
+}
+
+/* A call that takes longer waits for a kernel that hangs: who launches holds the lock of the watch
+ * over collectives (comm/communicators.c), which is to abort that. */
+void dpt__group_begin(void) {
+  std::unique_lock<std::mutex> guard(apart.lock);
+  apart.changed.wait_for(guard, std::chrono::seconds(5), [] { return !apart.others; });
+  apart.groups++;
+}
+void dpt__group_end(void) { apart_leave(apart.groups); }
+
+dpt__apart_from_groups::dpt__apart_from_groups() {
+  std::unique_lock<std::mutex> guard(apart.lock);
+  apart.changed.wait(guard, [] { return !apart.groups; });
+  apart.others++;
+}
+dpt__apart_from_groups::~dpt__apart_from_groups() { apart_leave(apart.others); }
 
 namespace {
 
@@ -87,6 +121,7 @@ struct communicator {
   int *unit;        /* (n) */
   ncclComm_t *comm; /* (n) */
   pending *spare;
+  bool launching; /* a group on several devices, which is not in all their streams yet */
 };
 
 communicator *communicators; /* that live */
@@ -135,15 +170,26 @@ int join(const void *id_, int ranks, int first, int n, const int *unit, void **o
     return dpt__cuda_fail("no host memory for communicators of %d devices", n);
   }
   for (int i = 0; i < n; i++) units[i] = unit[i];
-  *g = {communicators, n, units, comm, NULL};
+  *g = {communicators, n, units, comm, NULL, false};
   *out = communicators = g;
   ncclUniqueId id;
   memcpy(&id, id_, sizeof id);
   return start_ranks(g, id, ranks, first);
 }
 
-int state(void *communicator_, int *ready) {
-  communicator *g = (communicator *)communicator_;
+/* Ranks of other processes launch by themselves: one device of this process waits for none here. */
+void begin_launch(communicator *g) {
+  if (g->n == 1) return;
+  dpt__group_begin();
+  g->launching = true;
+}
+
+void end_launch(communicator *g) {
+  if (g->launching) dpt__group_end();
+  g->launching = false;
+}
+
+int state_of_ranks(const communicator *g, int *ready) {
   *ready = 1;
   for (int i = 0; i < g->n; i++) {
     ncclResult_t now = ncclInternalError;
@@ -152,6 +198,13 @@ int state(void *communicator_, int *ready) {
     if (now == ncclInProgress) *ready = 0;
   }
   return 0;
+}
+
+int state(void *communicator_, int *ready) {
+  communicator *g = (communicator *)communicator_;
+  int status = state_of_ranks(g, ready);
+  if (status || *ready) end_launch(g);
+  return status;
 }
 
 /* ---- collectives ---- */
@@ -232,15 +285,23 @@ int issue_rank(communicator *g, int i, dpt__native_stream *native, int n,
   return 0;
 }
 
-int issue(void *communicator_, void *const *streams, int n, const dpt__collective_call *call,
-          const dpt__buffers *buffers) {
-  communicator *g = (communicator *)communicator_;
+int issue_ranks(communicator *g, void *const *streams, int n, const dpt__collective_call *call,
+                const dpt__buffers *buffers) {
   int status = 0;
   DPT__NCCL(nccl.ncclGroupStart());
   for (int i = 0; i < g->n && !status; i++)
     status = issue_rank(g, i, (dpt__native_stream *)streams[i], n, call, buffers);
   ncclResult_t end = nccl.ncclGroupEnd();
   return status || status_of(end, "ncclGroupEnd");
+}
+
+int issue(void *communicator_, void *const *streams, int n, const dpt__collective_call *call,
+          const dpt__buffers *buffers) {
+  communicator *g = (communicator *)communicator_;
+  begin_launch(g);
+  int status = issue_ranks(g, streams, n, call, buffers);
+  if (status) end_launch(g);
+  return status;
 }
 
 /* ---- pending collectives ---- */
@@ -329,6 +390,7 @@ void leave(void *communicator_) {
 
 /* All at once: to end one, NCCL may wait for kernels of another. */
 void abort_all() {
+  for (communicator *g = communicators; g; g = g->next) end_launch(g);
   if (status_of(nccl.ncclGroupStart(), "ncclGroupStart")) return;
   for (communicator *g = communicators; g; g = g->next) abort_ranks(g);
   if (status_of(nccl.ncclGroupEnd(), "ncclGroupEnd")) return;

@@ -6,12 +6,14 @@
  */
 #include "base/element.h"
 #include "cuda/cuda.h"
+#include "cuda/group.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 
 static int native_init(dpt__native_stream *q) {
+  dpt__apart_from_groups apart;
   DPT__CUDA(cudaHostAlloc((void **)&q->fault, sizeof *q->fault, cudaHostAllocPortable));
   memset(q->fault, 0, sizeof *q->fault);
   DPT__CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));

@@ -161,6 +161,8 @@ extern "C" __attribute__((visibility("default"))) long long emulated_streams(voi
 /* For specs: 1 once a context was made on the device, as it is by every call but those that only
  * ask for versions, properties, peers, errors or the current device. */
 extern "C" __attribute__((visibility("default"))) int emulated_has_context(int device);
+/* For specs: calls of cudaFree, cudaFreeHost and cudaHostAlloc while NCCL launched a group. */
+extern "C" __attribute__((visibility("default"))) long long emulated_frees_in_groups(void);
 
 /* ---- launches ---- */
 

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -446,19 +447,33 @@ cudaError_t cudaMalloc(void **p, size_t bytes) {
   *p = emulation::take_memory(bytes, device);
   return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
+/* What waits for kernels may not run while NCCL puts a group into the queues of several devices. */
+static std::atomic<long long> frees_in_groups;
+long long emulated_frees_in_groups(void) { return frees_in_groups; }
+static void note_wait(void) {
+  const char *file = getenv("DPT_NCCL");
+  void *nccl = file && *file ? dlopen(file, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (!nccl) return;
+  auto launching = (int (*)())dlsym(nccl, "emulated_nccl_launching");
+  if (launching && launching()) frees_in_groups++;
+  dlclose(nccl);
+}
 cudaError_t cudaFree(void *p) {
+  note_wait();
   emulation::drain(own_device());
   emulation::give_memory(p);
   return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
   if (planted(__func__)) return last_error;
+  note_wait();
   allocations++;
   if (usable(own_device())) return last_error;
   *p = emulation::take_memory(bytes, emulation::PINNED);
   return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFreeHost(void *p) {
+  note_wait();
   own_device();
   emulation::give_memory(p);
   return cudaSuccess;

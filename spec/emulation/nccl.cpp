@@ -10,7 +10,8 @@
  * "reject" no communicator can be made, with "unready" none is ever ready; "wrong" makes sums too
  * large by 1. With "hang=N" the N-th group of collectives does not end, with "fail=N" it ends in an
  * error, with "stuck=A,B" no group ends that has both devices (from 0). "one-gpu" rejects ranks of
- * several processes, as NCCL does if two of them have one GPU.
+ * several processes, as NCCL does if two of them have one GPU. With "slow=N" a group of collectives
+ * is in its queues after N questions.
  */
 #include "nccl.h"
 
@@ -74,10 +75,11 @@ struct clique {
   std::vector<ncclComm_t> rank; /* of this process */
   shared *all;                  /* NULL: they are all here */
   uint64_t groups;
+  bool launching; /* of ranks that are all here */
 };
 
 std::vector<clique *> cliques;
-std::atomic<int> inside, groups;
+std::atomic<int> inside, groups, launching;
 thread_local int depth;
 thread_local std::vector<ncclComm_t> touched;
 thread_local std::vector<clique *> made; /* in this group */
@@ -433,11 +435,14 @@ ncclResult_t run(clique *c) {
   bool fails = fail && atoi(fail) == number, stays = is_stuck(c, number);
   if (fails) reject(ncclSystemError, "a link went down on demand");
   if (c->all) return begin(c, stays, fails);
+  const char *slow = asked("slow=");
+  c->launching = true;
+  launching++;
   auto group = std::make_shared<meeting>();
   for (ncclComm_t rank : c->rank) {
     group->ranks.emplace_back();
     group->ranks.back().swap(rank->calls);
-    rank->pending = 2;
+    rank->pending = slow ? atoi(slow) : 2;
     rank->error = fails ? ncclSystemError : ncclSuccess;
   }
   for (size_t r = 0; r < c->rank.size() && !fails; r++) {
@@ -460,6 +465,12 @@ ncclResult_t take(ncclComm_t comm, const operation &o) {
   return ncclSuccess;
 }
 
+/* The group is in its queues, or given up. */
+void launched(clique *c) {
+  if (c->launching) launching--;
+  c->launching = false;
+}
+
 /* Two threads must never be in here at once. */
 struct guard {
   guard() {
@@ -472,6 +483,9 @@ struct guard {
 };
 
 } // namespace
+
+/* For emulation.cpp: groups that are on the way into the queues of several devices. */
+extern "C" int emulated_nccl_launching(void) { return launching; }
 
 ncclResult_t ncclGetVersion(int *version) {
   const char *wanted = asked("version=");
@@ -495,7 +509,7 @@ static clique *clique_of(ncclUniqueId id, int n) {
   memcpy(words, id.internal, sizeof words);
   for (clique *c : cliques)
     if (c->process == (int)words[0] && c->number == words[1]) return c;
-  cliques.push_back(new clique{(int)words[0], words[1], n, {}, nullptr, 0});
+  cliques.push_back(new clique{(int)words[0], words[1], n, {}, nullptr, 0, false});
   return cliques.back();
 }
 
@@ -514,15 +528,17 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int n, ncclUniqueId id, in
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   guard g;
   if (!comm) return reject(ncclInvalidArgument, "no communicator");
-  const clique *c = comm->of;
+  clique *c = comm->of;
   bool waits = comm->pending || (c->all && c->all->joined < c->n);
   *error = waits ? ncclInProgress : (ncclResult_t)comm->error.load();
   if (comm->pending > 0) comm->pending--;
+  if (!waits && comm == c->rank.back()) launched(c);
   return ncclSuccess;
 }
 /* It stays allocated: what is called after it is to be found by its state. */
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   guard g;
+  launched(comm->of);
   comm->pending = -1;
   comm->aborted = 1;
   return ncclSuccess;

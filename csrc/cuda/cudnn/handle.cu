@@ -1,6 +1,8 @@
 /* handle.cu: opens cuDNN, makes handles (handle.h has the rules). */
 #include "cuda/cudnn/handle.h"
 
+#include "cuda/group.h"
+
 #include <cstdlib>
 
 namespace {
@@ -24,10 +26,15 @@ dpt__library library = {"cuDNN",
                         take,
                         PTHREAD_MUTEX_INITIALIZER};
 
+int create(cudnnHandle_t *handle) {
+  dpt__apart_from_groups apart; /* it takes and gives back memory */
+  return dpt__cudnn_status(functions.cudnnCreate(handle), "cudnnCreate");
+}
+
 int make(dpt__native_stream *native) {
   dpt__cudnn *cudnn = (dpt__cudnn *)calloc(1, sizeof *cudnn);
   if (!cudnn) return dpt__cuda_fail("no host memory for cuDNN's handle");
-  if (dpt__cudnn_status(functions.cudnnCreate(&cudnn->handle), "cudnnCreate") ||
+  if (create(&cudnn->handle) ||
       dpt__cudnn_status(functions.cudnnSetStream(cudnn->handle, native->stream),
                         "cudnnSetStream")) {
     /* the first failure is the one to report */
@@ -72,5 +79,5 @@ int dpt__cudnn_ask(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk
   *guard = std::unique_lock<std::mutex>((*desk)->lock);
   if ((*desk)->handle) return 0;
   dpt__visit visit(index);
-  return visit.failed || dpt__cudnn_status((*call)->cudnnCreate(&(*desk)->handle), "cudnnCreate");
+  return visit.failed || create(&(*desk)->handle);
 }
