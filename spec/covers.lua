@@ -40,6 +40,7 @@ return {
       ['distributed/uneven_rows'] = 'init',
       ['distributed/user_issues'] = 'init',
       ['distributed/wrapper'] = 'init',
+      ['device/delays'] = 'init',
       ['device/graph'] = 'captured',
       ['device/cuda_calls'] = 'init',
       ['device/launches'] = 'init',

@@ -3,6 +3,7 @@
  * Invariant: one symbol is exported, dpt_backend.
  */
 #include "cuda/cuda.h"
+#include "cuda/delay.h"
 
 #include <atomic>
 #include <cstdio>
@@ -139,5 +140,6 @@ dpt_backend(int abi, const dpt__services *services) {
 #ifdef DPT_EMULATED
   emulation::plant(&backend);
 #endif
+  dpt__cuda_delays(&backend);
   return &backend;
 }
