@@ -49,6 +49,7 @@ return {
       ['device/planted'] = 'init',
       ['device/queues'] = 'streams',
       ['device/scratch'] = 'init',
+      ['device/two_gpus'] = 'init',
       ['launcher/launcher'] = 'main doctor repl shell help reference names topics',
       ['launcher/luajit'] = 'main',
       ['profiler/init'] = 'events',

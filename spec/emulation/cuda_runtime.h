@@ -106,6 +106,10 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxTexture1DLinearWidth = 69
 };
 
+/* By C's names and to be seen, as those of libcudart are: a preloaded library may stand before them
+ * (spec/cuda/two_gpus.cpp). */
+extern "C" {
+#pragma GCC visibility push(default)
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError(void);
@@ -144,6 +148,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t work);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
+#pragma GCC visibility pop
+}
 
 /* For specs: every call of the thread of dpt's stream fails from now on, as after a kernel that
  * read wild memory (0: no more); devices from `first` on do not reach each other's memory. */
@@ -174,7 +180,8 @@ struct emulated_kernel {
   int cooperative;
 };
 /* Rejects what no GPU would run. */
-cudaError_t emulated_accept(cudaStream_t queue, const emulated_kernel &kernel);
+extern "C" __attribute__((visibility("default"))) cudaError_t
+emulated_accept(cudaStream_t queue, const emulated_kernel &kernel);
 /* Runs call(argument) for every thread of every block, on the calling thread. */
 void emulated_run(const emulated_kernel &kernel, void (*call)(void *), void *argument);
 /* The dynamic shared memory of the running block. */
