@@ -103,7 +103,7 @@ int owner_of(const void *handle) {
   return found == owners.end() ? -1 : found->second;
 }
 
-/* What makes a context on the thread's device. */
+/* Notes that the call makes a context on the thread's device, which it returns. */
 int use() {
   std::lock_guard<std::mutex> guard(lock);
   has_context[current] = true;
@@ -128,7 +128,7 @@ bool give(void *p, bool pinned) {
   return true;
 }
 
-/* Whether the device reaches what the address points to. */
+/* Returns true if the device reaches the memory. */
 bool reach(int device, const void *p) {
   std::lock_guard<std::mutex> guard(lock);
   auto next = blocks.upper_bound((uintptr_t)p);
@@ -287,7 +287,7 @@ int cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments
   int status = launch(stream, "cudaLaunchKernel");
   return status ? status : PASS(cudaLaunchKernel, kernel, grid, block, arguments, shared, stream);
 }
-/* What <<<>>> becomes with CUDA 13. */
+/* CUDA 13's <<<>>>. */
 int __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                        void *stream) {
   int status = launch(stream, "a launch");

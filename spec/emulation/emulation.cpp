@@ -447,7 +447,8 @@ cudaError_t cudaMalloc(void **p, size_t bytes) {
   *p = emulation::take_memory(bytes, device);
   return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
-/* What waits for kernels may not run while NCCL puts a group into the queues of several devices. */
+/* Counts a call that waits for kernels while NCCL puts a group into the queues of several devices.
+ */
 static std::atomic<long long> frees_in_groups;
 long long emulated_frees_in_groups(void) { return frees_in_groups; }
 static void note_wait(void) {

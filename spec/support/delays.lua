@@ -28,7 +28,8 @@ end
 
 local function network()
    return nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3))
-      :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true)):add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3))
+      :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true))
+      :add(nn.View(-1):setNumInputDims(3)):add(nn.Dropout(0.3))
       :add(nn.Linear(4 * 6 * 6, 40)):add(nn.Tanh()):add(nn.Linear(40, 5)):add(nn.LogSoftMax())
 end
 

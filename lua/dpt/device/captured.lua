@@ -10,8 +10,8 @@ local torch = require('dpt.class').torch
 
 local M = {}
 
---- What the running capture has noted: a list of {owner, table, key, value}, and the tables that
--- have been noted as keys. nil outside a capture. A Lua state captures one graph at a time.
+--- Notes of the running capture: a list of {owner, table, key, value}, and as keys the tables that
+-- have been noted. nil outside a capture. A Lua state captures one graph at a time.
 M.notes = nil
 
 --- Notes settings of a table, once for each capture.
