@@ -1,5 +1,5 @@
---- The networks of bench training, ranks, overlap, scaling and loader, with an input of a rank's
--- batch, and how they train.
+--- The networks of bench training, ranks, overlap, scaling, loader, peers and calls, with an input
+-- of a rank's batch, and how they train.
 --
 -- Invariant: those of training_peer.py are the same ones; the convolutional ones are not there.
 local networks = {}
@@ -22,6 +22,36 @@ end
 networks['LSTM'] = function()
    return nn.Sequential():add(nn.SeqLSTM(64, 128)):add(nn.Select(1, 20)):add(nn.Linear(128, 10))
       :add(nn.LogSoftMax()), torch.rand(20, 16, 64)
+end
+
+local function block(before, width, stride)
+   local body = nn.Sequential()
+      :add(nn.SpatialConvolution(before, width, 3, 3, stride, stride, 1, 1))
+      :add(nn.SpatialBatchNormalization(width)):add(nn.ReLU(true))
+      :add(nn.SpatialConvolution(width, width, 3, 3, 1, 1, 1, 1))
+      :add(nn.SpatialBatchNormalization(width))
+   local short = nn.Identity()
+   if stride > 1 or before ~= width then
+      short = nn.Sequential():add(nn.SpatialConvolution(before, width, 1, 1, stride, stride))
+         :add(nn.SpatialBatchNormalization(width))
+   end
+   return nn.Sequential():add(nn.ConcatTable():add(body):add(short)):add(nn.CAddTable(true))
+      :add(nn.ReLU(true))
+end
+
+--- @param rows of the batch (64)
+networks['ResNet-20'] = function(rows)
+   local net = nn.Sequential():add(nn.SpatialConvolution(3, 16, 3, 3, 1, 1, 1, 1))
+      :add(nn.SpatialBatchNormalization(16)):add(nn.ReLU(true))
+   local before = 16
+   for _, width in ipairs{16, 32, 64} do
+      for i = 1, 3 do
+         net:add(block(before, width, i == 1 and width > 16 and 2 or 1))
+         before = width
+      end
+   end
+   return net:add(nn.SpatialAveragePooling(8, 8)):add(nn.View(64)):add(nn.Linear(64, 10)),
+      torch.randn(rows or 64, 3, 32, 32)
 end
 
 --- @return function(input, target): a step of optim.sgd; the device may not have done all of it

@@ -169,6 +169,8 @@ extern "C" __attribute__((visibility("default"))) long long emulated_streams(voi
 extern "C" __attribute__((visibility("default"))) int emulated_has_context(int device);
 /* For specs: calls of cudaFree, cudaFreeHost and cudaHostAlloc while NCCL launched a group. */
 extern "C" __attribute__((visibility("default"))) long long emulated_frees_in_groups(void);
+/* For specs: how often a function was called (those that copy, and those of events). */
+extern "C" __attribute__((visibility("default"))) long long emulated_calls(const char *function);
 
 /* ---- launches ---- */
 

@@ -220,6 +220,23 @@ int own_device() {
   return device;
 }
 
+/* How often a function was called; made at its first call. */
+struct counted {
+  const char *name;
+  std::atomic<long long> calls;
+  counted *next;
+  explicit counted(const char *of);
+};
+std::atomic<counted *> all_counted;
+counted::counted(const char *of) : name(of), calls(0), next(all_counted) {
+  while (!all_counted.compare_exchange_weak(next, this)) {}
+}
+#define COUNT()                                                                                    \
+  do {                                                                                             \
+    static counted own(__func__);                                                                  \
+    own.calls++;                                                                                   \
+  } while (0)
+
 cudaError_t result(cudaError_t error) {
   if (error) last_error = error;
   return error;
@@ -293,6 +310,11 @@ long long emulated_allocations(void) { return allocations; }
 long long emulated_launches(void) { return launches; }
 long long emulated_streams(void) { return streams; }
 int emulated_has_context(int index) { return index >= 0 && index < DEVICES && contexts[index]; }
+long long emulated_calls(const char *function) {
+  for (const counted *c = all_counted; c; c = c->next)
+    if (!strcmp(c->name, function)) return c->calls;
+  return 0;
+}
 
 cudaError_t emulated_accept(cudaStream_t queue, const emulated_kernel &k) {
   size_t threads = (size_t)k.block.x * k.block.y * k.block.z;
@@ -482,6 +504,7 @@ cudaError_t cudaFreeHost(void *p) {
 /* Ordinary memory is read before the call returns, and written, too. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
                             cudaStream_t queue) {
+  COUNT();
   if (emulated_begin(queue)) {
     bool usual = !usable(queue->device);
     if (usual) memmove(to, from, bytes);
@@ -499,6 +522,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
   return error;
 }
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queue) {
+  COUNT();
   return emulated_do(queue, [=] { memset(to, value, bytes); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
@@ -527,6 +551,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
+  COUNT();
   if (event->device != queue->device) return result(cudaErrorInvalidResourceHandle);
   if (usable_at_once(queue)) return last_error;
   event->queue = emulation::of(queue);
@@ -539,11 +564,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t queue) {
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  COUNT();
   if (usable(device)) return last_error;
   return !event->queue || event->queue->is_over(event->number) ? cudaSuccess
                                                                : result(cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  COUNT();
   if (usable(device)) return last_error;
   if (event->queue) event->queue->wait_for(event->number);
   return usable(device);
@@ -556,6 +583,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEven
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned) {
+  COUNT();
   if (usable_at_once(queue)) return last_error;
   emulation::queue *other = event->queue;
   uint64_t number = event->number;

@@ -5,6 +5,7 @@
 -- layer's gradInput is nil, as scripts of Torch7 say it. With 2 workers nn.DataParallelTable runs
 -- two host devices of one core each, and PyTorch's DistributedDataParallel, on gloo, two processes
 -- of one thread; the batch is the same.
+local shared = require 'networks'
 local rows = {}
 
 local function classes(net, x, n)
@@ -19,21 +20,6 @@ local function convolutions(net, before, width, count)
       before = width
    end
    return net:add(nn.SpatialMaxPooling(2, 2))
-end
-
-local function block(before, width, stride)
-   local body = nn.Sequential()
-      :add(nn.SpatialConvolution(before, width, 3, 3, stride, stride, 1, 1))
-      :add(nn.SpatialBatchNormalization(width)):add(nn.ReLU(true))
-      :add(nn.SpatialConvolution(width, width, 3, 3, 1, 1, 1, 1))
-      :add(nn.SpatialBatchNormalization(width))
-   local short = nn.Identity()
-   if stride > 1 or before ~= width then
-      short = nn.Sequential():add(nn.SpatialConvolution(before, width, 1, 1, stride, stride))
-         :add(nn.SpatialBatchNormalization(width))
-   end
-   return nn.Sequential():add(nn.ConcatTable():add(body):add(short)):add(nn.CAddTable(true))
-      :add(nn.ReLU(true))
 end
 
 local networks = {
@@ -59,17 +45,8 @@ local networks = {
       return classes(net, torch.randn(64, 3, 32, 32), 10)
    end,
    resnet = function()
-      local net = nn.Sequential():add(nn.SpatialConvolution(3, 16, 3, 3, 1, 1, 1, 1))
-         :add(nn.SpatialBatchNormalization(16)):add(nn.ReLU(true))
-      local before = 16
-      for _, width in ipairs{16, 32, 64} do
-         for i = 1, 3 do
-            net:add(block(before, width, i == 1 and width > 16 and 2 or 1))
-            before = width
-         end
-      end
-      net:add(nn.SpatialAveragePooling(8, 8)):add(nn.View(64)):add(nn.Linear(64, 10))
-      return classes(net, torch.randn(64, 3, 32, 32), 10)
+      local net, x = shared['ResNet-20']()
+      return classes(net, x, 10)
    end,
    lstm = function()
       local net = nn.Sequential():add(nn.LookupTable(1000, 256))
