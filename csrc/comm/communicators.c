@@ -407,7 +407,7 @@ static int communicator_take(int device, dpt__communicator **communicator) {
   *communicator = g;
   if (g) return 0;
   DPT__TRY(communicator_new(1, &device, &g));
-  if (d->backend->stream_new && d->backend->stream_new(d->index, &g->native)) {
+  if (d->backend->stream_new && d->backend->stream_new(d->index, 1, &g->native)) {
     communicator_free(g);
     return 1;
   }

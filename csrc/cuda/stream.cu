@@ -12,20 +12,23 @@
 #include <cstdlib>
 #include <cstring>
 
-static int native_init(dpt__native_stream *q) {
+static int native_init(dpt__native_stream *q, int urgent) {
+  int least, greatest;
   dpt__apart_from_groups apart;
   DPT__CUDA(cudaHostAlloc((void **)&q->fault, sizeof *q->fault, cudaHostAllocPortable));
   memset(q->fault, 0, sizeof *q->fault);
-  DPT__CUDA(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
+  DPT__CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  DPT__CUDA(
+      cudaStreamCreateWithPriority(&q->stream, cudaStreamNonBlocking, urgent ? greatest : least));
   return 0;
 }
 
 /* *out stays as it is if it fails: a stream without a native one may start another time. */
-static int stream_new(int index, void **out) {
+static int stream_new(int index, int urgent, void **out) {
   dpt__native_stream *q = (dpt__native_stream *)calloc(1, sizeof *q);
   if (!q) return dpt__cuda_fail("no host memory for a native stream");
   dpt__visit there(index);
-  if (there.failed || native_init(q)) {
+  if (there.failed || native_init(q, urgent)) {
     if (q->fault) (void)cudaFreeHost(q->fault); /* the first failure is the one to report */
     free(q);
     return 1;

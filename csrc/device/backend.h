@@ -80,12 +80,13 @@ struct dpt__backend {
   void (*pinned_free)(void *p, size_t bytes);
   /* A backend whose kernels only issue work, to a native stream that a device works off (a GPU),
    * fills in the rest; NULL if a kernel's return is its end. event_record makes an event if *event
-   * is NULL, which it stays if that fails, and may record one again that others waited for. enter
-   * is called first by each stream's thread. None of the others moves a thread that has entered a
-   * device. lost: 1 once an error was met after which the backend does no more work. */
+   * is NULL, which it stays if that fails, and may record one again that others waited for. Work of
+   * an urgent stream begins before that of others. enter is called first by each stream's thread.
+   * None of the others moves a thread that has entered a device. lost: 1 once an error was met
+   * after which the backend does no more work. */
   int (*enter)(int index);
   int (*lost)(void);
-  int (*stream_new)(int index, void **stream);
+  int (*stream_new)(int index, int urgent, void **stream);
   int (*event_record)(int index, void *stream, void **event);
   int (*stream_wait_event)(void *stream, void *event);
   int (*event_query)(void *event, int *done);

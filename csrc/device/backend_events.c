@@ -41,7 +41,7 @@ int dpt__backend_events_new(dpt__stream *stream) {
   if (!events) return dpt__no_memory("no host memory for the events of a stream");
   dpt__mutex_init(&events->lock, NULL);
   void *native = NULL;
-  if (stream->backend->stream_new(stream->unit, &native)) {
+  if (stream->backend->stream_new(stream->unit, stream->index < 0, &native)) {
     free(events);
     return 1;
   }

@@ -16,7 +16,7 @@ static int run_fail(dpt__context *context, const void *args) { return dpt__fail(
 static dpt__stream *starting; /* whose queue is being made */
 static int looks;             /* waits while it was being made */
 
-static int stream_new(int index, void **queue) {
+static int stream_new(int index, int urgent, void **queue) {
   static int queues;
   *queue = &queues;
   if (!starting) return 0;

@@ -27,3 +27,51 @@ describe('A reduction on a GPU #hostonly', function()
       assert.equal('1\ttrue\n1\ttrue\n2\ttrue\n', run.lua(counts, emulated))
    end)
 end)
+
+local training = [[
+   local ffi = require 'ffi'
+   local dpt = require 'dpt'
+   local torch, cutorch, nn = dpt.torch, dpt.cutorch, dpt.nn
+   ffi.cdef[=[
+      long long emulated_launches(void), emulated_calls(const char *);
+      int emulated_urgent(int);
+   ]=]
+   torch.setdefaulttensortype 'torch.FloatTensor'
+   local inner = nn.Sequential():add(nn.Linear(300, 300)):add(nn.ReLU()):add(nn.Linear(300, 300))
+      :add(nn.ReLU()):add(nn.Linear(300, 10)):cuda()
+   local net = nn.DataParallelTable(1, true):add(inner, {1, 2})
+   local criterion = nn.MSECriterion():cuda()
+   local input, target = torch.rand(8, 300):cuda(), torch.rand(8, 10):cuda()
+   local params, gradients = net:getParameters()
+   local lib = ffi.load(io.open '/proc/self/maps':read '*a':match '/%S*libdpt_emulated%S*')
+   local function step()
+      net:zeroGradParameters()
+      criterion:forward(net:forward(input), target)
+      net:backward(input, criterion:backward(net.output, target))
+      params:add(-0.01, gradients)
+      cutorch.synchronizeAll()
+   end
+   local function counts()
+      return tonumber(lib.emulated_launches()), tonumber(lib.emulated_calls 'cudaMemcpyAsync'),
+         tonumber(lib.emulated_calls 'cudaEventRecord'),
+         tonumber(lib.emulated_calls 'cudaStreamWaitEvent')
+   end
+   local before = {lib.emulated_urgent(0), lib.emulated_urgent(1)}
+   for _ = 1, 3 do step() end
+   local launches, copies, events, waits = counts()
+   for _ = 1, 5 do step() end
+   local after = {counts()}
+   print(before[1], before[2], lib.emulated_urgent(0), lib.emulated_urgent(1))
+   print((after[1] - launches) / 5, (after[2] - copies) / 5)
+   print((after[3] - events) / 5, (after[4] - waits) / 5)
+]]
+
+describe('A step of a parallel network on GPUs #hostonly', function()
+   it('sums beside the backward pass in streams with priority, and asks for little', function()
+      local output = run.lua(training, {DPT_DEVICES = 'emulated:2'})
+      local urgent, kernels, events, waits = output:match '^([^\n]*)\n([^\n]*)\n(%S+)\t(%S+)\n$'
+      assert.equal('0\t0\t1\t1', urgent, output)
+      assert.equal('34\t16', kernels) -- launches and copies
+      assert.is_true(tonumber(events) <= 32 and tonumber(waits) <= 27, output)
+   end)
+end)

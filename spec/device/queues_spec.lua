@@ -144,7 +144,7 @@ describe('An error of CUDA #hostonly', function()
          cutorch.setDevice(2)
          fails('cudaHostAlloc', start)
          cutorch.setDevice(3)
-         fails('cudaStreamCreateWithFlags', start)
+         fails('cudaStreamCreateWithPriority', start)
          print(tonumber(emulated.emulated_streams()) - before)
          fails('cudaEventCreateWithFlags', function()
             start()
@@ -161,7 +161,7 @@ describe('An error of CUDA #hostonly', function()
          print(x:sum())
       ]], {DPT_DEVICES = 'emulated:3'})
       local of = ': cudaErrorMemoryAllocation [^\n]*\n'
-      assert.matches('^[^\n]*cudaHostAlloc' .. of .. 'nothing\n[^\n]*cudaStreamCreateWithFlags' ..
+      assert.matches('^[^\n]*cudaHostAlloc' .. of .. 'nothing\n[^\n]*cudaStreamCreateWithPriority' ..
          of .. 'nothing\n2\n[^\n]*cudaEventCreateWithFlags' .. of ..
          'nothing\ncutorch.graph: cudaStreamBeginCapture' .. of .. 'called nothing\n56\n$', text)
    end)

@@ -11,7 +11,7 @@ local planted = [[
    ffi.cdef [=[
       int two_gpus_rejections(void); int two_gpus_has_context(int device);
       int cudaSetDevice(int); int cudaGetDevice(int *); int cudaGetLastError(void);
-      int cudaStreamCreateWithFlags(void **, unsigned);
+      int cudaStreamCreateWithPriority(void **, unsigned, int);
       int cudaEventCreateWithFlags(void **, unsigned); int cudaEventRecord(void *, void *);
       int cudaEventElapsedTime(float *, void *, void *);
       int cudaMalloc(void **, size_t); int cudaFree(void *);
@@ -26,7 +26,7 @@ local planted = [[
    for device = 0, 1 do
       C.cudaSetDevice(device)
       local s, e, m = ffi.new 'void *[1]', ffi.new 'void *[1]', ffi.new 'void *[1]'
-      assert(C.cudaStreamCreateWithFlags(s, 1) == 0 and C.cudaEventCreateWithFlags(e, 0) == 0)
+      assert(C.cudaStreamCreateWithPriority(s, 1, 0) == 0 and C.cudaEventCreateWithFlags(e, 0) == 0)
       assert(C.cudaMalloc(m, 100) == 0)
       stream[device], event[device], memory[device] = s[0], e[0], m[0]
    end

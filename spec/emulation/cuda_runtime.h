@@ -129,7 +129,8 @@ cudaError_t cudaFreeHost(void *p);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t queue);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queue);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned flags);
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *queue, unsigned flags, int priority);
 cudaError_t cudaStreamWaitEvent(cudaStream_t queue, cudaEvent_t event, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t queue);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
@@ -169,8 +170,10 @@ extern "C" __attribute__((visibility("default"))) long long emulated_streams(voi
 extern "C" __attribute__((visibility("default"))) int emulated_has_context(int device);
 /* For specs: calls of cudaFree, cudaFreeHost and cudaHostAlloc while NCCL launched a group. */
 extern "C" __attribute__((visibility("default"))) long long emulated_frees_in_groups(void);
-/* For specs: how often a function was called (those that copy, and those of events). */
+/* For specs: how often a function was called (those that copy, and those of events); how many
+ * streams of a device have the greatest priority. */
 extern "C" __attribute__((visibility("default"))) long long emulated_calls(const char *function);
+extern "C" __attribute__((visibility("default"))) int emulated_urgent(int device);
 
 /* ---- launches ---- */
 

@@ -525,10 +525,21 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queu
   COUNT();
   return emulated_do(queue, [=] { memset(to, value, bytes); });
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *queue, unsigned) {
+
+enum { GREATEST = -5 }; /* as on GPUs, the least is 0 */
+static std::atomic<int> urgent[DEVICES];
+int emulated_urgent(int index) { return urgent[index]; }
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  *least = 0;
+  *greatest = GREATEST;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *queue, unsigned, int priority) {
   if (planted(__func__)) return last_error;
   streams++;
   *queue = new emulation::queue(own_device());
+  if (priority == GREATEST) urgent[device]++;
   return cudaSuccess;
 }
 /* What may not be done while the queue records a graph. */

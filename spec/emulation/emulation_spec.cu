@@ -149,7 +149,7 @@ static dpt__context on_another_queue() {
   static dpt__native_stream other;
   dpt__context own = context;
   setenv("DPT_EMULATED_ASYNC", "1", 1);
-  if (cudaStreamCreateWithFlags(&other.stream, cudaStreamNonBlocking)) abort();
+  if (cudaStreamCreateWithPriority(&other.stream, cudaStreamNonBlocking, 0)) abort();
   own.native_stream = &other;
   return own;
 }
@@ -209,7 +209,7 @@ static int succeeds(int (*f)()) {
 
 int main() {
   context.native_stream = &native;
-  if (cudaStreamCreateWithFlags(&native.stream, cudaStreamNonBlocking)) return 1;
+  if (cudaStreamCreateWithPriority(&native.stream, cudaStreamNonBlocking, 0)) return 1;
   const struct {
     const char *name;
     int (*run)();
