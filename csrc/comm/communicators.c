@@ -6,8 +6,8 @@
  * read. A batch is a rendezvous of its streams (device/rendezvous.h): the thread of the last one
  * issues it for all, waits until the library has put it into their native streams, and notes it as
  * pending. One thread watches over the pending collectives; it sleeps while there is none. Those of
- * several processes are issued by whoever calls, to a native stream of their own, and asked about
- * by the same thread, which holds `lock` for each question alone: others' processes may take long.
+ * several processes are asked about by whoever waits for them, who holds `lock` for each question
+ * alone: others' processes may take long.
  */
 #include "comm/communicators.h"
 
@@ -30,7 +30,6 @@ struct dpt__communicator {
   int n;                   /* devices of this process */
   int *device;             /* (n) */
   void *joined;
-  void *native;  /* of several processes: the native stream */
   int ended;     /* of several processes: aborted; under `lock` */
   char name[64]; /* "devices 1, 2" */
 };
@@ -56,8 +55,8 @@ static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &fir
 static char why[512] DPT__GUARDED_BY(lock); /* the library was aborted */
 /* queued items may still name them, so they stay */
 static dpt__communicator *given_up DPT__GUARDED_BY(lock);
-static dpt__communicator *between DPT__GUARDED_BY(lock); /* those of several processes */
-static dpt__communicator *spare DPT__GUARDED_BY(lock);   /* of several processes, and left */
+static dpt__communicator *between DPT__GUARDED_BY(lock);        /* those of several processes */
+static dpt__list spare[DPT__MAX_DEVICES] DPT__GUARDED_BY(lock); /* events of a device */
 
 /* clang proves the writers: it knows no "either" */
 static enum state state DPT__GUARDED_BY(lock);
@@ -396,29 +395,10 @@ static int communicator_await(const dpt__communicator *g, void *pending) {
   }
 }
 
-/* One that is left, with its native stream, or a new one. */
-static int communicator_take(int device, dpt__communicator **communicator) {
-  const dpt__device *d = dpt__device_at(device);
-  dpt__lock(&lock);
-  dpt__communicator **link = &spare, *g;
-  while (*link && (*link)->device[0] != device) link = &(*link)->next;
-  if ((g = *link)) *link = g->next;
-  dpt__unlock(&lock);
-  *communicator = g;
-  if (g) return 0;
-  DPT__TRY(communicator_new(1, &device, &g));
-  if (d->backend->stream_new && d->backend->stream_new(d->index, 1, &g->native)) {
-    communicator_free(g);
-    return 1;
-  }
-  *communicator = g;
-  return 0;
-}
-
 int dpt__communicator_join(const char *id, int ranks, int rank, int device,
                            dpt__communicator **communicator) {
   dpt__communicator *g;
-  DPT__TRY(communicator_take(device, &g));
+  DPT__TRY(communicator_new(1, &device, &g));
   dpt__lock(&lock);
   int status = library->join(id, ranks, rank, 1, &dpt__device_at(device)->index, &g->joined);
   g->next = between;
@@ -432,15 +412,29 @@ int dpt__communicator_join(const char *id, int ranks, int rank, int device,
   return 0;
 }
 
-static int communicator_issue(dpt__communicator *g, int n, const dpt__collective_call *call,
-                              const dpt__buffers *buffers, void **pending) {
+int dpt__communicator_line_up(const dpt__communicator *g, void *native, dpt__ongoing *ongoing) {
+  const dpt__device *d = dpt__device_at(g->device[0]);
+  *ongoing = (dpt__ongoing){NULL, NULL};
+  if (!native) return 0;
+  dpt__lock(&lock);
+  dpt__list *list = &spare[d->number - 1];
+  void *recorded = list->n ? list->item[--list->n] : NULL;
+  dpt__unlock(&lock);
+  DPT__TRY(d->backend->event_record(d->index, native, &recorded));
+  ongoing->before = recorded;
+  return 0;
+}
+
+static int communicator_issue(dpt__communicator *g, void *native, int n,
+                              const dpt__collective_call *call, const dpt__buffers *buffers,
+                              dpt__ongoing *ongoing) {
   dpt__lock(&lock);
   int status =
-      g->ended ? dpt__fail("%s", why) : library->issue(g->joined, &g->native, n, call, buffers);
+      g->ended ? dpt__fail("%s", why) : library->issue(g->joined, &native, n, call, buffers);
   dpt__unlock(&lock);
   DPT__TRY(status || communicator_await(g, NULL));
   dpt__lock(&lock);
-  status = g->ended ? dpt__fail("%s", why) : library->record(g->joined, &g->native, pending);
+  status = g->ended ? dpt__fail("%s", why) : library->record(g->joined, &native, &ongoing->pending);
   dpt__unlock(&lock);
   return status;
 }
@@ -453,14 +447,32 @@ static int communicator_fail(const dpt__communicator *g) {
                    what);
 }
 
-int dpt__communicator_begin(dpt__communicator *g, int n, const dpt__collective_call *call,
-                            const dpt__buffers *buffers, void **pending) {
-  *pending = NULL;
-  return communicator_issue(g, n, call, buffers, pending) ? communicator_fail(g) : 0;
+int dpt__communicator_begin(dpt__communicator *g, void *native, int n,
+                            const dpt__collective_call *call, const dpt__buffers *buffers,
+                            dpt__ongoing *ongoing) {
+  return communicator_issue(g, native, n, call, buffers, ongoing) ? communicator_fail(g) : 0;
 }
 
-int dpt__communicator_await(dpt__communicator *g, void *pending) {
-  return communicator_await(g, pending) ? communicator_fail(g) : 0;
+void dpt__communicator_await_turn(dpt__communicator *g, dpt__ongoing *ongoing) {
+  const dpt__device *d = dpt__device_at(g->device[0]);
+  if (!ongoing->before) return;
+  (void)d->backend->event_synchronize(ongoing->before); /* a device that failed is found again */
+  dpt__lock(&lock);
+  (void)dpt__list_add(&spare[d->number - 1], ongoing->before); /* a lost one costs its memory */
+  dpt__unlock(&lock);
+  ongoing->before = NULL;
+}
+
+int dpt__communicator_await(dpt__communicator *g, const dpt__ongoing *ongoing) {
+  return communicator_await(g, ongoing->pending) ? communicator_fail(g) : 0;
+}
+
+void dpt__communicators_give_up(void) {
+  dpt__lock(&lock);
+  int lives = 0;
+  for (const dpt__communicator *g = between; g; g = g->next) lives |= !g->ended;
+  if (lives) communicators_give_up();
+  dpt__unlock(&lock);
 }
 
 /* An aborted one stays: the library may not be called for it. */
@@ -471,9 +483,7 @@ void dpt__communicator_leave(dpt__communicator *g) {
   if (!g->ended) {
     *link = g->next;
     if (g->joined) library->leave(g->joined);
-    g->joined = NULL;
-    g->next = spare;
-    spare = g;
+    communicator_free(g);
   }
   dpt__unlock(&lock);
 }

@@ -4,7 +4,7 @@
  * Invariant: whatever the library does not end in time is aborted, and the streams that took part
  * keep one error about it; from then on tensors travel by copies, until dpt__communicators_open
  * is called again. Nothing here waits for a device but dpt__communicator_of, which waits for the
- * library when devices are joined for the first time.
+ * library when devices are joined for the first time, and dpt__communicator_await.
  */
 #ifndef DPT_COMM_COMMUNICATORS_H
 #define DPT_COMM_COMMUNICATORS_H
@@ -43,12 +43,26 @@ int dpt__communicator_new_id(char id[DPT__COLLECTIVES_ID]);
 /* *communicator = `ranks` devices, of which this process has rank `rank`; waits for the others. */
 int dpt__communicator_join(const char *id, int ranks, int rank, int device,
                            dpt__communicator **communicator);
-/* Begins n calls as one, on buffers that nothing queued uses any more; *pending: to wait for. */
-int dpt__communicator_begin(dpt__communicator *communicator, int n,
+/* Calls that were begun as one. */
+typedef struct dpt__ongoing {
+  void *before;  /* the backend's event: what the stream had before; NULL: nothing */
+  void *pending; /* the library's */
+} dpt__ongoing;
+
+/* Notes that what is begun next comes after what a native stream of the communicator's device has
+ * now (NULL: the device is a host device, whose stream's thread this is). */
+int dpt__communicator_line_up(const dpt__communicator *communicator, void *native,
+                              dpt__ongoing *ongoing);
+/* Puts n calls as one into the native stream. */
+int dpt__communicator_begin(dpt__communicator *communicator, void *native, int n,
                             const dpt__collective_call *call, const dpt__buffers *buffers,
-                            void **pending);
-/* Waits until they are done. */
-int dpt__communicator_await(dpt__communicator *communicator, void *pending);
+                            dpt__ongoing *ongoing);
+/* Waits until nothing is before them in the stream; then until they are done. */
+void dpt__communicator_await_turn(dpt__communicator *communicator, dpt__ongoing *ongoing);
+int dpt__communicator_await(dpt__communicator *communicator, const dpt__ongoing *ongoing);
+/* Ends all that runs, of which this thread's error message says what went wrong: streams that wait
+ * for it go on. */
+void dpt__communicators_give_up(void);
 /* Frees it; nothing runs on it. */
 void dpt__communicator_leave(dpt__communicator *communicator);
 /* This process ends while others may wait for it: ends what runs, if such a one was joined. */

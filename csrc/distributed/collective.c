@@ -6,6 +6,9 @@
  * is the order in which they run. The current stream of a device tensor is waited for, and waits in
  * turn; nothing waits on the host. Memory that the engine cannot read (a GPU's) is left to the
  * devices' library if the group has it (devices.c), and else goes through page-locked host memory.
+ * The library's work goes into the native stream of the device's communication stream, which the
+ * native streams of the tensors are ordered with by events; the stream of ranks records that work
+ * as an operation from when all before it is done there until it has ended.
  * Sums of halves are taken in float (for all ranks in narrow.c); in deterministic mode sums of
  * floats are taken wide and in the order of ranks.
  */
@@ -31,12 +34,23 @@
 
 enum { ORDERED = 1 << 15 }; /* elements that are added up at once in the order of ranks */
 
+enum { LINED_UP = 1, ISSUED };
+
+/* The part of a job that the devices' library does. */
+typedef struct issue {
+  dpt__counter reached; /* LINED_UP; ISSUED: or it could not be, status */
+  int status;
+  dpt__event item; /* the communication stream's item */
+  dpt__ongoing ongoing;
+} issue;
+
 typedef struct job {
   dpt__operation operation; /* signature.count: of one rank's part, or of what all have */
   char *from, *to;
   dpt__ranks *group, *made;    /* made: the group that the operation makes */
   int *number;                 /* gets the made group's */
   int32_t root, device, dtype; /* root: in the group; device: to be joined; dtype: of the memory */
+  issue *issue;                /* NULL: the engine does it */
   int32_t messages;            /* only these are queued */
   dpt__message message[1];
 } job;
@@ -146,12 +160,20 @@ static int collective_alone(const dpt__ranks *g, const job *j) {
   return 0;
 }
 
+/* Work that could not be issued is an error of the stream that was to do it. */
+static int collective_perform_issued(const job *j) {
+  dpt__counter_wait(&j->issue->reached, ISSUED);
+  if (j->issue->status) return 1;
+  if (j->messages) DPT__TRY(dpt__messages_run(j->group, j->messages, j->message));
+  return dpt__communicator_await(j->group->devices, &j->issue->ongoing);
+}
+
 static int collective_perform(const job *j) {
   const dpt__engine *engine = dpt__job_own.engine;
   dpt__ranks *g = j->group;
   const dpt__signature *s = &j->operation.signature;
+  if (j->issue) return collective_perform_issued(j);
   if (dpt__is_message(s)) return dpt__messages_run(g, j->messages, j->message);
-  if (s->flags & DPT__ON_DEVICES) return dpt__devices_call(g, s, j->dtype, j->from, j->to);
   int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
   switch (s->what) {
   case DPT_RANKS_BARRIER:
@@ -239,6 +261,48 @@ static int collective_run(dpt__context *context, const void *args) {
   }
   dpt__record_end(w->record, which);
   return status;
+}
+
+/* ---- the items of what the devices' library does ---- */
+
+static int collective_issue(dpt__context *context, const job *j) {
+  issue *i = j->issue;
+  const dpt__ranks *g = j->group;
+  const dpt__signature *s = &j->operation.signature;
+  void *native = context->native_stream;
+  i->item = dpt__event_running(context->stream);
+  i->status = dpt__communicator_line_up(g->devices, native, &i->ongoing);
+  dpt__counter_advance(&i->reached, LINED_UP);
+  if (!i->status)
+    i->status = dpt__is_message(s)
+                    ? dpt__messages_begin(g, native, j->messages, j->message, &i->ongoing)
+                    : dpt__devices_begin(g, native, s, j->dtype, j->from, j->to, &i->ongoing);
+  int status = i->status;
+  if (status) dpt__watch_let_explain();
+  dpt__counter_advance(&i->reached, ISSUED);
+  return status;
+}
+
+/* An error is that of the communication stream's item, and of this one. */
+static void collective_await_issued(dpt__context *context, const job *j) {
+  issue *i = j->issue;
+  dpt__counter_wait(&i->reached, LINED_UP);
+  dpt__communicator_await_turn(j->group->devices, &i->ongoing);
+  int failed = collective_run(context, j);
+  dpt__event_run(i->item); /* it uses the job no more, and its own error is set */
+  if (failed && !i->status) dpt__stream_set_error(i->item.stream, context->name, i->item.number);
+  if (failed) dpt__communicators_give_up();
+  dpt__stream_inherit(context->stream, context->number, i->item);
+}
+
+/* Both have the address of a job, and the one of ranks frees it. */
+static int collective_run_issue(dpt__context *context, const void *args) {
+  job *j = *(job *const *)args;
+  if (context->stream != dpt__job_own.stream) return collective_issue(context, j);
+  collective_await_issued(context, j);
+  free(j->issue);
+  free(j);
+  return 0;
 }
 
 /* ---- what a call needs ---- */
@@ -360,9 +424,32 @@ typedef struct call {
   uint64_t *number;
 } call;
 
+/* Queues it as an item of two streams, of which the other one is a device's. */
+static int collective_push_issue(const job *j, dpt__stream *other) {
+  dpt__stream *ranks = dpt__job_own.stream;
+  const char *name = dpt__collective_name(j->operation.signature.what);
+  job *own = malloc(collective_bytes(j));
+  issue *i = calloc(1, sizeof *i);
+  int status = own && i ? 0 : dpt__no_memory("%s: no host memory", name);
+  if (!status) {
+    dpt__counter_init(&i->reached);
+    memcpy(own, j, collective_bytes(j));
+    own->issue = i;
+    int first = ranks->id < other->id;
+    dpt__stream *streams[2] = {first ? ranks : other, first ? other : ranks};
+    status = dpt__stream_push_all(2, streams, collective_run_issue, name, &own, sizeof own);
+  }
+  if (status) {
+    free(own);
+    free(i);
+  }
+  return status;
+}
+
 /* Runs the operation in the caller's thread if the caller waits and nothing is queued, but not in a
- * trace, which shows what streams run; queues it otherwise. */
-static int collective_submit(job *j, int now, uint64_t *number) {
+ * trace, which shows what streams run; queues it otherwise. device: the stream that issues what the
+ * devices' library does, or NULL. */
+static int collective_submit(job *j, dpt__stream *device, int now, uint64_t *number) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
   dpt__job *w = &dpt__job_own;
   int status;
@@ -374,8 +461,9 @@ static int collective_submit(job *j, int now, uint64_t *number) {
     status = collective_run(NULL, j);
     *number = dpt__event_last(w->stream).number;
   } else {
-    status = dpt__stream_push(w->stream, collective_run, dpt__collective_name(s->what), j,
-                              collective_bytes(j));
+    status = device ? collective_push_issue(j, device)
+                    : dpt__stream_push(w->stream, collective_run, dpt__collective_name(s->what), j,
+                                       collective_bytes(j));
     *number = dpt__event_last(w->stream).number;
     if (status) --*issued;
   }
@@ -404,7 +492,7 @@ static int collective_run_in_place(call *c) {
     if (c->now) DPT__TRY(dpt__event_record(p->stream, &last) || dpt__event_wait_quietly(last));
     DPT__TRY(dpt__stream_wait_all(ranks, p->stream));
   }
-  DPT__TRY(collective_submit(c->job, c->now, c->number));
+  DPT__TRY(collective_submit(c->job, NULL, c->now, c->number));
   for (int i = 0; i < c->n; i++)
     if (collective_is_first(c, i)) DPT__TRY(dpt__stream_wait_all(c->part[i].stream, ranks));
   return 0;
@@ -430,7 +518,7 @@ static int collective_run_between(call *c) {
   dpt__stream *ranks = dpt__job_own.stream;
   for (int i = 0; i < c->n; i++)
     if (collective_is_first(c, i)) DPT__TRY(collective_await_all(ranks, c->part[i].stream));
-  DPT__TRY(collective_submit(c->job, 0, c->number));
+  DPT__TRY(collective_submit(c->job, NULL, 0, c->number));
   for (int i = 0; i < c->n; i++)
     if (collective_is_first(c, i)) DPT__TRY(collective_await_all(c->part[i].stream, ranks));
   return 0;
@@ -478,17 +566,24 @@ static int collective_run_staged(call *c) {
 
 /* ---- by the devices' own library ---- */
 
-/* Tensors of the group's device. */
+/* Tensors of the group's device, whose communication stream waits for their streams, and they for
+ * it. */
 static int collective_run_on_device(call *c) {
+  dpt__stream *device = dpt__communication_stream(c->job->group->device);
+  if (!device) return 1;
   for (int i = 0; i < c->n; i++) {
     part *p = &c->part[i];
     dpt_storage *s = p->tensor->storage_;
     *p->at = dpt__at(p->tensor);
     c->job->dtype = dpt__type(p->tensor);
-    if (s && s->block) DPT__TRY(dpt__block_use(s->block, p->stream));
+    if (s && s->block) DPT__TRY(dpt__block_use(s->block, device));
     if (s && p->stores) dpt__storage_written(s);
+    if (collective_is_first(c, i)) DPT__TRY(dpt__stream_wait_all(device, p->stream));
   }
-  return collective_run_between(c);
+  DPT__TRY(collective_submit(c->job, device, 0, c->number));
+  for (int i = 0; i < c->n; i++)
+    if (collective_is_first(c, i)) DPT__TRY(dpt__stream_wait_all(c->part[i].stream, device));
+  return 0;
 }
 
 /* Replaces a part's tensor by a contiguous one of that kind on the group's device. */
@@ -542,7 +637,7 @@ static int collective_join_devices(dpt__ranks *g, int device) {
            .group = g,
            .device = device};
   dpt__lock(&joining);
-  if (!atomic_load(&g->asked)) status = collective_submit(&j, 1, &number);
+  if (!atomic_load(&g->asked)) status = collective_submit(&j, NULL, 1, &number);
   dpt__unlock(&joining);
   return status;
 }
@@ -678,7 +773,7 @@ int dpt__collective_group(const char *fn, int n, const int *list, int *number) {
            .group = world,
            .made = g,
            .number = number};
-  if (!collective_submit(&j, 1, &which)) return 0;
+  if (!collective_submit(&j, NULL, 1, &which)) return 0;
   dpt__group_free(g);
   return dpt__fail_in("%s", fn);
 }

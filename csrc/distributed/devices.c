@@ -8,8 +8,6 @@
  */
 #include "distributed/devices.h"
 
-#include "comm/communicators.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,15 +77,9 @@ int dpt__devices_take(const dpt__signature *s) {
   return !kind->reduces || (s->dtype != DPT_I16 && (is_sum || !dpt__is_real((int)s->dtype)));
 }
 
-static int devices_run(const dpt__ranks *g, int n, const dpt__collective_call *call,
-                       const dpt__buffers *buffers) {
-  void *pending;
-  return dpt__communicator_begin(g->devices, n, call, buffers, &pending) ||
-         dpt__communicator_await(g->devices, pending);
-}
-
 /* Sends and receives of all parts, as one; this rank's own as well. */
-static int devices_all_to_all(const dpt__ranks *g, int64_t bytes, const char *from, char *to) {
+static int devices_all_to_all(const dpt__ranks *g, void *native, int64_t bytes, const char *from,
+                              char *to, dpt__ongoing *ongoing) {
   size_t n = 2 * (size_t)g->n;
   dpt__collective_call *call = calloc(n, sizeof *call);
   dpt__buffers *buffers = calloc(n, sizeof *buffers);
@@ -99,7 +91,7 @@ static int devices_all_to_all(const dpt__ranks *g, int64_t bytes, const char *fr
     buffers[2 * i + 1].to = to + i * bytes;
   }
   if (call && buffers)
-    status = devices_run(g, (int)n, call, buffers);
+    status = dpt__communicator_begin(g->devices, native, (int)n, call, buffers, ongoing);
   else
     dpt__no_memory("no host memory for messages to %d ranks", g->n);
   free(call);
@@ -107,19 +99,21 @@ static int devices_all_to_all(const dpt__ranks *g, int64_t bytes, const char *fr
   return status;
 }
 
-int dpt__devices_call(const dpt__ranks *g, const dpt__signature *s, int dtype, const void *from,
-                      void *to) {
+int dpt__devices_begin(const dpt__ranks *g, void *native, const dpt__signature *s, int dtype,
+                       const void *from, void *to, dpt__ongoing *ongoing) {
   static const int32_t HOW[] = {[DPT_RANKS_SUM] = DPT__OP_SUM,
                                 [DPT_RANKS_MIN] = DPT__OP_MIN,
                                 [DPT_RANKS_MAX] = DPT__OP_MAX,
                                 [DPT_RANKS_MEAN] = DPT__OP_MEAN};
   const dpt__collective_kind *kind = dpt__kind_of(s);
   int64_t width = kind->reduces ? 1 : (int64_t)dpt__dtype_size(dtype);
-  if (s->what == DPT_RANKS_ALL_TO_ALL) return devices_all_to_all(g, s->count * width, from, to);
+  if (s->what == DPT_RANKS_ALL_TO_ALL)
+    return devices_all_to_all(g, native, s->count * width, from, to, ongoing);
   dpt__collective_call call = {.what = kind->device,
                                .dtype = dtype,
                                .root = (int32_t)s->root,
                                .count = s->count * width,
                                .op = HOW[s->how]};
-  return devices_run(g, 1, &call, &(dpt__buffers){from ? from : to, to});
+  dpt__buffers buffers = {from ? from : to, to};
+  return dpt__communicator_begin(g->devices, native, 1, &call, &buffers, ongoing);
 }

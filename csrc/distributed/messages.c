@@ -1,13 +1,13 @@
 /* messages.c: see messages.h.
  *
  * Invariant: beside each message goes its signature, by the engine with a tag of its own, which the
- * receiver compares. All that this rank sends and receives at once is begun before anything is
- * waited for. A message that both ends send and receive by the devices' library says so in its
- * signature; that library knows no tags, so both ends begin those of one call by rising tags.
+ * receiver compares. All that this rank sends and receives by the engine at once is begun before
+ * anything is waited for. A message that both ends send and receive by the devices' library says so
+ * in its signature; that library knows no tags, so both ends begin those of one call by rising
+ * tags.
  */
 #include "distributed/messages.h"
 
-#include "comm/communicators.h"
 #include "distributed/watchdog.h"
 
 #include <stdlib.h>
@@ -52,22 +52,31 @@ static void messages_compare(const dpt__signature *own, const dpt__signature *it
 
 /* A call that is under way. */
 typedef struct messages {
-  int n, calls, transfers;
+  int n, transfers;
   const dpt__message *message;
-  dpt__signature *got;        /* (n): of what is received */
-  dpt__transfer *transfer;    /* (2 n): the headers, then what goes by the engine */
-  dpt__collective_call *call; /* (n): what goes by the devices' library; as the next two */
+  dpt__signature *got;     /* (n): of what is received */
+  dpt__transfer *transfer; /* (2 n): the headers, then what goes by the engine */
+} messages;
+
+/* Calls of the devices' library: (n). */
+typedef struct calls {
+  int n;
+  dpt__collective_call *call;
   dpt__buffers *buffers;
   int32_t *tag;
-} messages;
+} calls;
 
 static int messages_receives(const dpt__message *m) {
   return m->signature.what == DPT_RANKS_RECEIVE;
 }
 
-/* Adds a call of the devices' library, after those of lower and equal tags. */
-static void messages_add_call(messages *all, const dpt__message *m, int64_t bytes) {
-  int receives = messages_receives(m), i = all->calls++;
+static int64_t messages_bytes(const dpt__message *m) {
+  return m->signature.count * (int64_t)dpt__dtype_size((int)m->signature.dtype);
+}
+
+/* Adds a call after those of lower and equal tags. */
+static void messages_add_call(calls *all, const dpt__message *m) {
+  int receives = messages_receives(m), i = all->n++;
   for (; i > 0 && all->tag[i - 1] > m->tag; i--) {
     all->tag[i] = all->tag[i - 1];
     all->call[i] = all->call[i - 1];
@@ -75,7 +84,7 @@ static void messages_add_call(messages *all, const dpt__message *m, int64_t byte
   }
   all->tag[i] = m->tag;
   all->call[i] = (dpt__collective_call){
-      .what = receives ? DPT__RECEIVE : DPT__SEND, .root = m->peer, .count = bytes};
+      .what = receives ? DPT__RECEIVE : DPT__SEND, .root = m->peer, .count = messages_bytes(m)};
   all->buffers[i] = (dpt__buffers){receives ? NULL : m->data, receives ? m->data : NULL};
 }
 
@@ -85,43 +94,51 @@ static void messages_list(messages *all) {
     const dpt__message *m = &all->message[i];
     const dpt__signature *s = &m->signature;
     int receives = messages_receives(m);
-    int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
     void *header = receives ? &all->got[i] : (void *)(uintptr_t)s;
     all->transfer[i] = (dpt__transfer){header, sizeof *s, m->peer, 2 * m->tag, receives};
-    if (s->flags & DPT__ON_DEVICES)
-      messages_add_call(all, m, bytes);
-    else
+    if (!(s->flags & DPT__ON_DEVICES))
       all->transfer[all->transfers++] =
-          (dpt__transfer){m->data, bytes, m->peer, 2 * m->tag + 1, receives};
+          (dpt__transfer){m->data, messages_bytes(m), m->peer, 2 * m->tag + 1, receives};
   }
+}
+
+int dpt__messages_begin(const dpt__ranks *g, void *native, int n, const dpt__message *message,
+                        dpt__ongoing *ongoing) {
+  size_t some = (size_t)n;
+  calls all = {0};
+  char *memory = calloc(some + 1, sizeof *all.call + sizeof *all.buffers + sizeof *all.tag);
+  if (!memory) return dpt__no_memory("no host memory for %d messages", n);
+  all.call = (dpt__collective_call *)memory;
+  all.buffers = (dpt__buffers *)(all.call + some);
+  all.tag = (int32_t *)(all.buffers + some);
+  for (int i = 0; i < n; i++)
+    if (message[i].signature.flags & DPT__ON_DEVICES) messages_add_call(&all, &message[i]);
+  int status =
+      all.n ? dpt__communicator_begin(g->devices, native, all.n, all.call, all.buffers, ongoing)
+            : 0;
+  free(memory);
+  return status;
 }
 
 static int messages_do(const dpt__ranks *g, messages *all) {
   const dpt__engine *engine = dpt__job_own.engine;
-  void *begun, *pending = NULL;
+  void *begun;
   messages_list(all);
   DPT__TRY(engine->begin(g->joined, all->transfers, all->transfer, &begun));
-  if (all->calls)
-    DPT__TRY(dpt__communicator_begin(g->devices, all->calls, all->call, all->buffers, &pending));
   DPT__TRY(engine->await(begun, all->n));
   for (int i = 0; i < all->n; i++)
     if (all->transfer[i].receives) messages_compare(&all->message[i].signature, &all->got[i]);
-  if (all->transfers > all->n) DPT__TRY(engine->await(begun, all->transfers));
-  return all->calls ? dpt__communicator_await(g->devices, pending) : 0;
+  return all->transfers > all->n ? engine->await(begun, all->transfers) : 0;
 }
 
 int dpt__messages_run(const dpt__ranks *g, int n, const dpt__message *message) {
   size_t some = (size_t)n;
   messages all = {.n = n, .message = message};
   if (!n) return 0;
-  char *memory = calloc(some, sizeof *all.got + 2 * sizeof *all.transfer + sizeof *all.call +
-                                  sizeof *all.buffers + sizeof *all.tag);
+  char *memory = calloc(some, sizeof *all.got + 2 * sizeof *all.transfer);
   if (!memory) return dpt__no_memory("no host memory for %d messages", n);
   all.got = (dpt__signature *)memory;
   all.transfer = (dpt__transfer *)(all.got + some);
-  all.call = (dpt__collective_call *)(all.transfer + 2 * some);
-  all.buffers = (dpt__buffers *)(all.call + some);
-  all.tag = (int32_t *)(all.buffers + some);
   int status = messages_do(g, &all);
   free(memory);
   return status;

@@ -17,8 +17,40 @@ local function sumIs(wanted, t)
       ('%s: %g to %g, wanted %g'):format(t:type(), values:min(), values:max(), wanted))
 end
 
+-- Which streams have what, as in 'allReduce -1', while f runs.
+local function itemsOf(f)
+   local C = require('dpt.ffi').C
+   local profiler, found = require('dpt').profiler, {}
+   local n, without = ffi.new 'int64_t[1]', ffi.new 'int64_t[1]'
+   profiler.start()
+   f()
+   profiler.stop()
+   local records = C.dpt_trace_records(n, without)
+   for i = 0, tonumber(n[0]) - 1 do
+      local r = records[i]
+      if r.device_ > 0 then found[ffi.string(r.name_) .. ' ' .. r.stream_] = true end
+   end
+   return found
+end
+
+-- No thread of a device's stream waits for other ranks, and operations may follow each other.
+local function follows()
+   local items = itemsOf(function() sumIs(size, ones 'CudaTensor') end)
+   assert(items['allReduce -1'] and not items['wait for ranks 0'], 'a stream is held')
+   local list = {}
+   for i = 1, 20 do
+      list[i] = torch.CudaTensor(1000 * i):fill(i)
+      if i % 5 == 0 then distributed.broadcast(list[i - 1], 1) end
+      distributed.allReduce(list[i])
+      list[i]:add(1)
+      if i % 7 == 0 then assert(list[i]:min() == i * size + 1) end
+   end
+   for i, t in ipairs(list) do assert(t:min() == i * size + 1 and t:max() == t:min(), i) end
+end
+
 local wrongs = {
    works = function()
+      follows()
       fake 'wrong'
       sumIs(size + 1, ones 'CudaTensor')
       sumIs(size + 1, ones 'CudaHalfTensor') -- as floats
