@@ -56,6 +56,50 @@ describe('Between devices,', function()
       assert.is_true(same.copied() > before) -- counted as ever
    end)
 
+   it('sums of devices whose kernels reach the others have the same bits and copy nothing',
+      function()
+         if count < 3 then return pending('needs 3 devices') end
+         local chunk = 2 ^ 20 -- elements of a launch; from four launches on all devices sum
+         local function lists(n, size)
+            torch.manualSeed(3)
+            local all = {}
+            for i = 1, n do
+               local t = torch.FloatTensor(size):uniform(-1, 1)
+               all[i] = on((i - 1) % count + 1, function() return t:cuda() end)
+            end
+            return all
+         end
+         local function sums()
+            local results, copied = {}, {}
+            for _, case in ipairs{{3, 4 * chunk + 77}, {3, 1001}, {70, 3000}} do
+               local all = lists(unpack(case))
+               cutorch.synchronizeAll()
+               local before = same.copied()
+               local sum = comm.reduceAdd(all, 2)
+               copied[#copied + 1] = same.copied() - before
+               results[#results + 1] = sum:float()
+            end
+            local all = lists(count, 240000)
+            for _, t in ipairs(comm.allReduce(all)) do results[#results + 1] = t:float() end
+            local parts = {}
+            for i = 1, count do
+               parts[i] = on(i, function() return torch.CudaTensor(240000 / count) end)
+            end
+            dpt.nccl.reduceScatter(all, parts)
+            for _, t in ipairs(parts) do results[#results + 1] = t:float() end
+            return results, copied
+         end
+         local expected, brought = sums()
+         for _, bytes in ipairs(brought) do assert.is_true(bytes > 0) end
+         finally(function() cutorch.setKernelPeerToPeerAccess(false) end)
+         cutorch.setKernelPeerToPeerAccess(true)
+         local results, copied = sums()
+         same.bits(expected, results)
+         if dpt.cutorch.getDeviceProperties(1).name:find 'emulated' then
+            assert.same({0, 0, 0}, copied)
+         end
+      end)
+
    it('B6: replicas that are no peers train as others', function()
       if count < 2 then return pending('needs 2 devices') end
       local function train()
