@@ -161,8 +161,9 @@ describe('An error of CUDA #hostonly', function()
          print(x:sum())
       ]], {DPT_DEVICES = 'emulated:3'})
       local of = ': cudaErrorMemoryAllocation [^\n]*\n'
-      assert.matches('^[^\n]*cudaHostAlloc' .. of .. 'nothing\n[^\n]*cudaStreamCreateWithPriority' ..
-         of .. 'nothing\n2\n[^\n]*cudaEventCreateWithFlags' .. of ..
+      assert.matches('^[^\n]*cudaHostAlloc' .. of ..
+         'nothing\n[^\n]*cudaStreamCreateWithPriority' .. of ..
+         'nothing\n2\n[^\n]*cudaEventCreateWithFlags' .. of ..
          'nothing\ncutorch.graph: cudaStreamBeginCapture' .. of .. 'called nothing\n56\n$', text)
    end)
 
