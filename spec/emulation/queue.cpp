@@ -64,6 +64,7 @@ queue::queue(int device_) {
   std::lock_guard<std::mutex> guard(list().lock);
   list().all.push_back(this);
   random = (uint64_t)number_of("DPT_SEED") * 1000003u + list().all.size();
+  start();
 }
 
 uint64_t queue::put(std::function<void()> work, bool waits) {
@@ -74,7 +75,6 @@ uint64_t queue::put(std::function<void()> work, bool waits) {
   }
   std::unique_lock<std::mutex> guard(lock);
   items.push_back({std::move(work), waits});
-  if (!has_thread) start();
   uint64_t number = ++queued;
   guard.unlock(); /* what wakes up finds it free */
   more.notify_one();
@@ -110,7 +110,8 @@ void queue::wait_for(uint64_t number) {
   ended.wait(guard, [=] { return done >= number; });
 }
 
-/* Signals that do not come of what a thread itself does are for others. */
+/* Starts the thread, at once: a thread that comes later would change what specs count. Signals that
+ * do not come of what it does itself are for others. */
 void queue::start() {
   sigset_t all, before;
   sigfillset(&all);
@@ -118,7 +119,6 @@ void queue::start() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread(&queue::run, this).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  has_thread = true;
 }
 
 void queue::delay() {

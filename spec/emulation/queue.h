@@ -38,7 +38,6 @@ private:
   std::deque<item> items; /* of the thread: the last ones that were queued */
   uint64_t queued = 0, random;
   std::atomic<uint64_t> done{0};
-  bool has_thread = false;
   void start();
   void run();
   void delay();
