@@ -144,7 +144,7 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
   size_t size = compute == CUBLAS_COMPUTE_64F ? sizeof(double) : sizeof(float);
   memcpy(&first, alpha, size);
   memcpy(&second, beta, size);
-  (void)cudaSetDevice(-1);
+  emulated_leave(cudaErrorInvalidValue);
   auto work = [=]() { call(p, &first, a, a_stride, b, b_stride, &second, c, c_stride, count); };
   const void *operands[] = {a, b, c};
   cudaError_t error = emulated_do(handle->stream, work, "cublasGemmStridedBatchedEx",

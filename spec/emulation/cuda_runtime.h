@@ -192,6 +192,9 @@ void emulated_run(const emulated_kernel &kernel, void (*call)(void *), void *arg
 /* The dynamic shared memory of the running block. */
 void *emulated_shared(void);
 
+/* Leaves an error on this thread, as a library does whose call has failed. */
+void emulated_leave(cudaError_t error);
+
 /* The devices whose memory the words there point to. */
 typedef std::bitset<256> emulated_devices;
 emulated_devices emulated_owners(const void *values, size_t bytes);

@@ -289,6 +289,7 @@ bool emulated_begin(cudaStream_t queue) { return !queue->graph && emulation::of(
 void emulated_end(cudaStream_t queue) { emulation::of(queue)->end(); }
 
 void emulated_break(int error) { broken = error; }
+void emulated_leave(cudaError_t error) { last_error = error; }
 
 static std::mutex planting;
 static char planted_call[64];
