@@ -63,10 +63,12 @@ static int64_t sum_last_part(const reduction *j) {
 }
 
 static int sum_is_direct(const participant *w, int64_t n) {
-  if (!w->stream->backend->stream_new || !dpt__peer_kernels()) return 0;
-  for (int64_t i = 0; i < n; i++)
+  if (!dpt__peer_kernels()) return 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (!w[i].stream->backend->stream_new) return 0;
     for (int64_t k = 0; k < i; k++)
       if (!dpt__peers(w[i].stream->device, w[k].stream->device)) return 0;
+  }
   return 1;
 }
 
