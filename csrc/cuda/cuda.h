@@ -26,6 +26,8 @@ int dpt__cuda_status(cudaError_t error, const char *call);
     if (dpt__cuda_status((call), #call)) return 1;                                                 \
   } while (0)
 
+enum { DPT__MOST_GPUS = 256 };
+
 /* Makes `index` the thread's device and notes that the process uses it. */
 int dpt__cuda_enter(int index);
 /* Moves a thread that is still on device 0 by default to a device that the process uses. Called

@@ -1,48 +1,13 @@
 /* devices.cu: the GPUs of this machine, their memory, and who reaches whose.
  *
- * Invariant: a stream's thread issues work to one device only. No context is made on a device that
- * the process does not use, so every call that may make one is made on a device that it uses.
+ * Invariant: every call that may make a context is made on a device that the process uses
+ * (visit.cu).
  */
 #include "cuda/cuda.h"
 #include "cuda/group.h"
 
-#include <atomic>
 #include <cstring>
 #include <mutex>
-
-enum { MOST = 256 };
-
-/* ---- the device of a thread ---- */
-
-static std::atomic<bool> used[MOST];
-static std::atomic<int> last_used(-1);
-
-int dpt__cuda_enter(int index) {
-  DPT__CUDA(cudaSetDevice(index));
-  used[index] = true;
-  last_used = index;
-  return 0;
-}
-
-/* A thread is on a device other than 0 only if somebody has put it there. */
-static bool device_is_default(int index) { return !index && !used[0]; }
-
-int dpt__cuda_settle(void) {
-  static thread_local bool settled;
-  int index;
-  if (settled || last_used < 0) return 0;
-  DPT__CUDA(cudaGetDevice(&index));
-  if (device_is_default(index)) DPT__CUDA(cudaSetDevice(last_used));
-  settled = true;
-  return 0;
-}
-
-dpt__visit::dpt__visit(int index) : before(index), returns(false), failed(true) {
-  if (dpt__cuda_status(cudaGetDevice(&before), "cudaGetDevice")) return;
-  if ((before != index || !used[index]) && dpt__cuda_enter(index)) return;
-  returns = before != index && !device_is_default(before);
-  failed = false;
-}
 
 /* ---- what there is ---- */
 
@@ -79,7 +44,7 @@ static int devices_versions(int *runtime, int *driver) {
 /* A copy of the device's name that lives as long as the process. */
 static const char *devices_name(int index, const char *name) {
   static std::mutex lock;
-  static char *names[MOST];
+  static char *names[DPT__MOST_GPUS];
   std::lock_guard<std::mutex> guard(lock);
   if (!names[index]) names[index] = strdup(name);
   return names[index] ? names[index] : "GPU";
@@ -87,7 +52,7 @@ static const char *devices_name(int index, const char *name) {
 
 static int devices_properties(int index, dpt_device_info *info, int64_t *memory) {
   cudaDeviceProp p;
-  if (index < 0 || index >= MOST) return dpt__cuda_fail("there is no GPU %d", index);
+  if (index < 0 || index >= DPT__MOST_GPUS) return dpt__cuda_fail("there is no GPU %d", index);
   DPT__CUDA(cudaGetDeviceProperties(&p, index));
   memset(info, 0, sizeof *info);
   info->name = devices_name(index, p.name);
