@@ -44,9 +44,13 @@ static void threads_name_limit(char *text, size_t size) {
   if (!n) snprintf(text, size, "no limit of this process is set: see the system's");
 }
 
+/* The thread has no signals but those of what it does itself: they would end the process past a
+ * handler that the process has for them. */
 int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what) {
+  static const int OWN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigset_t all, old;
   sigfillset(&all);
+  for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++) sigdelset(&all, OWN[i]);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, (size_t)8 << 20);
