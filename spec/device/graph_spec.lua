@@ -372,7 +372,7 @@ describe('cutorch.graph', function()
       end
    end)
 
-   it('lets other threads work on other streams, and not on this one', function()
+   it('lets other threads work on other streams, and not on this one #notsan', function()
       local text = run.lua [[
          local dpt = require 'dpt'
          local threads = require 'threads'

@@ -252,6 +252,32 @@ describe('Memory', function()
       for _ = 1, 100 do torch.CudaTensor(2 ^ 22):fill(1) end -- 16 MiB each
    end)
 
+   it('is not used again before another stream has used it', function()
+      local beside = cutorch.getNumStreams() + 1
+      cutorch.reserveStreams(beside, true)
+      finally(function() cutorch.setStream(0) end)
+      local sum = torch.CudaTensor(2 ^ 16)
+      cutorch.setStream(beside)
+      asleep({1}, function(awake)
+         cutorch.setStream(0)
+         local x = torch.CudaTensor(2 ^ 16):fill(1)
+         sum:zero()
+         cutorch.streamWaitFor(beside, {0})
+         cutorch.setStream(beside)
+         sum:add(x)
+         cutorch.setStream(0)
+         x = nil
+         collectgarbage()
+         collectgarbage()
+         local others = {} -- one of them would have its memory
+         for i = 1, 20 do others[i] = torch.CudaTensor(2 ^ 16):fill(2) end
+         local early = not awake()
+         cutorch.setStream(beside)
+         assert.equal(2 ^ 16, sum:sum())
+         return early
+      end)
+   end)
+
    it('can be page-locked', function()
       local x = cutorch.createCudaHostTensor(3, 4):fill(2)
       assert.equal('torch.FloatTensor', x:type())

@@ -45,12 +45,12 @@ const region *find(const void *p) {
 
 /* ---- pages that can not be read ---- */
 
-/* The kernel that runs without memory of others. */
+/* The kernel that runs without memory of others. Its thread sets the others first, and alone reads
+ * them. */
 struct {
-  pthread_t thread;
   const char *kernel;
   int device;
-  std::atomic<bool> runs;
+  std::atomic<pthread_t> thread{0}; /* 0: none runs */
 } confined;
 struct sigaction before;
 
@@ -63,7 +63,7 @@ void on_fault(int signal, siginfo_t *info, void *) {
     sigaction(signal, &before, nullptr); /* the instruction faults again */
     return;
   }
-  if (confined.runs && pthread_equal(confined.thread, pthread_self())) {
+  if (confined.thread == pthread_self()) {
     fprintf(stderr,
             "emulation: kernel %s of device %d uses memory of device %d, which is no peer: an "
             "illegal address\n",
@@ -127,12 +127,11 @@ void run_without(const emulated_devices &others, int device, const char *kernel,
   std::call_once(once, watch_faults);
   std::lock_guard<std::mutex> guard(all().protecting);
   protect(others, PROT_NONE);
-  confined.thread = pthread_self();
   confined.kernel = kernel;
   confined.device = device;
-  confined.runs = true;
+  confined.thread = pthread_self();
   work();
-  confined.runs = false;
+  confined.thread = 0;
   protect(others, PROT_READ | PROT_WRITE);
 }
 

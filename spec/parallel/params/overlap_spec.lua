@@ -82,7 +82,7 @@ describe('dpt.parallel.params.overlap', function()
          end
       end)
 
-      it('returns them with random delays in the streams: ' .. name, function()
+      it('returns them with random delays in the streams #notsan: ' .. name, function()
          if most < 2 then return pending('needs 2 devices') end
          finally(function() lib.delay_set(0) end)
          lib.delay_set(tonumber(os.getenv 'DPT_SEED') or 7)
@@ -159,7 +159,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.same(live[2], live[1])
    end)
 
-   it('begins while the backward pass goes on', function()
+   it('begins while the backward pass goes on #notsan', function()
       if n < 2 then return pending('needs 2 devices') end
       local first = modules.Slow(6, 6)
       first.milliseconds = 0
