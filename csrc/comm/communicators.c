@@ -6,8 +6,8 @@
  * read. A batch is a rendezvous of its streams (device/rendezvous.h): the thread of the last one
  * issues it for all, waits until the library has put it into their native streams, and notes it as
  * pending. One thread watches over the pending collectives; it sleeps while there is none. Those of
- * several processes are asked about by whoever waits for them, who holds `lock` for each question
- * alone: others' processes may take long.
+ * several processes are queried by the thread that waits for them, which holds `lock` during a
+ * query only: other processes may take long.
  */
 #include "comm/communicators.h"
 

@@ -94,7 +94,7 @@ typedef struct span {
   char *at;
 } span;
 
-/* The next elements of summand s: as they lie where w reaches them, or brought to part i. */
+/* Finds the next elements of summand s: in place if w reaches them, else copied into part i. */
 static int sum_fetch(participant *w, reduction *j, int64_t s, int64_t count, int64_t i,
                      span *found) {
   dpt__row *row = &j->in[s];

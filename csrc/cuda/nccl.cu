@@ -30,8 +30,8 @@ static void apart_leave(int &own) {
   apart.changed.notify_all();
 }
 
-/* A call that takes longer waits for a kernel that hangs: who launches holds the lock of the watch
- * over collectives (comm/communicators.c), which is to abort that. */
+/* A call that takes longer waits for a kernel that hangs. The launching thread holds the lock that
+ * the watch over collectives (comm/communicators.c) needs to abort that kernel. */
 void dpt__group_begin(void) {
   std::unique_lock<std::mutex> guard(apart.lock);
   apart.changed.wait_for(guard, std::chrono::seconds(5), [] { return !apart.others; });

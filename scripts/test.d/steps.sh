@@ -267,8 +267,8 @@ run_delay() {
   sanitized_specs spec/{comm,parallel,threads} spec/nn/DataParallelTable_spec.lua
 }
 
-# What streams and their events order, also within CUDA's plugin and its kernels: a wait that is
-# missing is a data race, whether or not the numbers are wrong; one that is planted is reported.
+# The order of streams by events, with CUDA's plugin and its kernels: a missing wait is a data race,
+# whether or not the numbers are wrong; a planted one is reported.
 # LuaJIT itself is not instrumented, and shells do not run under that sanitizer.
 run_tsan_emulated() {
   local library log

@@ -260,17 +260,17 @@ describe('Memory', function()
       cutorch.setStream(beside)
       asleep({1}, function(awake)
          cutorch.setStream(0)
-         local x = torch.CudaTensor(2 ^ 16):fill(1)
+         local kept = {torch.CudaTensor(2 ^ 16):fill(1)}
          sum:zero()
          cutorch.streamWaitFor(beside, {0})
          cutorch.setStream(beside)
-         sum:add(x)
+         sum:add(kept[1])
          cutorch.setStream(0)
-         x = nil
+         kept[1] = nil
          collectgarbage()
          collectgarbage()
-         local others = {} -- one of them would have its memory
-         for i = 1, 20 do others[i] = torch.CudaTensor(2 ^ 16):fill(2) end
+         -- one of these would get its memory
+         for i = 1, 20 do kept[i] = torch.CudaTensor(2 ^ 16):fill(2) end
          local early = not awake()
          cutorch.setStream(beside)
          assert.equal(2 ^ 16, sum:sum())

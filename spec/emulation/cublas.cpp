@@ -1,8 +1,8 @@
 /* cublas.cpp: cuBLAS's functions on the host's kernel of products.
  *
  * Invariant: a call that cuBLAS would refuse is refused; a product takes one thread. A workspace is
- * filled with rubbish: nobody else may keep anything there. A product leaves an error behind on its
- * thread (cudaGetLastError), as a library does that tries what a device may not have.
+ * filled with rubbish: nobody else may keep anything there. A product sets the last error of its
+ * thread (cudaGetLastError), as a library does that tries a feature the device may lack.
  */
 #include "cublas_v2.h"
 #include "cuda_fp16.h"

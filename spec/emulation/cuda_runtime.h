@@ -75,7 +75,7 @@ typedef enum cudaError {
 struct emulated_queue {
   int device;
   struct emulated_graph *graph = nullptr; /* that it records; NULL: what it gets is done */
-  /* Work that waits for others than this queue, and may do so for ever (nccl.cpp). */
+  /* Queues work that waits for other queues, possibly forever (nccl.cpp). */
   virtual void put_waiting(std::function<void()> work) = 0;
 
 protected:
@@ -106,8 +106,8 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxTexture1DLinearWidth = 69
 };
 
-/* By C's names and to be seen, as those of libcudart are: a preloaded library may stand before them
- * (spec/cuda/two_gpus.cpp). */
+/* Exported with C linkage, as those of libcudart are, so that a preloaded library can interpose
+ * them (spec/cuda/two_gpus.cpp). */
 extern "C" {
 #pragma GCC visibility push(default)
 const char *cudaGetErrorName(cudaError_t error);
@@ -192,18 +192,18 @@ void emulated_run(const emulated_kernel &kernel, void (*call)(void *), void *arg
 /* The dynamic shared memory of the running block. */
 void *emulated_shared(void);
 
-/* Leaves an error on this thread, as a library does whose call has failed. */
+/* Sets the last error of this thread, as a library does whose call has failed. */
 void emulated_leave(cudaError_t error);
 
-/* The devices whose memory the words there point to. */
+/* Returns the devices whose memory the words at that address point to. */
 typedef std::bitset<256> emulated_devices;
 emulated_devices emulated_owners(const void *values, size_t bytes);
 
-/* Does the work in the queue's order, or records it. operands: whose memory it uses. */
+/* Queues the work, or records it into a graph. operands: the devices whose memory it uses. */
 cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work, const char *name = "",
                         const emulated_devices &operands = {});
-/* If the queue has nothing to do, and no thread that would do it: what the caller does before
- * emulated_end is the next in its order. */
+/* Returns true if the queue is idle and has no thread: what the caller does before emulated_end is
+ * then the next item. */
 bool emulated_begin(cudaStream_t queue);
 void emulated_end(cudaStream_t queue);
 

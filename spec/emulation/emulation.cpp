@@ -214,13 +214,13 @@ enum { DEVICES = 256 };
 std::atomic<bool> contexts[DEVICES]; /* that have been made */
 thread_local int device;             /* the thread's */
 
-/* The thread's device: every call that may need its context makes it. */
+/* Returns the thread's device, whose context is made by the first call that may need it. */
 int own_device() {
   contexts[device] = true;
   return device;
 }
 
-/* How often a function was called; made at its first call. */
+/* Counts the calls of a function; made by the first one. */
 struct counted {
   const char *name;
   std::atomic<long long> calls;
@@ -264,7 +264,7 @@ struct emulated_event {
   std::shared_ptr<std::chrono::steady_clock::time_point> at; /* where it is timed */
 };
 
-/* The devices among them whose memory the device does not reach. */
+/* Returns those of the devices whose memory the device does not reach. */
 static emulated_devices strangers(int index, emulated_devices others) {
   others.reset((size_t)index);
   for (size_t i = 0; others.any() && i < DEVICES; i++)
@@ -299,7 +299,7 @@ void emulated_fail_next(const char *call, int error) {
   snprintf(planted_call, sizeof planted_call, "%s", call);
   planted_error = error;
 }
-/* The error that a spec asked this call for, once. */
+/* Returns the error that a spec has planted for this call, once. */
 static cudaError_t planted(const char *call) {
   std::lock_guard<std::mutex> guard(planting);
   if (strcmp(planted_call, call)) return cudaSuccess;

@@ -43,10 +43,10 @@ const region *find(const void *p) {
   return (uintptr_t)p < next->first + next->second.bytes ? &next->second : nullptr;
 }
 
-/* ---- pages that can not be read ---- */
+/* ---- unreadable pages ---- */
 
-/* The kernel that runs without memory of others. Its thread sets the others first, and alone reads
- * them. */
+/* The kernel that runs while memory of other devices is unreadable. `kernel` and `device` are
+ * written before `thread`, and read by that thread only. */
 struct {
   const char *kernel;
   int device;
@@ -54,7 +54,7 @@ struct {
 } confined;
 struct sigaction before;
 
-/* Threads that may read the memory try again until they can. */
+/* A thread that may read the memory retries until it can. */
 void on_fault(int signal, siginfo_t *info, void *) {
   std::shared_lock<std::shared_mutex> guard(all().lock);
   const region *at = find(info->si_addr);

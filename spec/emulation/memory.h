@@ -1,9 +1,9 @@
 /* memory.h: which memory belongs to which device, and what a kernel may not read.
  *
  * Invariant: a pointer in a kernel's parameters to memory of a device that is no peer of its own
- * makes that memory unreadable while the kernel runs; if it is read all the same the process ends
- * with the kernel's name. Others that need the memory meanwhile wait. Under AddressSanitizer, which
- * looks at ends of memory that need not be those of pages, nothing is made unreadable.
+ * makes that memory unreadable while the kernel runs; a kernel that reads it ends the process with
+ * the kernel's name. Other threads that access it meanwhile wait. Under AddressSanitizer, whose
+ * redzones do not begin at pages, nothing is made unreadable.
  */
 #ifndef DPT_EMULATED_MEMORY_H
 #define DPT_EMULATED_MEMORY_H

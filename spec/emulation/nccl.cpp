@@ -237,8 +237,8 @@ void hold(ncclComm_t rank) {
   while (!rank->aborted) usleep(1000);
 }
 
-/* Puts a rank's part of a group into its queue. Two communicators' kernels at once on one device
- * may wait for each other for ever. */
+/* Puts a rank's part of a group into its queue. Kernels of two communicators at once on one device
+ * can deadlock. */
 void put(ncclComm_t rank, cudaStream_t stream, std::function<void()> part) {
   static std::atomic<ncclComm_t> works[256];
   std::atomic<ncclComm_t> &own = works[stream->device];

@@ -26,8 +26,8 @@ long long number_of(const char *variable) {
   return text ? atoll(text) : 0;
 }
 
-/* Items that run while the process ends would use what is destroyed: the end waits for those that
- * have begun, and no other one begins. What waits may never end. */
+/* Items that run while the process exits would use destroyed objects: the exit waits for those that
+ * have begun, and no other one begins. Items that wait for other queues may never end. */
 std::atomic<int> running, ending;
 struct process {
   pid_t id = getpid();
@@ -75,7 +75,7 @@ uint64_t queue::put(std::function<void()> work, bool waits) {
   }
   std::unique_lock<std::mutex> guard(lock);
   items.push_back({std::move(work), waits});
-  if (thread_of != getpid()) start(); /* a child has none of its parent's threads */
+  if (thread_of != getpid()) start(); /* fork copies no threads */
   uint64_t number = ++queued;
   guard.unlock(); /* what wakes up finds it free */
   more.notify_one();
@@ -111,8 +111,8 @@ void queue::wait_for(uint64_t number) {
   ended.wait(guard, [=] { return done >= number; });
 }
 
-/* Starts the thread, at once: a thread that comes later would change what specs count. Signals that
- * do not come of what it does itself are for others. */
+/* Starts the thread, at once: specs count threads. Signals that its own instructions do not raise
+ * are blocked. */
 void queue::start() {
   sigset_t all, before;
   sigfillset(&all);

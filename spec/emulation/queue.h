@@ -1,9 +1,9 @@
-/* queue.h: queues (cudaStream_t) that do their work in order, at once or on threads of their own.
+/* queue.h: queues (cudaStream_t), which run their items in order.
  *
- * Invariant: item n of a queue begins after item n - 1 has ended. With DPT_EMULATED_ASYNC=1 a
- * thread of the queue does every item, up to DPT_EMULATED_DELAY microseconds late where it is one
- * of a random quarter (DPT_SEED is the seed). Otherwise who queues an item does it, unless it, or
- * one before it, waits for others.
+ * Invariant: item n of a queue begins after item n - 1 has ended. With DPT_EMULATED_ASYNC=1 the
+ * queue's thread runs every item, and begins a random quarter of them up to DPT_EMULATED_DELAY
+ * microseconds late (DPT_SEED is the seed). Otherwise the thread that queues an item runs it,
+ * unless the item, or one before it, waits for other queues.
  */
 #ifndef DPT_EMULATED_QUEUE_H
 #define DPT_EMULATED_QUEUE_H
@@ -19,10 +19,10 @@ namespace emulation {
 class queue final : public emulated_queue {
 public:
   explicit queue(int device);
-  /* Returns the number of the item. waits: for others than this queue. */
+  /* Returns the number of the item. waits: for other queues. */
   uint64_t put(std::function<void()> work, bool waits = false);
   void put_waiting(std::function<void()> work) override { put(std::move(work), true); }
-  /* An item that the caller does between the two; false: the thread has to do it. */
+  /* Bracket an item that the caller runs itself; false: it must be put. */
   bool begin();
   void end();
   uint64_t last();
@@ -50,7 +50,7 @@ inline queue *of(cudaStream_t stream) { return static_cast<queue *>(stream); }
 /* Waits for all that is queued on the device. */
 void drain(int device);
 
-/* A planted fault: cudaStreamWaitEvent does nothing on this thread. */
+/* A planted fault: true if cudaStreamWaitEvent does nothing on this thread. */
 extern thread_local bool skips_waits;
 
 } // namespace emulation

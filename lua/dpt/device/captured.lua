@@ -1,9 +1,9 @@
---- dpt.device.captured: numbers of scripts' tables that a captured graph has taken over.
+--- dpt.device.captured: settings of scripts' tables that a captured graph depends on.
 --
--- Invariant: kernels of a graph keep the numbers that they were captured with. Whoever passes the
--- settings of a table to kernels notes them here while a function is captured; each replay of the
--- graph compares them with what the table has then, and a difference is an error. Outside a
--- capture that costs one test.
+-- Invariant: kernels of a graph keep the numbers that they were captured with. Code that passes
+-- settings of a table to kernels notes them here during a capture; each replay of the graph
+-- compares them with the current values, and a difference is an error. Outside a capture that costs
+-- one test.
 local fail = require('dpt.ffi').fail
 local type = require('dpt.ffi').type
 local torch = require('dpt.class').torch
@@ -15,9 +15,9 @@ local M = {}
 M.notes = nil
 
 --- Notes settings of a table, once for each capture.
--- @param owner string: whose settings they are, as messages name it
--- @param t table: has them
--- @param keys list: their names; one that the table does not have has the value nil
+-- @param owner string: the name of their owner in messages
+-- @param t table: the table with the settings
+-- @param keys list: their names; a missing one has the value nil
 function M.note(owner, t, keys)
    local notes = M.notes
    if not notes or notes[t] then return end
@@ -26,8 +26,8 @@ function M.note(owner, t, keys)
 end
 
 --- Notes the first n entries of an object's list.
--- @param self object: has the list
--- @param field string: which list
+-- @param self object: the owner of the list
+-- @param field string: the name of the list
 -- @param n number: entries
 function M.noteList(self, field, n)
    if not M.notes then return end
