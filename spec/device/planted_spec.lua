@@ -26,7 +26,6 @@ end
 local SPECS = {
    wait = 'spec/comm/coalesce_spec.lua',
    read = 'spec/comm/coalesce_spec.lua',
-   reuse = 'spec/comm/coalesce_spec.lua',
    context = 'spec/device/queues_spec.lua'
 }
 
@@ -46,6 +45,33 @@ local ACROSS = [[
    b:copy(b:clone():copy(a):mul(2))
    a:add(b)
    print(a:sum())
+]]
+
+-- A tensor that another stream uses, collected before that stream has come to it, several times.
+local REUSE = [[
+   local dpt = require 'dpt'
+   local cutorch, torch = dpt.cutorch, dpt.torch
+   cutorch.reserveStreams(1, true)
+   local slow, sum, wrong = torch.CudaTensor(400, 400):fill(1), torch.CudaTensor(1000), false
+   for _ = 1, 5 do
+      local kept = {torch.CudaTensor(1000):fill(1)}
+      sum:zero()
+      cutorch.streamWaitFor(1, {0})
+      cutorch.setStream(1)
+      for _ = 1, 20 do slow:exp() end
+      sum:add(kept[1])
+      cutorch.setStream(0)
+      os.execute 'sleep 0.01' -- until that is in the device's queue
+      kept[1] = nil
+      collectgarbage()
+      collectgarbage()
+      for i = 1, 20 do kept[i] = torch.CudaTensor(1000):fill(2) end
+      cutorch.setStream(1)
+      wrong = wrong or sum:sum() ~= 1000
+      cutorch.setStream(0)
+      cutorch.streamWaitFor(0, {1})
+   end
+   print(wrong)
 ]]
 
 -- Two communicators that have device 2, on streams of their own; device 1 holds up the first one.
@@ -88,9 +114,13 @@ local function hangs(fault)
    return standIn.run(HANGS, 3, 'hang=2', with{DPT_TIMEOUT = '1', DPT_EMULATED_FAULT = fault})
 end
 
+local function reuses(fault)
+   return run.lua(REUSE, with{DPT_DEVICES = 'emulated:1', DPT_EMULATED_FAULT = fault})
+end
+
 local description = os.getenv 'DPT_EMULATED_ASYNC' == '1' and describe or function() end
 
-description('A planted fault', function()
+description('A planted fault #hostonly', function()
    it('is found by a spec, which passes without it', function()
       local sound = {}
       for fault, spec in pairs(SPECS) do
@@ -100,6 +130,11 @@ description('A planted fault', function()
          devices.DPT_EMULATED_FAULT = fault
          assert.not_matches(' 0 failures / 0 errors', ending(spec, devices))
       end
+   end)
+
+   it('in the end of an event is memory that is used again early', function()
+      assert.equal('false\n', reuses '')
+      assert.equal('true\n', reuses 'reuse')
    end)
 
    it('in who reaches whose memory is an illegal address, with the name of the kernel', function()

@@ -65,4 +65,19 @@ describe('One GPU presented as two #hostonly', function()
          'free\t1\t1\t0', 'inside\t1\t1\t0', 'now\t0\t0\t0\t0\t8', ''}
       assert.equal(table.concat(wanted, '\n'), text:match 'rejected.*')
    end)
+
+   it('has a context only on the one that is used', function()
+      local used = [[
+         local ffi = require 'ffi'
+         ffi.cdef 'int two_gpus_has_context(int device);'
+         require 'dpt'
+         print(torch.CudaTensor(3):fill(2):sum())
+         print(ffi.C.two_gpus_has_context(0), ffi.C.two_gpus_has_context(1))
+      ]]
+      local environment = {DPT_DEVICES = 'emulated:1,1', LD_PRELOAD = library}
+      for _, asynchronous in ipairs{'0', '1'} do
+         environment.DPT_EMULATED_ASYNC = asynchronous
+         assert.equal('6\n0\t1\n', run.lua(used, environment))
+      end
+   end)
 end)

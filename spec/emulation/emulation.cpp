@@ -447,6 +447,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }
+void emulation::enter(int index) { device = index; }
 cudaError_t cudaSetDevice(int index) {
   if (index < 0 || index >= DEVICES) return result(cudaErrorInvalidDevice);
   device = index;

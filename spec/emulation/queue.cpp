@@ -130,7 +130,7 @@ void queue::delay() {
 }
 
 void queue::run() {
-  cudaSetDevice(device);
+  enter(device);
   for (;;) {
     item next;
     {

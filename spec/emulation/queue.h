@@ -47,6 +47,9 @@ private:
 
 inline queue *of(cudaStream_t stream) { return static_cast<queue *>(stream); }
 
+/* Makes the device that of a queue's thread, unseen by a preloaded library (emulation.cpp). */
+void enter(int device);
+
 /* Waits for all that is queued on the device. */
 void drain(int device);
 
