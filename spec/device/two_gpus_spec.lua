@@ -52,7 +52,7 @@ local planted = [[
       C.two_gpus_rejections())
 ]]
 
-describe('One GPU presented as two #hostonly', function()
+describe('One GPU presented as two #hostonly #noasan', function()
    it('works as two do, and rejects what a second one would', function()
       local two = run.lua("dofile 'spec/support/delays.lua'", {DPT_DEVICES = 'emulated:2'})
       local text = run.lua(planted, {DPT_DEVICES = 'emulated:2', LD_PRELOAD = library})
