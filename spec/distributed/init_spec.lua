@@ -57,7 +57,8 @@ describe('dpt.distributed', function()
       wrong('allGather: got number, wanted a group', 'allGather', t, t, 2)
    end)
 
-   local nccl = 'DPT_DEVICES=emulated:2 DPT_TIMEOUT=100 DPT_NCCL=' .. standIn.library
+   local nccl = 'DPT_DEVICES=emulated:2 DPT_EMULATED_ASYNC=1 DPT_EMULATED_DELAY=300'
+      .. ' DPT_TIMEOUT=100 DPT_NCCL=' .. standIn.library
 
    local function compare(n, transport, environment)
       if ranks.missing() then return pending(ranks.missing()) end
