@@ -75,7 +75,6 @@ uint64_t queue::put(std::function<void()> work, bool waits) {
   }
   std::unique_lock<std::mutex> guard(lock);
   items.push_back({std::move(work), waits});
-  if (thread_of != getpid()) start(); /* fork copies no threads */
   uint64_t number = ++queued;
   guard.unlock(); /* what wakes up finds it free */
   more.notify_one();
@@ -120,7 +119,6 @@ void queue::start() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread(&queue::run, this).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  thread_of = getpid();
 }
 
 void queue::delay() {

@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <sys/types.h>
 
 namespace emulation {
 
@@ -39,7 +38,6 @@ private:
   std::deque<item> items; /* of the thread: the last ones that were queued */
   uint64_t queued = 0, random;
   std::atomic<uint64_t> done{0};
-  pid_t thread_of = 0;
   void start();
   void run();
   void delay();
