@@ -1,9 +1,9 @@
 /* backend.h: the interface between generic code and a backend.
  *
- * Invariant: nothing above this file knows which backend it calls. A generic function checks its
- * operands, resolves shapes, fills a plain args struct and launches it (device/launch.h); whether
- * the kernel runs now (host memory), later on a stream's thread (host device) or on a GPU is the
- * backend's affair. Kernels never check arguments, never touch reference counts and never wait.
+ * Invariant: no code above this file knows which backend it calls. A generic function checks its
+ * operands, resolves shapes, fills a plain args struct and launches it (device/launch.h). The
+ * backend decides whether the kernel runs now (host memory), later on a stream's thread (host
+ * device) or on a GPU. Kernels never check arguments, never touch reference counts and never wait.
  */
 #ifndef DPT_DEVICE_BACKEND_H
 #define DPT_DEVICE_BACKEND_H
@@ -23,85 +23,90 @@ typedef struct dpt__stream dpt__stream; /* device/stream.h */
 typedef struct dpt__block dpt__block;   /* device/heap.h */
 typedef struct dpt__backend dpt__backend;
 
-/* For a context's `measures`: for as little as the kernel can do with, though it takes longer. */
+/* A value of a context's `measures`: request the least memory the kernel can work with, even if it
+ * is slower. */
 enum { DPT__MEASURES_LEAST = 2 };
 
-/* What a kernel gets beside its arguments. */
+/* Context that a kernel receives besides its arguments. */
 typedef struct dpt__context {
   const dpt__backend *backend;
   dpt__stream *stream; /* NULL: host memory, on the caller's thread, at once */
   void *native_stream; /* the backend's own, if it has streams */
   int device;          /* from 1; 0: host memory */
-  int threads;         /* how many OpenMP threads a kernel of this context may use */
+  int threads;         /* the number of OpenMP threads that a kernel of this context may use */
   const char *name;    /* of the operation: a literal */
   uint64_t number;     /* of the stream's item that runs */
-  int64_t bytes;       /* that a launched kernel goes through; 0: not known, or much */
-  int awaited;         /* who queues it waits for it at once */
+  int64_t bytes;       /* that a launched kernel processes; 0: unknown, or many */
+  int awaited;         /* the thread that queues it waits for it at once */
   int unit;            /* the backend's number of the device */
-  int measures;        /* the kernel is to do nothing but ask for temporary memory (or LEAST) */
-  char *scratch;       /* that memory: `capacity` bytes, of which `used` were handed out */
+  int measures;        /* the kernel only requests temporary memory and does nothing else (or
+                        * LEAST) */
+  char *scratch;       /* that memory: `capacity` bytes, of which `used` are allocated */
   size_t used, capacity;
-  dpt__block *block; /* while a kernel is launched: where that memory is */
+  dpt__block *block; /* while a kernel is launched: the block of that memory */
 } dpt__context;
 
-/* Returns 0 or leaves an error message, which does not name the operation: who runs the kernel puts
- * that in front. A stream keeps it until the next wait. */
+/* Returns 0 or leaves an error message that does not name the operation: the code that runs the
+ * kernel prepends the name. A stream keeps the error until the next wait. */
 typedef int dpt__kernel_fn(dpt__context *context, const void *args);
 
 struct dpt__backend {
   int abi;
   const char *name; /* "host", "cuda", "emulated" */
   dpt__kernel_fn *kernels[DPT__NKERNEL];
-  /* A bit for each kernel: it may ask for temporary memory. The thread that launches it runs it
-   * first with a context that `measures` and has no queue: it must do nothing else then. */
+  /* A bit for each kernel that may request temporary memory. The thread that launches such a kernel
+   * first runs it with a context that `measures` and has no queue; the kernel must then do nothing
+   * else. */
   uint64_t asks;
 #define DPT__ASKS(name) ((uint64_t)1 << DPT__KERNEL_##name)
-  /* NULL, or: the thread that launches a kernel which may ask calls this before, so that what the
-   * kernel needs (a library) is there, or the launch fails with an error message. */
+  /* NULL, or: called by the thread that launches such a kernel, before it does. Makes available
+   * what the kernel needs (a library), or fails with an error message and the launch with it. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
-  /* How many devices the machine has (or an error message: why none can be used), and what one of
-   * them (from 0) is; memory: bytes in all. */
+  /* Return the number of devices of the machine (or an error message with the reason why none can
+   * be used), and the properties of one of them (from 0); memory: total bytes. */
   int (*count)(int *n);
   int (*properties)(int index, dpt_device_info *info, int64_t *memory);
-  /* NULL on the host: versions of the runtime and of the driver, as CUDA writes them; bytes that
-   * the device could give now. */
+  /* NULL on the host: versions of the runtime and of the driver, in CUDA's encoding; bytes that the
+   * device could allocate now. */
   int (*versions)(int *runtime, int *driver);
   int (*memory_left)(int index, int64_t *bytes);
-  /* NULL if all memory is one: kernels and copies of device index reach the memory of another one
-   * from now on, if *reached says so (on 0: not any more). */
+  /* NULL if all devices share one memory. Enables access: kernels and copies of device index can
+   * access the memory of `other` from now on if *reached is set to 1 (on 0: disables it). */
   int (*peer)(int index, int other, int on, int *reached);
-  /* Raw memory, 64-byte aligned; the caching allocator above is shared by all backends.
-   * memory_alloc returns 0 with *p == NULL if there is no more. */
+  /* Raw memory, 64-byte aligned; all backends share the caching allocator above. memory_alloc
+   * returns 0 with *p == NULL if there is no more. */
   int (*memory_alloc)(int index, size_t bytes, void **p);
   void (*memory_free)(int index, void *p, size_t bytes);
-  /* Page-locked host memory for all devices, taken on device index, so that no other is touched
-   * (plain memory where that means nothing). */
+  /* Page-locked host memory for all devices, allocated on device index, so that no other device is
+   * initialized (plain memory if page-locking means nothing). */
   int (*pinned_alloc)(int index, size_t bytes, void **p);
   void (*pinned_free)(void *p, size_t bytes);
-  /* A backend whose kernels only issue work, to a native stream that a device works off (a GPU),
-   * fills in the rest; NULL if a kernel's return is its end. event_record makes an event if *event
-   * is NULL, which it stays if that fails, and may record one again that others waited for. Work of
-   * an urgent stream begins before that of others. enter is called first by each stream's thread.
-   * None of the others moves a thread that has entered a device. lost: 1 once an error was met
-   * after which the backend does no more work. */
+  /* The functions from here on are for backends whose kernels only issue work to a native stream,
+   * which a device executes (a GPU); NULL if a kernel is done when it returns. enter is called
+   * first by each stream's thread. None of the other functions changes the device of a thread that
+   * has entered one. lost: 1 after an error that prevents the backend from doing more work.
+   * stream_new: work of an urgent stream begins before that of others. event_record creates an
+   * event if *event is NULL, and leaves it NULL if that fails; it may record an event again that
+   * others waited for. */
   int (*enter)(int index);
   int (*lost)(void);
   int (*stream_new)(int index, int urgent, void **stream);
   int (*event_record)(int index, void *stream, void **event);
   int (*stream_wait_event)(void *stream, void *event);
   int (*event_query)(void *event, int *done);
-  int (*event_synchronize)(void *event); /* the caller waits, asleep if it takes long */
-  /* Such an event with a time, or NULL; what begins and ends there, for event_synchronize, too; the
-   * nanoseconds from one to another, both done. */
+  int (*event_synchronize)(void *event); /* the caller waits, and sleeps if it takes long */
+  /* timer_record: as event_record, for an event with a timestamp that event_synchronize also
+   * accepts. timer_elapsed: the nanoseconds from one such event to another, both done. NULL: no
+   * timers. */
   int (*timer_record)(int index, void *stream, void **event);
   int (*timer_elapsed)(void *from, void *to, double *nanoseconds);
-  /* 1 and an error message, once, if a kernel of the stream has found something wrong; *number,
+  /* Returns 1 with an error message, once, if a kernel of the stream has found an error; *number,
    * *name: of the item that it was launched for. */
   int (*stream_fault)(void *stream, uint64_t *number, const char **name);
-  const dpt__collectives *collectives; /* NULL: there are none */
-  /* NULL if recurrent networks are computed with weights of our own layout (rnn/layout.h). */
+  const dpt__collectives *collectives; /* NULL: none */
+  /* NULL if recurrent networks are computed with weights in dpt's layout (rnn/layout.h). */
   const struct dpt__rnn_library *rnn;
-  /* NULL if there are no graphs. Between begin and end what is issued to the stream is recorded;
+  /* NULL if graphs are not supported. Between begin and end, work issued to the stream is recorded;
    * launch issues all of it. */
   int (*capture_begin)(void *stream);
   int (*capture_end)(void *stream, void **graph);
@@ -113,10 +118,10 @@ struct dpt__backend {
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 
-/* Temporary memory of the running kernel, uninitialised, valid until it returns; a second call has
- * further memory, and what was taken since `used` had a value may be used again when it gets that
- * value back. A kernel whose context measures gets an address that must not be touched. What it
- * asks for goes by its arguments and its context alone, so that it asks for no more when it runs.
+/* Returns temporary memory of the running kernel, uninitialized, valid until the kernel returns. A
+ * second call returns additional memory; a kernel that restores an earlier value of `used` frees
+ * what it allocated since. If the context measures, the address must not be accessed. The requests
+ * must depend only on the kernel's arguments and context, so that it requests no more when it runs.
  */
 enum { DPT__SCRATCH_ALIGN = 256 };
 static inline void *dpt__scratch(dpt__context *context, size_t bytes) {

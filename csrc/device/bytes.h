@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that lie together on both sides. */
+/* Bytes that are contiguous in the source and in the destination. */
 typedef struct dpt__piece {
   void *to;
   const void *from;
@@ -16,7 +16,7 @@ enum dpt__way { DPT__WITHIN, DPT__PEERS, DPT__STAGED }; /* the last two: between
 struct dpt__copy_bytes_args {
   int32_t way; /* DPT__STAGED: through host memory */
   int32_t count;
-  dpt__piece piece[DPT__PIECES]; /* (count): only these are queued */
+  dpt__piece piece[DPT__PIECES]; /* (count): only the first `count` are queued */
 };
 
 #endif

@@ -1,9 +1,9 @@
-/* counter.h: a number that only grows, and waiting until it reaches a value.
+/* counter.h: a monotonic counter, and waiting until it reaches a value.
  *
  * Invariant: one thread at a time advances a counter (its owner, or under the owner's lock); any
  * number may wait. A waiter spins at most 50 us, and only while fewer threads spin or work than
- * there are cores, then it sleeps on a futex until its value is there: no wake-up is sent for a
- * value that nobody waits for.
+ * there are cores; then it sleeps on a futex until the counter has reached its value. No wake-up is
+ * sent for a value that no thread waits for.
  */
 #ifndef DPT_DEVICE_COUNTER_H
 #define DPT_DEVICE_COUNTER_H
@@ -12,30 +12,31 @@
 
 typedef struct dpt__counter {
   _Atomic uint64_t value;
-  _Atomic uint64_t wake_at;    /* least value that a sleeper waits for; UINT64_MAX: nobody sleeps */
-  _Atomic uint32_t generation; /* of wake-ups: the word that sleepers sleep on */
+  _Atomic uint64_t wake_at;    /* least value that a sleeper waits for; UINT64_MAX: no sleeper */
+  _Atomic uint32_t generation; /* of wake-ups: the futex word */
 } dpt__counter;
 
 void dpt__counter_init(dpt__counter *counter);
 void dpt__counter_advance(dpt__counter *counter, uint64_t value);
 void dpt__counter_wait(dpt__counter *counter, uint64_t value);
-/* The same for one who waits again and again: if spinning did not help, the next 1, 3, 7, 15, 15
- * ... waits do without. Others at work on the machine may need the core. Zero at first. */
+/* As dpt__counter_wait, for a thread that waits repeatedly: if spinning did not help, the next 1,
+ * 3, 7, 15, 15 ... waits skip it, since other work on the machine may need the core.
+ * Zero-initialize it. */
 typedef struct dpt__wary {
   int failed, skip;
 } dpt__wary;
 void dpt__counter_wait_wary(dpt__counter *counter, uint64_t value, dpt__wary *wary);
 
-/* The calling thread is a worker from now on: it works whenever it does not wait for a counter. A
- * worker that ends says so. */
+/* Marks the calling thread as a worker: it counts as working whenever it does not wait for a
+ * counter. A worker calls _end before it ends. */
 void dpt__counter_worker(void);
 void dpt__counter_worker_end(void);
 
-/* Whether somebody sleeps until the counter has this value, or less. */
+/* Returns true if a thread sleeps until the counter has this value, or less. */
 static inline int dpt__counter_sleeps(dpt__counter *counter, uint64_t value) {
   return atomic_load(&counter->wake_at) <= value;
 }
-/* Advances, and lets those sleep: the next value that is advanced to wakes them. */
+/* Advances without waking sleepers: the next dpt__counter_advance wakes them. */
 static inline void dpt__counter_pass(dpt__counter *counter, uint64_t value) {
   atomic_store(&counter->value, value);
 }
@@ -44,9 +45,9 @@ static inline uint64_t dpt__counter_value(dpt__counter *counter) {
   return atomic_load_explicit(&counter->value, memory_order_acquire);
 }
 
-/* The cores that this process may run on, at least 1. */
+/* Returns the number of cores that this process may run on, at least 1. */
 int dpt__cores(void);
-/* A clock that never goes back, in nanoseconds; and a sleep that no signal cuts short. */
+/* A monotonic clock, in nanoseconds; and a sleep that signals do not interrupt. */
 int64_t dpt__now(void);
 void dpt__sleep(int64_t nanoseconds);
 

@@ -1,6 +1,6 @@
-/* device_list.h: which devices are asked for, by DPT_DEVICES or dpt.setDevices.
+/* device_list.h: parses the devices requested by DPT_DEVICES or dpt.setDevices.
  *
- * Invariant: a look at text and files only: no library is loaded on a machine without a GPU.
+ * Invariant: only text and files are read: no library is loaded on a machine without a GPU.
  *
  *   host:N       N devices made of CPU threads
  *   none         no device
@@ -13,18 +13,19 @@
 enum { DPT__MAX_DEVICES = 256 };
 
 typedef struct dpt__device_list {
-  const char *source, *text; /* who asks: "DPT_DEVICES", "dpt.setDevices", "default"; for what */
+  const char *source, *text; /* the source of the request: "DPT_DEVICES", "dpt.setDevices",
+                              * "default"; its text */
   int count;
   const char *plugin; /* "cuda": GPUs; "emulated": CUDA kernels on the CPU; NULL: host devices */
   int every;          /* every GPU or the rank's own, else those in unit */
   int unit[DPT__MAX_DEVICES];
 } dpt__device_list;
 
-/* What text asks for; source names it in error messages. */
+/* Parses text; source names it in error messages. */
 int dpt__device_list_parse(const char *source, const char *text, dpt__device_list *list);
-/* The same of what a script has set, or if that is "" of the variable or the default. */
+/* Parses what a script has set or, if that is "", the variable or the default. */
 int dpt__device_list_find(const char *set, dpt__device_list *list);
-/* Every one of so many GPUs, or that of this rank among those of its host. */
+/* Sets the list to all `there` GPUs, or to the one of this rank among the ranks of its host. */
 void dpt__device_list_take(dpt__device_list *list, int there);
 
 #endif

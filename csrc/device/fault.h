@@ -1,9 +1,9 @@
-/* fault.h: faults, delays and link speeds that tests ask for.
+/* fault.h: faults, delays and link speeds for tests.
  *
- * Invariant: without being asked nothing here costs more than one relaxed load. Each `name:n` is a
- * one-shot counter: the n-th time dpt__fault(name) is asked, it says yes, once. DPT_FAULT,
- * DPT_DELAY, DPT_LINK and DPT_CACHE are read when the devices are set up or the first workers are
- * made; the functions of dpt.h (dpt_fault_set ...) say the same later.
+ * Invariant: if none is set, nothing here costs more than one relaxed load. Each `name:n` is a
+ * one-shot counter: the n-th call of dpt__fault(name) returns 1, once. DPT_FAULT, DPT_DELAY,
+ * DPT_LINK and DPT_CACHE are read when the devices are initialized or the first workers are
+ * created; the functions of dpt.h (dpt_fault_set ...) set the same later.
  */
 #ifndef DPT_DEVICE_FAULT_H
 #define DPT_DEVICE_FAULT_H
@@ -11,18 +11,20 @@
 
 enum dpt__fault { DPT__FAULT_THREAD, DPT__FAULT_MALLOC, DPT__FAULT_COPY, DPT__NFAULT };
 
-/* 1 if this is the one that must fail. */
+/* Returns 1 if this operation must fail. */
 int dpt__fault(enum dpt__fault fault);
-/* Reads the variables, once; while one of them is nonsense, every call fails with a message. */
+/* Reads the variables, once; while one of them is invalid, every call fails with a message. */
 int dpt__fault_init(void);
-/* A random delay before a stream's next item, if DPT_DELAY is set; *random is the stream's own
- * state, 0 at first; id: of the stream. */
+/* Sleeps for a random time before a stream's next item, if DPT_DELAY is set; *random is the
+ * stream's own state, 0 at first; id: of the stream. */
 void dpt__delay(uint64_t *random, int id);
-int dpt__delays(void); /* whether it is */
-/* DPT_CACHE=off: memory that is given back goes back to the system as soon as nobody works on it,
- * and is never cut out of a larger piece, so that tools that watch memory see each block's ends. */
+int dpt__delays(void); /* returns true if it is set */
+/* Returns true for DPT_CACHE=off: freed memory is returned to the system as soon as no work uses
+ * it, and blocks are never split off larger ones, so that memory checkers see the bounds of each
+ * block. */
 int dpt__cache_off(void);
-/* How long a copy of so many bytes takes on the link that DPT_LINK names; 0 without one. */
+/* Returns the time of a copy of that many bytes on the link that DPT_LINK specifies; 0 without
+ * one. */
 int64_t dpt__link_ns(uint64_t bytes);
 
 #endif

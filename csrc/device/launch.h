@@ -1,4 +1,4 @@
-/* launch.h: one operation's work: its operands, then a kernel (or several) on them.
+/* launch.h: launches an operation: its operands, then one or more kernels on them.
  *
  *   struct dpt__scan_args args = {...};
  *   dpt__launch l;
@@ -7,15 +7,17 @@
  *   dpt__launch_in(&l, a, &args.a);
  *   return dpt__launch_run(&l, scan, &args);
  *
- * Invariant: who launches lists operands and says no more. With the first kernel, and in this
- * order: what can not be done is rejected; the arguments get the operands' addresses, which nothing
- * moves any more; all memory is taken, the kernel's temporary memory included; storages record who
- * uses and who writes them; streams are ordered; the kernel runs. So a launch that is rejected has
- * changed and queued nothing. A further kernel takes its temporary memory when its turn comes.
+ * Invariant: the caller only lists operands. The first kernel then does the following, in this
+ * order: operands that cannot be used are rejected; the arguments receive the operands' addresses,
+ * which do not change any more; all memory is allocated, including the kernel's temporary memory;
+ * storages record the streams that use and write them; streams are ordered; the kernel runs. So a
+ * launch that is rejected has changed and queued nothing. A further kernel allocates its temporary
+ * memory when it is launched.
  *
  * Operands are all in host memory, where the kernel runs at once, or on one device, whose current
- * stream runs it; if a script allows it (dpt_peer_kernels_set) on several: the first one's works,
- * after the current streams of the others, which wait for it in turn.
+ * stream runs it. If a script allows it (dpt_peer_kernels_set) they may be on several: the first
+ * operand's device runs the kernel, after the current streams of the others, which wait for it in
+ * turn.
  */
 #ifndef DPT_DEVICE_LAUNCH_H
 #define DPT_DEVICE_LAUNCH_H
@@ -24,21 +26,22 @@
 
 enum { DPT__LAUNCH_OPERANDS = 24 };
 
-/* What a kernel does with an operand. IN: it may read it after it began to write results, so an
- * operand that shares memory with a result is read from a fresh copy. IN_PLACE: it has read each
- * element before it writes a result there. Two results that share memory are rejected. */
+/* Use of an operand by a kernel. IN: the kernel may read it after it has begun to write results, so
+ * an operand that shares memory with a result is replaced by a copy. IN_PLACE: the kernel reads
+ * each element before it writes a result there. Two results that share memory are rejected. */
 enum dpt__use { DPT__IN, DPT__IN_PLACE, DPT__OUT };
 
 typedef struct dpt__launch {
   dpt__context context; /* set by dpt__launch_check */
   int n, begun;
-  int checked; /* 1 + the kernel that dpt__launch_check was asked for; 0: not yet */
-  int reads, results, fields, copies; /* how many operands are IN, OUT, have a field or a copy */
-  int across;                         /* operands lie on other devices as well */
+  int checked; /* 1 + the kernel that dpt__launch_check was called for; 0: not yet */
+  int reads, results, fields, copies; /* the numbers of operands that are IN, OUT, have a field or a
+                                       * copy */
+  int across;                         /* operands are on other devices as well */
   struct {
     const dpt_tensor *t;
-    void *field;       /* of the arguments: gets the address of the first element; or NULL */
-    dpt_storage *copy; /* that is read instead */
+    void *field;       /* of the arguments: receives the address of the first element; or NULL */
+    dpt_storage *copy; /* read instead */
     enum dpt__use use;
   } operand[DPT__LAUNCH_OPERANDS];
 } dpt__launch;
@@ -49,7 +52,8 @@ static inline void dpt__launch_begin(dpt__launch *l, const char *fn) {
   l->n = l->checked = l->begun = l->reads = l->results = l->fields = l->copies = 0;
 }
 
-/* An operand, NULL for none; field (a pointer's address, or NULL) is set before each kernel. */
+/* Adds an operand, NULL for none; field (a pointer's address, or NULL) is set before each
+ * kernel. */
 static inline void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const dpt_tensor *t,
                                        void *field) {
   dpt__assert(l->n < DPT__LAUNCH_OPERANDS && !l->begun);
@@ -63,28 +67,31 @@ static inline void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const 
 }
 #define dpt__launch_in(l, t, field) dpt__launch_operand((l), DPT__IN, (t), (field))
 #define dpt__launch_in_place(l, t, field) dpt__launch_operand((l), DPT__IN_PLACE, (t), (field))
-/* A result; one that is updated is read by its kernel, too. */
+/* A result; if it is updated, its kernel reads it, too. */
 #define dpt__launch_out(l, t, field) dpt__launch_operand((l), DPT__OUT, (t), (field))
 
-/* Where the kernel would run, or why it can't: for who has to know before results are resized. */
+/* Finds where the kernel would run, or fails with the reason: for callers that must know before
+ * they resize results. */
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel);
-/* Runs or queues a kernel on the operands; with the first one all is done that is said above. */
+/* Runs or queues a kernel on the operands; the first one does all of the steps above. */
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size);
-/* Frees what the launch has made, and passes the status on. */
+/* Frees what the launch has allocated, and returns the status. */
 int dpt__launch_free(dpt__launch *l, int status);
 static inline int dpt__launch_end(dpt__launch *l, int status) {
   return l->copies ? dpt__launch_free(l, status) : status;
 }
 
-/* The one kernel of a launch: `dpt__launch_run(&l, fill, &args)` with struct dpt__fill_args args.
+/* Runs the only kernel of a launch: `dpt__launch_run(&l, fill, &args)` with struct dpt__fill_args
+ * args.
  */
 #define dpt__launch_run(l, kernel, args)                                                           \
   dpt__launch_end((l), dpt__launch_kernel((l), DPT__KERNEL_##kernel,                               \
                                           (const struct dpt__##kernel##_args *){(args)},           \
                                           sizeof(struct dpt__##kernel##_args)))
 
-/* A kernel on host memory whose arguments hold the operands' addresses and which overlap as it
- * allows; r is written. For calls on few elements, where a launch would take as long as the kernel.
+/* Runs a kernel on host memory whose arguments hold the operands' addresses; operands overlap only
+ * as the kernel allows; r is written. For calls on few elements, where a launch would take as long
+ * as the kernel.
  */
 int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_tensor *r,
                             const void *args);
@@ -92,12 +99,12 @@ int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_t
   dpt__launch_kernel_here(DPT__KERNEL_##kernel, (fn), (r),                                         \
                           (const struct dpt__##kernel##_args *){(args)})
 
-/* A launch on a stream, of a kernel whose arguments hold addresses that dpt__block_use knows of, of
- * so many bytes. */
+/* Launches on a stream a kernel that processes that many bytes. Its arguments hold addresses that
+ * were passed to dpt__block_use. */
 int dpt__launch_on(dpt__stream *stream, enum dpt__kernel kernel, const char *fn, int64_t bytes,
                    const void *args, size_t size);
 
-/* Whether elements of two tensors lie between each other's first and last one in memory. */
+/* Returns true if the memory ranges from first to last element of two tensors overlap. */
 int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b);
 
 #endif

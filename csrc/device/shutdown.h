@@ -1,9 +1,9 @@
-/* shutdown.h: the end of the process, while other threads still compute.
+/* shutdown.h: ends the process while other threads still compute.
  *
  * Invariant: exit() runs the destructors of the libraries that kernels use (OpenBLAS frees its
- * buffers), so no kernel may run then: no thread but the one that called exit() begins another
- * one, and those that run are awaited, but not longer than a second. What was queued behind them is
- * dropped: nobody can read it any more.
+ * buffers), so no kernel may run then: only the thread that called exit() may begin another one,
+ * and exit() waits for running kernels, but no longer than a second. Work queued after them is
+ * dropped: its results can no longer be read.
  */
 #ifndef DPT_DEVICE_SHUTDOWN_H
 #define DPT_DEVICE_SHUTDOWN_H
@@ -13,29 +13,30 @@
 /* A thread that runs kernels. */
 typedef struct dpt__runner {
   atomic_int busy;
-  struct dpt__runner *before, *next; /* of the list that the end of the process walks */
+  struct dpt__runner *before, *next; /* of the list that exit() walks */
 } dpt__runner;
 
-/* If this thread calls exit(), the wait for kernels is before every destructor of a library. A
- * thread that makes runners is watched; so is one that calls this. */
+/* Ensures that, if this thread calls exit(), the wait for kernels is before every destructor of a
+ * library. A thread that creates runners is watched; so is one that calls this. */
 void dpt__shutdown_watch(void);
-/* fn(exit status) is called before that wait, while kernels still run; one function, set once. */
+/* Registers fn(exit status), called before that wait, while kernels still run; one function, set
+ * once. */
 typedef void dpt__shutdown_fn(int status);
 void dpt__shutdown_before(dpt__shutdown_fn *fn);
 
-/* To the list, and away from it. */
+/* Add to the list and remove from it. */
 void dpt__runner_add(dpt__runner *runner);
 void dpt__runner_remove(dpt__runner *runner);
 
-/* Before a kernel (if the process ends, the thread stays here for good) and after it. */
+/* Called before a kernel (if the process is ending, the thread blocks forever) and after it. */
 void dpt__runner_enter(dpt__runner *runner);
 static inline void dpt__runner_done(dpt__runner *runner) {
   atomic_store_explicit(&runner->busy, 0, memory_order_release);
 }
 
-/* dpt__local.runner is this thread's for kernels on host memory; NULL: no other thread can call
- * exit(), as long as the process has one Lua state. dpt__runner_own makes one that stays, if it has
- * none. */
+/* dpt__local.runner is this thread's runner for kernels on host memory. It is NULL while the
+ * process has one Lua state, since no other thread can call exit() then. dpt__runner_own creates
+ * one for the rest of the thread's life, if it has none. */
 void dpt__runner_own(void);
 
 #endif

@@ -1,9 +1,9 @@
-/* storage.h: counted memory, the only counted thing in dpt.
+/* storage.h: reference-counted memory, the only counted object in dpt.
  *
- * Invariant: the count is atomic, a storage may be released by any thread, and releasing never
- * waits. Device memory goes back to the allocator with the set of streams that used it; its block
- * is allocated again, on its own stream, only after their last events. `data` and
- * `size` change only in dpt_storage_resize. Elements are of the type in `kind`.
+ * Invariant: the count is atomic, any thread may release a storage, and releasing never waits.
+ * Device memory is returned to the allocator with the set of streams that used it; its block is
+ * allocated again, on its own stream, only after their last events. `data` and `size` change only
+ * in dpt_storage_resize. Elements are of the type in `kind`.
  */
 #ifndef DPT_DEVICE_STORAGE_H
 #define DPT_DEVICE_STORAGE_H
@@ -15,42 +15,46 @@ struct dpt_storage {
   atomic_int references;
   int kind;         /* as dpt_tensor.kind_ */
   int device;       /* from 1; 0: host memory */
-  int flags;        /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not ours to free) */
+  int flags;        /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not allocated by
+                     * dpt) */
   int64_t size;     /* elements */
-  int64_t capacity; /* elements that there is memory for: see dpt_storage_resize */
+  int64_t capacity; /* elements allocated: see dpt_storage_resize */
   void *data;
   struct dpt__block *block;   /* the allocator's record of device memory */
-  struct dpt_storage *parent; /* of a view: owns the memory, one reference is the view's */
-  /* Gives back memory that is foreign (DPT__FOREIGN) when the storage ends; NULL: nothing to do. */
+  struct dpt_storage *parent; /* of a view: owns the memory; the view holds one reference */
+  /* Releases foreign memory (DPT__FOREIGN) when the storage is freed; NULL: nothing to do. */
   void (*release)(struct dpt_storage *s);
   struct dpt__mapping *mapping; /* of a file's memory: for its release function (mapped.c) */
-  atomic_uint_least64_t writes; /* grows with every operation whose result lies here */
+  atomic_uint_least64_t writes; /* grows with every operation that writes to this storage */
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
 
-/* As dpt_storage_new, on that device (0: the current one; not looked at for host memory). */
+/* As dpt_storage_new, on that device (0: the current one; ignored for host memory). */
 int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
 
-/* Whether this thread queues a sum beside a backward pass (comm/reducer.c): its writes are counted
- * when the pass ends, so that until then a gradient's count is what its replica has written. */
+/* True while this thread queues a sum concurrently with a backward pass (comm/reducer.c). Its
+ * writes are counted when the pass ends, so that until then a gradient's count includes only its
+ * replica's writes. */
 extern _Thread_local int dpt__writes_later;
 
-/* Bytes that storages took on this thread, less those that it gave back. */
+/* Bytes of storages allocated by this thread, minus those that it freed. */
 extern _Thread_local int64_t dpt__own_live_bytes;
 
-/* A storage over host memory that dpt did not allocate; the caller may set its release function. */
+/* Creates a storage over host memory that dpt did not allocate; the caller may set its release
+ * function. */
 int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size);
-/* Memory of a storage whose kind, device and flags are set; it goes back. */
+/* Allocate memory of a storage whose kind, device and flags are set, and free it. */
 int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, struct dpt__block **block);
 void dpt__storage_free(dpt_storage *s);
 int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elements */
 
-/* Captured work writes to the storage: its replays count that, too. */
+/* Records that captured work writes to the storage: its replays count as writes, too. */
 void dpt__storage_capture_write(dpt_storage *s);
-/* Launches and copies say it of every result; who writes by hand does. */
+/* Counts a write. Launches and copies call it for every result; other code that writes must call
+ * it. */
 static inline void dpt__storage_written(dpt_storage *s) {
   while (s->parent) s = s->parent;
-  if (!s->device) { /* two threads that write at once may count as one */
+  if (!s->device) { /* two concurrent writes may count as one */
     uint64_t writes = atomic_load_explicit(&s->writes, memory_order_relaxed);
     atomic_store_explicit(&s->writes, writes + 1, memory_order_relaxed);
     return;
@@ -62,7 +66,7 @@ static inline void dpt__written(const dpt_tensor *t) {
   if (t->storage_) dpt__storage_written(t->storage_);
 }
 
-/* The first element; NULL if there is no storage. */
+/* Returns the address of the first element; NULL if there is no storage. */
 static inline void *dpt__at(const dpt_tensor *t) {
   if (!t->storage_) return NULL;
   return (char *)t->storage_->data + (size_t)t->offset_ * dpt__dtype_size(dpt__dtype(t->kind_));

@@ -1,13 +1,13 @@
-/* timeout.h: how long dpt waits for others before it reports that they do not come. */
+/* timeout.h: the time that dpt waits for other ranks before it reports that they are missing. */
 #ifndef DPT_DEVICE_TIMEOUT_H
 #define DPT_DEVICE_TIMEOUT_H
 #include <stdint.h>
 
-/* Nanoseconds that a collective, or joining the ranks, may take: DPT_TIMEOUT in seconds, else 600
- * s. What dpt__timeout_keep rejects counts as not set. */
+/* Returns the nanoseconds that a collective, or joining the ranks, may take: DPT_TIMEOUT in
+ * seconds, else 600 s. A value that dpt__timeout_keep rejects counts as not set. */
 int64_t dpt__timeout(void);
-/* What it is now is kept, by the thread that begins an operation of ranks: the watchdog of ranks
- * may not look at the environment, which MPI changes beside it (getenv beside setenv crashes). */
+/* Reads the value once, in the thread that begins an operation of ranks: the watchdog of ranks must
+ * not read the environment, which MPI changes concurrently (getenv and setenv at once crash). */
 int dpt__timeout_keep(void);
 
 #endif
