@@ -1,15 +1,15 @@
 /* allocator.c: blocks of device memory in stream order (see allocator.h).
  *
- * Small blocks come out of segments of 2 MiB, larger ones out of 20 MiB, those above 10 MiB have
- * segments of their own size; near the limit a segment is only as large as the block. A block that
- * other streams used is pending after it was given back; pending blocks are looked at when memory
- * is taken.
+ * Small blocks are split off segments of 2 MiB, larger ones off segments of 20 MiB, and those above
+ * 10 MiB have segments of their own size. Near the limit a segment is only as large as the block. A
+ * block used by other streams is pending after it was freed; pending blocks are checked at each
+ * allocation.
  *
- * Locks: each pool has two. `lock` is held for short steps, never while work of a device is waited
- * for; but the backend allocates and frees memory under it, which may take long (cudaMalloc,
+ * Locks: each pool has two. `lock` is held for short steps, never during a wait for a device's
+ * work; but the backend allocates and frees memory under it, which may take long (cudaMalloc,
  * cudaFree). Under it only the locks of backend events are taken (dpt__event_done). `emptying` is
- * outside of it and held while the cache is emptied, waits included, so that another thread that
- * finds no memory waits for what this one is about to free.
+ * taken before `lock` and held while the cache is emptied, including waits, so that another thread
+ * that finds no memory waits for what this one is about to free.
  */
 #include "device/allocator.h"
 
@@ -37,12 +37,12 @@ typedef struct heap {
 typedef struct pool {
   dpt__mutex emptying, lock;
   heap *heaps DPT__GUARDED_BY(lock);
-  dpt__block *pending DPT__GUARDED_BY(lock); /* given back, used by other streams */
+  dpt__block *pending DPT__GUARDED_BY(lock); /* freed, used by other streams */
   int64_t live DPT__GUARDED_BY(lock);        /* bytes of live blocks */
   int64_t taken DPT__GUARDED_BY(lock);       /* of all segments */
   int64_t peak DPT__GUARDED_BY(lock);        /* of live */
   int64_t limit DPT__GUARDED_BY(lock);       /* 0: none */
-  /* how many tensors and segments were taken since the start */
+  /* the numbers of blocks of tensors and of segments allocated since the start */
   int64_t blocks DPT__GUARDED_BY(lock), segments DPT__GUARDED_BY(lock);
 } pool;
 
@@ -57,8 +57,9 @@ int64_t dpt_device_live_bytes(void) {
 
 /* ---- memory of the system ---- */
 
-/* The device that a pool takes memory on. Page-locked memory is locked for all devices, which are
- * of one backend: it is taken on this thread's. NULL: there are none. */
+/* Returns the device on which a pool allocates memory. Page-locked memory is locked for all
+ * devices, which are of one backend, and is allocated on this thread's current one. NULL: no
+ * devices. */
 static dpt__device *allocator_device(int number) {
   dpt__device *device = NULL;
   if (number) return dpt__device_at(number);
@@ -130,7 +131,7 @@ static void allocator_make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->loc
   dpt__block_join(block);
 }
 
-/* Free at once, or when its streams have passed it. */
+/* Frees the block at once, or makes it pending until its streams have passed it. */
 static void allocator_retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   if (allocator_is_done(block)) {
@@ -141,7 +142,7 @@ static void allocator_retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) 
   }
 }
 
-/* How many blocks are pending no more. */
+/* Frees the pending blocks that are done, and returns their number. */
 static int allocator_look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   int n = 0;
@@ -159,7 +160,7 @@ static int allocator_look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
 }
 
 void dpt__block_free(dpt__block *block) {
-  if (dpt__forked()) return; /* the lock may be held by a thread that is not here */
+  if (dpt__forked()) return; /* a thread that does not exist in this process may hold the lock */
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
   if (block->pins) {
@@ -201,7 +202,7 @@ void dpt__block_unpin(dpt__block *block) {
 
 /* ---- segments ---- */
 
-/* Takes whole free segments out of the bins. */
+/* Removes whole free segments from the bins and prepends them to the list. */
 static dpt__block *allocator_collect_bins(dpt__bins *bins, dpt__block *list) {
   for (int row = 0; row < DPT__BIN_ROWS; row++)
     for (int column = 0; column < DPT__BIN_COLUMNS; column++)
@@ -215,8 +216,8 @@ static dpt__block *allocator_collect_bins(dpt__bins *bins, dpt__block *list) {
   return list;
 }
 
-/* Waits for the other streams' use of the blocks that are pending now, and says how many of those
- * became free. They stay in no list meanwhile. */
+/* Waits for the other streams' use of the blocks that are pending now, and returns how many of
+ * those became free. During the wait they are in no list. */
 static int allocator_await_pending(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__lock(&p->lock);
   dpt__block *pending = p->pending;
@@ -239,8 +240,7 @@ static int allocator_await_pending(pool *p) DPT__REQUIRES(p->emptying) {
   return n;
 }
 
-/* Frees whole free segments and returns how many. Waits for the work that uses
- * them. */
+/* Frees whole free segments and returns their number. Waits for the work that uses them. */
 static int allocator_free_segments(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__block *list = NULL;
   dpt__lock(&p->lock);
@@ -267,7 +267,7 @@ static int allocator_free_segments(pool *p) DPT__REQUIRES(p->emptying) {
   return n;
 }
 
-/* The free blocks of a stream; NULL without host memory. */
+/* Finds or creates the heap of a stream; NULL if out of host memory. */
 static heap *allocator_find_heap(pool *p, dpt__stream *stream) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   heap *h = p->heaps;
@@ -285,7 +285,7 @@ static size_t allocator_segment_size(size_t bytes) {
   return (bytes + SMALL_SEGMENT - 1) / SMALL_SEGMENT * SMALL_SEGMENT;
 }
 
-/* A fresh segment as one block in no bin; NULL: no memory. */
+/* Allocates a segment as one block in no bin; NULL: out of memory. */
 static dpt__block *allocator_new_segment(pool *p, int device, dpt__stream *stream, dpt__bins *home,
                                          size_t bytes) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
@@ -305,7 +305,8 @@ static dpt__block *allocator_new_segment(pool *p, int device, dpt__stream *strea
   return block;
 }
 
-/* A block in no bin, cut to size; NULL: none. exact: a segment of just that size will do. */
+/* Finds a block, in no bin and cut to size; NULL: none. exact: allows a segment of just that
+ * size. */
 static dpt__block *allocator_find_block(pool *p, int device, dpt__stream *stream, size_t bytes,
                                         int exact) DPT__REQUIRES(p->lock) {
   allocator_look_at_pending(p);
@@ -327,7 +328,7 @@ static dpt__block *allocator_find_block(pool *p, int device, dpt__stream *stream
   return block;
 }
 
-/* The same, counted: as a tensor's, or in bytes alone. */
+/* As allocator_find_block, but counts the block: its bytes, and as a tensor's if `tensors` is 1. */
 static dpt__block *allocator_find_live(pool *p, int device, dpt__stream *stream, size_t bytes,
                                        int exact, int tensors) {
   dpt__lock(&p->lock);
@@ -343,7 +344,7 @@ static dpt__block *allocator_find_live(pool *p, int device, dpt__stream *stream,
   return block;
 }
 
-/* 0 if a device still answers: a call for memory of one that failed fails, too. */
+/* Returns 0 if a device still responds; fails on a device that has failed. */
 static int allocator_ask_device(int number) {
   const dpt__device *d = allocator_device(number);
   int64_t left;
@@ -371,11 +372,11 @@ static size_t allocator_whole_grains(size_t bytes) {
   return dpt__cache_off() ? bytes : (bytes + DPT__GRAIN - 1) / DPT__GRAIN * DPT__GRAIN;
 }
 
-/* After the first try: frees what is cached and tries once more, as long as anything was freed:
- * another thread may have been quicker to take it, and may have cached it since. */
+/* Called after the first attempt fails. Frees cached memory and tries again, as long as any was
+ * freed: another thread may have allocated it first, and may have cached it since. */
 static dpt__block *allocator_reclaim(pool *p, int device, dpt__stream *stream, size_t bytes,
                                      int tensors) {
-  enum { ROUNDS = 8 }; /* others may go on for ever */
+  enum { ROUNDS = 8 }; /* others could continue forever */
   dpt__block *block = NULL;
   dpt__lock(&p->emptying);
   for (int i = 0, more = 1; !block && more && i < ROUNDS; i++) {
@@ -406,18 +407,19 @@ int dpt__block_alloc_on(dpt__stream *stream, size_t bytes, dpt__block **block) {
   return allocator_take(stream->device, stream, bytes, 0, block);
 }
 
-/* ---- what users ask ---- */
+/* ---- queries and settings ---- */
 
 int dpt_memory_stats_get(int device, dpt_memory_stats *stats) {
   dpt__device *found;
   DPT__TRY(dpt__device_find("memoryStats", device, &found));
   pool *p = &pools[found->number];
-  int64_t left = INT64_MAX; /* what the system has for us */
+  int64_t left = INT64_MAX; /* free on the system */
   if (found->backend->memory_left) DPT__TRY(found->backend->memory_left(found->index, &left));
   dpt__lock(&p->lock);
   int64_t total = p->limit ? p->limit : found->memory;
   int64_t cached = p->taken - p->live, most = total > p->live ? total - p->live : 0;
-  left = left < most - cached ? left + cached : most; /* no sum of two: left may be the largest */
+  left = left < most - cached ? left + cached : most; /* avoids a sum that overflows: left may be
+                                                       * INT64_MAX */
   *stats = (dpt_memory_stats){.live = p->live,
                               .cached = cached,
                               .peak = p->peak,

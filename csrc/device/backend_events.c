@@ -17,11 +17,11 @@ typedef struct recorded {
   void *event;     /* the backend's */
 } recorded;
 
-static dpt__mutex follow_lock = DPT__MUTEX_INIT; /* of what all streams follow */
+static dpt__mutex follow_lock = DPT__MUTEX_INIT; /* protects `follows` of all streams */
 
 struct dpt__backend_events {
   dpt__mutex lock;
-  /* a ring of what dpt__backend_event_query recorded, oldest first */
+  /* a ring of the events recorded by dpt__backend_event_query, oldest first */
   int first DPT__GUARDED_BY(lock), npending DPT__GUARDED_BY(lock);
   recorded pending[PENDING] DPT__GUARDED_BY(lock);
   int nspare DPT__GUARDED_BY(lock);
@@ -29,8 +29,8 @@ struct dpt__backend_events {
   int closed DPT__GUARDED_BY(lock);
   follow *follows DPT__GUARDED_BY(follow_lock);
   int nfollow DPT__GUARDED_BY(follow_lock), capacity DPT__GUARDED_BY(follow_lock);
-  /* of one poll: what the stream had done when it began; up to which item what goes wrong concerns
-   * the stream that polls; the next stream that is polled */
+  /* State of one poll: the stream's `done` when it began; the last item whose errors concern the
+   * polling stream; the next stream to poll. */
   uint64_t done DPT__GUARDED_BY(follow_lock), reach DPT__GUARDED_BY(follow_lock);
   dpt__stream *next DPT__GUARDED_BY(follow_lock);
   int polled DPT__GUARDED_BY(follow_lock);
@@ -57,14 +57,14 @@ static void events_advance(dpt__stream *stream, uint64_t number)
   if (number > dpt__counter_value(&stream->done)) dpt__counter_advance(&stream->done, number);
 }
 
-/* Beyond the capacity the event is lost, which only costs its memory. */
+/* Events beyond the capacity are lost, which only costs their memory. */
 static void events_recycle(dpt__stream *stream, void *spare) DPT__REQUIRES(stream->events->lock) {
   struct dpt__backend_events *events = stream->events;
   dpt__assert_held(&events->lock);
   if (spare && events->nspare < SPARE) events->spare[events->nspare++] = spare;
 }
 
-/* Records an event after everything that was issued; if that fails m->event is NULL. */
+/* Records an event after all items issued; if that fails, m->event is NULL. */
 static int events_record(dpt__stream *stream, recorded *m) DPT__REQUIRES(stream->events->lock) {
   struct dpt__backend_events *events = stream->events;
   dpt__assert_held(&events->lock);
@@ -122,14 +122,15 @@ int dpt__backend_event_synchronize(dpt__event event) {
   (void)dpt__sync_point("wait quietly");
   recorded m;
   dpt__lock(&stream->events->lock);
-  int over = dpt__event_over(event), closed = stream->events->closed; /* perhaps meanwhile */
+  int over = dpt__event_over(event), closed = stream->events->closed; /* may have changed during the
+                                                                       * wait */
   int status = over ? 0 : events_record(stream, &m);
   dpt__unlock(&stream->events->lock);
   if (over || closed) return status;
   status = status || stream->backend->event_synchronize(m.event);
   dpt__lock(&stream->events->lock);
-  /* A device that is lost does no more work: nobody waits for it again. After any other failure
-   * the work may still run. */
+  /* A lost device does no more work, so its items count as passed and no later wait blocks. After
+   * any other failure the work may still run. */
   if (!status || stream->backend->lost()) events_advance(stream, m.number);
   events_recycle(stream, m.event);
   dpt__unlock(&stream->events->lock);
@@ -142,7 +143,7 @@ int dpt__backend_stream_wait_event(dpt__stream *stream, dpt__event event) {
   if (dpt__event_over(event)) return 0;
   recorded m = {0, NULL};
   dpt__lock(&other->events->lock);
-  if (dpt__event_over(event)) { /* meanwhile */
+  if (dpt__event_over(event)) { /* passed since the check above */
     dpt__unlock(&other->events->lock);
     return 0;
   }
@@ -153,7 +154,7 @@ int dpt__backend_stream_wait_event(dpt__stream *stream, dpt__event event) {
   return status;
 }
 
-/* ---- what kernels find wrong ---- */
+/* ---- errors that kernels find ---- */
 
 static follow *events_find_follow(struct dpt__backend_events *events, dpt__stream *stream)
     DPT__REQUIRES(follow_lock) {
@@ -182,7 +183,7 @@ int dpt__backend_events_follow(dpt__stream *stream, uint64_t at, dpt__event even
   return f ? 0 : dpt__no_memory("no host memory to note which stream waits for which");
 }
 
-/* A list of the stream and of all that it follows, directly or not. */
+/* Returns a list of the stream and of all streams that it follows, directly or indirectly. */
 static dpt__stream *events_list_followed(dpt__stream *stream) DPT__REQUIRES(follow_lock) {
   dpt__assert_held(&follow_lock);
   dpt__stream *last = stream;
@@ -203,7 +204,7 @@ static dpt__stream *events_list_followed(dpt__stream *stream) DPT__REQUIRES(foll
   return stream;
 }
 
-/* Follows of waits that the stream has not passed stay; what the others waited for is done. */
+/* Keeps follows of waits that the stream has not passed; the events of the others are done. */
 static void events_forget_passed(dpt__stream *stream, uint64_t passed) DPT__REQUIRES(follow_lock) {
   dpt__assert_held(&follow_lock);
   struct dpt__backend_events *events = stream->events;
@@ -224,7 +225,7 @@ static void events_forget_passed(dpt__stream *stream, uint64_t passed) DPT__REQU
 
 void dpt__backend_events_poll(dpt__stream *stream, uint64_t number) {
   dpt__lock(&follow_lock);
-  /* What each has passed is asked before what went wrong in it, and in those that it follows. */
+  /* Reads each stream's progress before its errors and those of the streams that it follows. */
   for (dpt__stream *s = events_list_followed(stream); s; s = s->events->next)
     s->events->done = dpt__counter_value(&s->done);
   for (dpt__stream *s = stream, *next; s; s = next) {

@@ -1,4 +1,4 @@
-/* capture.c: what can not be captured (see capture.h). */
+/* capture.c: rejects work that cannot be captured (see capture.h). */
 #include "device/capture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* copy.c: moving bytes (see copy.h). */
+/* copy.c: copies bytes (see copy.h). */
 #include "device/copy.h"
 
 #include "device/device.h"
@@ -12,7 +12,7 @@ uint64_t dpt_copied_bytes(void) { return atomic_load(&copied); }
 
 void dpt__copied_add(uint64_t bytes) { atomic_fetch_add(&copied, bytes); }
 
-/* A copy that DPT_FAULT asks to fail, on any backend. */
+/* A copy that DPT_FAULT makes fail, on any backend. */
 static int copy_run_failure(dpt__context *context, const void *args) {
   const struct dpt__copy_bytes_args *a = args;
   unsigned long long bytes = 0;

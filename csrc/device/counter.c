@@ -1,9 +1,10 @@
-/* counter.c: growing counters over futexes (see counter.h).
+/* counter.c: monotonic counters over futexes (see counter.h).
  *
  * Why no wake-up is lost: a waiter reads the generation, registers its value, then reads the
- * counter; the owner writes the counter, then reads the registered value, all sequentially
- * consistent, so that one of them sees the other. Whoever clears the registration raises the
- * generation, so that a waiter whose registration was cleared before it slept does not sleep.
+ * counter; the owner writes the counter, then reads the registered value. All accesses are
+ * sequentially consistent, so one of them sees the other's write. The thread that clears the
+ * registration increments the generation, so that a waiter whose registration was cleared before it
+ * slept does not sleep.
  */
 #define _GNU_SOURCE /* syscall */
 #include "device/counter.h"
@@ -21,8 +22,8 @@
 
 enum { SPIN_NS = 50000, PAUSES = 32 };
 
-static atomic_int spinning; /* threads that spin now */
-static atomic_int working;  /* workers that do not wait now */
+static atomic_int spinning; /* threads that are spinning */
+static atomic_int working;  /* workers that are not waiting */
 static _Thread_local int is_worker;
 
 void dpt__counter_worker(void) {
@@ -81,7 +82,8 @@ static void counter_relax(void) {
 #endif
 }
 
-/* Returns 1 if the value came while spinning. A worker leaves a core to the thread that queues. */
+/* Returns 1 if the value was reached while spinning. A worker leaves a core to the thread that
+ * queues. */
 static int counter_spin(dpt__counter *counter, uint64_t value) {
   int there = 0, others = is_worker + atomic_load_explicit(&working, memory_order_relaxed);
   if (atomic_fetch_add(&spinning, 1) + others < dpt__cores()) {
@@ -97,7 +99,7 @@ static int counter_spin(dpt__counter *counter, uint64_t value) {
   return there;
 }
 
-/* Sleeps until the value is there. */
+/* Sleeps until the value is reached. */
 static void counter_rest(dpt__counter *counter, uint64_t value) {
   for (;;) {
     uint32_t generation = atomic_load(&counter->generation);

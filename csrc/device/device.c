@@ -1,4 +1,4 @@
-/* device.c: the list of devices, and what is current on a thread (see device.h). */
+/* device.c: the list of devices, and each thread's current device and streams (see device.h). */
 #include "device/device.h"
 
 #include "device/fault.h"
@@ -14,7 +14,7 @@ static dpt__mutex lock = DPT__MUTEX_INIT;
 static atomic_int ready, forked;
 /* by dpt_devices_set; "": DPT_DEVICES or the default */
 static char wanted[WANTED] DPT__GUARDED_BY(lock);
-/* Written under the lock until `ready`, and never again. */
+/* Written under the lock before `ready` is set, and never after. */
 static int ndevice;
 static dpt__device *devices[DPT__MAX_DEVICES + 1];
 static char report[512];
@@ -24,14 +24,13 @@ static _Thread_local unsigned char current_stream[DPT__MAX_DEVICES + 1];
 static _Thread_local int communicating;
 _Static_assert(DPT__MAX_STREAMS <= 256, "a stream's index fits into a byte");
 
-/* ---- the list is made ---- */
+/* ---- creating the list ---- */
 
 static int device_is_given(const dpt__device_list *list) {
   return strcmp(list->source, "default") != 0;
 }
 
-/* why_not: what stands against the GPUs that were asked for; "": nothing was asked or they are
- * there. */
+/* why_not: why the GPUs requested cannot be used; "": none were requested or they are available. */
 static void device_write_report(const dpt__device_list *list, const char *why_not) {
   const char *many = ndevice == 1 ? "" : "s", *given = device_is_given(list) ? list->text : "";
   int n;
@@ -65,7 +64,8 @@ static int add_device(const dpt__backend *backend, int number, int unit, int thr
   return 0;
 }
 
-/* A list that could not be completed: the next call begins anew, perhaps with another backend. */
+/* Drops a list that could not be completed. The next call starts again, perhaps with another
+ * backend. */
 static void device_drop_devices(int count) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   for (int number = 1; number <= count; number++) {
@@ -75,7 +75,7 @@ static void device_drop_devices(int count) DPT__REQUIRES(lock) {
   }
 }
 
-/* Loads the backend and counts its devices if the list asks for every one. */
+/* Loads the backend, and counts its devices if the list requests all of them. */
 static int device_find_backend(dpt__device_list *list, const dpt__backend **backend) {
   int there;
   *backend = &dpt__host;
@@ -250,7 +250,7 @@ dpt__stream *dpt__communication_stream(int number) {
 
 void dpt__communicate(int on) { communicating = on; }
 
-/* The stream with that index; -1 is the current one. */
+/* Finds the stream with that index; -1 is the current one. */
 static int device_find_stream(const char *fn, int number, int index, dpt__stream **stream) {
   dpt__device *device;
   DPT__TRY(dpt__device_find(fn, number, &device));
@@ -350,13 +350,13 @@ int dpt_stream_synchronize(int number, int index) {
   return dpt__stream_synchronize(stream);
 }
 
-/* Index -1 is the stream for communication; NULL: there is none yet. */
+/* Returns a stream; index -1 is the communication stream, NULL if it does not exist yet. */
 static dpt__stream *stream_at(dpt__device *device, int index) {
   return index < 0 ? atomic_load(&device->communication) : device->streams[index];
 }
 
-/* number 0: the current device; -1: all of them. Every stream is waited for; the first error that
- * one of them kept is reported, others stay for their next wait. */
+/* number 0: the current device; -1: all devices. Waits for every stream, and reports the first
+ * error that one of them kept; other errors are kept until their next wait. */
 int dpt_device_synchronize(int number) {
   dpt__device *device;
   DPT__TRY(dpt__device_find("synchronize", number < 0 ? 0 : number, &device));

@@ -1,4 +1,4 @@
-/* device_list.c: reads DPT_DEVICES (see device_list.h). */
+/* device_list.c: parses DPT_DEVICES (see device_list.h). */
 #include "device/device_list.h"
 
 #include "base/status.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "12" up to the end of text into *n; 0 if text is something else. */
+/* Parses "12", up to the end of text, into *n; returns 0 if text is something else. */
 static int device_list_whole_number(const char *text, int *n) {
   char *end;
   if (*text < '0' || *text > '9') return 0;
@@ -17,7 +17,7 @@ static int device_list_whole_number(const char *text, int *n) {
   return 1;
 }
 
-/* "0,2": the units; 0 if text is something else. */
+/* Parses "0,2" into units; returns 0 if text is something else. */
 static int unit_list(const char *text, dpt__device_list *list) {
   for (list->count = 0; list->count < DPT__MAX_DEVICES;) {
     size_t digits = strspn(text, "0123456789");
@@ -57,8 +57,8 @@ int dpt__device_list_find(const char *set, dpt__device_list *list) {
   return dpt__device_list_parse("default", has_driver ? "cuda" : "host:2", list);
 }
 
-/* As each launcher names it (Open MPI, MPICH's Hydra, Slurm); -1: this process is no rank. Slurm
- * sets it in a batch script, too, which is no task of a step. */
+/* Returns the local rank that the launcher sets (Open MPI, MPICH's Hydra, Slurm); -1: this process
+ * is not a rank. Slurm sets its variable in a batch script, too, which is not a task of a step. */
 static int device_list_local_rank(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
   const char *text = getenv("SLURM_STEP_ID") ? getenv("SLURM_LOCALID") : NULL;

@@ -1,4 +1,4 @@
-/* fault.c: faults, delays and link speeds on demand (see fault.h). */
+/* fault.c: faults, delays and link speeds for tests (see fault.h). */
 #include "device/fault.h"
 
 #include "base/lock.h"
@@ -13,10 +13,10 @@
 static const char *const names[] = {"thread", "malloc", "copy"};
 _Static_assert(sizeof names / sizeof *names == DPT__NFAULT, "one name for each fault");
 
-static atomic_llong left[DPT__NFAULT]; /* 0: not asked for; n: the n-th from now */
+static atomic_llong left[DPT__NFAULT]; /* 0: not set; n: the n-th from now */
 static _Atomic uint64_t delay_seed;    /* 0: no delays */
 static atomic_int cache_off;
-static _Atomic uint64_t link_rate; /* bytes a second; 0: as fast as it goes */
+static _Atomic uint64_t link_rate; /* bytes per second; 0: no limit */
 
 int dpt__fault(enum dpt__fault fault) {
   if (atomic_load_explicit(&left[fault], memory_order_relaxed) <= 0) return 0;
@@ -69,7 +69,7 @@ void dpt__delay(uint64_t *random, int id) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   x ^= x >> 31;
-  /* A quarter of the items waits, up to 2 ms: long enough for other streams to get ahead. */
+  /* A quarter of the items sleeps, up to 2 ms: long enough for other streams to get ahead. */
   if (x % 4 == 0) dpt__sleep((int64_t)(x / 4 % 2000000));
 }
 
@@ -116,7 +116,7 @@ static int fault_read_variables(void) {
 
 int dpt__fault_init(void) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
-  static atomic_int done; /* a failure is met again by the next call */
+  static atomic_int done; /* not set by a failure, so the next call fails again */
   if (atomic_load(&done)) return 0;
   dpt__lock(&lock);
   int status = atomic_load(&done) ? 0 : fault_read_variables();

@@ -1,8 +1,8 @@
-/* graph.c: capturing and replaying (see graph.h, capture.h).
+/* graph.c: captures and replays graphs (see graph.h, capture.h).
  *
  * Begin and end of a capture are items of the stream, run by its thread like the work between them.
- * A graph that is freed goes to a list, since its last replay may still run; whoever makes, replays
- * or frees a graph later, or empties the cache, sweeps that list.
+ * A graph that is freed is put on a list, since its last replay may still run. Every call that
+ * creates, replays or frees a graph later, or empties the cache, sweeps that list.
  */
 #include "device/graph.h"
 
@@ -18,9 +18,9 @@
 struct dpt_graph {
   dpt__capture capture;
   void *work;      /* the backend's */
-  int status;      /* of the items that begin and end the capture */
-  dpt__event last; /* replay */
-  dpt_graph *next; /* of those that were freed */
+  int status;      /* of the begin and end items */
+  dpt__event last; /* the last replay */
+  dpt_graph *next; /* in the list of freed graphs */
 };
 
 static dpt__mutex lock = DPT__MUTEX_INIT;
@@ -67,7 +67,7 @@ static int graph_run_begin(dpt__context *context, const void *args) {
 
 static int graph_run_end(dpt__context *context, const void *args) {
   dpt_graph *graph = *(dpt_graph *const *)args;
-  if (graph->status) return 0; /* it never began */
+  if (graph->status) return 0; /* the capture never began */
   graph->status = context->backend->capture_end(context->native_stream, &graph->work);
   return graph->status;
 }
@@ -103,12 +103,12 @@ int dpt_graph_begin(dpt_graph **out) {
   if (!graph) return dpt__no_memory("%s: no host memory", fn);
   graph->capture.id = atomic_fetch_add(&ids, 1) + 1;
   graph->capture.stream = stream;
-  graph->status = 1; /* it has not begun */
+  graph->status = 1; /* not begun */
   if (!atomic_compare_exchange_strong(&stream->capture, &none, &graph->capture)) {
     free(graph);
     return dpt__capture_mismatch(fn, stream);
   }
-  /* Others may have queued something meanwhile; from here on they can't. */
+  /* Other threads may have queued work since the wait above; from here on they cannot. */
   if (dpt__event_wait_quietly(dpt__event_last(stream))) {
     atomic_store(&stream->capture, NULL);
     free(graph);
@@ -133,14 +133,14 @@ int dpt_graph_end(dpt_graph *graph) {
   dpt__backend_events_close(stream, 0);
   dpt__own_capture = NULL;
   atomic_store(&stream->capture, NULL);
-  /* what failed while the work was recorded */
+  /* includes errors of items that ran during the capture */
   status = status || dpt__stream_synchronize(stream) || graph->status;
   if (!status && graph->capture.failed)
     status = dpt__no_memory("cutorch.graph: no host memory to note what it uses");
   return status;
 }
 
-/* A replay and what it draws from. */
+/* A replay and the state that its draws start from. */
 typedef struct launch {
   dpt_graph *graph;
   dpt__draws from;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { LOOK = 32 }; /* how many blocks of its own bin a search compares */
+enum { LOOK = 32 }; /* the number of blocks of its own bin that a search compares */
 
 static void heap_bin(size_t bytes, int *row, int *column) {
   uint64_t grains = bytes / DPT__GRAIN;
@@ -72,7 +72,7 @@ void dpt__block_cut(dpt__block *block, size_t bytes) {
   dpt__bins_add(rest->home, rest);
 }
 
-/* `second`, in no bin, is joined to its neighbour `first`, in no bin either. */
+/* Merges `second` into its neighbor `first`; neither is in a bin. */
 static void heap_merge(dpt__block *first, dpt__block *second) {
   first->bytes += second->bytes;
   first->after = second->after;

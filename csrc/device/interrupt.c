@@ -1,12 +1,13 @@
-/* interrupt.c: Ctrl-C ends the process, whatever it is doing; at the prompt, what Lua runs.
+/* interrupt.c: makes Ctrl-C end the process in any state; at the prompt, the running Lua code.
  *
- * Why: a loop that LuaJIT compiled never looks at the hook that its interpreter sets on SIGINT, and
- * a wait or a kernel runs no Lua at all. Invariant: a handler that the script or another library
- * installed is left alone; only the system's default and the interpreter's own (a function of the
- * main program) are replaced. The terminal gets its old settings, and the exit status is that of a
- * process killed by SIGINT. dpt's own threads block all signals. At the prompt the interpreter's
- * own handler is called, which makes the next instruction of Lua raise an error; a second signal
- * within two seconds ends the process.
+ * Why: a loop that LuaJIT compiled never checks the hook that its interpreter sets on SIGINT, and a
+ * wait or a kernel runs no Lua at all.
+ *
+ * Invariant: a handler that the script or another library installed is kept; only the system's
+ * default and the interpreter's own (a function of the main program) are replaced. The terminal's
+ * old settings are restored, and the exit status is that of a process killed by SIGINT. dpt's own
+ * threads block all signals. At the prompt the interpreter's own handler is called, which makes the
+ * next Lua instruction raise an error; a second signal within two seconds ends the process.
  */
 #define _GNU_SOURCE
 #include "base/status.h"
@@ -23,9 +24,10 @@
 static struct termios terminal;
 static int has_terminal;
 
-/* Only calls that are allowed in a signal handler. */
+/* Makes only async-signal-safe calls. */
 static void interrupt_handler(int signal_number) {
-  pid_t group = tcgetpgrp(STDIN_FILENO); /* in the background the terminal is others' */
+  pid_t group = tcgetpgrp(STDIN_FILENO); /* in the background the terminal belongs to another
+                                          * process group */
   if (has_terminal && (group < 0 || group == getpgrp()))
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
   struct sigaction action = {.sa_handler = SIG_DFL};
@@ -37,7 +39,7 @@ static void interrupt_handler(int signal_number) {
   pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
-static void (*interrupt_interpreters)(int); /* NULL: the interpreter had none */
+static void (*interrupt_interpreters)(int); /* NULL: the interpreter had no handler */
 
 static void interrupt_prompt_handler(int signal_number);
 static const struct sigaction interrupt_at_prompt = {.sa_handler = interrupt_prompt_handler,
@@ -54,12 +56,13 @@ static void interrupt_prompt_handler(int signal_number) {
     return;
   }
   last = now;
-  interrupt_interpreters(signal_number); /* which leaves the next signal to the system */
+  interrupt_interpreters(signal_number); /* it resets the handler to the system's default */
   sigaction(signal_number, &interrupt_at_prompt, NULL);
   errno = saved;
 }
 
-/* The handler belongs to the program that runs, not to a library or to code made at run time. */
+/* Returns true if the handler belongs to the running program, not to a library or to code generated
+ * at run time. */
 static int interrupt_belongs_to_program(void (*handler)(int)) {
   Dl_info its, program;
   return dladdr((void *)(uintptr_t)handler, &its) &&

@@ -1,4 +1,5 @@
-/* launch.c: where the work of one operation goes, and what it needs (launch.h has the rules). */
+/* launch.c: resolves the device, memory and order of an operation's work (launch.h has the
+ * rules). */
 #include "device/launch.h"
 
 #include "device/capture.h"
@@ -13,14 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Why a graph can't hold a kernel; NULL: it can. */
+/* The reason why a graph cannot hold a kernel; NULL: it can. */
 static const char *const not_captured[] = {
 #define DPT_KERNEL(name, why) why,
 #include "device/kernels.def"
 #undef DPT_KERNEL
 };
 
-/* ---- what can not be done ---- */
+/* ---- checks ---- */
 
 static const char *launch_describe(char text[80], const dpt_tensor *t) {
   if (t->storage_ && t->storage_->device)
@@ -38,7 +39,7 @@ static int launch_mixed(const char *fn, const dpt_tensor *a, const dpt_tensor *b
       fn, launch_describe(one, a), launch_describe(other, b));
 }
 
-/* A kernel on a's device may have b, which is on another one. */
+/* Checks that a kernel on a's device may access b, which is on another one. */
 static int launch_check_across(const char *fn, const dpt_tensor *a, const dpt_tensor *b) {
   char one[80], other[80];
   int reached;
@@ -51,7 +52,7 @@ static int launch_check_across(const char *fn, const dpt_tensor *a, const dpt_te
                    fn, launch_describe(one, a), launch_describe(other, b), a->storage_->device);
 }
 
-/* The operand that decides: one with a storage, if any has; NULL: none. */
+/* Finds the operand that determines the device: one with a storage, if any has; NULL: none. */
 static int launch_find_first(dpt__launch *l, const dpt_tensor **first) {
   const dpt_tensor *a = NULL;
   l->across = 0;
@@ -72,14 +73,14 @@ static int launch_find_first(dpt__launch *l, const dpt_tensor **first) {
   return 0;
 }
 
-/* The context of a stream's work (NULL: of work on host memory, at once). */
+/* Returns the context of work on a stream (NULL: on host memory, at once). */
 static dpt__context launch_context_of(dpt__stream *stream, const char *name) {
   if (!stream)
     return (dpt__context){.backend = &dpt__host, .threads = dpt_threads_get(), .name = name};
   return dpt__stream_context(stream, name);
 }
 
-/* The backend has the kernel, and a capture can hold it. */
+/* Checks that the backend has the kernel, and that a capture can hold it. */
 static int launch_check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
   const char *why = not_captured[kernel];
   if (!context->backend->kernels[kernel])
@@ -105,7 +106,7 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
 
 /* ---- operands that share memory with results ---- */
 
-/* The bytes from t's first element to behind its last one; none where *from == *to. */
+/* Returns the bytes from t's first element to the end of its last one; none if *from == *to. */
 static void launch_span(const dpt_tensor *t, const char **from, const char **to) {
   int64_t last = 0;
   *from = *to = NULL;
@@ -118,14 +119,15 @@ static void launch_span(const dpt_tensor *t, const char **from, const char **to)
   *to = *from + (size_t)(last + 1) * dpt__dtype_size(dpt__dtype(t->kind_));
 }
 
-/* The storage that owns the memory; NULL: none. */
+/* Returns the storage that owns the memory; NULL: none. */
 static const dpt_storage *launch_owner(const dpt_tensor *t) {
   const dpt_storage *s = t->storage_;
   while (s && s->parent) s = s->parent;
   return s;
 }
 
-/* A storage over memory that dpt did not allocate may be over another's. */
+/* Returns true if two storages may overlap; one over memory that dpt did not allocate may overlap
+ * any other. */
 static int launch_may_share(const dpt_storage *a, const dpt_storage *b) {
   return a == b || (a && b && ((a->flags | b->flags) & DPT__FOREIGN));
 }
@@ -138,7 +140,7 @@ int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
   return from[0] < to[1] && from[1] < to[0];
 }
 
-/* Memory for operand k if it shares some with result r. */
+/* Allocates a copy for operand k if it shares memory with result r. */
 static int launch_take_copy(dpt__launch *l, int r, int k) {
   const dpt_tensor *result = l->operand[r].t, *t = l->operand[k].t;
   const char *from, *to;
@@ -196,8 +198,8 @@ static int launch_record_uses(dpt__launch *l) {
   return 0;
 }
 
-/* The stream waits for the current streams of the operands on other devices, or (done) they for it.
- */
+/* Makes the stream wait for the current streams of the operands on other devices, or (done) those
+ * wait for it. */
 static int launch_order_others(const dpt__launch *l, int done) {
   dpt__stream *own = l->context.stream;
   for (int i = 0; i < l->n; i++) {
@@ -235,8 +237,8 @@ static int64_t launch_bytes(const dpt__launch *l) {
   return bytes;
 }
 
-/* How much it is, for the stream and for a trace, whose size is that of the first operand: a result
- * in most launches. */
+/* Measures the bytes, for the stream and for a trace. The trace's size is the first operand's,
+ * which is a result in most launches. */
 static void launch_measure(dpt__launch *l) {
   int traced = dpt__tracing();
   l->context.bytes = traced || dpt__stream_rests(l->context.stream) ? launch_bytes(l) : 0;

@@ -1,8 +1,8 @@
 /* mapped.c: storages over memory that dpt did not allocate: a pointer's, or a file's.
  *
- * Invariant: a file's memory is unmapped, and an object of shared memory removed, when the last
- * reference to the storage goes (views hold it). A call that fails leaves no memory mapped and
- * removes nothing.
+ * Invariant: a file's memory is unmapped, and a shared memory object removed, when the last
+ * reference to the storage is released (views hold one). A call that fails leaves no memory mapped
+ * and removes nothing.
  */
 #include "base/status.h"
 #include "device/storage.h"
@@ -49,7 +49,7 @@ static void mapped_release(dpt_storage *s) {
   mapped_forget(s->mapping);
 }
 
-/* Sets the bytes to map, and the size if it is the file's; grows the file if it is shared. */
+/* Sets the bytes to map, and the size if it is the file's; extends the file if it is shared. */
 static int mapped_measure(int file, const char *path, int kind, int shared, int64_t *size,
                           size_t *bytes) {
   struct stat about;

@@ -1,4 +1,4 @@
-/* memory.c: memory is given back: by the caches, and by Lua's collector in time. */
+/* memory.c: returns unused memory: empties caches, and tells Lua when to collect. */
 #include "base/dtype.h"
 #include "device/allocator.h"
 #include "device/device.h"
@@ -16,15 +16,15 @@ int dpt_memory_empty_cache(int device) {
 
 enum { STEP = 256 << 20 };
 static _Atomic int64_t soft_limit = STEP;
-static _Thread_local int64_t own_limit = STEP; /* of what this thread took itself */
-static atomic_uint rounds;                     /* how often the soft limit was reached */
-static _Thread_local unsigned own_round;       /* in which this thread has collected */
+static _Thread_local int64_t own_limit = STEP; /* for bytes allocated by this thread */
+static atomic_uint rounds;                     /* the number of times the soft limit was reached */
+static _Thread_local unsigned own_round;       /* the last round in which this thread collected */
 
 static int64_t memory_live_bytes(void) { return dpt_host_live_bytes() + dpt_device_live_bytes(); }
 
-/* What is live is also the garbage of other threads, which may not run for long. So the soft limit,
- * which is above what was live, may rise with it; each thread's own is above what it took itself,
- * whatever the others do. */
+/* The live bytes include the garbage of other threads, which may not run for a while. So the soft
+ * limit, which is above the live bytes, may rise with it. Each thread's own limit is above what the
+ * thread itself allocated, whatever the others do. */
 int dpt_collect_due(int kind, int64_t size) {
   int64_t bytes = size * (int64_t)dpt__dtype_size(dpt__dtype(kind));
   if (own_round != atomic_load(&rounds)) return 1;
@@ -39,15 +39,16 @@ int dpt_collect_due(int kind, int64_t size) {
   return dpt__memory_over_limit(device->number, bytes);
 }
 
-/* How far above what is live after a collection a limit is; heap: the bytes of Lua's heap then. */
+/* Returns how far a limit is above the live bytes after a collection; heap: the bytes of Lua's heap
+ * then. */
 static int64_t memory_headroom(int64_t live, int64_t heap) {
   int64_t more = live / 4 > STEP ? live / 4 : STEP;
-  return more < 2 * heap ? 2 * heap : more; /* walking a large heap must pay */
+  return more < 2 * heap ? 2 * heap : more; /* a large heap is expensive to traverse */
 }
 
-/* What a thread takes and others let go lets its own bytes grow without end, which adds no
- * headroom. A thread that has collected alone must not raise the soft limit, or others never
- * collect. */
+/* If a thread allocates memory that others free, its own bytes grow without bound, so they are
+ * capped by the live bytes here. A thread that has collected alone must not raise the soft limit,
+ * or others never collect. */
 void dpt_collect_done(int64_t heap) {
   int64_t live = memory_live_bytes(), own = dpt__own_live_bytes;
   own_limit = own + memory_headroom(own < live ? own : live, heap);

@@ -1,4 +1,4 @@
-/* peer.c: asks backends, and remembers their answers (see peer.h). */
+/* peer.c: queries backends, and caches their answers (see peer.h). */
 #include "device/peer.h"
 
 #include "device/device.h"

@@ -29,7 +29,7 @@ void *dpt__plugin_open(const char *name) {
     const char *slash = strrchr(info.dli_fname, '/');
     int folder = slash ? (int)(slash - info.dli_fname) + 1 : 0;
     int n = snprintf(path, sizeof path, "%.*slibdpt_%s.so", folder, info.dli_fname, name);
-    /* a library that is there and does not load is not to be hidden by another one */
+    /* a library that exists but does not load must not be hidden by another one */
     if (n < (int)sizeof path && access(path, F_OK) == 0)
       return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   }
@@ -51,7 +51,7 @@ static int plugin_load(const char *name, const dpt__backend **backend) {
   return 0;
 }
 
-/* Once: a plugin fills its table whenever it is asked, and threads read it. */
+/* Loads each plugin once: a plugin fills its table on every call, while threads read it. */
 int dpt__plugin_load(const char *name, const dpt__backend **backend) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
   static const dpt__backend *loaded[2];

@@ -1,4 +1,4 @@
-/* rendezvous.c: one piece of work of several streams (see rendezvous.h). */
+/* rendezvous.c: one item of work for several streams (see rendezvous.h). */
 #include "device/rendezvous.h"
 
 #include "device/capture.h"
@@ -7,12 +7,12 @@
 #include <string.h>
 
 typedef struct rendezvous {
-  atomic_int arriving, leaving; /* streams that are not there yet; those that still need this */
+  atomic_int arriving, leaving; /* streams that have not arrived; streams that still use this */
   int n, status;
   dpt__rendezvous_fn *fn;
   dpt__event work;   /* the item that ran fn */
   dpt__counter over; /* 1: fn has returned */
-  const void *args;  /* behind the streams */
+  const void *args;  /* after the streams */
   dpt__stream *stream[];
 } rendezvous;
 

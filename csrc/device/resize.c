@@ -1,8 +1,8 @@
-/* resize.c: a storage gets another size.
+/* resize.c: resizes storages.
  *
- * Invariant: its elements stay, on a device by a copy on the current stream. Memory is kept if it
- * is large enough and somebody else uses the storage, too, or it grows. A call that fails changes
- * nothing.
+ * Invariant: the elements are kept, on a device by a copy on the current stream. The memory is kept
+ * if it is large enough and either the storage has other references or it grows. A call that fails
+ * changes nothing.
  */
 #include "device/copy.h"
 #include "device/device.h"

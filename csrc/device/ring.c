@@ -9,9 +9,9 @@
 enum { FIRST_RING = 1 << 14, MAX_RING = 1 << 22 };
 
 struct dpt__ring {
-  _Atomic(dpt__ring *) next; /* set when no more is written here */
+  _Atomic(dpt__ring *) next; /* set when nothing more is written to this ring */
   size_t capacity;           /* a power of two */
-  /* Bytes written since it was made, and what their writer knows of the bytes read. */
+  /* Bytes written since the ring was created, and the writer's copy of `head`. */
   _Alignas(DPT__LINE) _Atomic size_t tail;
   size_t known_head;
   _Alignas(DPT__LINE) _Atomic size_t head; /* bytes read */
@@ -36,7 +36,8 @@ static dpt__item *ring_item(dpt__ring *ring, size_t position) {
   return (dpt__item *)(ring->bytes + (position & (ring->capacity - 1)));
 }
 
-/* Whether size bytes fit in one piece at *tail, behind a filler if the ring ends before that. */
+/* Returns true if size bytes fit contiguously at *tail, after a filler if the ring ends before
+ * that. */
 static int ring_fits(dpt__ring *ring, size_t size, size_t *tail) {
   size_t written = atomic_load_explicit(&ring->tail, memory_order_relaxed);
   size_t to_end = ring->capacity - (written & (ring->capacity - 1));
@@ -50,10 +51,11 @@ static int ring_fits(dpt__ring *ring, size_t size, size_t *tail) {
   return 1;
 }
 
-/* An item fits into an empty ring of twice its size, wherever that ends. */
+/* An item fits into an empty ring of twice its size, wherever the ring wraps around. */
 int dpt__ring_reserve(dpt__ring **ring, dpt__counter *run, size_t size, size_t *tail) {
   for (;;) {
-    /* read before it is known that the ring is full: what runs meanwhile ends the wait below */
+    /* read before the check that the ring is full: an item that runs after this ends the wait
+     * below */
     uint64_t seen = dpt__counter_value(run);
     dpt__ring *full = *ring;
     if (ring_fits(full, size, tail)) return 0;

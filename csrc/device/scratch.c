@@ -1,7 +1,7 @@
 /* scratch.c: a kernel's temporary memory (scratch.h has the rules). */
 #include "device/scratch.h"
 
-/* ---- the calling thread's ---- */
+/* ---- memory of the calling thread ---- */
 
 static _Thread_local char *own;
 static _Thread_local size_t own_bytes;
@@ -32,7 +32,7 @@ static int scratch_take_own(dpt__context *context) {
   return 0;
 }
 
-/* ---- a stream's ---- */
+/* ---- memory of a stream ---- */
 
 static int scratch_take_block(dpt__context *context) {
   dpt__stream *stream = context->stream;
@@ -60,7 +60,7 @@ int dpt__scratch_measure(dpt__context *context, enum dpt__kernel kernel, const v
     dpt__context asks = *context;
     asks.measures = measures;
     asks.capacity = 0;
-    asks.scratch = (char *)((uintptr_t)0xdead << 48); /* nobody's, in any address space */
+    asks.scratch = (char *)((uintptr_t)0xdead << 48); /* not a valid address in any address space */
     if (backend->kernels[kernel](&asks, args) || asks.capacity >= before) break;
     context->capacity = asks.capacity;
     if (!asks.capacity ||

@@ -1,4 +1,4 @@
-/* shutdown.c: the threads that run kernels, and waiting for them at the end (see shutdown.h). */
+/* shutdown.c: the threads that run kernels, and the wait for them in exit() (see shutdown.h). */
 #define _GNU_SOURCE /* on_exit */
 #include "device/shutdown.h"
 
@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The C library's side of C++'s thread_local: fn(arg) is called when this thread ends or calls
- * exit(), before any destructor of static objects; dso is not unloaded until then. */
+/* The C library's implementation of C++'s thread_local: calls fn(arg) when this thread ends or
+ * calls exit(), before any destructor of static objects; dso is not unloaded until then. */
 int __cxa_thread_atexit_impl(void (*fn)(void *), void *arg, void *dso);
 extern void *__dso_handle;
 
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static dpt__runner *list DPT__GUARDED_BY(lock);
-static pid_t owner; /* the process that has the threads: not its children; set once */
-static _Atomic(pid_t) ending_thread; /* the one that called exit(); 0: none has */
+static pid_t owner; /* the process that has the threads, not its children; set once */
+static _Atomic(pid_t) ending_thread; /* the one that called exit(); 0: none */
 
 static int shutdown_all_idle(void) {
   int rest = 1;
@@ -46,7 +46,8 @@ static void shutdown_register(void) {
   dpt__unlock(&lock);
 }
 
-/* What is registered last runs first. A worker that ends otherwise has no runner any more. */
+/* The function registered last runs first. A worker that ends without exit() has no runner any
+ * more. */
 static void shutdown_at_thread_end(void *none) {
   (void)none;
   if (gettid() == getpid() || dpt__local.runner) shutdown_register();
@@ -57,7 +58,9 @@ void dpt__shutdown_watch(void) {
   static atomic_int registered;
   if (!watched) __cxa_thread_atexit_impl(shutdown_at_thread_end, NULL, &__dso_handle);
   watched = 1;
-  if (!atomic_exchange(&registered, 1)) shutdown_register(); /* exit() by a thread of others */
+  if (!atomic_exchange(&registered, 1))
+    shutdown_register(); /* for exit() by a thread not created
+                          * by dpt */
 }
 
 void dpt__runner_add(dpt__runner *runner) {
@@ -81,7 +84,7 @@ void dpt__runner_remove(dpt__runner *runner) {
 void dpt__runner_own(void) {
   if (dpt__local.runner) return;
   dpt__runner *runner = malloc(sizeof *runner);
-  if (!runner) return; /* the end of the process is less safe then */
+  if (!runner) return; /* the end of the process is then less safe */
   dpt__runner_add(runner);
   dpt__local.runner = runner;
 }

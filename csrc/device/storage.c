@@ -1,4 +1,4 @@
-/* storage.c: counted memory on the host and on devices (see storage.h). */
+/* storage.c: reference-counted memory on the host and on devices (see storage.h). */
 #include "device/storage.h"
 
 #include "device/device.h"
@@ -69,7 +69,7 @@ void dpt__storage_free(dpt_storage *s) {
   dpt__own_live_bytes -= (int64_t)bytes;
 }
 
-/* A storage without memory. */
+/* Creates a storage without memory. */
 static int storage_init(dpt_storage **r, int kind, int device, int flags, int64_t size) {
   dpt_storage *s = malloc(sizeof *s);
   if (!s) return dpt__no_memory("no host memory for a storage");
@@ -128,7 +128,7 @@ int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_
   if (size) s->data = (char *)parent->data + (size_t)first * dpt__dtype_size(dpt__dtype(s->kind));
   s->block = parent->block;
   s->parent = parent;
-  parent->flags |= DPT__FIXED; /* its memory must not move any more */
+  parent->flags |= DPT__FIXED; /* its memory must not move from now on */
   dpt_storage_retain(parent);
   *r = s;
   return 0;

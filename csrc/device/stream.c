@@ -7,7 +7,7 @@
 #include "device/threads.h"
 #include "device/trace.h"
 
-/* Whether the stream has what its backend gives a stream that starts. */
+/* Returns true if the stream has its backend's native stream, or needs none. */
 static int has_native_stream(dpt__stream *stream) {
   return stream->native_stream || !stream->backend->stream_new;
 }
@@ -28,7 +28,7 @@ static void *stream_run(void *arg) {
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
     uint64_t over = dpt__counter_value(dpt__stream_progress(stream));
-    if (number <= over) { /* ran where they were queued */
+    if (number <= over) { /* they ran in the threads that queued them */
       number = over;
       continue;
     }
@@ -40,7 +40,7 @@ static void *stream_run(void *arg) {
     context.capacity = item->capacity * DPT__SCRATCH_ALIGN;
     context.used = 0;
     dpt__delay(&random, stream->id);
-    /* at the end of the process only kernels are waited for: a wait may never end */
+    /* exit() waits only for kernels: a wait may never end */
     if (kind == DPT__ITEM_KERNEL) dpt__runner_enter(&stream->runner);
     uint64_t record = item->traced ? dpt__trace_begin(stream, item) : 0;
     if ((lost && kind != DPT__ITEM_RENDEZVOUS) || item->fn(&context, item + 1))
@@ -74,8 +74,8 @@ static int stream_start(dpt__stream *stream) DPT__REQUIRES(stream->lock) {
 
 /* ---- queueing ---- */
 
-/* Under the locks of n streams, which clang cannot count: each is started and has capacity for an
- * item of that size, at tail[i]. */
+/* Under the locks of n streams, which clang cannot count: starts each and makes space for an item
+ * of that size, at tail[i]. */
 static int stream_prepare(int n, dpt__stream *const *streams, const char *name, size_t size,
                           size_t *tail) DPT__UNPROVED {
   for (int i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ static int stream_prepare(int n, dpt__stream *const *streams, const char *name, 
   return 0;
 }
 
-/* head: all but the size. */
+/* Queues an item on n streams; head: all fields but the size. */
 static int stream_push(int n, dpt__stream *const *streams, dpt__item head, const void *args,
                        size_t size) DPT__UNPROVED {
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX && dpt__item_size(size + DPT__TRACE_BYTES) < 1 << 28);
@@ -120,11 +120,12 @@ int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const ch
   return stream_push(1, &stream, (dpt__item){.fn = fn, .name = name}, args, size);
 }
 
-/* ---- kernels that run where they are queued ---- */
+/* ---- kernels that run in the thread that queues them ---- */
 
 enum { FEW_BYTES = 1 << 15, MOST_NS = 20000 };
 
-/* Its thread sleeps, or is about to, and all is done. Certain only under the stream's lock. */
+/* Returns true if the stream's thread sleeps, or is about to, and all items are done. Certain only
+ * under the stream's lock. */
 int dpt__stream_sleeps(dpt__stream *stream) {
   uint64_t number = dpt__counter_value(&stream->submitted);
   return dpt__counter_sleeps(&stream->submitted, number + 1) &&
@@ -147,7 +148,8 @@ static int stream_runs_here(dpt__stream *stream, const dpt__context *context)
          !atomic_load(&stream->capture) && !dpt__tracing() && !dpt__delays();
 }
 
-/* Whether it has run. Its event is done before the stream's thread could look for an item. */
+/* Returns true if the kernel has run. Its event is done before the stream's thread could look for
+ * an item. */
 static int stream_run_here(dpt__context context, dpt__kernel_fn *fn, const void *args) {
   dpt__stream *stream = context.stream;
   dpt__runner *runner = dpt__local.runner;
@@ -204,7 +206,7 @@ static int stream_wait_for(dpt__stream *stream, dpt__event event) {
   return stream_push(1, &stream, head, &event, sizeof event);
 }
 
-/* `stream` waits for what is queued on `other`, unless it has waited for that before. */
+/* Makes `stream` wait for the work queued on `other`, unless it has waited for that before. */
 static int stream_catch_up(dpt__stream *stream, dpt__stream *other, _Atomic uint64_t *seen) {
   dpt__event event = dpt__event_last(other);
   if (event.number <= atomic_load(seen)) return 0;

@@ -60,7 +60,7 @@ static int stream_state_has_error(dpt__stream *stream) DPT__REQUIRES(dpt__error_
   return stream->error && !atomic_load(&stream->error->reported);
 }
 
-/* NULL: no host memory, and no message of that. */
+/* Returns NULL without a message if out of host memory. */
 static dpt__error *error_new(size_t size) {
   dpt__error *error = dpt__sync_point("error_new") ? NULL : malloc(sizeof *error + size);
   if (!error) return NULL;
@@ -85,7 +85,7 @@ int dpt__stream_reserve_error(dpt__stream *stream) {
   return status;
 }
 
-/* An error that was reported: the reserve once more, if nobody else has it. */
+/* Releases an error that was reported; it becomes the reserve again if it has no other owner. */
 static void error_done(dpt__stream *stream, dpt__error *error) {
   dpt__lock(&dpt__error_lock);
   if (!stream->reserve && error->size == RESERVE && atomic_load(&error->references) == 1) {
@@ -97,8 +97,8 @@ static void error_done(dpt__stream *stream, dpt__error *error) {
   error_release(error);
 }
 
-/* The memory for a message of that size; if there is none the stream's reserve, and the message is
- * cut. NULL: that is used already. */
+/* Returns memory for a message of that size, or the stream's reserve if there is none, which
+ * truncates the message. NULL: the reserve is in use. */
 static dpt__error *error_for(dpt__stream *stream, size_t size) {
   dpt__error *error = error_new(size);
   if (!error) {

@@ -1,8 +1,8 @@
-/* threads.c: starting threads (see threads.h), and how many OpenMP threads an operation
- * on host tensors uses, for each OS thread.
+/* threads.c: starts threads (see threads.h), and sets the number of OpenMP threads of operations on
+ * host tensors, for each OS thread.
  *
- * Invariant: a child of fork computes with one thread, since gomp's team of its parent is not there
- * and a second thread would be waited for in vain.
+ * Invariant: a child of fork computes with one thread, since its parent's gomp team does not exist
+ * there, and a wait for a second thread would never end.
  */
 #define _GNU_SOURCE
 #include "device/threads.h"
@@ -27,9 +27,9 @@ static void omp_set_num_threads(int n) {}
 #define omp_pause_resource(kind, device)
 #endif
 
-/* ---- starting one ---- */
+/* ---- starting a thread ---- */
 
-/* The limit that most likely stopped a thread from starting. */
+/* Names the limit that most likely stopped a thread from starting. */
 static void threads_name_limit(char *text, size_t size) {
   struct rlimit processes = {0}, memory = {0};
   getrlimit(RLIMIT_NPROC, &processes);
@@ -44,8 +44,8 @@ static void threads_name_limit(char *text, size_t size) {
   if (!n) snprintf(text, size, "no limit of this process is set: see the system's");
 }
 
-/* The thread has no signals but those of what it does itself: they would end the process past a
- * handler that the process has for them. */
+/* The thread blocks all signals except those raised by its own instructions: these, if blocked,
+ * would end the process without calling the process's handler. */
 int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what) {
   static const int OWN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigset_t all, old;
@@ -64,7 +64,7 @@ int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const 
   return dpt__fail("%s: its thread can not start: %s; %s", what, strerror(code), limit);
 }
 
-/* sched_setattr's argument, which glibc 2.36 has not. */
+/* sched_setattr's argument, missing in glibc 2.36. */
 typedef struct attributes {
   uint32_t size, policy;
   uint64_t flags;
@@ -84,7 +84,7 @@ void dpt_thread_batch(void) {
 #endif
 }
 
-/* ---- libgomp's ---- */
+/* ---- libgomp's threads ---- */
 
 int dpt__gomp_use(int threads) {
   int before = omp_get_max_threads();
@@ -98,7 +98,7 @@ void dpt__gomp_rest(void) {
   dpt__local.team = 0;
 }
 
-/* ---- how many ---- */
+/* ---- the number of threads ---- */
 
 static int is_child;
 

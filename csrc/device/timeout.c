@@ -8,13 +8,13 @@
 
 enum { DEFAULT = 600, MOST = 1000000 }; /* seconds */
 
-/* Its older name, of collectives of NCCL only, is still read. */
+/* The older name DPT_NCCL_TIMEOUT, for collectives of NCCL only, is still read. */
 static const char *timeout_text_of(void) {
   const char *text = getenv("DPT_TIMEOUT");
   return text && *text ? text : getenv("DPT_NCCL_TIMEOUT");
 }
 
-/* 0: that is no time */
+/* Returns 0 if the text is not a valid time. */
 static double timeout_seconds_of(const char *text) {
   char *end;
   double seconds = strtod(text, &end);
@@ -26,7 +26,7 @@ static int64_t timeout_of(const char *text) {
   return (int64_t)((seconds > 0 ? seconds : DEFAULT) * 1e9);
 }
 
-static _Atomic int64_t timeout_kept; /* 0: none yet */
+static _Atomic int64_t timeout_kept; /* 0: not set */
 
 int dpt__timeout_keep(void) {
   const char *text = timeout_text_of();

@@ -1,20 +1,21 @@
-/* trace.c: records of what streams run (see trace.h). */
+/* trace.c: records of the items that streams run (see trace.h). */
 #include "device/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The native clock of a stream, of its thread while a trace runs and of dpt_trace_stop after it. */
+/* The native clock of a stream, used by its thread while a trace runs and by dpt_trace_stop after
+ * it. */
 struct dpt__trace_clock {
-  uint64_t run;    /* the trace that `zero` is of */
-  void *zero;      /* the backend's event at... */
+  uint64_t run;    /* the trace that `zero` belongs to */
+  void *zero;      /* the backend's event, recorded at... */
   int64_t at;      /* this time of dpt__now */
   dpt__list spare; /* events */
 };
 
 /* Events around a record's item. */
 typedef struct timers {
-  dpt__stream *stream; /* NULL: the record has its times */
+  dpt__stream *stream; /* NULL: the record already has its times */
   void *begin, *end;
 } timers;
 
@@ -22,7 +23,7 @@ enum { LABELS = 1 << 16 };
 static const int64_t CLOSED = INT64_MAX / 2;
 
 atomic_int dpt__trace_on;
-static dpt__mutex lock = DPT__MUTEX_INIT; /* of who starts and stops */
+static dpt__mutex lock = DPT__MUTEX_INIT; /* for dpt_trace_start and dpt_trace_stop */
 static uint64_t run;                      /* the number of the trace */
 static dpt_trace_record *records;
 static timers *timed;
@@ -33,7 +34,7 @@ static char *labels[LABELS];
 static atomic_int nlabel = 1; /* 0: none */
 static _Thread_local uint32_t label;
 static _Thread_local uint16_t thread;
-static _Thread_local dpt_trace_record next_item; /* what this thread has said of it */
+static _Thread_local dpt_trace_record next_item; /* set by this thread with dpt__trace_describe */
 
 const int *dpt_trace_on(void) { return (const int *)&dpt__trace_on; }
 uint32_t *dpt_trace_label(void) { return &label; }
@@ -57,7 +58,7 @@ static uint16_t trace_thread(void) {
   return thread;
 }
 
-/* A fresh record, otherwise zero; NULL: there is none. */
+/* Returns a new record, zero in the other fields; NULL: none left. */
 static dpt_trace_record *trace_claim(int kind) {
   int64_t i = atomic_fetch_add_explicit(&next, 1, memory_order_acquire);
   if (i >= CLOSED) return NULL;
@@ -66,7 +67,7 @@ static dpt_trace_record *trace_claim(int kind) {
     return NULL;
   }
   dpt_trace_record *r = &records[i];
-  r->kind_ = (uint8_t)kind; /* whole_ is 0 since the start, and looked at by dpt_trace_stop */
+  r->kind_ = (uint8_t)kind; /* whole_ is 0 since the start, and dpt_trace_stop reads it */
   r->label_ = label;
   r->thread_ = trace_thread();
   return r;
@@ -112,7 +113,7 @@ void dpt__trace_describe(int64_t bytes, const dpt_tensor *t, int between) {
   for (int d = 0; t && d < t->ndim_ && d < 4; d++) next_item.size_[d] = (int32_t)t->size_[d];
 }
 
-/* An event behind what the native stream has got; NULL: there is none. */
+/* Records an event after the work issued to the native stream; NULL if that fails. */
 static void *trace_record(dpt__stream *stream, struct dpt__trace_clock *clock) {
   void *event = clock->spare.n ? clock->spare.item[--clock->spare.n] : NULL;
   if (!stream->backend->timer_record(stream->unit, stream->native_stream, &event)) return event;
@@ -120,7 +121,7 @@ static void *trace_record(dpt__stream *stream, struct dpt__trace_clock *clock) {
   return NULL;
 }
 
-/* The stream's clock, set for this trace; NULL: it has none. */
+/* Returns the stream's clock, set for this trace; NULL if it has none. */
 static struct dpt__trace_clock *trace_clock(dpt__stream *stream) {
   struct dpt__trace_clock *clock = stream->clock;
   if (!clock && !(clock = stream->clock = calloc(1, sizeof *clock))) return NULL;
@@ -155,7 +156,7 @@ void dpt__trace_end(dpt__stream *stream, uint64_t record) {
   trace_whole(&records[record - 1]);
 }
 
-/* The device's own times of a record. */
+/* Replaces the times of a record by the device's own. */
 static void trace_resolve(dpt_trace_record *r, timers *t) {
   struct dpt__trace_clock *clock = t->stream->clock;
   double begin, duration;
@@ -165,19 +166,19 @@ static void trace_resolve(dpt_trace_record *r, timers *t) {
       !backend->timer_elapsed(t->begin, t->end, &duration)) {
     r->begin_ = clock->at + (int64_t)begin;
     r->end_ = r->begin_ + (int64_t)duration;
-    if (begin > 1e9) { /* differences are floats of milliseconds */
+    if (begin > 1e9) { /* differences are float milliseconds, which lose precision */
       void *zero = clock->zero;
       clock->zero = t->begin;
       clock->at = r->begin_;
       t->begin = zero;
     }
   }
-  /* without host memory the events are lost, which only costs theirs */
+  /* without host memory the events are lost, which only costs their memory */
   if (t->begin) (void)dpt__list_add(&clock->spare, t->begin);
   if (t->end) (void)dpt__list_add(&clock->spare, t->end);
 }
 
-/* ---- what others tell ---- */
+/* ---- records of other code ---- */
 
 void dpt__trace_waited(dpt__event event, int64_t from) {
   dpt_trace_record *r = trace_claim(DPT_TRACE_THREAD_WAIT);
@@ -211,7 +212,7 @@ void dpt_trace_span(double begin, uint32_t what) {
   trace_whole(r);
 }
 
-/* ---- begin and end ---- */
+/* ---- start and stop ---- */
 
 static int trace_allocate(int64_t n) {
   if (n == capacity) return 0;
@@ -230,7 +231,8 @@ int dpt_trace_start(int64_t n) {
                                                        (long long)n, INT32_MAX)
                                            : trace_allocate(n);
   if (!status) {
-    memset(records, 0, (size_t)n * sizeof *records); /* no page is touched first by what is timed */
+    memset(records, 0, (size_t)n * sizeof *records); /* touches all pages before anything is
+                                                      * timed */
     memset(timed, 0, (size_t)n * sizeof *timed);
     run++;
     count = 0;
@@ -253,7 +255,7 @@ int dpt_trace_stop(void) {
   }
   for (int64_t i = 0; i < count && !status; i++)
     while (!__atomic_load_n(&records[i].whole_, __ATOMIC_ACQUIRE)) dpt__sleep(50000);
-  /* No stream's thread uses its clock any more. */
+  /* From here on no stream's thread uses its clock. */
   for (int64_t i = 0; i < count && !status; i++)
     if (timed[i].stream) trace_resolve(&records[i], &timed[i]);
   dpt__unlock(&lock);
