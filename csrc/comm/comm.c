@@ -1,4 +1,4 @@
-/* comm.c: transports by name, and what they have in common: checks and clearing. */
+/* comm.c: selects transports by name; checks operands and clears summands for all of them. */
 #include "comm/comm.h"
 
 #include "device/device.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every transport, the one that is always there first. */
+/* All transports, the one that is always available first. */
 static const dpt__transport *const transports[] = {&dpt__transport_copy, &dpt__transport_nccl};
 
 int dpt_comm_use(const char *name) {
@@ -22,7 +22,7 @@ int dpt_comm_use(const char *name) {
 
 const char *dpt_comm_transport(void) { return atomic_load(&dpt__transport_chosen)->name; }
 
-/* A list of groups of n tensors like model[0 .. n-1], each group on one device. */
+/* Checks `groups` groups of n tensors against model[0 .. n-1]; each group must be on one device. */
 static int comm_check(const char *fn, int64_t n, const dpt_tensor *const *model, int64_t groups,
                       const dpt_tensor *const *list) {
   for (int64_t i = 0; i < n * groups; i++) {
@@ -46,7 +46,7 @@ static int comm_check(const char *fn, int64_t n, const dpt_tensor *const *model,
 
 static dpt__row comm_row(int64_t n, const dpt_tensor *const *t) { return (dpt__row){n, t, 0}; }
 
-/* `count` rows in fresh memory, the c-th of n tensors from list[c * n] on, behind `more` others. */
+/* Allocates `more` + `count` rows; row more + c has the n tensors from list[c * n] on. */
 static dpt__row *comm_rows(const char *fn, int64_t more, int64_t count, int64_t n,
                            const dpt_tensor *const *list) {
   dpt__row *rows = malloc(sizeof *rows * (size_t)(more + count));
@@ -55,7 +55,8 @@ static dpt__row *comm_rows(const char *fn, int64_t more, int64_t count, int64_t 
   return rows;
 }
 
-/* list[0 .. n-1] and `flat`, which is as long as all of them, are of one type. */
+/* Checks that list[0 .. n-1] and `flat` are of one type, and that `flat` has as many elements as
+ * all of them. */
 static int comm_check_flat(const char *fn, int64_t n, const dpt_tensor *const *list,
                            const dpt_tensor *flat) {
   int64_t count = 0;
@@ -98,7 +99,7 @@ int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t cop
   return comm_broadcast(n, src, copies, (const dpt_tensor *const *)out, 1);
 }
 
-/* The row becomes 0, run by run. */
+/* Sets the row to 0, run by run. */
 static int comm_clear_row(dpt__row row) {
   char *start;
   for (int64_t count;; dpt__row_advance(&row, count)) {
@@ -143,8 +144,8 @@ int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_
   return status;
 }
 
-/* n tensors and n others: contiguous, of one type, the i-th of both on one device, no two i on the
- * same one. */
+/* Checks n inputs and n outputs: contiguous, of one type, the i-th of both on one device, no two i
+ * on the same one. */
 static int comm_check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
                             const dpt_tensor *const *in) {
   DPT__TRY(dpt__devices_ready(fn));

@@ -1,13 +1,13 @@
-/* communicators.c: joins devices, issues collectives, aborts what is stuck.
+/* communicators.c: joins devices, issues collectives, aborts stuck ones.
  *
- * Invariant: the library is called by one thread at a time, under `lock`. That is held while NCCL
- * connects devices, up to the limit of 600 s; so who only looks for a communicator takes `table`
- * (the inner lock) alone, and whoever changes what `table` guards has both: either is enough to
- * read. A batch is a rendezvous of its streams (device/rendezvous.h): the thread of the last one
- * issues it for all, waits until the library has put it into their native streams, and notes it as
- * pending. One thread watches over the pending collectives; it sleeps while there is none. Those of
- * several processes are queried by the thread that waits for them, which holds `lock` during a
- * query only: other processes may take long.
+ * Invariant: one thread at a time calls the library, under `lock`. The lock is held while NCCL
+ * connects devices, up to the limit of 600 s. So a thread that only looks up a communicator takes
+ * just `table` (the inner lock), and a thread that changes the fields that `table` guards holds
+ * both: either is enough to read. A batch is a rendezvous of its streams (device/rendezvous.h): the
+ * thread of the last one issues it for all, waits until the library has put it into their native
+ * streams, and adds it to the pending list. One thread watches over the pending collectives; it
+ * sleeps while there is none. The thread that waits for a collective of several processes polls it,
+ * and holds `lock` during a query only, because other processes may take long.
  */
 #include "comm/communicators.h"
 
@@ -26,7 +26,7 @@
 enum { COMMUNICATORS = 16, POLL_MS = 20, TEST_SECONDS = 30 };
 
 struct dpt__communicator {
-  dpt__communicator *next; /* of those that were given up, or of several processes */
+  dpt__communicator *next; /* in the list of those given up, or of those of several processes */
   int n;                   /* devices of this process */
   int *device;             /* (n) */
   void *joined;
@@ -47,18 +47,19 @@ enum state { CLOSED, OPEN, ENDING };
 
 static dpt__mutex lock = DPT__MUTEX_INIT, table = DPT__MUTEX_INIT;
 
-static pthread_cond_t more; /* the list is not empty any more */
+static pthread_cond_t more; /* signals that the list is no longer empty */
 static const dpt__collectives *library DPT__GUARDED_BY(lock);
 static int watching DPT__GUARDED_BY(lock);
 static atomic_int testing;
-static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &first; /* by age */
-static char why[512] DPT__GUARDED_BY(lock); /* the library was aborted */
-/* queued items may still name them, so they stay */
+static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &first; /* oldest
+                                                                                     * first */
+static char why[512] DPT__GUARDED_BY(lock); /* why the library was aborted */
+/* kept, since queued items may still refer to them */
 static dpt__communicator *given_up DPT__GUARDED_BY(lock);
 static dpt__communicator *between DPT__GUARDED_BY(lock);        /* those of several processes */
 static dpt__list spare[DPT__MAX_DEVICES] DPT__GUARDED_BY(lock); /* events of a device */
 
-/* clang proves the writers: it knows no "either" */
+/* clang checks the writers only: it cannot express "either lock" */
 static enum state state DPT__GUARDED_BY(lock);
 static int ncommunicator DPT__GUARDED_BY(lock);
 static dpt__communicator *communicators[COMMUNICATORS] DPT__GUARDED_BY(lock);
@@ -74,7 +75,7 @@ static int64_t communicators_deadline(void) {
   return dpt__now() + (int64_t)(dpt__communicators_limit() * 1e9);
 }
 
-/* n: how many communicators are left. */
+/* Sets the state and the number of communicators left. */
 static void communicators_set_state(enum state next, int n) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__lock(&table);
@@ -90,17 +91,18 @@ static void communicator_add(dpt__communicator *communicator) DPT__REQUIRES(lock
   dpt__unlock(&table);
 }
 
-/* ---- when it goes wrong ---- */
+/* ---- failures ---- */
 
-/* This thread's error message becomes the error of all streams of an item, as one. */
+/* Makes this thread's error message the error of all streams of an item, as one error. */
 static void communicators_watch_blame(const watched *w) {
   dpt__stream_set_error(w->item[0].stream, w->fn, w->item[0].number);
   for (int i = 1; i < w->communicator->n; i++)
     dpt__stream_inherit(w->item[i].stream, w->item[i].number, w->item[0]);
 }
 
-/* This thread's error message says what went wrong. The lock is not held during the abort. The
- * streams of what has not ended know of it before the abort lets them go on. */
+/* Aborts the library; this thread's error message has the reason. The lock is not held during the
+ * abort. Streams of collectives that have not ended get the error before the abort lets them
+ * continue. */
 static void communicators_give_up(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   watched *w;
@@ -130,7 +132,8 @@ static void communicators_give_up(void) DPT__REQUIRES(lock) {
   dpt__say("%s", why);
 }
 
-/* A message about a library that will be given up; what went wrong is this thread's message. */
+/* Fails with a message for a library that will be given up; this thread's message has the
+ * reason. */
 static int communicators_fail_for_good(const dpt__communicator *communicator) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   char what[512];
@@ -142,7 +145,7 @@ static int communicators_fail_for_good(const dpt__communicator *communicator) DP
   return dpt__fail("%s of %s: %s%s", library->name, communicator->name, what, after);
 }
 
-/* What was begun on the communicator is done. */
+/* Waits until the operation begun on the communicator is done. */
 static int communicators_wait_until_ready(const dpt__communicator *communicator)
     DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
@@ -159,7 +162,8 @@ static int communicators_wait_until_ready(const dpt__communicator *communicator)
 
 /* ---- the watch ---- */
 
-/* Whether it is over; 1 and an error message if something is wrong. */
+/* Returns whether the collective is over in *over; 1 with an error message if the library failed or
+ * the time is up. */
 static int communicators_watch_look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int ready;
@@ -171,7 +175,7 @@ static int communicators_watch_look_at(const watched *w, int *over) DPT__REQUIRE
   return dpt__fail("it did not end within %g s", dpt__communicators_limit());
 }
 
-/* Forgets what is over, from the oldest on. */
+/* Removes the collectives that are over, from the oldest on. */
 static int communicators_watch_look(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int over = 1;
@@ -271,7 +275,7 @@ static int communicators_join(int n, const int *device, dpt__communicator **comm
   return 0;
 }
 
-/* Under one of the locks; NULL if these have not been joined. */
+/* Finds a communicator under one of the locks; NULL if these devices have not been joined. */
 static dpt__communicator *communicator_find(int n, const int *device) DPT__UNPROVED {
   dpt__assert(dpt__is_held(&lock) || dpt__is_held(&table));
   for (int i = 0; i < ncommunicator; i++)
@@ -281,7 +285,7 @@ static dpt__communicator *communicator_find(int n, const int *device) DPT__UNPRO
   return NULL;
 }
 
-/* Under `table` alone; whether more may be joined. */
+/* Finds a communicator under `table` alone; returns true if more may be joined. */
 static int communicators_look_up(int n, const int *device,
                                  dpt__communicator **communicator) DPT__UNPROVED {
   dpt__lock(&table);
@@ -303,7 +307,7 @@ int dpt__communicator_of(int n, const int *device, dpt__communicator **communica
   return status;
 }
 
-/* ---- what runs ---- */
+/* ---- running collectives ---- */
 
 static int communicators_begin_to_watch(const char *fn, const dpt__communicator *g,
                                         dpt__stream *const *streams, void *const *native)
@@ -316,7 +320,7 @@ static int communicators_begin_to_watch(const char *fn, const dpt__communicator 
     free(w);
     return 1;
   }
-  /* every stream is in this rendezvous */
+  /* each of these streams is running its item of this rendezvous */
   for (int i = 0; i < g->n; i++) w->item[i] = dpt__event_running(streams[i]);
   if (!first) pthread_cond_signal(&more);
   *last = w;
@@ -355,7 +359,7 @@ static int communicators_batch_run(dpt__context *context, int n, dpt__stream *co
   return status;
 }
 
-/* What DPT_FAULT asks to fail is counted with the copies. */
+/* The failure that DPT_FAULT requests; it counts as a copy. */
 static int communicators_batch_fail(dpt__context *context, int n, dpt__stream *const *streams,
                                     const void *args) {
   const char *name = streams[0]->backend->collectives->name;
@@ -380,8 +384,8 @@ int dpt__communicator_new_id(char id[DPT__COLLECTIVES_ID]) {
   return status;
 }
 
-/* Until what was begun is in the native stream and (pending) over. There is no limit here: the
- * caller's operation has one, and what the library notices itself is an error. */
+/* Waits until the calls are in the native stream and, if `pending` is set, done. There is no time
+ * limit here: the caller's operation has one, and failures that the library detects are errors. */
 static int communicator_await(const dpt__communicator *g, void *pending) {
   enum { LONGEST = 50000 };
   for (int64_t pause = 1000;; pause = pause < LONGEST ? 2 * pause : LONGEST) {
@@ -439,7 +443,7 @@ static int communicator_issue(dpt__communicator *g, void *native, int n,
   return status;
 }
 
-/* A message about the library for whoever called an operation of ranks. */
+/* Fails with a message about the library, for the caller of an operation of ranks. */
 static int communicator_fail(const dpt__communicator *g) {
   char what[512];
   snprintf(what, sizeof what, "%s", dpt_message());
@@ -456,9 +460,11 @@ int dpt__communicator_begin(dpt__communicator *g, void *native, int n,
 void dpt__communicator_await_turn(dpt__communicator *g, dpt__ongoing *ongoing) {
   const dpt__device *d = dpt__device_at(g->device[0]);
   if (!ongoing->before) return;
-  (void)d->backend->event_synchronize(ongoing->before); /* a device that failed is found again */
+  (void)d->backend->event_synchronize(ongoing->before); /* errors of the device are found again
+                                                         * later */
   dpt__lock(&lock);
-  (void)dpt__list_add(&spare[d->number - 1], ongoing->before); /* a lost one costs its memory */
+  (void)dpt__list_add(&spare[d->number - 1], ongoing->before); /* losing one costs only its
+                                                                * memory */
   dpt__unlock(&lock);
   ongoing->before = NULL;
 }
@@ -475,7 +481,8 @@ void dpt__communicators_give_up(void) {
   dpt__unlock(&lock);
 }
 
-/* An aborted one stays: the library may not be called for it. */
+/* Frees a communicator unless it was aborted: the library must not be called for it then, so it is
+ * kept. */
 void dpt__communicator_leave(dpt__communicator *g) {
   dpt__lock(&lock);
   dpt__communicator **link = &between;

@@ -1,9 +1,9 @@
-/* communicators.h: devices joined by their backend's library for collectives, and the watch over
- * it; the same for devices of several processes, over which distributed/watchdog.c watches.
+/* communicators.h: joins devices with their backend's library for collectives, and watches over it;
+ * the same for devices of several processes, which distributed/watchdog.c watches.
  *
- * Invariant: whatever the library does not end in time is aborted, and the streams that took part
- * keep one error about it; from then on tensors travel by copies, until dpt__communicators_open
- * is called again. Nothing here waits for a device but dpt__communicator_of, which waits for the
+ * Invariant: a collective that the library does not complete in time is aborted, and its streams
+ * keep one error about it. From then on transfers use copies, until dpt__communicators_open is
+ * called again. Nothing here waits for a device except dpt__communicator_of, which waits for the
  * library when devices are joined for the first time, and dpt__communicator_await.
  */
 #ifndef DPT_COMM_COMMUNICATORS_H
@@ -13,59 +13,61 @@
 
 typedef struct dpt__communicator dpt__communicator;
 
-/* Calls that go into the ranks' native streams as one. */
+/* A batch of calls issued to the ranks' native streams as one group. */
 enum { DPT__CALLS = 64, DPT__BUFFERS = 1024 };
 typedef struct dpt__batch {
   dpt__communicator *communicator;
   int32_t ranks, calls;
   dpt__collective_call call[DPT__CALLS];
-  dpt__buffers buffers[DPT__BUFFERS]; /* (calls, ranks): only these are queued */
+  dpt__buffers buffers[DPT__BUFFERS]; /* (calls, ranks): only this part is queued */
 } dpt__batch;
 
-/* The library of this process's devices is there and works, as far as that can be seen without
- * using it; what was joined and then aborted is forgotten. */
+/* Opens the library of this process's devices and checks it as far as possible without using it;
+ * communicators that were joined and then aborted are forgotten. */
 int dpt__communicators_open(void);
-/* Seconds after which a collective is taken to be stuck: DPT_TIMEOUT, or 600; while a test
- * runs (on = 1), 30 at most. */
+/* Returns the seconds after which a collective counts as stuck: DPT_TIMEOUT, or 600; while a test
+ * runs (on = 1), at most 30. */
 double dpt__communicators_limit(void);
 void dpt__communicators_testing(int on);
 
-/* *communicator = n devices (by rising number, which are the ranks); NULL where these are to use
- * copies: too many sets of devices have been joined, or the library was aborted. */
+/* Returns the communicator of n devices (sorted by number; these are the ranks), NULL if they must
+ * use copies: too many sets of devices have been joined, or the library was aborted. */
 int dpt__communicator_of(int n, const int *device, dpt__communicator **communicator);
-/* Queues a batch: after what is queued on the n streams, one of each device. */
+/* Queues a batch after the work queued on the n streams, one of each device. */
 int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt__batch *batch);
 
-/* ---- of several processes, each of which has one device in it ---- */
+/* ---- of several processes, with one device of each ---- */
 
-/* What the processes join by; one of them makes it. */
+/* Makes the id by which the processes join; one of them calls it. */
 int dpt__communicator_new_id(char id[DPT__COLLECTIVES_ID]);
-/* *communicator = `ranks` devices, of which this process has rank `rank`; waits for the others. */
+/* Joins `ranks` devices, of which this process has rank `rank`; waits for the others. */
 int dpt__communicator_join(const char *id, int ranks, int rank, int device,
                            dpt__communicator **communicator);
-/* Calls that were begun as one. */
+/* Calls that were begun as one group. */
 typedef struct dpt__ongoing {
-  void *before;  /* the backend's event: what the stream had before; NULL: nothing */
+  void *before;  /* the backend's event after the stream's earlier work; NULL: none */
   void *pending; /* the library's */
 } dpt__ongoing;
 
-/* Notes that what is begun next comes after what a native stream of the communicator's device has
- * now (NULL: the device is a host device, whose stream's thread this is). */
+/* Records that the next calls begun come after the current work of a native stream of the
+ * communicator's device (NULL: the device is a host device, and this is its stream's thread). */
 int dpt__communicator_line_up(const dpt__communicator *communicator, void *native,
                               dpt__ongoing *ongoing);
-/* Puts n calls as one into the native stream. */
+/* Puts n calls as one group into the native stream. */
 int dpt__communicator_begin(dpt__communicator *communicator, void *native, int n,
                             const dpt__collective_call *call, const dpt__buffers *buffers,
                             dpt__ongoing *ongoing);
-/* Waits until nothing is before them in the stream; then until they are done. */
+/* await_turn: waits until the earlier work in the stream is done. await: waits until the calls are
+ * done. */
 void dpt__communicator_await_turn(dpt__communicator *communicator, dpt__ongoing *ongoing);
 int dpt__communicator_await(dpt__communicator *communicator, const dpt__ongoing *ongoing);
-/* Ends all that runs, of which this thread's error message says what went wrong: streams that wait
- * for it go on. */
+/* Aborts all running calls, with this thread's error message as the reason: streams that wait for
+ * them continue. */
 void dpt__communicators_give_up(void);
-/* Frees it; nothing runs on it. */
+/* Frees a communicator on which nothing runs. */
 void dpt__communicator_leave(dpt__communicator *communicator);
-/* This process ends while others may wait for it: ends what runs, if such a one was joined. */
+/* Called when this process ends while others may wait for it: aborts running calls, if a
+ * communicator of several processes was joined. */
 void dpt__communicators_abort(void);
 
 #endif

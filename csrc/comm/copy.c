@@ -1,19 +1,24 @@
-/* copy.c: the transport that copies: every backend has it, every other one must agree with it.
+/* copy.c: the transport that copies; every backend has it, and every other transport must agree
+ * with it.
  *
- * Invariant: a copy runs on the current stream of the device that receives; before it that stream
- * waits for the sender's, afterwards the sender's waits for it, all by events. Events of a sender
- * are recorded before anything waits for a receiver, so that the receivers of a broadcast work at
- * once. (A tree of receivers was measured and left out: all receivers read the sender's memory at
- * once anyway, at 8 devices with DPT_LINK as without.)
+ * Invariant: a copy runs on the current stream of the device that receives. That stream waits for
+ * the sender's before the copy, and the sender's waits for it after the copy, all by events. Events
+ * of a sender are recorded before anything waits for a receiver, so that the receivers of a
+ * broadcast work in parallel. (A tree of receivers was measured and rejected: all receivers read
+ * the sender's memory in parallel anyway, at 8 devices with DPT_LINK as without.)
  */
 #include "comm/comm.h"
 #include "device/device.h"
 
-enum { LINE = 64, LITTLE = 1 << 15 }; /* elements that no two devices share; bytes */
+enum {
+  LINE = 64,
+  LITTLE = 1 << 15
+}; /* elements of a cache line, which two devices never share;
+    * bytes */
 
 static int copy_available(void) { return 0; }
 
-/* to = from, at most `most` elements, on the receiver's current stream, behind `ready`. */
+/* Copies from to to, at most `most` elements, on the receiver's current stream, after `ready`. */
 static int copy_receive(const char *fn, dpt__row to, dpt__row from, int64_t most,
                         dpt__event ready) {
   dpt__stream *stream = dpt__current_stream(dpt__row_device(&to));
@@ -42,15 +47,16 @@ static int copy_ready_all(int64_t n, const dpt_tensor *const *t, dpt__event *rea
   return 0;
 }
 
-/* Part s, elements first[s] to first[s + 1] - 1 of all out, comes from in[s], from element from[s]
- * on. */
+/* Copies part s from in[s], from element from[s] on, to elements first[s] to first[s + 1] - 1 of
+ * every out. */
 static int copy_spread(const char *fn, int64_t n, dpt_tensor *const *out,
                        const dpt_tensor *const *in, const int64_t *from, const int64_t *first) {
   dpt__event ready[DPT__MAX_DEVICES];
   DPT__TRY(copy_ready_all(n, in, ready));
   for (int64_t i = 0; i < n; i++)
     for (int64_t turn = 0; turn < n; turn++) {
-      int64_t s = (i + turn) % n; /* not all from one device at a time */
+      int64_t s = (i + turn) % n; /* start at different devices, so that not all read from one at a
+                                   * time */
       const dpt_tensor *to = out[i];
       dpt__row source = {1, &in[s], from[s]}, result = {1, &to, first[s]};
       if (dpt__at(to) == dpt__at(in[s]) && from[s] == first[s]) continue;
@@ -79,7 +85,7 @@ static int copy_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
   return dpt__sum_parts("reduceScatter", n, out, to, in, first);
 }
 
-/* The first device sums, the others copy: less to queue. */
+/* Sums on the first device, then copies to the others: fewer items to queue. */
 static int copy_all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   const dpt_tensor *const *results = (const dpt_tensor *const *)out;
   dpt__row rows[DPT__MAX_DEVICES];
@@ -89,8 +95,9 @@ static int copy_all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_t
   return copy_broadcast((dpt__row){1, &results[0], 0}, n - 1, rows);
 }
 
-/* Every device sums a part, then all parts go to all: each device receives twice the bytes less its
- * own part, whatever n is (DPT_LINK=1GB/s, 42 MB, 4 devices: 66 ms; by sum and copies 88). */
+/* Every device sums a part, then all parts are sent to all. Each device receives twice the bytes
+ * less its own part, whatever n is (DPT_LINK=1GB/s, 42 MB, 4 devices: 66 ms; by sum and copies
+ * 88). */
 static int copy_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   int64_t first[DPT__MAX_DEVICES + 1], count = dpt__count(in[0]);
   if (count * (int64_t)dpt__dtype_size(dpt__type(in[0])) < LITTLE)

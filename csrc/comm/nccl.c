@@ -1,10 +1,10 @@
-/* nccl.c: the transport that leaves sums and broadcasts to NCCL, or to whatever the devices'
- * backend has in its stead.
+/* nccl.c: the transport that uses NCCL for sums and broadcasts, or the equivalent library of the
+ * devices' backend.
  *
- * Invariant: it does what the transport that copies does, except that sums of floats are taken in
- * the library's order and precision; so what it cannot do, or what is promised about bits
- * (deterministic mode), is left to copies. Ranks are the devices by rising number. Tensors that lie
- * in many small pieces go by copies, too: they take lists of pieces.
+ * Invariant: results are those of the transport that copies, except that sums of floats have the
+ * library's order and precision. So operations that it cannot do, and sums whose bits are
+ * guaranteed (deterministic mode), use copies. Ranks are the devices sorted by number. Tensors in
+ * many small pieces use copies, too, which can be queued as lists of pieces.
  */
 #include "comm/communicators.h"
 
@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes that the pieces of a row have at least, on average; elements of a test. */
+/* least average bytes of a row's pieces; elements of a test */
 enum { PIECE = 1 << 16, TEST = 1024 };
 
-/* The devices of one operation and what is to be issued on them. */
+/* The devices of one operation and the calls to issue on them. */
 typedef struct operation {
   const char *fn;
   int n;
@@ -29,7 +29,7 @@ static int nccl_by_number(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
 
-/* *can = 0: these devices are to use copies. */
+/* Prepares an operation on n devices; *can = 0: they must use copies. */
 static int nccl_begin(operation *j, const char *fn, int64_t n, const int *device, int *can) {
   *can = 0;
   j->fn = fn;
@@ -59,7 +59,7 @@ static int nccl_flush(operation *j) {
   return 0;
 }
 
-/* A further call; *buffers: its ranks', all NULL. */
+/* Adds a call; *buffers: its ranks' buffers, all NULL. */
 static int nccl_add(operation *j, enum dpt__collective what, int dtype, int root, int64_t count,
                     dpt__buffers **buffers) {
   dpt__batch *b = &j->batch;
@@ -75,15 +75,15 @@ static int nccl_use(operation *j, int rank, const dpt_tensor *t) {
   return block ? dpt__block_use(block, j->stream[rank]) : 0;
 }
 
-/* The element of a tensor that is `first` elements behind its own first one. */
+/* Returns the address of element `first` of a tensor. */
 static char *nccl_at(const dpt_tensor *t, int64_t first) {
   return (char *)dpt__at(t) + (size_t)first * dpt__dtype_size(dpt__type(t));
 }
 
 /* ---- rows ---- */
 
-/* *run: the next elements that follow each other in memory in all n rows, which the streams of a
- * operation (or NULL) use; 0 at the end. */
+/* Sets *run to the number of next elements that are contiguous in memory in all n rows, which the
+ * streams of an operation (or NULL) use; 0 at the end. */
 static int nccl_next_run(const operation *j, int n, dpt__row *const *rows, char **start,
                          int64_t *run) {
   *run = dpt__row_count(rows[0], INT64_MAX);
@@ -94,7 +94,7 @@ static int nccl_next_run(const operation *j, int n, dpt__row *const *rows, char 
   return 0;
 }
 
-/* Rows worth sending: few runs for their bytes. */
+/* Returns true if the rows have few runs for their bytes, so that sending them is worthwhile. */
 static int nccl_is_coarse(int n, const dpt__row *rows) {
   dpt__row own[DPT__MAX_DEVICES + 1], *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
@@ -110,8 +110,8 @@ static int nccl_is_coarse(int n, const dpt__row *rows) {
   return 1;
 }
 
-/* What is done run by run: rows[0] is the root's, or where the sum goes beside the root's own row,
- * which is then rows[own]. */
+/* Issues a collective run by run. rows[0] is the root's row, or the destination of the sum besides
+ * the root's own row, which is then rows[own]. */
 static int nccl_rows_go(operation *j, enum dpt__collective what, int n, dpt__row *rows, int own) {
   dpt__row *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
@@ -155,7 +155,7 @@ static int nccl_broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
   return 0;
 }
 
-/* NCCL adds these up; short integers it does not know. */
+/* Returns true if NCCL can sum the row; it does not support short integers. */
 static int nccl_is_summed(const dpt__row *row) {
   for (int64_t i = 0; i < row->n; i++)
     if (dpt__type(row->t[i]) == DPT_I16) return 0;
@@ -182,9 +182,9 @@ static int nccl_reduce(dpt__row out, int64_t sources, const dpt__row *in) {
   return 0;
 }
 
-/* ---- a tensor of each device ---- */
+/* ---- one tensor per device ---- */
 
-/* The devices of tensors, and that their streams use them. */
+/* Prepares an operation on the devices of the tensors, and records that their streams use them. */
 static int nccl_begin_all(operation *j, const char *fn, int64_t n, dpt_tensor *const *out,
                           const dpt_tensor *const *in, int *can) {
   int device[DPT__MAX_DEVICES] = {0};
@@ -204,7 +204,7 @@ static int nccl_end_all(operation *j, int64_t n, dpt_tensor *const *out, uint64_
   return 0;
 }
 
-/* *can = 0: nothing has been done. */
+/* *can = 0: nothing was done. */
 static int nccl_try_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
                                int *can) {
   operation j;
@@ -226,7 +226,7 @@ static int nccl_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *
   return can ? 0 : dpt__transport_copy.all_reduce(n, out, in);
 }
 
-/* The parts are of one size and their order is that of the ranks. */
+/* Returns true if the parts are of equal size and in the order of the ranks. */
 static int nccl_is_even(const operation *j, int64_t n, const dpt_tensor *const *in,
                         const int64_t *first) {
   for (int64_t i = 0; i < n; i++)
@@ -247,7 +247,7 @@ static int nccl_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *
     for (int64_t i = 0; i < n; i++) buffers[i] = (dpt__buffers){dpt__at(in[i]), dpt__at(out[i])};
     return nccl_end_all(&j, n, out, (uint64_t)first[n]);
   }
-  for (int64_t s = 0; s < n; s++) { /* every part by itself */
+  for (int64_t s = 0; s < n; s++) { /* one call for each part */
     int root = nccl_rank_of(&j, in[s]->storage_->device);
     if (first[s + 1] == first[s]) continue;
     DPT__TRY(
@@ -285,9 +285,9 @@ static int nccl_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
   return nccl_end_all(&j, n, out, (uint64_t)first[n]);
 }
 
-/* ---- whether it is there ---- */
+/* ---- tests that it works ---- */
 
-/* Device i has the number i; every one is to get the sum. */
+/* Sums i + 1 over devices i and checks every device's result. */
 static int nccl_sum_of(int n, dpt_tensor *t) {
   dpt_tensor *all[DPT__MAX_DEVICES];
   int can;
@@ -307,7 +307,8 @@ static int nccl_sum_of(int n, dpt_tensor *t) {
   return 0;
 }
 
-/* A small sum over devices, on their communication streams, within dpt__communicators_limit. */
+/* Runs a small sum over devices, on their communication streams, within
+ * dpt__communicators_limit. */
 static int nccl_test(int n, const int *device) {
   dpt_tensor t[DPT__MAX_DEVICES] = {{0}};
   const int64_t count = TEST;
@@ -323,7 +324,7 @@ static int nccl_test(int n, const int *device) {
   return dpt_device_set(before) || status;
 }
 
-/* 1 and an error message: devices *a and *b can not sum. */
+/* Returns 1 with an error message if devices *a and *b cannot sum. */
 static int nccl_find_pair(int n, int *a, int *b) {
   for (*a = 1; *a < n; ++*a)
     for (*b = *a + 1; *b <= n; ++*b)
@@ -335,7 +336,7 @@ static int nccl_reject(const char *reason) {
   return dpt__fail("NCCL was asked for, but %s: tensors travel between devices by copies", reason);
 }
 
-/* All devices, then, if that fails, every two of them. */
+/* Tests all devices and, if that fails, every pair of them. */
 static int nccl_test_all(int n) {
   int device[DPT__MAX_DEVICES] = {0}, a = 1, b = 2;
   char reason[640], text[800];
@@ -353,7 +354,7 @@ static int nccl_test_all(int n) {
   return nccl_reject(text);
 }
 
-/* Two logical devices that are one GPU. */
+/* Fails if two logical devices are one GPU. */
 static int nccl_check_distinct(int n) {
   char text[160];
   for (int a = 1; a <= n; a++)

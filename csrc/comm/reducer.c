@@ -1,14 +1,16 @@
 /* reducer.c: sums the gradients of several replicas while they are still being computed.
  *
- * Invariant: a bucket's sum is queued when it is ready in the last replica, on the communication
- * streams, behind everything that each replica had queued when it was ready there; it is the sum of
- * dpt_comm_reduce, element for element; until the pass ends, storages do not count what sums write.
- * Nothing waits on the host. Replicas may be ready on different threads at once. What the caller
- * does with a sum before the pass ends (send: to add up those of other processes) goes behind it,
- * on the same streams; nothing is added to that bucket afterwards.
+ * Invariant: a bucket's sum is queued when the bucket is ready in the last replica, on the
+ * communication streams, after all work that each replica had queued when it was ready there. It
+ * equals the sum of dpt_comm_reduce, element for element. Until the pass ends, storages do not
+ * count the writes of sums. Nothing waits on the host. Replicas may become ready on different
+ * threads at once. Work that the caller does with a sum before the pass ends (send: to add those of
+ * other processes) is queued after it, on the same streams; nothing is added to that bucket after
+ * that.
  *
  * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
- * the sums of two buckets do not mix in the streams; the streams' own locks are inside it.
+ * the sums of two buckets are not interleaved in the streams; the streams' own locks are taken
+ * inside it.
  */
 #include "base/lock.h"
 #include "device/device.h"
@@ -20,19 +22,20 @@ typedef struct bucket {
   int64_t tensors;    /* of one replica */
   dpt_tensor **lists; /* (replicas, tensors) */
   int64_t missing;    /* replicas in which it is not ready */
-  int queued, again;  /* its sum; a replica wrote to it after that */
-  int sent;           /* the caller has done something with it */
+  int queued, again;  /* the sum is queued; a replica wrote to the bucket after that */
+  int sent;           /* the caller has used the sum */
   int written;        /* by sums of this pass */
 } bucket;
 
 struct dpt_reducer {
   dpt__mutex lock;
-  int64_t buckets, replicas, tensors;         /* tensors: of all replicas together */
+  int64_t buckets, replicas, tensors;         /* tensors: of all replicas */
   int *devices;                               /* (replicas) */
   bucket *bucket DPT__PT_GUARDED_BY(lock);    /* (buckets) */
   dpt__event *ready DPT__PT_GUARDED_BY(lock); /* (buckets, replicas); stream NULL: not ready */
   dpt_tensor *own;                            /* (tensors), each with a reference to its storage */
-  dpt_tensor **lists;                         /* (tensors): what bucket[b].lists point into */
+  dpt_tensor **lists;                         /* (tensors): the array that bucket[b].lists point
+                                               * into */
 };
 
 void dpt_reducer_free(dpt_reducer *r) {
@@ -57,7 +60,7 @@ static int reducer_allocate(dpt_reducer *r) {
   return dpt__no_memory("reducer: no host memory for %lld buckets", (long long)r->buckets);
 }
 
-/* The tensors of one bucket, those of replica 0 first. */
+/* Fills in the tensors of one bucket, those of replica 0 first. */
 static int reducer_fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *tensors,
                                int64_t first) {
   b->lists = r->lists + first;
@@ -76,7 +79,7 @@ static int reducer_fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *ten
   return 0;
 }
 
-/* Nobody else has it yet: without the lock. */
+/* Runs without the lock, since no other thread has the reducer yet. */
 int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts, int64_t replicas,
                     dpt_tensor *const *tensors) DPT__UNPROVED {
   DPT__TRY(dpt__devices_ready("reducer"));
@@ -110,7 +113,7 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
   return status;
 }
 
-/* Everything that is queued now on this thread's current stream of the replica's device. */
+/* Records an event on this thread's current stream of the replica's device. */
 static int reducer_record(dpt_reducer *r, int64_t replica, dpt__event *event) {
   return dpt__event_record(dpt__current_stream(r->devices[replica]), event);
 }
@@ -132,7 +135,8 @@ static int reducer_queue_sum(dpt_reducer *r, int64_t b) DPT__REQUIRES(r->lock) {
   return status;
 }
 
-/* If the sum can not be queued, the bucket is not ready after all: it may be tried once more. */
+/* Marks a bucket of a replica as ready. If the sum cannot be queued, the bucket is not ready after
+ * all, and the caller may try again. */
 static int reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   dpt__event *event = &r->ready[b * r->replicas + replica];
@@ -160,7 +164,7 @@ int dpt_reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) {
   return status;
 }
 
-/* The current stream of the replica's device waits for the communication stream. */
+/* Makes the current stream of the replica's device wait for the communication stream. */
 static int reducer_wait_for_sums(dpt_reducer *r, int64_t replica) {
   int device = r->devices[replica];
   return dpt__stream_wait_all(dpt__current_stream(device), dpt__communication_stream(device));
@@ -184,7 +188,7 @@ int dpt_reducer_invalidate(dpt_reducer *r, int64_t replica, int64_t b) {
   return status;
 }
 
-/* The pass is over: storages hear of what sums have written. */
+/* Ends the pass: counts the writes of sums in their storages. */
 static void reducer_clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   for (int64_t b = 0; b < r->buckets; b++) {
@@ -197,7 +201,7 @@ static void reducer_clear(dpt_reducer *r) DPT__REQUIRES(r->lock) {
   }
 }
 
-/* What is not ready becomes so, in the order of the buckets. */
+/* Marks all remaining buckets as ready, in the order of the buckets. */
 static int reducer_all_ready(dpt_reducer *r, int64_t first_replica) DPT__REQUIRES(r->lock) {
   dpt__assert_held(&r->lock);
   for (int64_t b = 0; b < r->buckets; b++)

@@ -1,7 +1,7 @@
 /* row.c: lists of tensors as rows of elements (comm.h).
  *
- * Invariant: the tensors are contiguous, so that an element's index in a row is an offset in
- * memory; a copy never reaches beyond the row.
+ * Invariant: the tensors are contiguous, so an element's index in a tensor is an offset in memory;
+ * a copy never extends beyond the row.
  */
 #include "base/number.h"
 #include "comm/comm.h"
@@ -9,7 +9,8 @@
 
 static size_t row_element_size(const dpt_tensor *t) { return dpt__dtype_size(dpt__type(t)); }
 
-/* The tensor at the row's position, behind those without elements; NULL at the end. */
+/* Moves the cursor past tensors that it has passed or that are empty, and returns the tensor at it;
+ * NULL at the end. */
 static const dpt_tensor *row_here(dpt__row *row) {
   while (row->n && row->first >= dpt__count(row->t[0])) {
     row->first -= dpt__count(row->t[0]);

@@ -1,6 +1,6 @@
-/* split.c: a tensor cut into parts on several devices, and parts joined into one tensor.
+/* split.c: splits a tensor into parts on several devices, and joins parts into one tensor.
  *
- * Invariant: parts and result are resized only if their form changes, so that a loop allocates
+ * Invariant: parts and result are resized only if their shape changes, so that a loop allocates
  * nothing. Between devices, the streams of all receivers wait for the sender before the sender
  * waits for any of them.
  */
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* The part of t that starts at entry `first` of dimension dim; owns no reference. */
+/* Returns the part of t that starts at entry `first` of dimension dim; it owns no reference. */
 static dpt_tensor split_part_of(const dpt_tensor *t, int dim, int64_t first, int64_t count) {
   dpt_tensor view = *t;
   view.offset_ += first * t->stride_[dim];
@@ -24,10 +24,10 @@ static int split_is_plain(const dpt_tensor *to, const dpt_tensor *from) {
          dpt__contiguous(from);
 }
 
-/* to = from; without elements they may have no memory. Plain bytes between devices are queued on
- * the receiver's current stream, which waits for `ready`, an event of the sender; the sender is to
- * wait for the receiver later. Bytes between host and device may be queued as well: *done is then
- * to be awaited. Everything else orders itself. */
+/* Copies from to to; without elements they may have no memory. Plain bytes between devices are
+ * queued on the receiver's current stream, which waits for `ready`, an event of the sender; the
+ * caller makes the sender wait for the receiver later. Bytes between host and device may be queued
+ * as well; the caller must then wait for *done. All other copies order themselves. */
 static int split_move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dpt__event ready,
                       dpt__event *done) {
   *done = (dpt__event){NULL, 0};
@@ -42,7 +42,8 @@ static int split_move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dp
                       (size_t)dpt__count(to) * dpt__dtype_size(dpt__type(to)));
 }
 
-/* The host waits for what move has queued towards devices or the host (0), whatever has failed. */
+/* Waits on the host for the copies that split_move has queued, to devices or to the host (device
+ * 0), even after a failure. */
 static int split_finish(int status, int device, int64_t n, dpt__event *done) {
   for (int64_t i = 0; i < n; i++)
     if (done[i].stream) status |= dpt__copy_finish(device, done[i]);
@@ -50,21 +51,21 @@ static int split_finish(int status, int device, int64_t n, dpt__event *done) {
   return status;
 }
 
-/* Events of n moves, none of which has begun. */
+/* Allocates the events of n moves, none of which has begun. */
 static dpt__event *split_moves(const char *fn, int64_t n) {
   dpt__event *done = calloc((size_t)n + 1, sizeof *done);
   if (!done) dpt__no_memory("%s: no host memory", fn);
   return done;
 }
 
-/* Everything that is queued now on the device's current stream; nothing for the host. */
+/* Records an event on the device's current stream; none for the host. */
 static int split_record(const dpt_tensor *t, dpt__event *event) {
   *event = (dpt__event){NULL, 0};
   if (!t->storage_ || !t->storage_->device) return 0;
   return dpt__event_record(dpt__current_stream(t->storage_->device), event);
 }
 
-/* The device of `waiting` waits for everything that is queued on that of `t`. */
+/* Makes the device of `waiting` wait for all work queued on that of `t`. */
 static int split_wait_for(const dpt_tensor *waiting, const dpt_tensor *t) {
   dpt__event event;
   DPT__TRY(split_record(t, &event));
@@ -102,7 +103,8 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
   return split_finish(status, !dpt_tensor_device(src), done ? n : 0, done);
 }
 
-/* The sizes of the result: those of the first part that has elements, the dimension summed up. */
+/* Computes the sizes of the result: those of the first part that has elements, with the sum over
+ * all parts in dimension dim. */
 static int split_joined_size(int64_t n, const dpt_tensor *const *in, int dim, dpt_tensor *size) {
   size->ndim_ = 0;
   for (int64_t i = 0; i < n; i++) {

@@ -1,14 +1,14 @@
 /* sum.c: sums over devices for the transport that copies.
  *
  * Invariant: an element is summed in the order of its summands, in the wide accumulator of its
- * type, wherever that is done, so the bits depend on nothing but the operands. Summands of other
- * devices go through buffers of CHUNK bytes on the device that sums, small enough to stay in a
- * core's cache. GPUs that reach each other's memory, whose kernels may do so (peer.h), read
- * summands where they are, write sums where they belong, and need no buffers: a launch is as long
- * as keeps a link busy. Where there is much to sum and two devices or more can help, each of them
- * sums a chunk in turn, into two buffers, and the device of the result only collects. Measured with
- * DPT_LINK=1GB/s and 42 MB: 4 devices 46 ms (the result's device alone: 134), 8 devices 49 ms
- * (314); without a link, 8 devices on 2 cores, 13 ms (20). One helper gains nothing.
+ * type, on every device, so the bits depend only on the operands. Summands of other devices are
+ * copied into buffers of CHUNK bytes on the device that sums, small enough to fit in a core's
+ * cache. GPUs with peer access, if kernels may use it (peer.h), read summands and write sums
+ * directly and need no buffers: a launch is long enough to keep a link busy. If the sum is large
+ * and two devices or more can help, they sum chunks in turn, each into two buffers, and the device
+ * of the result only collects. Measured with DPT_LINK=1GB/s and 42 MB: 4 devices 46 ms (the
+ * result's device alone: 134), 8 devices 49 ms (314); without a link, 8 devices on 2 cores, 13 ms
+ * (20). One helper gains nothing.
  */
 #include "comm/comm.h"
 #include "device/device.h"
@@ -20,13 +20,13 @@
 
 enum { CHUNK = 1 << 18, DIRECT_CHUNK = 1 << 22, HELP = 4 };
 
-/* The rows of a sum, all at the same element. */
+/* The rows of a sum, with their cursors at the same element. */
 typedef struct reduction {
   const char *fn; /* names the sum in messages */
   dpt__row out;
   int64_t sources;
   dpt__row *in; /* (sources) */
-  int direct;   /* all participants' kernels reach all of it */
+  int direct;   /* the kernels of all participants can access all memory */
 } reduction;
 
 static int64_t sum_chunk_bytes(const reduction *j) { return j->direct ? DIRECT_CHUNK : CHUNK; }
@@ -34,10 +34,10 @@ static int64_t sum_chunk_bytes(const reduction *j) { return j->direct ? DIRECT_C
 /* A device that sums, or collects sums. */
 typedef struct participant {
   dpt__stream *stream;
-  dpt__event ready;    /* what was queued there before */
+  dpt__event ready;    /* recorded after the work queued there before */
   dpt_storage *buffer; /* a chunk for each summand, the last for the sum */
   dpt_storage *sums;   /* of a helper: two chunks */
-  dpt__event taken[2]; /* when each of the two may be written again */
+  dpt__event taken[2]; /* when each of the two may be overwritten */
   int half;            /* the one that was written last */
 } participant;
 
@@ -51,7 +51,7 @@ static void participant_destroy(participant *w) {
   dpt_storage_release(w->sums);
 }
 
-/* Each of the participants waits for what was queued on all of them before. */
+/* Makes each participant wait for the work queued on all of them before. */
 static int sum_participants_wait(participant *w, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = 0; k < n; k++) DPT__TRY(dpt__stream_wait(w[i].stream, w[k].ready));
@@ -72,8 +72,8 @@ static int sum_is_direct(const participant *w, int64_t n) {
   return 1;
 }
 
-/* All memory that w will need; before anything is queued, so that a sum that fails for lack of
- * memory has changed nothing. */
+/* Allocates all memory that w will need, before anything is queued, so that a sum that fails for
+ * lack of memory has changed nothing. */
 static int participant_alloc(participant *w, const reduction *j, int helps) {
   int device = w->stream->device, parts = j->sources > DPT__SOURCES;
   int64_t bytes = (sum_last_part(j) + 1) * sum_chunk_bytes(j);
@@ -88,13 +88,13 @@ static void *participant_part(const participant *w, const reduction *j, int64_t 
   return (char *)w->buffer->data + i * sum_chunk_bytes(j);
 }
 
-/* Elements that a kernel of a participant reaches: those of a row, run by run, or plain memory. */
+/* Elements that a participant's kernel can access: those of a row, run by run, or plain memory. */
 typedef struct span {
   dpt__row *row; /* NULL: plain memory */
   char *at;
 } span;
 
-/* Finds the next elements of summand s: in place if w reaches them, else copied into part i. */
+/* Finds the next elements of summand s: in place if w can access them, else copied into part i. */
 static int sum_fetch(participant *w, reduction *j, int64_t s, int64_t count, int64_t i,
                      span *found) {
   dpt__row *row = &j->in[s];
@@ -108,7 +108,7 @@ static int sum_fetch(participant *w, reduction *j, int64_t s, int64_t count, int
   return dpt__copies_end(&copies);
 }
 
-/* How many elements, at most `most`, follow each other in all spans. */
+/* Sets *run to the number of elements, at most `most`, that are contiguous in all spans. */
 static int sum_next_run(participant *w, span *spans, int n, int64_t most, int64_t *run) {
   *run = most;
   for (int i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ static int sum_launch(participant *w, const char *fn, const struct dpt__comm_sum
                         offsetof(struct dpt__comm_sum_args, word) + words * sizeof *args->word);
 }
 
-/* spans[0] = the sum of spans[1] to spans[n]. */
+/* Sets spans[0] to the sum of spans[1] to spans[n]. */
 static int sum_add_up(participant *w, const char *fn, span *spans, int n, int64_t count,
                       int dtype) {
   struct dpt__comm_sum_args args;
@@ -153,8 +153,8 @@ static int sum_add_up(participant *w, const char *fn, span *spans, int n, int64_
   return sum_launch(w, fn, &args);
 }
 
-/* dst = the sum of the next elements, a chunk at most; with more than DPT__SOURCES summands dst
- * is plain memory and none of them. */
+/* Sets dst to the sum of the next elements, at most a chunk; with more than DPT__SOURCES summands
+ * dst is plain memory and none of them. */
 static int sum_chunk_on(participant *w, reduction *j, int64_t count, int dtype, span dst) {
   span spans[DPT__SOURCES + 1] = {dst};
   int n = 0;
@@ -168,7 +168,7 @@ static int sum_chunk_on(participant *w, reduction *j, int64_t count, int dtype, 
   return 0;
 }
 
-/* How many elements to sum next: of one type, at most a chunk and `most` bytes. */
+/* Returns the number of elements to sum next: of one type, at most a chunk and `most` bytes. */
 static int64_t sum_chunk_count(reduction *j, int64_t most) {
   int64_t chunk = sum_chunk_bytes(j), count = dpt__row_count(&j->out, chunk);
   if (!count) return 0;
@@ -177,7 +177,7 @@ static int64_t sum_chunk_count(reduction *j, int64_t most) {
   return count < most ? count : most;
 }
 
-/* Sums the next elements, a chunk at most, into out, which w reaches. */
+/* Sums the next elements, at most a chunk, into out, which w can access. */
 static int sum_next(participant *w, reduction *j, int64_t count) {
   int dtype = dpt__type(j->out.t[0]);
   if (j->sources <= DPT__SOURCES) return sum_chunk_on(w, j, count, dtype, (span){&j->out, NULL});
@@ -189,7 +189,7 @@ static int sum_next(participant *w, reduction *j, int64_t count) {
   return dpt__copies_end(&copies);
 }
 
-/* The same, at most `most` bytes. */
+/* As sum_next, chunk by chunk, for at most `most` bytes. */
 static int sum_out(participant *w, reduction *j, int64_t most) {
   for (int64_t count; (count = sum_chunk_count(j, most));) {
     most -= count * (int64_t)dpt__dtype_size(dpt__type(j->out.t[0]));
@@ -198,7 +198,7 @@ static int sum_out(participant *w, reduction *j, int64_t most) {
   return 0;
 }
 
-/* The next chunk: a helper sums it, the participant of the result collects it. */
+/* Sums the next chunk on a helper, and collects it on the participant of the result. */
 static int sum_chunk(participant *result, participant *helper, reduction *j, int64_t count) {
   int half = helper->half = !helper->half, dtype = dpt__type(j->out.t[0]);
   dpt__copies copies;
@@ -212,7 +212,7 @@ static int sum_chunk(participant *result, participant *helper, reduction *j, int
   return dpt__event_record(result->stream, &helper->taken[half]);
 }
 
-/* w[0] has the result, w[1] to w[n - 1] the summands of other devices. */
+/* Sums all elements; w[0] has the result, w[1] to w[n - 1] the summands of other devices. */
 static int sum_all(participant *w, int64_t n, reduction *j) {
   j->direct = sum_is_direct(w, n);
   if (n < 3 || dpt__row_bytes(&j->out) < (uint64_t)(HELP * sum_chunk_bytes(j))) {

@@ -58,9 +58,7 @@ void dpt__shutdown_watch(void) {
   static atomic_int registered;
   if (!watched) __cxa_thread_atexit_impl(shutdown_at_thread_end, NULL, &__dso_handle);
   watched = 1;
-  if (!atomic_exchange(&registered, 1))
-    shutdown_register(); /* for exit() by a thread not created
-                          * by dpt */
+  if (!atomic_exchange(&registered, 1)) shutdown_register(); /* for exit() by other threads */
 }
 
 void dpt__runner_add(dpt__runner *runner) {
