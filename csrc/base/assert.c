@@ -1,4 +1,4 @@
-/* assert.c: what test builds call (assert.h and lock.h have the rules). */
+/* assert.c: functions of test builds (assert.h and lock.h have the rules). */
 #include "base/lock.h"
 
 #ifdef DPT_ASSERTIONS

@@ -1,8 +1,8 @@
-/* assert.h: invariants that test builds check, and points where a C test may step in.
+/* assert.h: invariants that test builds check, and hooks for C tests.
  *
- * Invariant: builds with a sanitizer are test builds (DPT_ASSERTIONS); in all others nothing is
- * left of these, so that they cost nothing and a condition must not do anything. A condition that
- * does not hold is a mistake of dpt's own: it is printed with file and line, and the process ends.
+ * Invariant: builds with a sanitizer are test builds (DPT_ASSERTIONS). In all other builds these
+ * macros expand to nothing, so they cost nothing, and a condition must not have side effects. A
+ * false condition is a bug in dpt: it is printed with file and line, and the process aborts.
  */
 #ifndef DPT_BASE_ASSERT_H
 #define DPT_BASE_ASSERT_H
@@ -13,8 +13,8 @@ void dpt__assert_failed(const char *what, const char *file, int line)
 #define dpt__assert(condition)                                                                     \
   ((condition) ? (void)0 : dpt__assert_failed(#condition, __FILE__, __LINE__))
 
-/* Between two steps that another thread may come between, or a step that may fail: calls what a
- * test has set, on the thread that is there; 1: the step is to fail. */
+/* Marks a place between two steps where another thread may run, or a step that may fail. Calls the
+ * function that a test has set, on the current thread; returns 1 if the step is to fail. */
 typedef int dpt__sync_fn(const char *name);
 void dpt__sync_set(dpt__sync_fn *fn /* or NULL */);
 int dpt__sync_reached(const char *name);

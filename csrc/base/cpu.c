@@ -34,7 +34,7 @@ enum dpt__isa dpt__cpu_isa(unsigned features) {
 }
 
 enum dpt__isa dpt__isa(void) {
-  static atomic_int known; /* plus 1; 0: not looked up */
+  static atomic_int known; /* plus 1; 0: not determined yet */
   int isa = atomic_load_explicit(&known, memory_order_relaxed);
   if (!isa) {
     isa = (int)dpt__cpu_isa(dpt__cpu_features()) + 1;

@@ -1,7 +1,7 @@
-/* cpu.h: which instruction sets the CPU has, and the operating system lets programs use.
+/* cpu.h: instruction sets that the CPU has and the operating system enables.
  *
- * Invariant: whatever picks code by instruction set asks here, and never looks at the CPU's name:
- * one that is younger than dpt has the right name for nobody.
+ * Invariant: all code that is selected by instruction set uses these functions, and never the CPU's
+ * name: a CPU newer than dpt would match no name.
  */
 #ifndef DPT_BASE_CPU_H
 #define DPT_BASE_CPU_H
@@ -16,21 +16,22 @@ enum {
   DPT__CPU_AVX512CD = 64
 };
 
-/* The sets that dpt has code for; each contains those before it. BASE: what every CPU of the
- * architecture has: SSE2 on x86-64, Advanced SIMD on ARM64, where there is no other. */
+/* The sets that dpt has code for; each contains those before it. BASE: the minimum of the
+ * architecture: SSE2 on x86-64, Advanced SIMD on ARM64, where it is the only one. */
 enum dpt__isa { DPT__ISA_BASE, DPT__ISA_AVX2, DPT__ISA_AVX512 };
 
-/* Bits of DPT__CPU_*: cpuid says that the CPU has it, xgetbv that its registers are saved. The
- * environment's DPT_ISA=avx2 or sse2 leaves out what is wider. */
+/* Returns bits of DPT__CPU_*: cpuid reports the feature, and xgetbv that its registers are saved.
+ * DPT_ISA=avx2 or sse2 in the environment masks wider features. */
 unsigned dpt__cpu_features(void);
 
-/* The widest set that such features allow: AVX2 with FMA; AVX-512 with all of its bits above. */
+/* Returns the widest set that such features allow: AVX2 with FMA; AVX-512 with all of its bits
+ * above. */
 enum dpt__isa dpt__cpu_isa(unsigned features);
 
-/* That of this machine, looked up once. */
+/* Returns the set of this machine, determined once. */
 enum dpt__isa dpt__isa(void);
 
-/* Which of the tables that are compiled for each set this machine takes. */
+/* Selects the table compiled for this machine's set. */
 #ifdef __x86_64__
 #define DPT__BY_ISA(base, avx2, avx512)                                                            \
   (dpt__isa() == DPT__ISA_AVX512 ? (avx512) : dpt__isa() == DPT__ISA_AVX2 ? (avx2) : (base))

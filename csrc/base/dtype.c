@@ -1,4 +1,4 @@
-/* dtype.c: facts about element types, filled from the one list. */
+/* dtype.c: tables of element types, filled from the one list. */
 #include "base/dtype.h"
 
 const uint8_t dpt__dtype_sizes[] = {
@@ -22,7 +22,7 @@ _Static_assert(sizeof names / sizeof *names == DPT_NDTYPE, "one name for each el
 _Static_assert(sizeof kinds / sizeof *kinds == DPT_ON_DEVICE + DPT_NDTYPE, "two kinds each");
 
 const char *dpt__dtype_name(int dtype) { return names[dtype]; }
-/* Torch7 calls the device's float tensor CudaTensor, all others by their type. */
+/* Torch7 calls the device's float tensor CudaTensor; the other names contain the type. */
 const char *dpt__kind_name(int kind) {
   return kind == DPT_F32 + DPT_ON_DEVICE ? "torch.CudaTensor" : kinds[kind];
 }

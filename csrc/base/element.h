@@ -1,6 +1,6 @@
-/* element.h: single elements in memory: moves by width, numbers into them, whether they are 0.
+/* element.h: single elements in memory: copies by width, conversions from numbers, tests for 0.
  *
- * Invariant: `width` is 1, 2, 4 or 8; called with a constant each compiles to one move.
+ * Invariant: `width` is 1, 2, 4 or 8; called with a constant, each function compiles to one move.
  */
 #ifndef DPT_BASE_ELEMENT_H
 #define DPT_BASE_ELEMENT_H
@@ -13,14 +13,14 @@
 
 #define DPT__INLINE inline __attribute__((always_inline))
 
-/* f(width, ...) with a width that is a constant. */
+/* Calls f(width, ...) with a constant width. */
 #define DPT__BY_WIDTH(width, f, ...)                                                               \
   ((width) == 1   ? f(1, __VA_ARGS__)                                                              \
    : (width) == 2 ? f(2, __VA_ARGS__)                                                              \
    : (width) == 4 ? f(4, __VA_ARGS__)                                                              \
                   : f(8, __VA_ARGS__))
 
-/* n elements from one strided row to another; strides in elements. */
+/* Copies n elements from one strided row to another; strides in elements. */
 static DPT__INLINE void dpt__move_by(int width, char *to, int64_t to_stride, const char *from,
                                      int64_t from_stride, int64_t n) {
   for (int64_t i = 0; i < n; i++)
@@ -36,8 +36,9 @@ static inline void dpt__move(size_t width, char *to, int64_t to_stride, const ch
   DPT__BY_WIDTH(width, dpt__move_by, to, to_stride, from, from_stride, n);
 }
 
-/* A number as an integer of 32 bits or fewer, and of 64: truncated; what does not fit is the least
- * one, as x86's conversions have it, and cut to the element's bits. */
+/* Convert a number to an integer of 32 bits or fewer, and of 64: truncated toward zero. A number
+ * that does not fit becomes the least integer, as with x86's conversions, and is then truncated to
+ * the element's bits. */
 static DPT__EVERYWHERE inline int32_t dpt__narrow_number(double x) {
   return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN;
 }
@@ -45,8 +46,8 @@ static DPT__EVERYWHERE inline int64_t dpt__long_number(double x) {
   return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
 }
 
-/* The text of an index or a class in a message, which its caller has room for. number: the element
- * that `index` was read from; INT64_MIN is what NaN and large reals were converted to. */
+/* Formats an index or a class for a message into the caller's buffer. number: the element that
+ * `index` was read from; INT64_MIN is the conversion of NaN and of large reals. */
 enum { DPT__INDEX_TEXT = 64 };
 static inline const char *dpt__index_text(char *text, int64_t index, double number) {
   if (index != INT64_MIN)
@@ -60,7 +61,7 @@ static inline const char *dpt__index_text(char *text, int64_t index, double numb
   return text;
 }
 
-/* value as an element: the one way in which a number of Lua becomes one. */
+/* Stores value as an element: the only conversion of Lua numbers to elements. */
 static DPT__EVERYWHERE inline void dpt__put_element(int dtype, void *to, double value) {
   switch (dtype) {
   case DPT_I64:
@@ -87,7 +88,7 @@ static DPT__EVERYWHERE inline void dpt__put_element(int dtype, void *to, double 
   }
 }
 
-/* A whole number as an element; integers wrap. */
+/* Stores an integer as an element; integers wrap. */
 static DPT__EVERYWHERE inline void dpt__put_whole(int dtype, void *to, int64_t value) {
   switch (dtype) {
 #define X(id, type, acc, suffix, name)                                                             \
@@ -102,7 +103,7 @@ static DPT__EVERYWHERE inline void dpt__put_whole(int dtype, void *to, int64_t v
   }
 }
 
-/* An element of a real type, and of any, as a number of Lua. */
+/* Return an element of a real type, and of any type, as a Lua number. */
 static inline double dpt__get_real(int dtype, const void *from) {
   if (dtype == DPT_F32) return *(const float *)from;
   if (dtype == DPT_F64) return *(const double *)from;
@@ -120,11 +121,11 @@ static inline double dpt__get_element(int dtype, const void *from) {
   }
 }
 
-/* A value that Lua may hold: LuaJIT keeps the types of its values in the bits of NaNs, so that a
- * NaN whose bits come from a file or from memory that was never set must not reach it. */
+/* Returns a value that is safe in Lua. LuaJIT keeps the types of its values in the bits of NaNs, so
+ * a NaN whose bits come from a file or from uninitialized memory must not reach it. */
 static inline double dpt__plain(double value) { return value == value ? value : (double)NAN; }
 
-/* Whether an element is other than 0; -0 is 0, NaN is not. */
+/* Returns true if an element is nonzero; -0 is 0, NaN is not. */
 static DPT__EVERYWHERE DPT__INLINE int dpt__element_set(int dtype, const void *at) {
   switch (dtype) {
   case DPT_U8:

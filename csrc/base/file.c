@@ -1,10 +1,10 @@
-/* file.c: what Lua's io library lacks for lua/dpt/file: blocks of memory read and written without
- * a Lua string between, single bytes, how much is left, a new file that shall replace another.
+/* file.c: functions missing in Lua's io library, for lua/dpt/file: reads and writes of memory
+ * blocks without a Lua string, single bytes, the bytes left, a new file that replaces another one.
  *
  * Invariant: `file` is a FILE of Lua's io library (LuaJIT passes its handle as one), which opens
  * and closes it; a caller never reads after a write, or writes after a read, without a seek
- * between. A file that shall replace another has an exclusive lock as long as its maker lives.
- * Messages name no function: the caller puts its own before them.
+ * between. A file that is to replace another has an exclusive lock as long as its creator lives.
+ * Messages name no function: the caller prepends its own name.
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "base/status.h"
@@ -40,8 +40,8 @@ int64_t dpt_file_read(void *file, void *data, int64_t n) {
   return -1;
 }
 
-/* Writes n bytes, or what the buffer holds (data NULL), with SIGPIPE blocked in this thread, and
- * takes away the one that the write has caused. Returns 0 on success, else errno is set. */
+/* Writes n bytes, or the contents of the buffer (data NULL), with SIGPIPE blocked in this thread,
+ * and removes the SIGPIPE that the write caused. Returns 0 on success, else errno is set. */
 static int file_write_blocked(FILE *file, const void *data, size_t n) {
   sigset_t one, pending, old;
   sigemptyset(&one);
@@ -51,7 +51,7 @@ static int file_write_blocked(FILE *file, const void *data, size_t n) {
   int failed = data ? fwrite(data, 1, n, file) < n : fflush(file) != 0;
   int reason = errno;
   if (failed && reason == EPIPE) {
-    __fpurge(file); /* else closing the file would try again */
+    __fpurge(file); /* otherwise closing the file would try again */
     while (!sigismember(&pending, SIGPIPE) && sigtimedwait(&one, NULL, &(struct timespec){0}) < 0 &&
            errno == EINTR) {}
   }
@@ -63,7 +63,7 @@ static int file_write_blocked(FILE *file, const void *data, size_t n) {
 int dpt_file_write(void *file, const void *data, int64_t n) {
   errno = 0;
   int is_buffered = __fpending(file) + (size_t)n < __fbufsize(file);
-  /* a program whose standard output nobody reads ends by SIGPIPE, as others do */
+  /* a program whose standard output is closed by its reader ends by SIGPIPE, as usual */
   int failed = is_buffered || fileno(file) <= STDERR_FILENO
                    ? fwrite(data, 1, (size_t)n, file) < (size_t)n
                    : file_write_blocked(file, data, (size_t)n);
@@ -92,14 +92,15 @@ int64_t dpt_file_left(void *file) {
   return here < status.st_size ? (int64_t)status.st_size - here : 0;
 }
 
-/* Whether the descriptor is that of the file at path. */
+/* Returns true if the descriptor refers to the file at path. */
 static int file_is_at(int descriptor, const char *path) {
   struct stat ours, there;
   return fstat(descriptor, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
          ours.st_ino == there.st_ino;
 }
 
-/* Removes what a process left that was killed while it saved: nobody holds its lock. */
+/* Removes the file of a process that was killed while it saved: its lock is free. Returns true if
+ * it did. */
 static int file_remove_left(const char *name) {
   int descriptor = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return 0;
@@ -109,11 +110,11 @@ static int file_remove_left(const char *name) {
   return dead;
 }
 
-/* A new file of that name with its lock, or -1. */
+/* Creates a file of that name with its lock; returns its descriptor, or -1. */
 static int file_make_locked(const char *name) {
   int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) return -1;
-  /* before the lock was there, another process may have taken the file for a dead one's */
+  /* before it was locked, another process may have taken the file for that of a killed process */
   int failed = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (!failed && file_is_at(descriptor, name)) return descriptor;
   close(descriptor);
@@ -152,7 +153,7 @@ int dpt_file_replacement(const char *path, char *target, char *name, int64_t cap
   for (int k = i + 1; number_name(name, length, k), access(name, F_OK) == 0; k++)
     file_remove_left(name);
   number_name(name, length, i);
-  /* a file system without permissions rejects this, and nothing is lost by that */
+  /* file systems without permissions reject this, which does no harm */
   if (there && fchmod(*descriptor, status.st_mode & 07777) != 0) errno = 0;
   return 0;
 }
@@ -162,8 +163,8 @@ static void *file_close(void *descriptor) {
   return NULL;
 }
 
-/* Drops the last hold on a file that was replaced. The system frees what is in it then, 100 MiB in
- * 12 ms: a thread waits for that, not the script. */
+/* Closes the last reference to a file that was replaced. The system then frees its contents, 100
+ * MiB in 12 ms: a thread waits for that, not the script. */
 static void file_close_behind(int descriptor) {
   sigset_t all, old;
   pthread_t thread;

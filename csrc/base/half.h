@@ -11,7 +11,7 @@
 #include <string.h>
 
 static DPT__EVERYWHERE inline float dpt__half_to_float(uint16_t h) {
-  /* Shift the fraction into place and let a float multiplication renormalise subnormals. */
+  /* Shift the fraction into position and let a float multiplication renormalize subnormals. */
   uint32_t bits = (uint32_t)(h & 0x7fff) << 13, scale = 0x77800000; /* 2^112 */
   float value, factor;
   memcpy(&value, &bits, 4);
@@ -44,14 +44,15 @@ static DPT__EVERYWHERE inline uint16_t dpt__half_from_float(float value) {
   return (uint16_t)(sign | (bits >> 13));
 }
 
-/* Rounds once: the float in between is rounded to odd, which the second rounding sees through. */
+/* Rounds only once: the intermediate float is rounded to odd, so that the second rounding gives the
+ * result of a direct one. */
 static DPT__EVERYWHERE inline uint16_t dpt__half_from_double(double value) {
   float near = (float)value;
   uint32_t bits;
   memcpy(&bits, &near, 4);
   double back = near, size = value < 0 ? -value : value, found = back < 0 ? -back : back;
-  bits -= found > size;  /* towards zero */
-  bits |= back != value; /* odd if something was lost */
+  bits -= found > size;  /* toward zero */
+  bits |= back != value; /* odd if inexact */
   if (value != value) bits = 0x7fc00000;
   memcpy(&near, &bits, 4);
   return dpt__half_from_float(near);

@@ -1,7 +1,7 @@
-/* isa.h: compiles a hot function for several instruction sets; the loader picks one.
+/* isa.h: compiles a hot function for several instruction sets; the loader selects one.
  *
- * Invariant: the clones have the same bits: none of them may contract to fused multiply-add.
- * Sanitizer builds have one version: their runtimes start after the loader's choice.
+ * Invariant: all clones return the same bits: none of them may contract to fused multiply-add.
+ * Sanitizer builds have one version, because their runtimes start after the loader's selection.
  */
 #ifndef DPT_BASE_ISA_H
 #define DPT_BASE_ISA_H

@@ -1,12 +1,12 @@
-/* lock.h: mutexes that know who holds them, and what they guard.
+/* lock.h: mutexes that know their owner, and annotations of the data that they guard.
  *
- * Invariant: dpt's C locks these only. In test builds (assert.h) a mutex knows its owner, so that
- * locking it twice, unlocking another thread's and coming without it if it is needed end the
- * process; in other builds it is a pthread_mutex_t. What a mutex guards is said where that is
- * declared (DPT__GUARDED_BY), and functions that need it say so (DPT__REQUIRES) and assert it.
- * clang proves these words in `scripts/test thread_safety`, which defines DPT_THREAD_SAFETY; older
- * ones than 19 cannot read them in C. It takes any struct's mutex of that name for the one that
- * guards a field; of functions it knows which struct is meant.
+ * Invariant: dpt's C code locks only these. In test builds (assert.h) a mutex knows its owner, so
+ * that locking it twice, unlocking another thread's, or not holding it where it is required aborts
+ * the process; in other builds it is a pthread_mutex_t. A declaration names the mutex that guards
+ * it (DPT__GUARDED_BY), and functions that require a mutex say so (DPT__REQUIRES) and assert it.
+ * clang proves these annotations in `scripts/test thread_safety`, which defines DPT_THREAD_SAFETY;
+ * versions before 19 do not support them in C. For a field, clang accepts the mutex of that name of
+ * any struct; for functions it distinguishes the structs.
  */
 #ifndef DPT_BASE_LOCK_H
 #define DPT_BASE_LOCK_H
@@ -21,18 +21,18 @@
 #define DPT__LOCKING(x)
 #endif
 #define DPT__GUARDED_BY(mutex) DPT__LOCKING(guarded_by(&mutex))
-/* What a pointer that never changes points to. */
+/* Guards the target of a pointer that never changes. */
 #define DPT__PT_GUARDED_BY(mutex) DPT__LOCKING(pt_guarded_by(&mutex))
 #define DPT__REQUIRES(...) DPT__LOCKING(requires_capability(__VA_ARGS__))
 #define DPT__ACQUIRES(...) DPT__LOCKING(acquire_capability(__VA_ARGS__))
 #define DPT__RELEASES(...) DPT__LOCKING(release_capability(__VA_ARGS__))
-/* For a function that locks in a way that clang cannot follow; a comment there says which. */
+/* For a function that locks in a way that clang cannot follow; a comment there describes it. */
 #define DPT__UNPROVED DPT__LOCKING(no_thread_safety_analysis)
 
 typedef struct DPT__LOCKING(capability("mutex")) dpt__mutex {
   pthread_mutex_t mutex;
 #ifdef DPT_ASSERTIONS
-  _Atomic(const void *) owner; /* an address of the thread that holds it; NULL: nobody does */
+  _Atomic(const void *) owner; /* an address of the thread that holds it; NULL: not held */
 #endif
 } dpt__mutex;
 
@@ -47,7 +47,7 @@ extern _Thread_local char dpt__lock_self;
 #define dpt__lock_own(m, self) ((void)0)
 #endif
 
-/* That the calling thread holds the mutex. */
+/* Asserts that the calling thread holds the mutex. */
 #define dpt__assert_held(m) dpt__assert(dpt__is_held(m))
 
 static inline void dpt__mutex_init(dpt__mutex *m, const pthread_mutexattr_t *kind /* or NULL */) {
@@ -69,7 +69,7 @@ static inline void dpt__unlock(dpt__mutex *m) DPT__RELEASES(*m) DPT__UNPROVED {
   pthread_mutex_unlock(&m->mutex);
 }
 
-/* The mutex is given away until the condition is signalled. */
+/* Releases the mutex while it waits for the condition. */
 static inline void dpt__cond_wait(pthread_cond_t *condition, dpt__mutex *m) DPT__REQUIRES(*m) {
   dpt__assert_held(m);
   dpt__lock_own(m, NULL);

@@ -1,14 +1,14 @@
-/* modes.c: switches of the process: deterministic mode, short float products on GPUs (TF32).
+/* modes.c: process-wide modes: deterministic mode, TF32 float products on GPUs.
  *
- * Invariant: the value at a function's call counts and travels in the kernel's args, so that work
- * in a queue is not changed by a later switch. DPT_DETERMINISTIC is read once.
+ * Invariant: the value at a function's call counts and is passed in the kernel's args, so that a
+ * later change does not affect queued work. DPT_DETERMINISTIC is read once.
  */
 #include "dpt.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static atomic_int deterministic = -1; /* -1: the environment was not looked at yet */
+static atomic_int deterministic = -1; /* -1: the environment was not read yet */
 static atomic_int tf32;
 
 void dpt_deterministic_set(int on) { atomic_store(&deterministic, on != 0); }

@@ -1,13 +1,13 @@
 /* philox.h: Philox 4x32-10, the counter-based generator of device tensors (Salmon et al., 2011).
  *
- * Invariant: words depend on key and counter alone, so every backend and every split of the work
+ * Invariant: words depend only on key and counter, so every backend and every split of the work
  * draws the same numbers. Counter 0 under key 0 is 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
  */
 #ifndef DPT_BASE_PHILOX_H
 #define DPT_BASE_PHILOX_H
 #include "base/dtype.h"
 
-/* Seed and offset of a draw; of a captured one (live_) they are added to what stands there. */
+/* Return seed and offset of a draw; for a captured draw, the state at live_ is added. */
 DPT__EVERYWHERE static inline uint64_t dpt__draw_seed(const dpt_draw *draw) {
   return draw->seed + (draw->live_ ? draw->live_[0] : 0);
 }
@@ -15,8 +15,8 @@ DPT__EVERYWHERE static inline uint64_t dpt__draw_offset(const dpt_draw *draw) {
   return draw->offset + (draw->live_ ? draw->live_[1] : 0);
 }
 
-/* The halves of a product of 64 bits. nvcc computes all of the generator in 64 bits, which takes a
- * third more instructions, unless they come out by functions that it cannot look into. */
+/* The halves of a 64-bit product. nvcc computes the whole generator in 64 bits, which takes a third
+ * more instructions, unless the halves are extracted by opaque functions. */
 #ifdef __CUDA_ARCH__
 #define DPT__HIGH(x) ((uint32_t)__double2hiint(__longlong_as_double((long long)(x))))
 #define DPT__LOW(x) ((uint32_t)__double2loint(__longlong_as_double((long long)(x))))
@@ -41,7 +41,7 @@ DPT__EVERYWHERE static inline void dpt__philox(uint64_t key, const uint32_t coun
   words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
 }
 
-/* The words that a draw has at position `at`. */
+/* Returns the words of a draw at position `at`. */
 DPT__EVERYWHERE static inline void dpt__philox_at(uint64_t seed, uint64_t offset, uint64_t at,
                                                   uint32_t words[4]) {
   const uint32_t counter[4] = {(uint32_t)at, (uint32_t)(at >> 32), (uint32_t)offset,

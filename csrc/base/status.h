@@ -1,10 +1,9 @@
-/* status.h: how a C function fails.
+/* status.h: error handling of C functions.
  *
- * Invariant: a function that can fail returns 0, or nonzero after leaving one error message in
- * this thread's buffer; it never jumps, prints or ends the process, and it has cleaned up after
- * itself. A caller's mistake is a status; our own is an assertion (assert.h). A function that
- * failed for lack of memory may be called again if this thread's count of effects is what it was
- * before.
+ * Invariant: a function that can fail returns 0, or nonzero after leaving one error message in this
+ * thread's buffer. It never jumps, prints or ends the process, and it has cleaned up after itself.
+ * A caller's mistake is a status; a bug in dpt is an assertion (assert.h). A function that failed
+ * for lack of memory may be called again if this thread's count of effects has not changed.
  */
 #ifndef DPT_BASE_STATUS_H
 #define DPT_BASE_STATUS_H
@@ -15,21 +14,22 @@ void dpt__say_in(const char *format, ...) __attribute__((format(printf, 1, 2), c
 
 static inline int dpt__failed(void) { return 1; }
 
-/* Formats the error message and is 1, so that `return dpt__fail(...)` reads well (and the compiler
- * sees that it is not 0). dpt__fail_in puts "context: " before the message that is there. */
+/* Formats the error message and returns 1, so that `return dpt__fail(...)` reads well (and the
+ * compiler sees that it is not 0). dpt__fail_in prepends "context: " to the present message. */
 #define dpt__fail(...) (dpt__say(__VA_ARGS__), dpt__failed())
 #define dpt__fail_in(...) (dpt__say_in(__VA_ARGS__), dpt__failed())
 
-/* A failure for lack of memory. */
+/* Fails for lack of memory. */
 #define dpt__no_memory(...) (dpt__say_no_memory(__VA_ARGS__), dpt__failed())
 void dpt__say_no_memory(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 #ifndef __cplusplus
-/* What every call asks of its thread, in one variable: each of its own would cost a call. */
+/* Thread-local state that every call needs, in one variable: separate variables would cost a call
+ * each. */
 struct dpt__local {
-  uint32_t effects;           /* what can't be taken back: work queued or done, numbers drawn */
-  int threads;                /* for OpenMP (device/threads.c); 0: not asked for yet */
-  int team;                   /* whether it has libgomp's threads (host/region.c) */
+  uint32_t effects;           /* irreversible effects: work queued or done, numbers drawn */
+  int threads;                /* for OpenMP (device/threads.c); 0: not queried yet */
+  int team;                   /* true if it has libgomp's threads (host/region.c) */
   struct dpt__runner *runner; /* device/shutdown.h */
 };
 extern _Thread_local struct dpt__local dpt__local;

@@ -1,7 +1,7 @@
-/* system.c: clocks, files and folders, the environment: what Lua's own library lacks.
+/* system.c: clocks, files and folders, the environment: functions missing in Lua's own library.
  *
- * Invariant: a text that is returned belongs to the calling thread and is valid until the same
- * thread calls a function that returns one again; nothing here touches tensors or devices.
+ * Invariant: a returned text belongs to the calling thread and is valid until the same thread calls
+ * a function that returns a text again; nothing here uses tensors or devices.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "base/status.h"
@@ -38,8 +38,8 @@ void dpt_cpu_time(double *user, double *system) {
   *system = (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
 }
 
-/* How many processes of this host one launcher started together (distributed/world.h), at least 1.
- */
+/* Returns the number of processes on this host that one launcher started together
+ * (distributed/world.h), at least 1. */
 static int system_ranks_here(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
                                       "SLURM_STEP_TASKS_PER_NODE"};
@@ -58,7 +58,7 @@ int dpt_cores(void) {
   }
   int n = CPU_COUNT(&own);
   if (sched_getaffinity(getppid(), sizeof above, &above) == 0 && CPU_EQUAL(&own, &above))
-    n /= system_ranks_here(); /* the launcher has bound none of them to cores of its own */
+    n /= system_ranks_here(); /* the launcher has not bound them to separate cores */
   return n > 0 ? n : 1;
 }
 
@@ -74,7 +74,7 @@ int dpt_path_kind(const char *path) {
   return S_ISDIR(status.st_mode) ? 2 : 1;
 }
 
-/* The text that this thread was given last; a thread that ends leaves its last one behind. */
+/* The last text returned to this thread; it is not freed when the thread ends. */
 static _Thread_local char *text;
 
 static char *system_keep(char *fresh) {

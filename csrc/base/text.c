@@ -1,7 +1,7 @@
-/* text.c: numbers as text, read from a FILE or from memory as C's scanf reads them.
+/* text.c: reads numbers as text, from a FILE or from memory, as C's scanf does.
  *
- * Invariant: a number ends at the first byte that cannot belong to it, and that byte is still there
- * for the next read; Long integers never pass through doubles.
+ * Invariant: a number ends at the first byte that cannot belong to it, and that byte is left for
+ * the next read; Long integers are never converted to double.
  */
 #include "base/dtype.h"
 #include "base/half.h"
@@ -10,7 +10,7 @@
 
 enum { LONGEST = 63 };
 
-/* Where the bytes come from: file, or memory if that is NULL. */
+/* The source of bytes: file, or memory if that is NULL. */
 struct source {
   FILE *file;
   const unsigned char *at, *end;
@@ -34,7 +34,8 @@ static int text_is_part(int byte, int real) {
   return real && (byte == '.' || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z'));
 }
 
-/* The bytes of the next number; a sign stands first, or behind the e of an exponent. */
+/* Reads the bytes of the next number; a sign is only allowed first, or after the e of an
+ * exponent. */
 static void text_read_word(struct source *from, int real, char *word) {
   int byte = text_next(from), before = 'e', n = 0;
   while (byte == ' ' || (byte >= '\t' && byte <= '\r')) byte = text_next(from);

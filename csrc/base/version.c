@@ -1,4 +1,4 @@
-/* version.c: the version that CMakeLists.txt states. */
+/* version.c: the version set by CMakeLists.txt. */
 #include "dpt.h"
 
 const char *dpt_version(void) { return DPT_VERSION; }

@@ -10,11 +10,7 @@
 #include "comm/comm.h"
 #include "device/device.h"
 
-enum {
-  LINE = 64,
-  LITTLE = 1 << 15
-}; /* elements of a cache line, which two devices never share;
-    * bytes */
+enum { LINE = 64, LITTLE = 1 << 15 }; /* elements per cache line; bytes */
 
 static int copy_available(void) { return 0; }
 

@@ -1,8 +1,8 @@
-/* tensor.c: birth, death, resize and set of tensors; their sizes in words.
+/* tensor.c: creates, frees, resizes and sets tensors; formats their sizes.
  *
- * Invariant: as tensor.h says, nothing has changed where a function returns nonzero, and a tensor
- * never reaches outside its storage. A tensor holds one reference to its storage; a new one is
- * taken before the old one is given back, so that both may be the same storage.
+ * Invariant: as in tensor.h, a function that returns nonzero has changed nothing, and a tensor
+ * never extends beyond its storage. A tensor holds one reference to its storage. A new reference is
+ * taken before the old one is released, so that both may be to the same storage.
  */
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static char *tensor_next_text(void) {
   return texts[++last % DPT__TEXTS];
 }
 
-/* Plain sizes, also such as no tensor can have. */
+/* Formats sizes, including those that no tensor can have. */
 static void tensor_write_size(char text[TEXT], int ndim, const int64_t *size) {
   size_t used = 0;
   text[0] = 0;
@@ -51,8 +51,8 @@ int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char
 
 static int64_t tensor_at_least_1(int64_t n) { return n > 1 ? n : 1; }
 
-/* Fills t's sizes and strides (contiguous if stride is NULL or negative) and *extent, the number of
- * elements that t needs from its first one on; checks that all of it fits an address. */
+/* Fills in t's sizes and strides (contiguous if stride is NULL or negative) and *extent, the number
+ * of elements that t needs from its first one on; checks that the extent can be addressed. */
 static int tensor_plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *size,
                        const int64_t *stride, int64_t *extent) {
   if (ndim < 0 || ndim > DPT_MAXDIM)
@@ -77,7 +77,7 @@ static int tensor_plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *s
   return 0;
 }
 
-/* Lets t's storage hold `extent` elements from t->offset_ on; t->storage_ may be NULL. */
+/* Grows t's storage to hold `extent` elements from t->offset_ on; t->storage_ may be NULL. */
 static int tensor_reserve(const char *fn, dpt_tensor *t, int64_t extent, int device) {
   if (extent == 0) return 0;
   if (t->offset_ > INT64_MAX / 16)
@@ -88,7 +88,7 @@ static int tensor_reserve(const char *fn, dpt_tensor *t, int64_t extent, int dev
   return dpt__storage_new_on(&t->storage_, t->kind_, need, device);
 }
 
-/* device < 0: a missing storage comes from the host or the current device, as kind_ says. */
+/* device < 0: a missing storage is allocated on the host or the current device, by kind_. */
 static int tensor_resize(const char *fn, dpt_tensor *r, int ndim, const int64_t *size,
                          const int64_t *stride, int device) {
   if (ndim == r->ndim_) {

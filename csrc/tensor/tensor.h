@@ -1,8 +1,8 @@
 /* tensor.h: sizes, strides and views inside the library.
  *
- * Invariant: a tensor never reaches outside its storage: every function that changes sizes, strides
- * or the offset has checked (or grown the storage) before it returns 0, and has changed nothing
- * otherwise. Results given as `out` may be the tensor itself.
+ * Invariant: a tensor never extends beyond its storage. Every function that changes sizes, strides
+ * or the offset checks that (or grows the storage) before it returns 0; if it fails, it has changed
+ * nothing. Results passed as `out` may be the tensor itself.
  */
 #ifndef DPT_TENSOR_TENSOR_H
 #define DPT_TENSOR_TENSOR_H
@@ -16,7 +16,8 @@ static inline int64_t dpt__count(const dpt_tensor *t) {
   return n;
 }
 
-/* A dimension of size 1 never breaks contiguity, as in Torch7; no elements are contiguous. */
+/* Returns true if t is contiguous. A dimension of size 1 never breaks contiguity, as in Torch7; a
+ * tensor without elements is contiguous. */
 static inline int dpt__contiguous(const dpt_tensor *t) {
   int64_t stride = 1;
   for (int d = t->ndim_ - 1; d >= 0; d--) {
@@ -34,13 +35,12 @@ static inline int dpt__same_size(const dpt_tensor *a, const dpt_tensor *b) {
   return 1;
 }
 
-/* Resizes a result as dpt_resize does; where it has no storage, memory comes from that device (0:
- * the host), whatever the current one is. */
+/* Resizes a result as dpt_resize does; if it has no storage, it is allocated on that device (0: the
+ * host), whatever the current one is. */
 int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device);
-/* r becomes `view` (which owns no reference); a reference to its storage is taken, r's given back.
- */
+/* Sets r to `view`, which owns no reference: takes a reference to its storage and releases r's. */
 void dpt__take(dpt_tensor *r, const dpt_tensor *view);
-/* Fails with "fn: the result is a ..." where the kinds differ. */
+/* Fails with "fn: the result is a ..." if the kinds differ. */
 int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 
 /* Fails with "fn: dimension d is out of range of a ..." (d counts from 1) if t has no such
@@ -51,11 +51,11 @@ int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim);
 /* Fails with "fn: argument 'name' is a ..., wanted ...". */
 int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted);
 
-/* An index as the user counts it, for messages. */
+/* Returns the index counted from 1, for messages. */
 static inline int64_t dpt__from_one(int64_t i) { return i < INT64_MAX ? i + 1 : i; }
 
-/* "torch.FloatTensor of size 2x3", and "2x3"; the text holds until this thread has asked for
- * DPT__TEXTS more, so that several can stand in one dpt__fail. */
+/* Return "torch.FloatTensor of size 2x3", and "2x3". The text is valid until this thread has
+ * requested DPT__TEXTS more, so that several can be used in one dpt__fail. */
 enum { DPT__TEXTS = 4 };
 const char *dpt__describe(const dpt_tensor *t);
 const char *dpt__describe_size(const dpt_tensor *t);

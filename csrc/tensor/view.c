@@ -1,8 +1,8 @@
-/* view.c: other looks at the same elements: narrow, select, transpose, unfold, expand, view ...
+/* view.c: views of the same elements: narrow, select, transpose, unfold, expand, view ...
  *
- * Invariant: every function plans the view in a local copy, checks it, and only then hands it to
- * dpt__take; so `out` may be `t`, and stays as it was where the call fails. Views made from a legal
- * tensor stay inside what it reaches.
+ * Invariant: every function builds the view in a local copy, checks it, and only then passes it to
+ * dpt__take; so `out` may be `t`, and does not change if the call fails. A view of a valid tensor
+ * contains only elements within that tensor's extent.
  */
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -87,7 +87,7 @@ int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t
     return dpt__fail("unfold: a tensor has at most %d dimensions", DPT_MAXDIM);
   int64_t windows = (t->size_[dim] - n) / step + 1, apart;
   if (__builtin_mul_overflow(step, t->stride_[dim], &apart))
-    apart = 0; /* then there is one window */
+    apart = 0; /* only if there is one window */
   v.size_[dim] = windows;
   v.stride_[dim] = windows > 1 ? apart : t->stride_[dim];
   v.size_[v.ndim_] = n;
@@ -116,7 +116,8 @@ int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *si
   return view_return("expand", out, &v);
 }
 
-/* The product of the sizes that are not 0 or open (-1). */
+/* Returns the product of the sizes that are neither 0 nor -1, and -1 on overflow; counts the
+ * zeros. */
 static int64_t view_spread(int ndim, const int64_t *size, int *zeros) {
   int64_t product = 1;
   *zeros = 0;
@@ -166,7 +167,7 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
     v.stride_[d] = stride;
     if (__builtin_mul_overflow(stride, v.size_[d] > 1 ? v.size_[d] : 1, &stride))
       return dpt__fail("view: the sizes %s are more than memory can hold",
-                       dpt__describe_size(&v)); /* there are no elements */
+                       dpt__describe_size(&v)); /* possible only without elements */
   }
   return view_return("view", out, &v);
 }

@@ -1,8 +1,8 @@
-/* walk.c: common rows of several operands, and whether two operands overlap.
+/* walk.c: common rows of several operands, and overlap of two operands.
  *
- * Invariant: see walk.h. The cut works from the innermost dimension outwards: each operand is a
- * list of (size, stride) runs, merged as far as its own strides allow; the smallest run in front is
- * one dimension of the walk and must divide the other fronts.
+ * Invariant: see walk.h. The split works from the innermost dimension outwards: each operand is a
+ * list of (size, stride) runs, merged as far as its own strides allow. The smallest of the
+ * operands' current innermost runs becomes one dimension of the walk and must divide the others.
  */
 #include "tensor/walk.h"
 #include "tensor/tensor.h"
@@ -87,7 +87,7 @@ static void walk_swap_dims(dpt__walk *walk, int i, int j) {
   for (int k = 0; k < walk->noperand; k++) walk_swap(walk->stride[k], i, j);
 }
 
-/* Neighbours that are one dimension for every operand become one. */
+/* Merges adjacent dimensions that are contiguous in every operand. */
 static void walk_join(dpt__walk *walk) {
   int last = 0;
   for (int d = 1; d < walk->ndim; d++) {
@@ -148,7 +148,8 @@ int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor) {
   if (cursor->left == 0) return 0;
   int64_t ahead = cursor->n;
   for (int d = walk->ndim - 1; ahead > 0; d--) {
-    /* Step `ahead` positions in dimension d; past its end, back to its start and one in d - 1. */
+    /* Steps `ahead` positions in dimension d; past its end, returns to its start and steps one in d
+     * - 1. */
     int64_t move = ahead;
     cursor->at[d] += ahead;
     ahead = 0;
@@ -182,7 +183,7 @@ static void walk_sort_runs(runs *run) {
     }
 }
 
-/* Whether index differences below the sizes of runs 0 .. n-1 can sum up to a distance. */
+/* Returns true if index differences below the sizes of runs 0 .. n-1 can sum up to a distance. */
 static int walk_meets(const runs *run, int n, int64_t distance) {
   if (n == 0) return distance == 0;
   int64_t stride = run->stride[n - 1], last = run->size[n - 1] - 1, inner = walk_reach(run, n - 1);
@@ -190,14 +191,15 @@ static int walk_meets(const runs *run, int n, int64_t distance) {
   int64_t low = (distance - inner) / stride - 1, high = (distance + inner) / stride + 1;
   if (low < -last) low = -last;
   if (high > last) high = last;
-  if (high - low > 3) return 1; /* steps nest into each other: too much to try */
+  if (high - low > 3) return 1; /* the strides interleave: too many combinations to try */
   for (int64_t i = low; i <= high; i++)
     if (llabs(distance - i * stride) <= inner && walk_meets(run, n - 1, distance - i * stride))
       return 1;
   return 0;
 }
 
-/* A step is beyond the reach of all smaller ones, or meets their places. */
+/* A dimension overlaps others unless its stride exceeds the extent of all dimensions of smaller
+ * stride. */
 int dpt_shared_dimension(const dpt_tensor *t) {
   int first = -1;
   for (int d = 0; d < t->ndim_; d++) {
