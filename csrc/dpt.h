@@ -166,8 +166,8 @@ int64_t dpt_count(const dpt_tensor *t); /* number of elements */
 int dpt_is_contiguous(const dpt_tensor *t);
 int dpt_is_same_size(const dpt_tensor *a, const dpt_tensor *b);
 int dpt_is_set_to(const dpt_tensor *a, const dpt_tensor *b); /* the same view of one storage */
-/* Calls dpt_is_set_to for n tensors and n structs that were copied from them; a NULL counts as
- * true. */
+/* Calls dpt_is_set_to for n tensors and the n structs that were copied from them; a NULL counts as
+ * equal. */
 int dpt_are_set_to(int n, const dpt_tensor *const *a, const dpt_tensor *b);
 /* Returns the first dimension along which several indices of t may refer to one element (expanded
  * tensors, overlapping windows), from 0; -1 if there is none. */
@@ -178,28 +178,28 @@ int dpt_tensor_device(const dpt_tensor *t); /* from 1; 0: host memory or no stor
 void *dpt_tensor_data(const dpt_tensor *t);
 
 /* Read and write the element at `offset` elements from t's first one (the sum of index * stride_);
- * raise if it is outside the storage. On devices, get waits for the current stream and put is
- * queued on it. Numbers become integers as in all other functions (fill, indexFill, scatter ...):
- * truncated toward zero, through 32 bits (64 for 64-bit elements); numbers that do not fit become
- * the least integer of that width. */
+ * fail if it is outside the storage. On devices, dpt_get waits for the current stream and dpt_put
+ * is queued on it. Numbers become integers as in all other functions (fill, indexFill, scatter
+ * ...): truncated toward zero, through 32 bits (64 for 64-bit elements); numbers that do not fit
+ * become the least integer of that width. */
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value);
 int dpt_put(dpt_tensor *t, int64_t offset, double value);
 /* As dpt_get and dpt_put, by one index per dimension; every index is checked. */
 int dpt_get_at(const dpt_tensor *t, int n, const int64_t *index, double *value);
 int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value);
-/* Returns how many of n numbers are NaNs with other bits than the plain NaN. LuaJIT keeps the types
- * of its values in such bits and would mistake these NaNs for other values, at once or after
- * arithmetic (which makes signalling NaNs quiet and changes signs). to: receives the numbers with
- * all NaNs made plain. All functions here that return a number return a plain one. */
+/* Returns how many of n numbers are NaNs with bits other than those of the plain NaN. LuaJIT keeps
+ * the types of its values in such bits and would mistake these NaNs for other values, at once or
+ * after arithmetic (which makes signalling NaNs quiet and changes signs). to: receives the numbers
+ * with all NaNs made plain. All functions here that return a number return a plain one. */
 int64_t dpt_plain(const double *from, int64_t n, double *to /* or NULL */);
 
 /* ---- fill, copy, pointwise ----------------------------------------------------------------- */
 
 /* Sets every element to value (converted as in dpt_put). r is not resized. */
 int dpt_fill(dpt_tensor *r, double value);
-/* Copies a to r, element by element in row-major order. The element counts must be equal; types may
- * differ, and each of them may be on the host or on any device. r is not resized. On return, host
- * memory has been read or written. */
+/* Copies a to r, element by element in row-major order. The element counts must be equal; the types
+ * may differ, and both tensors may be on the host or on any device. r is not resized. On return,
+ * host memory has been read or written. */
 int dpt_copy(dpt_tensor *r, const dpt_tensor *a);
 /* As dpt_copy, but page-locked host memory may still be in use on return: the copy is queued on the
  * current stream of the device involved. */
@@ -237,19 +237,19 @@ int dpt_reduction(const char *name);
 int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx /* or NULL */, const dpt_tensor *a, int dim,
                double p);
 /* Reduces all elements to *value, in the wide type; on a device it waits only for the operand's
- * stream. Over no elements, here and by dimension: sum 0, prod 1, norm 0, all 1, any 0, the others
- * raise. */
+ * stream. Over no elements, here and by dimension: sum 0, prod 1, norm 0, all 1, any 0; the others
+ * fail. */
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value);
 /* Return the sum of a*b, and the p-norm of a - b, for tensors of one type and equal counts. */
 int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value);
 int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value);
-/* torch.equal: 1 if the sizes and all elements are equal. */
+/* torch.equal: sets *value to 1 if the sizes and all elements are equal, else to 0. */
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value);
 int dpt_trace(const dpt_tensor *a, double *value);
 
 /* Return the k-th smallest element (k from 1) along dim, and the most frequent value (the smallest
- * of those, at its last index), with indices; dim is kept at size 1. median is kthvalue with k = (n
- * + 1) / 2. */
+ * of those, at its last index), with indices; dim is kept at size 1. median is kthvalue with
+ * k = (n + 1) / 2. */
 int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim);
 int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim);
 /* Return the elements sorted along dim (the sort is stable, NaN is the largest), and the k largest
@@ -297,8 +297,8 @@ int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value);
 int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a);
 
 /* range: r = from, from + step, ... to; a result of that count keeps its sizes. linspace, logspace:
- * n evenly spaced numbers from `from` to `to`, or their powers of ten; float and double. eye: an n
- * x m matrix with ones on the diagonal. */
+ * n evenly spaced numbers from `from` to `to`, or their powers of ten; float and double. eye: an
+ * n x m matrix with ones on the diagonal. */
 int dpt_range(dpt_tensor *r, double from, double to, double step);
 int dpt_linspace(dpt_tensor *r, double from, double to, int64_t n);
 int dpt_logspace(dpt_tensor *r, double from, double to, int64_t n);
@@ -322,8 +322,8 @@ int dpt_addbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, co
 int dpt_baddbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
                 const dpt_tensor *b); /* m BxNxM, a BxNxK, b BxKxM */
 
-/* torch.conv2, xcorr2 (ndim 2), conv3, xcorr3 (ndim 3): convolve planes of ndim dimensions. If a
- * and k have ndim dimensions, one plane; if ndim + 1, plane by plane, as Torch7; if k has ndim + 2,
+/* torch.conv2, xcorr2 (ndim 2), conv3, xcorr3 (ndim 3): convolve planes of ndim dimensions. a
+ * and k of ndim dimensions: one plane; of ndim + 1: plane by plane, as Torch7; k of ndim + 2:
  * the sum over input planes for each output plane. full: 1 'F', 0 'V'; flip: 1 convolution, 0
  * correlation. */
 int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full, int flip);
@@ -638,9 +638,9 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
                      double beta);
 
 /* Optimizer steps: one pass over vectors of equal count. As in optim.*, the weight decay remains in
- * the gradient g. sgd: g += decay*x; v = momentum*v + keep*g (keep = 1 - dampening; first != 0: v =
- * g); x -= rate * v, or rate * (g += momentum*v) with nesterov. v is NULL without momentum. rates
- * (a vector, or NULL) multiplies rate; decays (likewise) replaces decay. */
+ * the gradient g. sgd: g += decay*x; v = momentum*v + keep*g (keep = 1 - dampening; first != 0:
+ * v = g); x -= rate * v, or rate * (g += momentum*v) with nesterov. v is NULL without momentum.
+ * rates (a vector, or NULL) multiplies rate; decays (likewise) replaces decay. */
 int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v /* or NULL */,
                  const dpt_tensor *rates /* or NULL */, const dpt_tensor *decays /* or NULL */,
                  double rate, double decay, double momentum, double keep, int nesterov, int first);
@@ -676,10 +676,9 @@ typedef struct dpt_rnn {
   int32_t layers, input, hidden;
   int32_t projection; /* 0: none */
   /* Probability that an element passed from one layer to the next becomes 0; the others are divided
-   * by 1 - dropout. Applies if forward keeps a reserve. The words are the draw's for row first_row
-   * + sequence and index (layer * T + step) * directions * O + column. Backward needs the draw of
-   * its forward.
-   */
+   * by 1 - dropout. Applies if forward keeps a reserve. The words are the draw's for row
+   * first_row + sequence and index (layer * T + step) * directions * O + column. Backward needs the
+   * draw of its forward. */
   dpt_draw draw;
   double dropout;
 } dpt_rnn;
@@ -874,8 +873,8 @@ int dpt_peer_kernels_get(void);
 /* Set and return the number of OpenMP threads for operations on host tensors on this thread. */
 int dpt_threads_set(int n);
 int dpt_threads_get(void);
-/* Makes the calling thread a background thread: a thread that wakes preempts it at once, and
- * returns the core when both have had the same share (SCHED_BATCH, and a long slice if the kernel
+/* Makes the calling thread a background thread: a thread that wakes preempts it at once, and yields
+ * the core again when both have had the same share (SCHED_BATCH, and a long slice if the kernel
  * supports that: Linux 6.12). Calls that the system does not support are skipped. */
 void dpt_thread_batch(void);
 
@@ -949,8 +948,8 @@ int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
 int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
                     int add, int clear);
 /* As the two above, between a list and a flat tensor that has the elements of the list's tensors
- * one after the other (of one type): out[c] = src[0], src[1] ...; out = the sum over s of in[s *
- * n], in[s * n + 1] ... */
+ * one after the other (of one type): out[c] = src[0], src[1] ...; out = the sum over s of
+ * in[s * n], in[s * n + 1] ... */
 int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t copies,
                             dpt_tensor *const *out);
 int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_tensor *const *in);
@@ -1184,8 +1183,8 @@ typedef struct dpt_transfer {
  * or all on devices of one backend. */
 int dpt_collective_exchange(int group, int n, const dpt_transfer *transfers, const char *name,
                             uint64_t *number);
-/* done: returns true if operation `number` of this process is done. wait: waits for it and raises
- * its error. */
+/* done: returns true if operation `number` of this process is done. wait: waits for it, and fails
+ * with its error. */
 int dpt_collective_done(uint64_t number);
 int dpt_collective_wait(uint64_t number);
 

@@ -1,7 +1,7 @@
 /* assert.h: invariants that test builds check, and hooks for C tests.
  *
  * Invariant: builds with a sanitizer are test builds (DPT_ASSERTIONS). In all other builds these
- * macros expand to nothing, so they cost nothing, and a condition must not have side effects. A
+ * macros generate no code, so they cost nothing, and a condition must not have side effects. A
  * false condition is a bug in dpt: it is printed with file and line, and the process aborts.
  */
 #ifndef DPT_BASE_ASSERT_H

@@ -162,8 +162,8 @@ static int communicators_wait_until_ready(const dpt__communicator *communicator)
 
 /* ---- the watch ---- */
 
-/* Returns whether the collective is over in *over; 1 with an error message if the library failed or
- * the time is up. */
+/* Sets *over to 1 if the collective is over; returns 1 with an error message if the library failed
+ * or the time is up. */
 static int communicators_watch_look_at(const watched *w, int *over) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   int ready;

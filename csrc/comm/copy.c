@@ -14,7 +14,8 @@ enum { LINE = 64, LITTLE = 1 << 15 }; /* elements per cache line; bytes */
 
 static int copy_available(void) { return 0; }
 
-/* Copies from to to, at most `most` elements, on the receiver's current stream, after `ready`. */
+/* Copies `from` to `to`, at most `most` elements, on the receiver's current stream, after
+ * `ready`. */
 static int copy_receive(const char *fn, dpt__row to, dpt__row from, int64_t most,
                         dpt__event ready) {
   dpt__stream *stream = dpt__current_stream(dpt__row_device(&to));

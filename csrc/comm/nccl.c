@@ -287,7 +287,7 @@ static int nccl_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
 
 /* ---- tests that it works ---- */
 
-/* Sums i + 1 over devices i and checks every device's result. */
+/* Sums the numbers 1 to n, one per device, and checks every device's result. */
 static int nccl_sum_of(int n, dpt_tensor *t) {
   dpt_tensor *all[DPT__MAX_DEVICES];
   int can;

@@ -24,7 +24,7 @@ static int split_is_plain(const dpt_tensor *to, const dpt_tensor *from) {
          dpt__contiguous(from);
 }
 
-/* Copies from to to; without elements they may have no memory. Plain bytes between devices are
+/* Copies `from` to `to`; without elements they may have no memory. Plain bytes between devices are
  * queued on the receiver's current stream, which waits for `ready`, an event of the sender; the
  * caller makes the sender wait for the receiver later. Bytes between host and device may be queued
  * as well; the caller must then wait for *done. All other copies order themselves. */

@@ -59,8 +59,8 @@ struct dpt__backend {
    * else. */
   uint64_t asks;
 #define DPT__ASKS(name) ((uint64_t)1 << DPT__KERNEL_##name)
-  /* NULL, or: called by the thread that launches such a kernel, before it does. Makes available
-   * what the kernel needs (a library), or fails with an error message and the launch with it. */
+  /* NULL, or: called by the thread that launches such a kernel, before it does. Loads what the
+   * kernel needs (a library); if it fails, the launch fails with its error message. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
   /* Return the number of devices of the machine (or an error message with the reason why none can
    * be used), and the properties of one of them (from 0); memory: total bytes. */

@@ -28,7 +28,7 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
 int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, const void *args,
                             size_t size);
 /* sleeps: returns true if an awaited kernel would run at once. rests: returns true if a small one
- * would, so others need not be measured. */
+ * would; if it is false, kernels need not be measured. */
 int dpt__stream_sleeps(dpt__stream *stream);
 int dpt__stream_rests(dpt__stream *stream);
 /* Queues on n streams at once, at most DPT__PUSH_MAX, each once and sorted by id: any other item is
