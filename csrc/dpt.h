@@ -670,8 +670,7 @@ enum { DPT_RNN_NO_BIAS, DPT_RNN_INPUT_BIAS, DPT_RNN_DOUBLE_BIAS, DPT_RNN_RECURRE
 typedef struct dpt_rnn {
   int32_t cell, bias;
   int32_t directions;  /* 1, or 2: the second one reads from the end; y has both */
-  int32_t skip_input;  /* 1: the first layer has no input matrices; x itself replaces their
-                        * products */
+  int32_t skip_input;  /* 1: the first layer uses x itself, without input matrices */
   int32_t batch_first; /* x, y and their gradients are BxTxI, not TxBxI */
   int32_t layers, input, hidden;
   int32_t projection; /* 0: none */
@@ -1121,8 +1120,7 @@ int dpt_world_failed(const char *why);
 
 /* A rank's record of its last operations (the flight recorder). */
 typedef struct dpt_flight_entry {
-  uint64_t number, group;   /* number: among the group's operations, from 1; group: a hash of the
-                             * group's ranks */
+  uint64_t number, group;   /* a count from 1 in the group; a hash of the group's ranks */
   int64_t began, ended;     /* nanoseconds of the host's clock; ended 0: not ended */
   int what;                 /* DPT_RANKS_BARRIER ... */
   char name[64], text[160]; /* text: the operation in words */

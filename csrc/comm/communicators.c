@@ -51,8 +51,7 @@ static pthread_cond_t more; /* signals that the list is no longer empty */
 static const dpt__collectives *library DPT__GUARDED_BY(lock);
 static int watching DPT__GUARDED_BY(lock);
 static atomic_int testing;
-static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &first; /* oldest
-                                                                                     * first */
+static watched *first DPT__GUARDED_BY(lock), **last DPT__GUARDED_BY(lock) = &first; /* by age */
 static char why[512] DPT__GUARDED_BY(lock); /* why the library was aborted */
 /* kept, since queued items may still refer to them */
 static dpt__communicator *given_up DPT__GUARDED_BY(lock);
@@ -460,11 +459,9 @@ int dpt__communicator_begin(dpt__communicator *g, void *native, int n,
 void dpt__communicator_await_turn(dpt__communicator *g, dpt__ongoing *ongoing) {
   const dpt__device *d = dpt__device_at(g->device[0]);
   if (!ongoing->before) return;
-  (void)d->backend->event_synchronize(ongoing->before); /* errors of the device are found again
-                                                         * later */
+  (void)d->backend->event_synchronize(ongoing->before); /* a device's failure is found later */
   dpt__lock(&lock);
-  (void)dpt__list_add(&spare[d->number - 1], ongoing->before); /* losing one costs only its
-                                                                * memory */
+  (void)dpt__list_add(&spare[d->number - 1], ongoing->before); /* a lost one costs its memory */
   dpt__unlock(&lock);
   ongoing->before = NULL;
 }

@@ -52,8 +52,7 @@ static int copy_spread(const char *fn, int64_t n, dpt_tensor *const *out,
   DPT__TRY(copy_ready_all(n, in, ready));
   for (int64_t i = 0; i < n; i++)
     for (int64_t turn = 0; turn < n; turn++) {
-      int64_t s = (i + turn) % n; /* start at different devices, so that not all read from one at a
-                                   * time */
+      int64_t s = (i + turn) % n; /* not all from one device at once */
       const dpt_tensor *to = out[i];
       dpt__row source = {1, &in[s], from[s]}, result = {1, &to, first[s]};
       if (dpt__at(to) == dpt__at(in[s]) && from[s] == first[s]) continue;

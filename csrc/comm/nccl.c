@@ -285,7 +285,7 @@ static int nccl_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
   return nccl_end_all(&j, n, out, (uint64_t)first[n]);
 }
 
-/* ---- tests that it works ---- */
+/* ---- availability ---- */
 
 /* Sums the numbers 1 to n, one per device, and checks every device's result. */
 static int nccl_sum_of(int n, dpt_tensor *t) {

@@ -34,8 +34,7 @@ struct dpt_reducer {
   bucket *bucket DPT__PT_GUARDED_BY(lock);    /* (buckets) */
   dpt__event *ready DPT__PT_GUARDED_BY(lock); /* (buckets, replicas); stream NULL: not ready */
   dpt_tensor *own;                            /* (tensors), each with a reference to its storage */
-  dpt_tensor **lists;                         /* (tensors): the array that bucket[b].lists point
-                                               * into */
+  dpt_tensor **lists;                         /* (tensors): bucket[b].lists point into it */
 };
 
 void dpt_reducer_free(dpt_reducer *r) {

@@ -6,8 +6,8 @@
 #define DPT_COMM_RUNS_H
 #include "base/dtype.h"
 
-/* Sums runs of elements, in the order of the sources, in the wide accumulator of dtype. A run is 2
- * + sources words: its count, the address of the sum (which may be one of the sources), the
+/* Sums runs of elements, in the order of the sources, in the wide accumulator of dtype. A run is
+ * 2 + sources words: its count, the address of the sum (which may be one of the sources), the
  * sources. */
 enum { DPT__SOURCES = 32, DPT__SUM_WORDS = 1024 };
 typedef union dpt__word {

@@ -418,8 +418,7 @@ int dpt_memory_stats_get(int device, dpt_memory_stats *stats) {
   dpt__lock(&p->lock);
   int64_t total = p->limit ? p->limit : found->memory;
   int64_t cached = p->taken - p->live, most = total > p->live ? total - p->live : 0;
-  left = left < most - cached ? left + cached : most; /* avoids a sum that overflows: left may be
-                                                       * INT64_MAX */
+  left = left < most - cached ? left + cached : most; /* no overflow: left may be INT64_MAX */
   *stats = (dpt_memory_stats){.live = p->live,
                               .cached = cached,
                               .peak = p->peak,

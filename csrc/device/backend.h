@@ -39,8 +39,7 @@ typedef struct dpt__context {
   int64_t bytes;       /* that a launched kernel processes; 0: unknown, or many */
   int awaited;         /* the thread that queues it waits for it at once */
   int unit;            /* the backend's number of the device */
-  int measures;        /* the kernel only requests temporary memory and does nothing else (or
-                        * LEAST) */
+  int measures;        /* the kernel only requests temporary memory (or LEAST) */
   char *scratch;       /* that memory: `capacity` bytes, of which `used` are allocated */
   size_t used, capacity;
   dpt__block *block; /* while a kernel is launched: the block of that memory */
@@ -62,8 +61,8 @@ struct dpt__backend {
   /* NULL, or: called by the thread that launches such a kernel, before it does. Loads what the
    * kernel needs (a library); if it fails, the launch fails with its error message. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
-  /* Return the number of devices of the machine (or an error message with the reason why none can
-   * be used), and the properties of one of them (from 0); memory: total bytes. */
+  /* Return the number of devices of the machine (or fail with the reason why none can be used), and
+   * the properties of one of them (from 0); memory: total bytes. */
   int (*count)(int *n);
   int (*properties)(int index, dpt_device_info *info, int64_t *memory);
   /* NULL on the host: versions of the runtime and of the driver, in CUDA's encoding; bytes that the

@@ -122,8 +122,7 @@ int dpt__backend_event_synchronize(dpt__event event) {
   (void)dpt__sync_point("wait quietly");
   recorded m;
   dpt__lock(&stream->events->lock);
-  int over = dpt__event_over(event), closed = stream->events->closed; /* may have changed during the
-                                                                       * wait */
+  int over = dpt__event_over(event), closed = stream->events->closed; /* after the wait */
   int status = over ? 0 : events_record(stream, &m);
   dpt__unlock(&stream->events->lock);
   if (over || closed) return status;

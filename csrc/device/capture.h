@@ -19,12 +19,10 @@ typedef struct dpt__capture {
   uint64_t id; /* never reused */
   dpt__stream *stream;
   dpt__list blocks, written;  /* dpt__block, dpt_storage */
-  struct dpt__block *scratch; /* one of `blocks`: shared by its kernels, the largest that they
-                               * needed */
+  struct dpt__block *scratch; /* one of `blocks`: shared by its kernels, the largest needed */
   int failed;                 /* a resource in use could not be recorded */
   uint64_t draws;             /* the number of the device's draws that a replay takes */
-  uint64_t *live; /* device memory, one of `blocks`, with the state that its kernels' draws start
-                   * from */
+  uint64_t *live;             /* in device memory, one of `blocks`: where its draws start */
 } dpt__capture;
 
 /* The capture of this thread; NULL: none. */

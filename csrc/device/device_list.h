@@ -13,8 +13,7 @@
 enum { DPT__MAX_DEVICES = 256 };
 
 typedef struct dpt__device_list {
-  const char *source, *text; /* the source of the request: "DPT_DEVICES", "dpt.setDevices",
-                              * "default"; its text */
+  const char *source, *text; /* "DPT_DEVICES", "dpt.setDevices" or "default"; the text */
   int count;
   const char *plugin; /* "cuda": GPUs; "emulated": CUDA kernels on the CPU; NULL: host devices */
   int every;          /* every GPU or the rank's own, else those in unit */

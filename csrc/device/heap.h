@@ -27,27 +27,26 @@ struct dpt__block {
   _Atomic(dpt__stream *) last_user;
   dpt__event *users; /* other streams that used it; the numbers are set when it is freed */
   int nuser, user_capacity;
-  int pins, freed_by_user; /* the number of graphs that use it; freed by its user but not yet by
-                            * them */
+  int pins, freed_by_user; /* graphs that use it; freed by its user but not yet by them */
   uint64_t graph;          /* the last one that pinned it */
 };
 
 /* Block sizes double from row to row, in DPT__BIN_COLUMNS steps. */
 struct dpt__bins {
-  uint64_t rows; /* Finds a free block of at least that size, the best of its bin or one of a larger
-                  * bin; it stays in the bin. NULL: none. */
+  uint64_t rows; /* a bit for each row that has blocks, and so on */
   uint8_t columns[DPT__BIN_ROWS];
   dpt__block *first[DPT__BIN_ROWS][DPT__BIN_COLUMNS];
 };
 
 void dpt__bins_add(dpt__bins *bins, dpt__block *block);
 void dpt__bins_remove(dpt__bins *bins, dpt__block *block);
+/* Finds a free block of at least that size, the best of its bin or one of a larger bin; it stays in
+ * the bin. NULL: none. */
+dpt__block *dpt__bins_find(dpt__bins *bins, size_t bytes);
 /* Splits off the bytes beyond `bytes` of a block that is in no bin, and adds them to the bins. Does
  * nothing if there is no host memory for the record. */
-dpt__block *dpt__bins_find(dpt__bins *bins, size_t bytes);
-/* Merges a block that becomes free with its free neighbors and adds the result to the bins. */
 void dpt__block_cut(dpt__block *block, size_t bytes);
-/* Joins a block that becomes free with its free neighbours and adds the result to the bins. */
+/* Merges a block that becomes free with its free neighbors and adds the result to the bins. */
 void dpt__block_join(dpt__block *block);
 
 #endif

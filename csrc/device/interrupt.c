@@ -26,8 +26,7 @@ static int has_terminal;
 
 /* Makes only async-signal-safe calls. */
 static void interrupt_handler(int signal_number) {
-  pid_t group = tcgetpgrp(STDIN_FILENO); /* in the background the terminal belongs to another
-                                          * process group */
+  pid_t group = tcgetpgrp(STDIN_FILENO); /* in the background it belongs to others */
   if (has_terminal && (group < 0 || group == getpgrp()))
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
   struct sigaction action = {.sa_handler = SIG_DFL};

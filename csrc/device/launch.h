@@ -35,8 +35,7 @@ typedef struct dpt__launch {
   dpt__context context; /* set by dpt__launch_check */
   int n, begun;
   int checked; /* 1 + the kernel that dpt__launch_check was called for; 0: not yet */
-  int reads, results, fields, copies; /* the numbers of operands that are IN, OUT, have a field or a
-                                       * copy */
+  int reads, results, fields, copies; /* numbers of operands: IN, OUT, with a field, copied */
   int across;                         /* operands are on other devices as well */
   struct {
     const dpt_tensor *t;

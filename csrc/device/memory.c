@@ -23,8 +23,8 @@ static _Thread_local unsigned own_round;       /* the last round in which this t
 static int64_t memory_live_bytes(void) { return dpt_host_live_bytes() + dpt_device_live_bytes(); }
 
 /* The live bytes include the garbage of other threads, which may not run for a while. So the soft
- * limit, which is above the live bytes, may rise with it. Each thread's own limit is above what the
- * thread itself allocated, whatever the others do. */
+ * limit, which is above the live bytes, may rise with that garbage. Each thread's own limit is
+ * above what the thread itself allocated, whatever the others do. */
 int dpt_collect_due(int kind, int64_t size) {
   int64_t bytes = size * (int64_t)dpt__dtype_size(dpt__dtype(kind));
   if (own_round != atomic_load(&rounds)) return 1;

@@ -15,8 +15,7 @@ struct dpt_storage {
   atomic_int references;
   int kind;         /* as dpt_tensor.kind_ */
   int device;       /* from 1; 0: host memory */
-  int flags;        /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not allocated by
-                     * dpt) */
+  int flags;        /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not dpt's) */
   int64_t size;     /* elements */
   int64_t capacity; /* elements allocated: see dpt_storage_resize */
   void *data;

@@ -37,8 +37,7 @@ enum { DPT__PUSH_MAX = 256 };
 int dpt__stream_push_all(int n, dpt__stream *const *streams, dpt__kernel_fn *fn, const char *name,
                          const void *args, size_t size);
 int dpt__stream_push_unordered(dpt__stream *stream, dpt__kernel_fn *fn, const char *name,
-                               const void *args, size_t size); /* for captures: not ordered with
-                                                                * other streams */
+                               const void *args, size_t size); /* for captures: not ordered */
 /* Records an event after all work that counts as queued on the stream, including work that a
  * blocking stream is ordered after. */
 int dpt__event_record(dpt__stream *stream, dpt__event *event);

@@ -56,7 +56,7 @@ struct dpt__stream {
   struct dpt__backend_events *events;
   _Atomic(struct dpt__capture *) capture; /* capture.h; NULL: items are executed */
   struct dpt__trace_clock *clock;         /* trace.c's */
-  /* Fields that threads which queue write. */
+  /* Fields written by threads that queue. */
   _Alignas(DPT__LINE) dpt__mutex lock;
   int started DPT__GUARDED_BY(lock);
   dpt__ring *write DPT__GUARDED_BY(lock); /* for the next item */
@@ -64,9 +64,8 @@ struct dpt__stream {
   /* For a blocking stream: the last item of its stream 0 that it waited for, and its own last item
    * that stream 0 waited for. */
   _Atomic uint64_t seen_default, seen_by_default;
-  _Atomic int64_t here; /* nanoseconds of kernels run by the threads that queued them, since a
-                         * wait */
-  /* Fields that the stream's thread writes. */
+  _Atomic int64_t here; /* nanoseconds of kernels run by threads that queue, since a wait */
+  /* Fields written by the stream's thread. */
   _Alignas(DPT__LINE) dpt__runner runner;
   dpt__ring *read; /* of the next item */
   dpt__counter issued, done;
@@ -125,7 +124,7 @@ static inline void dpt__event_run(dpt__event event) {
 /* ---- errors ---- */
 
 /* Makes this thread's error message the error of the stream's item `number`, unless the stream has
- * an error; name: of the operation, which a kernel's message does not contain. */
+ * an error already; name: of the operation, which a kernel's message does not contain. */
 void dpt__stream_set_error(dpt__stream *stream, const char *name, uint64_t number);
 /* Copies to the stream, from its item `number` on, the error that occurred before an event that it
  * waited for. */

@@ -231,8 +231,7 @@ int dpt_trace_start(int64_t n) {
                                                        (long long)n, INT32_MAX)
                                            : trace_allocate(n);
   if (!status) {
-    memset(records, 0, (size_t)n * sizeof *records); /* touches all pages before anything is
-                                                      * timed */
+    memset(records, 0, (size_t)n * sizeof *records); /* touches all pages before timing */
     memset(timed, 0, (size_t)n * sizeof *timed);
     run++;
     count = 0;

@@ -148,8 +148,8 @@ int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor) {
   if (cursor->left == 0) return 0;
   int64_t ahead = cursor->n;
   for (int d = walk->ndim - 1; ahead > 0; d--) {
-    /* Steps `ahead` positions in dimension d; past its end, returns to its start and steps one in d
-     * - 1. */
+    /* Steps `ahead` positions in dimension d; past its end, returns to its start and steps one in
+     * d - 1. */
     int64_t move = ahead;
     cursor->at[d] += ahead;
     ahead = 0;

@@ -41,7 +41,7 @@ static inline int64_t dpt__walk_count(const dpt__walk *walk) {
   return n;
 }
 
-/* Iterates over rows, from any element on:
+/* A cursor over rows, from any element on:
  *
  *   dpt__cursor c;
  *   dpt__walk_at(walk, &c, first, count);
