@@ -1,8 +1,8 @@
 /* each_real.h: includes DPT_ROWS twice, for float and for double.
  *
- * Invariant: no guard, since every kernel file includes it once with its own DPT_ROWS; the rows see
- * three words: T (element), FN(name) (name_f32, name_f64) and REAL(f) (f's float or double form in
- * math.h). Everything in them is static.
+ * Invariant: there is no guard, because every kernel file includes this file with its own DPT_ROWS.
+ * The rows see three macros: T (element), FN(name) (name_f32, name_f64) and REAL(f) (f's float or
+ * double form in math.h). Everything in them is static.
  */
 #define T float
 #define FN(name) name##_f32

@@ -1,14 +1,14 @@
-/* float_exp.inc.h: e^x of a vector of floats, which SLEEF computes in twice the time or more.
+/* float_exp.inc.h: e^x of a vector of floats, at least twice as fast as SLEEF's.
  *
- * Invariant: the error is below 0.9 units in the last place for every float (rows_spec tries them),
- * and the same bits come from every width; NaN stays NaN. Included with FLOATS (the vector), MM(op)
- * (the name of its intrinsic), EXP_NAME, and EXP_SCALE(v, n) = v * 2^n for whole n from -152 to
- * 128.
+ * Invariant: the error is below 0.9 units in the last place for every float (rows_spec tests all of
+ * them), and every width gives the same bits; NaN stays NaN. Included with FLOATS (the vector),
+ * MM(op) (the name of its intrinsic), EXP_NAME, and EXP_SCALE(v, n) = v * 2^n for integers n from
+ * -152 to 128.
  */
 #include <immintrin.h>
 
-/* e^x = 2^n e^r, |r| <= log(2) / 2: a polynomial of minimal relative error. Outside of the bounds
- * the result is 0 or infinite; min and max return their second operand if one is NaN. */
+/* Returns e^x = 2^n e^r, |r| <= log(2) / 2, by a polynomial of minimal relative error. Outside the
+ * bounds the result is 0 or infinity; min and max return their second operand if one is NaN. */
 static inline __attribute__((always_inline)) FLOATS EXP_NAME(FLOATS x) {
   const FLOATS rounder = MM(set1_ps)(0x1.8p23f), one = MM(set1_ps)(1);
   x = MM(max_ps)(MM(set1_ps)(-105), MM(min_ps)(MM(set1_ps)(89), x));

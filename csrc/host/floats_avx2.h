@@ -3,7 +3,7 @@
 #define DPT_HOST_FLOATS_AVX2_H
 #include <immintrin.h>
 
-/* v * 2^n by two factors, the second of which rounds where the result is subnormal. */
+/* Returns v * 2^n, by two factors of which the second rounds if the result is subnormal. */
 static inline __attribute__((always_inline)) __m256 dpt__scale8(__m256 v, __m256 n) {
   const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
 #define POWER(n)                                                                                   \

@@ -1,7 +1,7 @@
-/* floats_avx512.h: exp and tanh of 16 floats; SLEEF takes four times as long for tanh.
+/* floats_avx512.h: exp and tanh of 16 floats; SLEEF's tanh takes four times as long.
  *
  * Invariant: the error of tanh is below 1.5 units in the last place for every float (rows_spec
- * tries them); NaN stays NaN, tanh keeps the sign of 0.
+ * tests all of them); NaN stays NaN, and tanh keeps the sign of 0.
  */
 #ifndef DPT_HOST_FLOATS_AVX512_H
 #define DPT_HOST_FLOATS_AVX512_H
@@ -11,9 +11,10 @@
 #define EXP_NAME dpt__exp16
 #include "host/float_exp.inc.h"
 
-/* [0, 1/8), then four intervals to each power of two up to 10, by the exponent's last bits and the
- * two bits behind it: the middle (of the first its lower end), and the coefficients of a polynomial
- * in the distance from there, that of 0 first (interpolated at Chebyshev's points). */
+/* Intervals: [0, 1/8), then four for each power of two up to 10, selected by the exponent's last
+ * bits and the two bits after it. Each has its midpoint (the first its lower end) and the
+ * coefficients of a polynomial in the distance from there, the constant one first (interpolated at
+ * Chebyshev's points). */
 /* clang-format off */
 static const float dpt__tanh_parts[7][32] __attribute__((aligned(64))) = {
     {2.25f, 2.75f, 3.25f, 3.75f, 4.5f, 5.5f, 6.5f, 7.5f, 8.60000038f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f,
@@ -52,7 +53,7 @@ static const float dpt__tanh_parts[7][32] __attribute__((aligned(64))) = {
 
 /* clang-format on */
 static inline __attribute__((always_inline)) __m512 dpt__tanh16(__m512 x) {
-  const __m512 end = _mm512_set1_ps(9.1f); /* from there on it is 1 */
+  const __m512 end = _mm512_set1_ps(9.1f); /* tanh is 1 from there on */
   __m512 a = _mm512_min_ps(end, _mm512_abs_ps(x));
   __m512i first = _mm512_set1_epi32(495); /* the bits of the last float below 1/8 */
   __m512i part = _mm512_max_epi32(_mm512_srli_epi32(_mm512_castps_si512(a), 21), first);

@@ -1,4 +1,5 @@
-/* kernels.h: the prototypes of all host kernels, from the one list; each file says what it does. */
+/* kernels.h: the prototypes of all host kernels, from device/kernels.def; see each kernel's
+ * file. */
 #ifndef DPT_HOST_KERNELS_H
 #define DPT_HOST_KERNELS_H
 #include "device/backend.h"

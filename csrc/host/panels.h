@@ -1,9 +1,9 @@
-/* panels.h: products of rows with a matrix that is laid out as panels, and turning matrices over.
+/* panels.h: products of rows with a matrix that is packed in panels, and transposed copies.
  *
- * Invariant: a matrix is laid out once (`pack`) and then read by every step of every sequence of a
- * recurrent network; a row of the result does not depend on the other rows, nor on how many there
- * are. There is one table for each element type and instruction set. (OpenBLAS would lay the matrix
- * out again for each step, and its choice of kernels knows no CPU younger than it.)
+ * Invariant: a matrix is packed once (`pack`) and then read by every step of every sequence of a
+ * recurrent network. A row of the result depends neither on the other rows nor on their number.
+ * There is one table for each element type and instruction set. (OpenBLAS would pack the matrix in
+ * each step, and it does not choose kernels for CPUs newer than itself.)
  */
 #ifndef DPT_HOST_PANELS_H
 #define DPT_HOST_PANELS_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 typedef struct dpt__panels {
-  int64_t panel; /* columns of a panel */
-  /* to (columns, rows) = scale * from (rows, columns) turned over */
+  int64_t panel; /* columns per panel */
+  /* to (columns, rows) = scale * the transpose of from (rows, columns) */
   void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, int64_t rows,
                int64_t columns, double scale);
-  /* to: panels of b (k, n), element b[l * b_row + j * b_col], where one of the two is 1;
-   * dpt__panels_size elements */
+  /* Packs b (k, n), element b[l * b_row + j * b_col], where one of the two strides is 1, in panels:
+   * dpt__panels_size elements. */
   void (*pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col);
   /* c (rows, n) = a (rows, k) * b, or += with add; rows are c_row and a_row elements apart */
   void (*run)(void *c, int64_t c_row, const void *a, int64_t a_row, const void *packed,
@@ -26,7 +26,7 @@ typedef struct dpt__panels {
 /* [0]: float, [1]: double */
 extern const dpt__panels dpt__panels_base[2], dpt__panels_avx2[2], dpt__panels_avx512[2];
 
-/* That of this machine for an element type. */
+/* Returns this machine's table for an element type. */
 const dpt__panels *dpt__panels_for(int type);
 
 static inline int64_t dpt__panels_size(const dpt__panels *p, int64_t k, int64_t n) {

@@ -1,11 +1,11 @@
-/* reduce.h: what the reduction kernels share. */
+/* reduce.h: definitions that the reduction kernels share. */
 #ifndef DPT_HOST_REDUCE_H
 #define DPT_HOST_REDUCE_H
 #include "base/element.h"
 #include "host/kernels.h"
 
-/* SPREAD: sums of a run side by side, but runs of FEW or less are summed in their order; TILE: sums
- * of columns at most; SIDE: runs that are read at once. */
+/* SPREAD: accumulators of a run; runs of at most FEW elements are summed in order. TILE: columns
+ * summed at once, at most. SIDE: runs read at once. */
 enum {
   DPT__REDUCE_BLOCK = 16384,
   DPT__REDUCE_SPREAD = 32,
@@ -14,7 +14,7 @@ enum {
   DPT__REDUCE_SIDE = 4
 };
 
-/* What a block of elements contributes: `whole` for integers, `real` for the others. */
+/* The contribution of a block of elements: `whole` for integers, `real` for the others. */
 typedef struct part {
   union {
     double real;
@@ -26,7 +26,7 @@ typedef struct part {
   };
 } part;
 
-/* Of floats next to each other (x86-64 with AVX2 and FMA alone). */
+/* Sums of contiguous floats (only on x86-64 with AVX2 and FMA). */
 void dpt__sum_run(const float *x, int64_t n, part *out);
 void dpt__sum_runs(const float *const x[DPT__REDUCE_SIDE], int64_t n, part *out);
 void dpt__sum_columns(const float *x, int64_t rows, int64_t row_stride, int64_t cols, part *out);

@@ -1,10 +1,10 @@
 /* tile.h: runs a dense row function over the operands of a walk.
  *
- * Invariant: row functions only ever see dense runs of elements. Where an operand is not dense, and
- * no function of the task takes it as it is, a tile of it is gathered into a buffer first (read
+ * Invariant: row functions only see dense runs of elements. If an operand is not dense, and the
+ * task has no function for strided elements, a tile of it is gathered into a buffer first (read
  * along its own smallest stride, so that transposed operands use whole cache lines), and the result
- * scattered afterwards. Elements are converted on the way where the row function wants another type
- * than memory holds.
+ * is scattered afterwards. Elements are converted if the row function uses another type than memory
+ * holds.
  */
 #ifndef DPT_HOST_TILE_H
 #define DPT_HOST_TILE_H
@@ -14,12 +14,12 @@
 typedef struct dpt__task {
   dpt__row_fn *row;
   double p, q;
-  int32_t dtype[DPT__OPERANDS]; /* what the row function reads and writes */
-  int costly;                   /* worth several threads sooner */
-  dpt__row_fn *past;            /* row, written past the cache (host/rows.h), or NULL */
-  dpt__strided_fn *strided;     /* row for elements that stand apart, or NULL */
-  dpt__row_fn *number;          /* row with p for its second operand, or NULL: of reals */
-  int scales;                   /* p is a factor of that */
+  int32_t dtype[DPT__OPERANDS]; /* types that the row function reads and writes */
+  int costly;                   /* several threads pay off sooner */
+  dpt__row_fn *past;            /* row with non-temporal stores (host/rows.h), or NULL */
+  dpt__strided_fn *strided;     /* row for strided elements, or NULL */
+  dpt__row_fn *number;          /* row with p as its second operand, or NULL; of reals */
+  int scales;                   /* that p is multiplied by this task's p */
 } dpt__task;
 
 void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__task *task);

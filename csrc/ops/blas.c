@@ -1,7 +1,8 @@
-/* blas.c: products of matrices and vectors: checks and shapes, then the product kernel.
+/* blas.c: products of matrices and vectors: checks operands and shapes, then launches the product
+ * kernel.
  *
  * Invariant: every public function fills one dpt__gemm_args from strides; vectors are matrices with
- * one row or column. A result that overlaps an operand is computed aside.
+ * one row or column. If the result overlaps an operand, it is computed in a temporary tensor.
  */
 #include "ops/blas.h"
 #include "device/launch.h"
@@ -10,7 +11,7 @@
 
 #include <stdint.h>
 
-/* An operand seen as batch x row x column. */
+/* An operand, viewed as batch x row x column. */
 typedef struct view {
   const dpt_tensor *t;
   int64_t size[3], stride[3];
@@ -30,7 +31,7 @@ static view blas_see_row(const dpt_tensor *t) {
   return (view){t, {1, 1, t->size_[0]}, {0, 1, t->stride_[0]}};
 }
 
-/* What an operand has to be, and how it looks as matrices. */
+/* The shape that an operand must have, and its view as matrices. */
 typedef const struct form {
   int ndim;
   const char *wanted;
@@ -47,7 +48,7 @@ static int blas_check(const char *fn, const dpt_tensor *r, const char *name, con
   return t->ndim_ == wanted->ndim ? 0 : dpt__wrong(fn, name, t, wanted->wanted);
 }
 
-/* c += or = the product of views. */
+/* Launches c = beta * c + alpha * a * b. */
 static int blas_launch(const char *fn, double beta, view c, double alpha, view a, view b) {
   dpt__launch l;
   for (int i = 0; i < 3; i++)
@@ -78,7 +79,7 @@ static int blas_launch(const char *fn, double beta, view c, double alpha, view a
   return dpt__launch_run(&l, gemm, &args);
 }
 
-/* Checks operands, makes r hold what m holds and runs. */
+/* Checks operands, copies m to r unless beta is 0, and launches the product. */
 static int blas_product(const char *fn, dpt_tensor *r, double beta, const dpt_tensor *m,
                         form *m_form, double alpha, const dpt_tensor *a, form *a_form,
                         const dpt_tensor *b, form *b_form) {
@@ -103,7 +104,7 @@ static int blas_product(const char *fn, dpt_tensor *r, double beta, const dpt_te
   if (!failed) {
     view vc = m_form->see(c);
     for (int64_t i = 0; i < va.size[0] && !failed && vc.size[0] < va.size[0]; i++) {
-      /* addbmm: one product after another into one matrix */
+      /* addbmm: accumulates the products in one matrix, one after another */
       dpt_tensor ai = {.kind_ = a->kind_}, bi = {.kind_ = b->kind_};
       failed = dpt_select(&ai, a, 0, i) || dpt_select(&bi, b, 0, i) ||
                blas_launch(fn, i ? 1 : beta, vc, alpha, blas_see_matrix(&ai), blas_see_matrix(&bi));

@@ -1,18 +1,19 @@
-/* blas.h: the arguments of the product kernel.
+/* blas.h: the arguments of the matrix product kernel.
  *
- * Invariant: elements are a[i * a_row + j * a_col], any strides; c overlaps neither a nor b; beta 0
- * does not read c. With `fixed` (deterministic mode, and small linear layers on devices) a row of c
- * does not depend on the other rows of a. Integer types wrap, alpha and beta are truncated to them;
- * halves sum in float.
+ * Invariant: element (i, j) of a is a[i * a_row + j * a_col], with any strides; likewise b and c. c
+ * overlaps neither a nor b, and is not read if beta is 0. If `fixed` is set (deterministic mode,
+ * and small linear layers on devices), a row of c does not depend on the other rows of a. Integer
+ * arithmetic wraps, and alpha and beta are truncated to the integer type; halves accumulate in
+ * float.
  */
 #ifndef DPT_OPS_BLAS_H
 #define DPT_OPS_BLAS_H
 #include "device/backend.h"
 
 typedef struct dpt__gemm_args {
-  int32_t dtype, fixed, tf32; /* tf32: floats may be multiplied with 10 bits, where that is fast */
+  int32_t dtype, fixed, tf32; /* tf32: allows products of 10-bit mantissas, where these are fast */
   int64_t m, n, k;            /* a is m x k, b is k x n, c is m x n: each below 2^31 */
-  int64_t batch;              /* so many products, 1 or more */
+  int64_t batch;              /* number of products, at least 1 */
   double alpha, beta;         /* c = beta * c + alpha * a * b */
   const void *a, *b;
   void *c;
@@ -21,13 +22,13 @@ typedef struct dpt__gemm_args {
   int64_t c_row, c_col, c_batch;
 } dpt__gemm_args;
 
-/* Whether the host's kernel asks a BLAS library for this product. */
+/* Returns true if the host kernel computes this product with a BLAS library. */
 static inline int dpt__gemm_asks_blas(const dpt__gemm_args *g) {
   return !g->fixed && g->k > 0 &&
          (g->dtype == DPT_F16 || g->dtype == DPT_F32 || g->dtype == DPT_F64);
 }
 
-/* Product i of a batch, by itself; width: bytes of an element. */
+/* Returns the arguments of product i of a batch alone. width: bytes per element. */
 static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, int64_t width) {
   dpt__gemm_args one = *g;
   one.a = (const char *)g->a + i * g->a_batch * width;
@@ -37,7 +38,8 @@ static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, in
   return one;
 }
 
-/* A matrix as BLAS wants it: row-major with a leading dimension, or the transpose of one. */
+/* A matrix in BLAS's format: row-major with a leading dimension, or the transpose of one. fits is 0
+ * if its strides allow neither. */
 typedef struct dpt__blas_form {
   int fits, trans;
   int64_t lead;

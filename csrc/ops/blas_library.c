@@ -1,4 +1,4 @@
-/* blas_library.c: finds and opens a BLAS (blas_library.h has the rules). */
+/* blas_library.c: finds and opens a BLAS (see blas_library.h). */
 #define _GNU_SOURCE
 #include "ops/blas_library.h"
 
@@ -17,21 +17,21 @@
 struct dpt__cblas dpt__cblas;
 struct dpt__lapack dpt__lapack[2];
 
-/* Where OpenBLAS is looked for: what the build found; Debian's name; Fedora's name of the build for
- * threads; without a version. */
+/* Files to try for OpenBLAS: the one that the build found; Debian's name; Fedora's name of the
+ * build with threads; the name without a version. */
 static const char *const files[] = {DPT_BLAS_FILE, "libopenblas.so.0", "libopenblasp.so.0",
                                     "libopenblas.so"};
 static const char remedy[] = "Debian: apt-get install libopenblas0-pthread; the variable DPT_BLAS "
                              "may name another library's file";
 
-static dpt__mutex lock = DPT__MUTEX_INIT; /* guards what follows */
+static dpt__mutex lock = DPT__MUTEX_INIT; /* guards the variables below */
 static atomic_int is_open;
-static char failure[896];      /* what was tried, and why it could not be opened */
+static char failure[896];      /* files tried, and why each could not be opened */
 static char file[512];         /* of the open library */
-static char lapack_misses[64]; /* a function of LAPACK that it has not */
+static char lapack_misses[64]; /* a LAPACK function that the library lacks */
 static char text[1024];
 
-/* Names of an open library's functions: what is put before and behind them. */
+/* Names of an open library's functions: their prefix and suffix. */
 struct names {
   void *handle;
   const char *before, *behind;
@@ -54,19 +54,20 @@ const char *dpt__blas_kernels(enum dpt__isa isa) {
 
 /* ---- the environment while the library is opened ------------------------------------------- */
 
-/* OpenBLAS reads it once, while it is loaded, and gets an array of its own for that time: setenv
- * would change the one that other threads read, and programs started later would inherit it. The
- * array is never freed, since another thread's getenv may still be reading it. */
+/* OpenBLAS reads the environment once, while it is loaded, and for that time environ points to a
+ * separate array: setenv would change the array that other threads read, and programs started later
+ * would inherit the settings. The array is never freed, because another thread's getenv may still
+ * be reading it. */
 static char **lent;
 static char threads_setting[] = "OPENBLAS_NUM_THREADS=1", kernel_setting[64];
 
-/* Returns what environ was. */
+/* Replaces environ and returns its former value. */
 static char **blas_lend_environment(void) {
   char **before = environ;
   size_t n = 0;
   while (before && before[n]) n++;
   lent = malloc((n + 3) * sizeof *lent);
-  if (!lent) return before; /* OpenBLAS chooses for itself then */
+  if (!lent) return before; /* OpenBLAS then chooses by itself */
   if (n) memcpy(lent, before, n * sizeof *lent);
   const char *kernels = dpt__blas_kernels(dpt__isa());
   if (!getenv("OPENBLAS_NUM_THREADS")) lent[n++] = threads_setting;
@@ -84,7 +85,7 @@ static void blas_take_environment_back(char **before) {
     __atomic_store_n(&environ, before, __ATOMIC_RELEASE);
     return;
   }
-  /* Meanwhile another thread has set a variable: what it made is a copy that has ours. */
+  /* Another thread set a variable in between, which copied our array with our settings. */
   const char *threads = getenv("OPENBLAS_NUM_THREADS"), *kernels = getenv("OPENBLAS_CORETYPE");
   if (threads == strchr(threads_setting, '=') + 1) unsetenv("OPENBLAS_NUM_THREADS");
   if (*kernel_setting && kernels == strchr(kernel_setting, '=') + 1) unsetenv("OPENBLAS_CORETYPE");
@@ -92,8 +93,8 @@ static void blas_take_environment_back(char **before) {
 
 /* ---- an open file -------------------------------------------------------------------------- */
 
-/* Whether the library reads whole registers where dpt passes an int: a count of 2 with other bits
- * above is below 0 for it, and the product of vectors is 0. */
+/* Returns true if the library reads 64 bits where dpt passes an int. Such a library takes a count
+ * of 2 with other upper bits for a negative one and returns 0 for a dot product. */
 static int blas_is_wide(const struct names *names) {
   double (*dot)(int64_t, const double *, int64_t, const double *, int64_t);
   *(void **)&dot = blas_find(names, "cblas_ddot");
@@ -101,8 +102,8 @@ static int blas_is_wide(const struct names *names) {
   return dot && dot((int64_t)0xffffffff00000002, two, 1, two, 1) == 0;
 }
 
-/* One thread, and for MKL the interface that dpt calls; before any other function of the library.
- */
+/* Selects one thread and, for MKL, the interface that dpt calls. Must precede any other call of the
+ * library. */
 static void blas_settle(const struct names *names) {
   static const char *const threads[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
                                         "bli_thread_set_num_threads"};
@@ -119,7 +120,7 @@ static void blas_settle(const struct names *names) {
   }
 }
 
-/* Fills the tables in: 0, or nonzero with the reason at the end of `failure`. */
+/* Fills the tables. Returns 0, or nonzero if a function of CBLAS is missing. */
 static int blas_take_functions(const struct names *names) {
   struct dpt__cblas cblas;
   struct dpt__lapack lapack[2];
@@ -162,12 +163,12 @@ static void blas_describe(const struct names *names) {
 
 static void blas_add_reason(const char *path, const char *reason) {
   size_t n = strlen(failure), size = strlen(path);
-  int named = strncmp(reason, path, size) == 0; /* as the loader's reasons are */
+  int named = strncmp(reason, path, size) == 0; /* as in the loader's messages */
   snprintf(failure + n, sizeof failure - n, "%s%s%s%s", n ? "; " : "", named ? "" : path,
            named ? "" : ": ", reason);
 }
 
-/* Whether the file is a BLAS; if not, why not is added to `failure`. */
+/* Returns true if the file is a BLAS; otherwise adds the reason to `failure`. */
 static int blas_opens(const char *path) {
   static const char *const before[] = {"", "scipy_"}, *const behind[] = {"", "_"},
                            *const wide[] = {"64_", "_64", "_64_"};

@@ -1,10 +1,11 @@
-/* blas_library.h: CBLAS and LAPACK, whose library is opened when they are first used.
+/* blas_library.h: CBLAS and LAPACK, from a library that is opened on first use.
  *
- * Invariant: libdpt links no BLAS. The thread that calls an operation opens the library while it
- * checks operands, before anything is launched, so that a failure is an error of the script's line;
- * kernels find the functions there. The library is looked for once in a process; whoever asks again
- * gets the same answer. It computes with one thread: dpt cuts products by itself. Which kernels an
- * OpenBLAS takes is decided by what the CPU can do (base/cpu.h), unless OPENBLAS_CORETYPE is set.
+ * Invariant: libdpt does not link a BLAS. The thread that calls an operation opens the library
+ * while it checks the operands, before anything is launched, so that a failure is an error of the
+ * script's line. Kernels find the functions in these tables. A process searches for the library
+ * once; later calls return the same result. The library computes with one thread, because dpt
+ * splits products among threads itself. The CPU's instruction sets (base/cpu.h) decide which
+ * kernels an OpenBLAS uses, unless OPENBLAS_CORETYPE is set.
  */
 #ifndef DPT_OPS_BLAS_LIBRARY_H
 #define DPT_OPS_BLAS_LIBRARY_H
@@ -28,19 +29,21 @@ struct dpt__lapack {
 #undef INT
 #undef LETTER
 
-/* The functions; those of LAPACK for floats and for doubles. Empty until they are opened. */
+/* The functions of CBLAS, and of LAPACK for floats and for doubles. NULL until the library is
+ * opened. */
 extern struct dpt__cblas dpt__cblas;
 extern struct dpt__lapack dpt__lapack[2];
 
-/* Opens the library: 0, or an error message that names fn, every file that was tried with the
- * loader's reason, and the remedy. dpt__lapack_open also wants LAPACK. */
+/* Opens the library. Returns 0, or an error whose message names fn, every file that was tried with
+ * the loader's reason, and the remedy. dpt__lapack_open also requires LAPACK. */
 int dpt__blas_open(const char *fn);
 int dpt__lapack_open(const char *fn);
 
-/* One line: the open library's name, version, kernels and why those, file. */
+/* Returns one line about the open library: its name, version, kernels, why it has these, and
+ * file. */
 const char *dpt__blas_text(void);
 
-/* The name of OpenBLAS's kernels for an instruction set; NULL: OpenBLAS may choose. */
+/* Returns the name of OpenBLAS's kernels for an instruction set, or NULL if OpenBLAS may choose. */
 const char *dpt__blas_kernels(enum dpt__isa isa);
 
 #endif

@@ -1,12 +1,12 @@
-/* copy.c: r = a for any types, layouts and sides: host, device, two devices.
+/* copy.c: r = a for any types, layouts and sides: the host, a device, two devices.
  *
- * Invariant: ordinary host memory has been read or written when dpt_copy returns. Reading it waits
- * for no work that was queued before: the elements go through a page-locked buffer, and straight
- * only where the stream is idle and this thread may copy them itself, or so many that a second pass
- * over memory would take longer than waiting for the first. Writing it waits for exactly the
- * current stream of the source's device. Between devices no thread waits: events order the two
- * current streams. What travels is contiguous and of the smaller of the two types; each side brings
- * it into that form or out of it by its own convert kernel.
+ * Invariant: when dpt_copy returns, ordinary host memory has been read or written. Reading it does
+ * not wait for work queued before: the elements go through a page-locked buffer. They are copied
+ * directly only if the stream is idle and this thread may copy them itself, or if they are so many
+ * that a second pass over memory would take longer than waiting for the first. Writing it waits for
+ * exactly the current stream of the source's device. Between devices no thread waits: events order
+ * the two current streams. The transferred data is contiguous and of the smaller of the two types;
+ * each side converts it to or from that form with its own convert kernel.
  */
 #include "ops/copy.h"
 
@@ -22,7 +22,7 @@ static size_t copy_bytes(const dpt_tensor *t) {
   return (size_t)dpt__count(t) * dpt__dtype_size(dpt__type(t));
 }
 
-/* A fresh contiguous tensor of like's size; device 0: page-locked host memory. */
+/* Allocates a contiguous tensor of like's size; device 0: in page-locked host memory. */
 static int copy_dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int device) {
   *out = (dpt_tensor){.kind_ = dtype | (device ? DPT_ON_DEVICE : 0)};
   if (!device) { DPT__TRY(dpt_storage_new_pinned(&out->storage_, out->kind_, dpt__count(like))); }
@@ -33,7 +33,7 @@ static int copy_dense(dpt_tensor *out, const dpt_tensor *like, int dtype, int de
   return 0;
 }
 
-/* -1: their shapes have no common rows, which contiguous ones always have. */
+/* Returns -1 if the shapes have no common rows; contiguous tensors always have. */
 static int copy_launch(dpt_tensor *r, const dpt_tensor *a) {
   dpt__launch l;
   struct dpt__convert_args args;
@@ -45,7 +45,7 @@ static int copy_launch(dpt_tensor *r, const dpt_tensor *a) {
   return dpt__launch_run(&l, convert, &args);
 }
 
-/* Both in host memory or on one device; equal counts, not 0. */
+/* Copies within host memory or within one device. The counts are equal, not 0. */
 static int copy_convert(dpt_tensor *r, const dpt_tensor *a) {
   int status = dpt__overlap(r, a) ? -1 : copy_launch(r, a);
   if (status >= 0) return status;
@@ -60,7 +60,7 @@ static int copy_fits(const dpt_tensor *t, int dtype) {
   return dpt__contiguous(t) && dpt__type(t) == dtype;
 }
 
-enum { STRAIGHT = 1 << 20 }; /* bytes from which on a copy to a device is worth waiting for */
+enum { STRAIGHT = 1 << 20 }; /* bytes from which waiting for a copy to a device pays off */
 
 int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
                        dpt__event *event) {
@@ -79,8 +79,8 @@ int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *f
   return dpt__event_record(stream, event);
 }
 
-/* Queues a copy of all bytes between contiguous tensors of one size and type; awaited: of which one
- * is in host memory, and waits for it. */
+/* Queues a copy of all bytes between contiguous tensors of one size and type. awaited: waits for
+ * the copy; one of the tensors is in host memory. */
 static int copy_move(const dpt_tensor *to, const dpt_tensor *from, int awaited) {
   int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
   size_t width = dpt__dtype_size(dpt__type(to));
@@ -92,8 +92,8 @@ static int copy_move(const dpt_tensor *to, const dpt_tensor *from, int awaited) 
                                                     dpt__at(from), from->storage_, copy_bytes(to));
 }
 
-/* Between host and device, or two devices, of which 0 is the host: what travels is a itself or
- * `sent`, of type `wire`, and becomes r itself or `got`. */
+/* Copies between host and device, or between two devices; number 0 is the host. Transfers a itself
+ * or its copy `sent`, of type `wire`, to r itself or to `got`. */
 static int copy_transfer(dpt_tensor *r, int device, const dpt_tensor *a, int source, int wire,
                          int async) {
   int sends = copy_fits(a, wire) && (source || (async && a->storage_->block));

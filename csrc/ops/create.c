@@ -1,6 +1,6 @@
 /* create.c: range, linspace, logspace, eye, cat and diagonals.
  *
- * Invariant: what copies and fills of views can do is done by them, for every device.
+ * Invariant: copies and fills of views do the work wherever they can, which covers every device.
  */
 #include "ops/create.h"
 #include "device/launch.h"
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* r gets n elements unless it has as many. */
+/* Resizes r to n elements unless it already has n. */
 static int create_with_count(dpt_tensor *r, int64_t n) {
   return dpt__count(r) == n && n ? 0 : dpt__result(r, 1, &n, dpt_tensor_device(r));
 }
@@ -53,7 +53,8 @@ int dpt_logspace(dpt_tensor *r, double from, double to, int64_t n) {
   return create_spaced("logspace", r, from, to, n, 1);
 }
 
-/* The k-th diagonal of a matrix as a view that owns nothing; 0 where it has no elements. */
+/* Sets out to the k-th diagonal of a matrix, a view that owns nothing. Returns 0 if it has no
+ * elements. */
 static int create_diagonal(dpt_tensor *out, const dpt_tensor *a, int64_t k) {
   int64_t rows = a->size_[0] - (k < 0 ? -k : 0), cols = a->size_[1] - (k > 0 ? k : 0);
   *out = *a;
@@ -94,10 +95,10 @@ int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   return dpt__result(r, 1, line.size_, dpt_tensor_device(a)) || dpt_copy(r, &line);
 }
 
-/* Size d of a tensor that has 1 in further dimensions. */
+/* Returns size d of a tensor, or 1 past its last dimension. */
 static int64_t cat_size(const dpt_tensor *t, int d) { return d < t->ndim_ ? t->size_[d] : 1; }
 
-/* The sizes of the joined tensor; dims 0 where all are empty. */
+/* Computes the sizes of the joined tensor; dims is 0 if all tensors are empty. */
 static int cat_joined(int n, const dpt_tensor *const *list, int *dim, int *dims, int64_t *size) {
   const dpt_tensor *first = NULL;
   *dims = 0;

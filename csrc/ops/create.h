@@ -1,4 +1,4 @@
-/* create.h: the arguments of the kernels that make and shape matrices.
+/* create.h: the arguments of the kernels that create and shape matrices.
  *
  * Invariant: see each struct; operands share no memory.
  */
@@ -7,21 +7,21 @@
 #include "ops/slices.h"
 #include "tensor/walk.h"
 
-/* Element i, in row-major order, becomes from + i * step, or ten to that power. */
+/* Sets element i, in row-major order, to from + i * step, or to ten to that power. */
 typedef struct dpt__ramp_args {
   int32_t power;
   double from, step;
   dpt__walk walk;
 } dpt__ramp_args;
 
-/* Clears elements (i, j) with j - i > k (below 0: with j - i < k). */
+/* Clears elements (i, j) with j - i > k, or with `upper` those with j - i < k. */
 typedef struct dpt__triangle_args {
   int32_t width, upper; /* bytes of an element; upper: keep j - i >= k, else j - i <= k */
   int64_t rows, cols, row_stride, col_stride, k;
   void *data;
 } dpt__triangle_args;
 
-/* Running sums or products along a dimension; r may be a itself. */
+/* Cumulative sums or products along a dimension; r may be a itself. */
 typedef struct dpt__scan_args {
   int32_t product, dtype;
   int64_t n, a_stride, r_stride;
@@ -30,7 +30,7 @@ typedef struct dpt__scan_args {
   void *r;
 } dpt__scan_args;
 
-/* Cross products along a dimension of size 3; r may be an operand itself. */
+/* Cross products along a dimension of size 3; r may be one of the operands. */
 typedef struct dpt__cross_args {
   int32_t dtype;
   int64_t a_stride, b_stride, r_stride;
@@ -39,16 +39,17 @@ typedef struct dpt__cross_args {
   void *r;
 } dpt__cross_args;
 
-/* Counts of the n contiguous numbers of each row in equal bins; out: rows x bins, contiguous. */
+/* Histograms of the n contiguous numbers of each row, in bins of equal width; out: rows x bins,
+ * contiguous. */
 typedef struct dpt__histogram_args {
   int32_t dtype; /* float or double */
   int64_t rows, n, bins;
-  double low, high; /* low < high; numbers outside do not count */
+  double low, high; /* low < high; numbers outside are not counted */
   const void *a;
   void *out;
 } dpt__histogram_args;
 
-/* Contiguous rows of m numbers whose p-norm is above max_norm are scaled down to it. */
+/* Scales contiguous rows of m numbers whose p-norm exceeds max_norm down to it. */
 typedef struct dpt__renorm_args {
   int32_t dtype;
   int64_t rows, m;
@@ -56,10 +57,10 @@ typedef struct dpt__renorm_args {
   void *data;
 } dpt__renorm_args;
 
-/* out (contiguous) = planes correlated with kernels, or convolved where flip is set. */
+/* r (contiguous) = planes correlated with kernels, or convolved if flip is set. */
 typedef struct dpt__planes_args {
   int32_t dtype, flip;
-  int64_t outputs, inputs; /* planes; inputs are summed for each output */
+  int64_t outputs, inputs; /* numbers of planes; each output is a sum over the inputs */
   int64_t a_size[3], k_size[3], r_size[3];
   int64_t pad[3]; /* of a, on each side */
   int64_t a_stride[3], k_stride[3];

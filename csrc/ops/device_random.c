@@ -5,7 +5,7 @@
 #include "ops/random.h"
 #include "tensor/tensor.h"
 
-/* Returns the number of an existing device; 0 means the current one. */
+/* Replaces device 0 by the current device; fails if the device does not exist. */
 static int device_random_find(const char *fn, int *device) {
   dpt__device *there;
   if (*device == 0) DPT__TRY(dpt_device_get(device));

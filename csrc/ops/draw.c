@@ -1,7 +1,7 @@
 /* draw.c: permutations and draws from given probabilities, by Torch7's algorithms.
  *
- * Invariant: draws are made on the host, one after the other; for device tensors from Philox words
- * of their device's state, so that they are the same on every kind of device.
+ * Invariant: the host makes all draws, one after another. Those for device tensors use Philox words
+ * of the device's state, so that they are the same on every kind of device.
  */
 #include "base/element.h"
 #include "device/capture.h"
@@ -11,15 +11,15 @@
 
 #include <stdlib.h>
 
-/* A sequence of 32-bit words: a generator's, or those of one call on a device. */
+/* A sequence of 32-bit words: from a generator, or of one call on a device. */
 typedef struct words {
-  int host; /* from a generator */
+  int host; /* 1 if from a generator */
   dpt__drawer g;
   dpt_draw draw;
   uint64_t count;
 } words;
 
-/* Before anything is changed. */
+/* Rejects a call that is being captured in a graph. Must precede all changes. */
 static int draw_check_capture(const char *fn, const dpt_tensor *on) {
   return dpt__is_device(on->kind_) ? dpt__capture_rejects(fn, "it draws on the host") : 0;
 }
@@ -44,8 +44,8 @@ static uint32_t draw_next(words *w) {
 
 static double draw_uniform(words *w) { return draw_next(w) * (1.0 / 4294967296.0); }
 
-/* Resizes r as `list`, a host tensor that is to be copied there; before anything is drawn, so that
- * a call that fails for lack of memory has drawn nothing. */
+/* Resizes r to the size of `list`, a host tensor that is copied there later. Precedes all draws, so
+ * that a call that fails for lack of memory has drawn nothing. */
 static int draw_resize_as(dpt_tensor *r, const dpt_tensor *list) {
   return dpt__result(r, list->ndim_, list->size_, dpt_tensor_device(r));
 }
@@ -73,7 +73,7 @@ int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   return failed;
 }
 
-/* n draws from one row of c sums, which are changed. */
+/* Draws n times from one row of c cumulative sums, which it may change. */
 static void draw_row(words *w, double *sums, int64_t c, int64_t n, int replacement, int64_t *out) {
   for (int64_t i = 0; i < n; i++) {
     double u = draw_uniform(w);
@@ -88,7 +88,7 @@ static void draw_row(words *w, double *sums, int64_t c, int64_t n, int replaceme
     if (low == c) low = c - 1; /* rounding left the last sum below u */
     out[i] = low + 1;
     if (replacement) continue;
-    /* The drawn one has no share any more; the others' are scaled up. */
+    /* The drawn element has no share any more; scale up the others. */
     double share = sums[low] - (low ? sums[low - 1] : 0), rest = 1 - share;
     for (int64_t k = 0; k < c; k++) sums[k] = (sums[k] - (k >= low ? share : 0)) / rest;
   }
@@ -144,8 +144,8 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   return failed;
 }
 
-/* Walker's alias tables in Torch7's order: q the share of the entry itself, J the other one, or the
- * entry itself where there is none. Both count from 0; stacks holds 2n. */
+/* Builds Walker's alias tables in Torch7's order. q is the share of the entry itself; J is the
+ * other entry, or the entry itself if there is none. Both count from 0; stacks holds 2n numbers. */
 static void draw_alias(const double *p, double sum, int64_t n, double *q, int64_t *J,
                        int64_t *stacks) {
   int64_t *small = stacks, *large = stacks + n, smalls = 0, larges = 0;
@@ -169,10 +169,11 @@ static void draw_alias(const double *p, double sum, int64_t n, double *q, int64_
     }
   }
   for (int64_t i = 0; i < n; i++)
-    if (J[i] == i) q[i] = 1; /* what rounding left */
+    if (J[i] == i) q[i] = 1; /* left over by rounding */
 }
 
-/* From where J counts: Torch7's host tensors had 1, cutorch's 0. */
+/* Returns the base of J's indices: 1 for host tensors, as in Torch7, and 0 on devices, as in
+ * cutorch. */
 static int64_t alias_base(const dpt_tensor *J) { return dpt__is_device(J->kind_) ? 0 : 1; }
 
 static int alias_sum(const double *p, int64_t n, double *sum) {

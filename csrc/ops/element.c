@@ -1,8 +1,8 @@
-/* element.c: fill, and reading and writing single elements.
+/* element.c: fills tensors, and reads and writes single elements.
  *
  * Invariant: reading an element of a device waits for exactly the current stream of that device;
- * writing one is queued there. An element outside the storage is rejected. A number becomes an
- * element as in dpt__put_element.
+ * writing one is queued there. An element outside the storage is rejected. Numbers are converted to
+ * elements as in dpt__put_element.
  */
 #include "base/element.h"
 #include "device/copy.h"

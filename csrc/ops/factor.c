@@ -60,7 +60,8 @@ int dpt_svd(dpt_tensor *u, dpt_tensor *s, dpt_tensor *v, const dpt_tensor *a, co
   return dpt__lapack_end(&l);
 }
 
-/* c becomes the reflectors of a below, R on and above the diagonal; returns their factors. */
+/* Factors c in place: reflectors below the diagonal, R on and above it. Returns the reflectors'
+ * factors. */
 static dpt__columns *factor_run(dpt__lapack_call *l, dpt__columns *c) {
   dpt__work work = {0};
   dpt__columns *tau = dpt__lapack_new(l, factor_smaller(c->rows, c->cols), 1);
@@ -70,7 +71,7 @@ static dpt__columns *factor_run(dpt__lapack_call *l, dpt__columns *c) {
   return tau;
 }
 
-/* The first `cols` columns of c, reflectors, become columns of the orthogonal matrix. */
+/* Replaces the first `cols` columns of c, reflectors, with columns of the orthogonal matrix. */
 static void factor_orthogonal(dpt__lapack_call *l, dpt__columns *c, int cols,
                               const dpt__columns *tau) {
   dpt__work work = {0};

@@ -42,7 +42,7 @@ static uint32_t mt_mix(uint32_t high, uint32_t low) {
   return ((high & 0x80000000u) | (low & 0x7fffffffu)) >> 1 ^ (low & 1 ? 0x9908b0dfu : 0);
 }
 
-/* In two parts, of which neither reads a word that it has written less than 227 steps before. */
+/* Works in two parts, neither of which reads a word that it wrote less than 227 steps before. */
 static void mt_refill(dpt_generator *g) {
   uint32_t *w = g->words;
   for (int i = 0; i < WORDS - SHIFT; i++) w[i] = w[i + SHIFT] ^ mt_mix(w[i], w[i + 1]);
@@ -93,9 +93,10 @@ double dpt__draw_normal(dpt__drawer from) {
   return g->radius * cos(2 * M_PI * g->angle);
 }
 
-/* log(x) for 2^-32 <= x <= 1: x = m 2^e, m near 1; log m = 2 atanh s with s = (m - 1)/(m + 1). */
+/* Returns log(x) for 2^-32 <= x <= 1. x = m 2^e with m near 1; log m = 2 atanh s with s = (m -
+ * 1)/(m + 1). */
 static inline double normal_log(double x) {
-  const uint64_t root = 0x3fe6a09e667f3bcd, bias = 64; /* of 1/2; so that exponents are positive */
+  const uint64_t root = 0x3fe6a09e667f3bcd, bias = 64; /* root of 1/2; keeps exponents positive */
   uint64_t bits, high, whole;
   memcpy(&bits, &x, 8);
   high = (bits - root + (bias << 52)) >> 52;
@@ -117,9 +118,10 @@ static inline double normal_log(double x) {
   return (e - (0x1p52 + (double)bias)) * M_LN2 + 2 * (s + s * (z * p));
 }
 
-/* radius times cosine and sine of `turn` turns, by Taylor's series on an eighth of one. */
+/* Writes radius times the cosine and the sine of `turn` turns, by Taylor's series on an eighth of
+ * one. */
 static inline void normal_turn(double radius, double turn, double *to) {
-  double quarter = turn * 4 + 0.5 + 0x1p52 - 0x1p52; /* rounded; the half makes it up or down */
+  double quarter = turn * 4 + 0.5 + 0x1p52 - 0x1p52; /* 4 turn + 1/2, rounded up or down */
   quarter -= quarter > turn * 4 + 0.5;               /* floor(4 turn + 1/2) */
   double x = (turn - quarter * 0.25) * (2 * M_PI), z = x * x;
   double s = 1.0 / 355687428096000, c = 1.0 / 20922789888000;
@@ -145,7 +147,7 @@ static inline void normal_turn(double radius, double turn, double *to) {
   to[1] = sign * (odd > 0 ? c : s);
 }
 
-/* word / 2^32. */
+/* Returns word / 2^32. */
 static inline double normal_uniform(uint32_t word) {
   uint64_t bits = word | 0x4330000000000000; /* 2^52 + word as a double */
   double x;
@@ -153,7 +155,7 @@ static inline double normal_uniform(uint32_t word) {
   return (x - 0x1p52) * (1.0 / 4294967296.0);
 }
 
-/* The numbers of n pairs of words. */
+/* Converts n pairs of words to 2n normal numbers. */
 DPT__CLONES
 static void normal_pairs(const uint32_t *words, double *numbers, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
@@ -165,16 +167,16 @@ static void normal_pairs(const uint32_t *words, double *numbers, int64_t n) {
 void dpt__draw_normals(dpt__drawer from, double *numbers, int64_t n) {
   uint32_t words[DPT__MT_NORMALS];
   if (n > 0 && from.g->kept) *numbers++ = dpt__draw_normal(from), n--;
-  int64_t pairs = n > 2 ? (n - 1) / 2 : 0; /* the last numbers leave their state */
+  int64_t pairs = n > 2 ? (n - 1) / 2 : 0; /* the last numbers leave their state in g */
   dpt__draw_words(from, words, 2 * pairs);
   normal_pairs(words, numbers, pairs);
   for (int64_t i = 2 * pairs; i < n; i++) numbers[i] = dpt__draw_normal(from);
 }
 
-/* The state as Torch7 keeps it in memory and in files on 64-bit machines. */
+/* The state in Torch7's layout, in memory and in files on 64-bit machines. */
 struct state {
   uint64_t seed;
-  int32_t left, seeded; /* left: words to the next refill, and 1 */
+  int32_t left, seeded; /* left: words until the next refill, plus 1 */
   uint64_t next, words[WORDS];
   double angle, unused, radius;
   int32_t kept;

@@ -2,7 +2,7 @@
  * index.h.
  *
  * Invariant: an index tensor for device operands may also be a host LongTensor or, as in cutorch, a
- * CudaTensor: it is converted on the way.
+ * CudaTensor; it is converted first.
  */
 #include "ops/index.h"
 #include "device/launch.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* idx as a Long tensor on a's side: idx itself, or a copy in aside. */
+/* Replaces idx with a Long tensor on a's side: idx itself, or a copy in aside. */
 static int index_convert(const char *fn, const dpt_tensor **idx, const dpt_tensor *a,
                          dpt_tensor *aside) {
   int wanted = DPT_I64 | (a->kind_ & DPT_ON_DEVICE), kind = (*idx)->kind_;
@@ -24,7 +24,7 @@ static int index_convert(const char *fn, const dpt_tensor **idx, const dpt_tenso
   return 0;
 }
 
-/* small is NULL for fill; shared: idx is a vector. */
+/* Launches the index kernel. small is NULL for fill; shared: idx is a vector. */
 static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim,
                         const dpt_tensor *idx, const dpt_tensor *small, double value, int shared) {
   dpt__launch l;
@@ -44,7 +44,7 @@ static int index_launch(const char *fn, int mode, const dpt_tensor *big, int dim
   return dpt__launch_run(&l, index, &g);
 }
 
-/* The same of indices that may have to be converted. */
+/* Converts the indices if necessary, then launches the index kernel. */
 static int index_by(const char *fn, int mode, const dpt_tensor *big, int dim, const dpt_tensor *idx,
                     const dpt_tensor *small, double value, int shared) {
   dpt_tensor moved = {0};
@@ -62,7 +62,7 @@ static int index_check_vector(const char *fn, const dpt_tensor *idx) {
 int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *indices) {
   static const char fn[] = "index";
   dpt_tensor moved = {0};
-  /* as they are also if r is resized, which may be one of them */
+  /* copies, because r may be one of the operands, and is resized */
   const dpt_tensor view = *in, at = *indices, *a = &view, *idx = &at;
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || index_check_vector(fn, idx));
   if (idx->ndim_ == 0) return dpt__fail("%s: there are no indices", fn);
@@ -75,7 +75,7 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *in
   return failed;
 }
 
-/* indexCopy and indexAdd. */
+/* Implements indexCopy and indexAdd. */
 static int index_into(const char *fn, int mode, dpt_tensor *r, int dim, const dpt_tensor *idx,
                       const dpt_tensor *a) {
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, r, dim) || index_check_vector(fn, idx));
@@ -103,7 +103,7 @@ int dpt_index_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value) 
   return idx->ndim_ ? index_by(fn, DPT__INDEX_fill, r, dim, idx, NULL, value, 1) : 0;
 }
 
-/* gather (read), scatter (write), scatterAdd, scatter of a number (fill, small NULL). */
+/* Implements gather (read), scatter (write), scatterAdd, scatter of a number (fill, small NULL). */
 static int index_gather(const char *fn, int mode, const dpt_tensor *big, int dim,
                         const dpt_tensor *idx, const dpt_tensor *small, double value) {
   int reads = mode == DPT__INDEX_read;

@@ -1,11 +1,12 @@
-/* integer.inc.h: the integer words of map.def for one type, on every backend.
+/* integer.inc.h: the integer functions of map.def for one type, on every backend.
  *
- * Invariant: included with T, its unsigned twin U and FN(name) defined, and compiled with -fwrapv.
- * Nothing traps: division by zero (which kernels reject before they start) is 0 here, shifts by the
- * width or more are 0. Without an include guard: it is read once for each type.
+ * Invariant: included with T, its unsigned counterpart U, and FN(name) defined, and compiled with
+ * -fwrapv. Nothing traps: division by zero (which kernels reject before they start) returns 0 here,
+ * and so do shifts by the width or more. There is no include guard, because the file is included
+ * once for each type.
  */
 
-/* What C promotes T to: products of small types do not wrap before they are divided. */
+/* The type to which C promotes T, so that products of small types do not wrap before a division. */
 typedef __typeof__((T)0 + (T)0) FN(promoted);
 DPT__EVERYWHERE static inline T FN(quotient)(FN(promoted) a, FN(promoted) b) {
   if (b == 0) return 0;
@@ -19,7 +20,7 @@ DPT__EVERYWHERE static inline T FN(remainder)(T a, T b) {
   T m = FN(modulo)(a, b);
   return m != 0 && (m < 0) != (b < 0) ? (T)(m + b) : m;
 }
-/* a^b that wraps around; a negative b leaves what remains of 1 / a^-b when it is truncated. */
+/* Returns a^b, which wraps. A negative b gives 1 / a^-b, truncated toward zero. */
 DPT__EVERYWHERE static inline T FN(ipow)(T a, T b) {
   U r = 1, base = (U)a;
   if (b < 0) return (T)(a == 1 ? 1 : a == (T)-1 ? (b % 2 ? -1 : 1) : 0);

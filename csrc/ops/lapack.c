@@ -1,4 +1,4 @@
-/* lapack.c: operands and results of LAPACK's routines (see lapack.h). */
+/* lapack.c: operands and results of LAPACK routines (see lapack.h). */
 #include "ops/lapack.h"
 
 #include "base/assert.h"
@@ -42,7 +42,7 @@ dpt__columns *dpt__lapack_new_ints(dpt__lapack_call *call, int n) {
   return lapack_fresh(call, DPT_I32, n, 1);
 }
 
-/* The view of c that a row-major rows x cols matrix has; it owns nothing. */
+/* Returns a view of c as a row-major rows x cols matrix; it owns nothing. */
 static dpt_tensor lapack_matrix(const dpt__columns *c, int64_t rows, int64_t cols) {
   dpt_tensor view = c->t;
   view.size_[0] = rows;

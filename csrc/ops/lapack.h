@@ -1,4 +1,4 @@
-/* lapack.h: one call of a LAPACK operation: its operands as LAPACK wants them.
+/* lapack.h: the state of one LAPACK operation, with its operands in LAPACK's format.
  *
  *   dpt__lapack_call l;
  *   DPT__LAPACK_BEGIN(&l, "potrf", a, r);
@@ -8,16 +8,17 @@
  *   dpt__lapack_out(&l, r, c, c->rows, c->cols);
  *   return dpt__lapack_end(&l);
  *
- * Invariant: a dpt__columns is a fresh host matrix in column-major order that lives until the call
- * ends. The first failure makes every later step a no-op; columns are then 0 x 0. Operands on
- * devices are copied to the host, results back: these operations wait.
+ * Invariant: a dpt__columns is a new host matrix in column-major order that lives until the
+ * operation ends. After the first failure every later step is a no-op, and columns are 0 x 0.
+ * Operands on devices are copied to the host and results are copied back, so these operations wait
+ * for the device.
  */
 #ifndef DPT_OPS_LAPACK_H
 #define DPT_OPS_LAPACK_H
 #include "ops/blas_library.h"
 #include "tensor/tensor.h"
 
-/* rows x cols numbers, column-major without gaps. */
+/* A rows x cols matrix, column-major without gaps. */
 typedef struct dpt__columns {
   int rows, cols;
   dpt_tensor t; /* cols x rows, contiguous */
@@ -29,13 +30,14 @@ enum { DPT__LAPACK_COLUMNS = 6 };
 typedef struct dpt__lapack_call {
   const char *fn;
   int status;
-  int info;         /* what the routine left */
-  int type, device; /* of the operands: DPT_F32 or DPT_F64 from the first dpt__lapack_in on */
+  int info;         /* the routine's info */
+  int type, device; /* of the operands; type is DPT_F32 or DPT_F64 after the first dpt__lapack_in */
   int n;
   dpt__columns columns[DPT__LAPACK_COLUMNS];
 } dpt__lapack_call;
 
-/* Opens LAPACK; all operands and results, of which the first is an operand, are of one kind. */
+/* Opens LAPACK. Fails unless the n tensors of `list`, of which the first is an operand, have one
+ * kind. */
 void dpt__lapack_begin(dpt__lapack_call *call, const char *fn, int n,
                        const dpt_tensor *const *list);
 #define DPT__LAPACK_BEGIN(call, fn, ...)                                                           \
@@ -44,26 +46,29 @@ void dpt__lapack_begin(dpt__lapack_call *call, const char *fn, int n,
 /* Frees all columns and returns the status. */
 int dpt__lapack_end(dpt__lapack_call *call);
 
-/* The routine for the operands' type: DPT__LAPACK(&call, gesv)(&n, ...), unless the call failed. */
+/* Selects the routine for the operands' type: DPT__LAPACK(&call, gesv)(&n, ...). Not to be called
+ * after a failure. */
 #define DPT__LAPACK(call, name) (dpt__lapack[(call)->type != DPT_F32].name)
 
-/* A copy of argument `name` (a vector is one column), with zeros below if it has fewer rows. */
+/* Returns a copy of argument `name` (a vector is one column), padded with zeros to at least `rows`
+ * rows. */
 dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt_tensor *a,
                              int rows);
-/* The same of a square matrix. */
+/* Returns a copy of argument `name`; fails unless it is a square matrix. */
 dpt__columns *dpt__lapack_in_square(dpt__lapack_call *call, const char *name, const dpt_tensor *a);
-/* New columns, all zero; n ints. */
+/* Returns new columns, all zero; a new vector of n ints. */
 dpt__columns *dpt__lapack_new(dpt__lapack_call *call, int rows, int cols);
 dpt__columns *dpt__lapack_new_ints(dpt__lapack_call *call, int n);
-/* One out of `letters`: argument `name`, which is the text. */
+/* Returns argument `name`, whose text is `text`; fails unless it is one of `letters`. */
 char dpt__lapack_letter(dpt__lapack_call *call, const char *name, const char *text,
                         const char *letters);
-/* Fails unless all numbers are finite (of the triangle U or L; A: all): what iterates on others
- * ends nowhere, or beyond its memory. */
+/* Fails unless all numbers are finite (in the triangle U or L; A: everywhere). With other numbers,
+ * iterative routines may never end or may exceed their memory. */
 void dpt__lapack_finite(dpt__lapack_call *call, const dpt__columns *c, char triangle);
 
-/* A workspace for routines that are called twice: to ask for its size, which they leave in its
- * first number, and to compute:
+/* A workspace for routines that are called twice: to query its size, which they write to its first
+ * number, and to compute:
+ *
  *   dpt__work work = {0};
  *   while (dpt__lapack_work(&call, &work)) DPT__LAPACK(...)(..., work.data, &work.n, &call.info);
  */
@@ -74,14 +79,15 @@ typedef struct dpt__work {
 } dpt__work;
 int dpt__lapack_work(dpt__lapack_call *call, dpt__work *work);
 
-/* Fails if info is not 0: below, LAPACK rejects its argument -info; above, what the format says. */
+/* Fails if info is not 0. A negative info means that LAPACK rejects its argument -info; for a
+ * positive one, `format` gives the message. */
 void dpt__lapack_check(dpt__lapack_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Clears what lies above (uplo 'L') or below ('U') the diagonal, or mirrors the triangle there. */
+/* Clears elements above (uplo 'L') or below ('U') the diagonal, or mirrors the triangle there. */
 void dpt__columns_triangle(dpt__lapack_call *call, dpt__columns *c, char uplo, int mirror);
 
-/* r = the first rows x cols of c; its first column as a vector; all of c, transposed. */
+/* Sets r to the first rows x cols of c; to its first column as a vector; to c, transposed. */
 void dpt__lapack_out(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c, int rows,
                      int cols);
 void dpt__lapack_out_vector(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c);

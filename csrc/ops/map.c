@@ -1,9 +1,9 @@
 /* map.c: pointwise operations: checks, the result's size, then the backend's map kernel.
  *
- * Invariant: the operands are checked before anything changes. An operand that shares memory with
- * the result other than element by element, or whose shape has no common cut with the others, is
- * replaced by a contiguous copy. Calls on contiguous host tensors stay short: no allocation, no
- * large struct is cleared.
+ * Invariant: the operands are checked before anything changes. A contiguous copy replaces an
+ * operand that shares memory with the result other than element by element, or whose shape has no
+ * common rows with the others. Calls on contiguous host tensors stay short: they allocate nothing
+ * and clear no large struct.
  */
 #include "ops/map.h"
 #include "base/half.h"
@@ -79,10 +79,10 @@ int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tens
     }
     if (dpt__walk_start(walk, n, operands) == 0) return 0;
   }
-  return dpt__fail("operands have no common rows"); /* contiguous ones always have */
+  return dpt__fail("operands have no common rows"); /* contiguous operands always have */
 }
 
-/* l is NULL on host memory. */
+/* Launches the map kernel; l is NULL for host memory. */
 static int map_launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
                       struct dpt__map_args *args) {
   dpt__walk_sort(&args->walk);
@@ -93,14 +93,15 @@ static int map_launch(dpt__launch *l, int n, const dpt_tensor *const *operands,
 
 static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p, double q);
 
-/* The dimension along which places of r are one element, if it is an operand too; -1: none. On
- * devices only what is expanded counts. */
+/* Returns a dimension along which elements of r alias, if r is also an operand; -1 if there is
+ * none. On devices, only expanded dimensions count. */
 static int map_repeats(int n, const dpt_tensor *r, const dpt_tensor *const *in) {
   int own = 0;
   for (int k = 0; k < n; k++) own |= in[k] == r;
   if (!own) return -1;
   int64_t reach = 0;
-  int d = r->ndim_ - 1; /* steps in row-major order, as most are, meet no smaller ones */
+  /* Elements do not alias where each stride exceeds the extent of the dimensions after it. */
+  int d = r->ndim_ - 1;
   for (; d >= 0 && (r->stride_[d] > reach || r->size_[d] < 2); d--)
     reach += (r->size_[d] - 1) * r->stride_[d];
   if (d < 0) return -1;
@@ -110,9 +111,9 @@ static int map_repeats(int n, const dpt_tensor *r, const dpt_tensor *const *in) 
   return -1;
 }
 
-/* Places of r that are one element change it one after the other, as Torch7's loops did: layers of
- * scripts sum up gradients so. On devices only the last place changes it: cutorch worked on a copy
- * of all places. */
+/* Updates aliased elements of r sequentially, as Torch7's loops did: layers of scripts sum
+ * gradients this way. On devices, only the last of the aliases updates the element, because cutorch
+ * worked on a copy of all of them. */
 static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *const *in, double p,
                       double q) {
   dpt_tensor copies[3] = {{0}}, slice = *r, parts[3];
@@ -142,7 +143,8 @@ static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *con
   return status;
 }
 
-/* What elements are compared with is of their type: of halves a half, as in cutorch. */
+/* Converts a number that elements are compared with to their type: for halves to half, as in
+ * cutorch. */
 static double map_bound(int op, int dtype, double p) {
   if (dtype != DPT_F16) return p;
   switch (op) {
@@ -184,7 +186,7 @@ static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, do
     DPT__TRY(dpt__launch_check(l, DPT__KERNEL_map));
   }
   if (!dpt__same_size(r, in[0])) {
-    /* Resizing r may change an operand that is r: keep them as they are. */
+    /* Resizing r may change an operand that is r: use copies of the operands' views. */
     for (int k = 1; k <= n; k++) {
       view[k] = *in[k - 1];
       operands[k] = &view[k];
@@ -208,7 +210,7 @@ static int map_run(int op, int n, dpt_tensor *r, const dpt_tensor *const *in, do
   return status;
 }
 
-/* Exponents that Torch7 computes without pow. */
+/* Returns the operation for an exponent; like Torch7, computes some powers without pow. */
 static int map_power(double p) {
   if (p == 1) return DPT__MAP_mul;
   if (p == 2) return DPT__MAP_square;

@@ -1,7 +1,7 @@
-/* map.h: fill, copy and pointwise kernels, between ops and the backends.
+/* map.h: the arguments of the fill, copy and pointwise kernels.
  *
- * Invariant: operand 0 of every walk is the result. The dtypes in the walk are those of memory; an
- * operation on f16 computes in float. Operands do not overlap except element by element.
+ * Invariant: operand 0 of every walk is the result. The dtypes in a walk are those in memory; an
+ * operation on f16 computes in float. Operands overlap only element by element.
  */
 #ifndef DPT_OPS_MAP_H
 #define DPT_OPS_MAP_H
@@ -13,8 +13,8 @@ enum dpt__map_op {
   DPT__NMAP
 };
 
-/* What map.def's lines say beside names and formulas; the column `trait` has the lower-case words.
- */
+/* Properties of the operations in map.def besides names and formulas; its column `trait` has the
+ * lower-case names. */
 enum { DPT__REALS = 1, DPT__INTEGERS = 2, DPT__COMPARES = 4, DPT__CALLS = 8, DPT__DIVIDES = 16 };
 enum { DPT__TRAIT_plain, DPT__TRAIT_calls = DPT__CALLS, DPT__TRAIT_divides = DPT__DIVIDES };
 enum { DPT__TRAIT_calls_divides = DPT__CALLS | DPT__DIVIDES };
@@ -34,30 +34,30 @@ static inline int dpt__map_traits(int op) {
 
 struct dpt__map_args {
   int32_t op;
-  int32_t dtype; /* the operands' */
+  int32_t dtype; /* of the operands */
   double p, q;
   dpt__walk walk;
 };
 
-/* The operand of integers that may hold no 0, since it divides; 0, the result: there is none. */
+/* Returns the index of the integer operand that divides and so may not contain 0; 0 (the result) if
+ * there is none. */
 static inline int dpt__map_divisor(const struct dpt__map_args *a) {
   int last = a->walk.noperand - 1, divides = dpt__map_traits(a->op) & DPT__DIVIDES;
   return divides && last > 1 && !dpt__is_real(a->dtype) ? last : 0;
 }
 
-/* Fills walk for n operands: contiguous copies stand in for those that `always` names by
- * bits, and of all behind the first one if they have no common rows with it. The caller frees
- * copies. */
+/* Fills walk for n operands. Contiguous copies replace the operands whose bit is set in `always`
+ * and, if the operands have no common rows, all but the first. The caller frees the copies. */
 int dpt__walk_over(dpt__walk *walk, int n, const dpt_tensor **operands, dpt_tensor *copies,
                    unsigned always);
 
-/* r = value, converted. */
+/* Sets r to value, converted. */
 struct dpt__fill_args {
   double value;
   dpt__walk walk;
 };
 
-/* r = a with conversion; both on this backend's memory. */
+/* Copies a to r with conversion; both are in this backend's memory. */
 struct dpt__convert_args {
   dpt__walk walk;
 };

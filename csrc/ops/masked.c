@@ -1,8 +1,8 @@
 /* masked.c: maskedSelect, maskedCopy, maskedFill and nonzero: checks and shapes, then the kernels
  * of index.h.
  *
- * Invariant: a mask is a Byte tensor on the other operand's side with as many elements; what is not
- * 0 counts as true. Order is row-major, each operand in its own shape.
+ * Invariant: a mask is a Byte tensor on the other operand's side with as many elements; nonzero
+ * means true. The order is row-major, each operand in its own shape.
  */
 #include "device/launch.h"
 #include "ops/copy.h"
@@ -21,7 +21,7 @@ static int masked_check(const char *fn, const dpt_tensor *a, const dpt_tensor *m
                    dpt__describe(mask), dpt__describe(a));
 }
 
-/* Walks a and its mask; where they have no common rows, through a contiguous copy of the mask. */
+/* Walks a and its mask, or a contiguous copy of the mask if the two have no common rows. */
 static int masked_launch(const char *fn, int mode, const dpt_tensor *a, const dpt_tensor *mask,
                          const dpt_tensor *list, double value) {
   const dpt_tensor *operands[] = {a, mask};

@@ -35,7 +35,7 @@ int dpt_triu(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   return matrix_triangle("triu", r, a, k, 1);
 }
 
-/* dims 1: over everything; 2: row by row. */
+/* Computes a histogram of all elements (dims 1) or of each row (dims 2). */
 static int matrix_histogram(const char *fn, int dims, dpt_tensor *r, const dpt_tensor *a,
                             int64_t bins, double low, double high) {
   int type = dpt__type(a), device = dpt_tensor_device(a);
@@ -90,7 +90,7 @@ int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max
   dpt__renorm_args g = {.dtype = dpt__type(a), .rows = a->size_[dim], .p = p, .max_norm = max_norm};
   if (dpt__count(a) == 0) return dpt_resize_as(r, a);
   g.m = dpt__count(a) / g.rows;
-  /* A copy whose rows are the slices, scaled in place, and back. */
+  /* Makes a copy whose rows are the slices, scales it in place, and copies it back. */
   dpt__launch_begin(&l, fn);
   dpt__launch_out(&l, &rows, &g.data);
   int failed = dpt_transpose(&front, a, 0, dim) || dpt_clone(&rows, &front) ||

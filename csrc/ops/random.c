@@ -1,8 +1,9 @@
 /* random.c: tensors and numbers from distributions.
  *
- * Invariant: host tensors are filled at once, in row-major order, from the given generator, as
- * parts of a batch whose other rows' numbers are drawn and dropped (dpt_rows_set); device tensors
- * by a kernel, each call by one draw of their device (device/draws.h).
+ * Invariant: host tensors are filled immediately, in row-major order, from the given generator. If
+ * they are part of a batch (dpt_rows_set), the numbers of the batch's other rows are drawn and
+ * dropped. Device tensors are filled by a kernel, each call with one draw of their device
+ * (device/draws.h).
  */
 #include "ops/random.h"
 #include "base/element.h"
@@ -40,7 +41,7 @@ uint64_t dpt__random_range(int dtype) {
   return range[dtype];
 }
 
-/* Where the numbers come from, and which: `random` has range numbers from a on. */
+/* A distribution and its parameters; `random` has `range` numbers starting at a. */
 typedef struct source {
   int distribution;
   uint64_t range;
@@ -67,7 +68,7 @@ static int random_check(source *s, int distribution, int dtype, double a, double
     }
     return 0;
   case DPT__RANDOM_uniform:
-    if (dtype == DPT_F32) { /* Torch7 took the bounds in the tensor's type */
+    if (dtype == DPT_F32) { /* Torch7 converted the bounds to the tensor's type */
       /* volatile: gcc 12 at -O3 vectorises the two conversions and drops them */
       volatile float low = (float)a, high = (float)b;
       s->a = low;
@@ -92,7 +93,7 @@ static int random_check(source *s, int distribution, int dtype, double a, double
   }
 }
 
-/* One number by Torch7's formulas in Torch7's order of draws. */
+/* Draws one number by Torch7's formulas, in Torch7's order of draws. */
 static double random_draw(const source *s, dpt__drawer g) {
   switch (s->distribution) {
   case DPT__RANDOM_random:
@@ -113,7 +114,7 @@ double dpt_random_number(int distribution, dpt_generator *g, double a, double b)
   return random_check(&s, distribution, DPT_F64, a, b) ? NAN : random_draw(&s, dpt__draw_from(g));
 }
 
-/* On a device: keyed by its state; walk has r and perhaps probabilities. */
+/* Fills a tensor on a device, keyed by the device's state; walk has r and perhaps probabilities. */
 static int random_fill_device(const char *fn, const dpt_tensor *r, const source *s,
                               const dpt__walk *walk, const dpt_tensor *p) {
   dpt__launch l;
@@ -129,7 +130,7 @@ static int random_fill_device(const char *fn, const dpt_tensor *r, const source 
   return dpt__launch_run(&l, philox, &g);
 }
 
-/* What this thread's rows are in a batch (dpt_rows_set). */
+/* This thread's rows within a batch (dpt_rows_set). */
 static _Thread_local struct { int64_t first, rows, total; } random_rows;
 
 void dpt_rows_set(int64_t first, int64_t rows, int64_t total) {
@@ -138,8 +139,9 @@ void dpt_rows_set(int64_t first, int64_t rows, int64_t total) {
   random_rows.total = total;
 }
 
-/* How many numbers of the whole batch come before, and after, those of a tensor. If rows are not
- * its first dimension, they are as many; which of them one process would draw is another matter. */
+/* Computes how many numbers of the whole batch come before and after those of a tensor. If its
+ * first dimension is not the rows, the counts are right, but one process might draw other numbers
+ * for it. */
 static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) {
   int64_t each = 1, rows = random_rows.rows, own = dpt__count(r);
   *before = *after = 0;
@@ -152,8 +154,8 @@ static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) 
 
 enum { PIECE = DPT__MT_NORMALS };
 
-/* The next n <= PIECE numbers; floats: as good as floats are. All but normals take one word each.
- */
+/* Draws the next n <= PIECE numbers; floats: float precision suffices. All distributions but the
+ * normals use one word for each number. */
 static void random_draw_piece(const source *s, dpt__drawer from, int floats, double *numbers,
                               int64_t n) {
   uint32_t words[PIECE];
@@ -188,7 +190,7 @@ static void random_skip(const source *s, dpt__drawer from, int64_t count) {
     random_draw_piece(s, from, 0, numbers, count < PIECE ? count : PIECE);
 }
 
-/* A row of n elements; stride in bytes. */
+/* Fills a row of n elements; stride in bytes. */
 static void random_fill_row(const source *s, dpt__drawer from, int dtype, char *to, int64_t stride,
                             int64_t n) {
   double numbers[PIECE];
@@ -202,7 +204,7 @@ static void random_fill_row(const source *s, dpt__drawer from, int dtype, char *
   }
 }
 
-/* On the host; the walk has r and perhaps bernoulli's probabilities. */
+/* Fills a host tensor; the walk has r and perhaps bernoulli's probabilities. */
 static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk,
                             dpt_generator *g) {
   int last = walk->ndim - 1, chances = walk->noperand > 1;
@@ -228,7 +230,7 @@ static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk
   return 0;
 }
 
-/* No elements, but those of the batch's other rows. */
+/* Fills an empty tensor: only draws and drops the numbers of the batch's other rows. */
 static int random_fill_nothing(const dpt_tensor *r, const source *s, dpt_generator *g) {
   int64_t before, after;
   if (dpt__is_device(r->kind_) || !random_rows.total) return 0;

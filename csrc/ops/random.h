@@ -1,7 +1,7 @@
 /* random.h: the arguments of the kernel that fills device tensors with random numbers.
  *
- * Invariant: element i (in row-major order) is drawn from Philox under the draw's seed with the
- * counter (first + i, offset) alone; formulas are those of dpt__from_uniform, on every backend.
+ * Invariant: element i (in row-major order) depends only on the draw's seed and the Philox counter
+ * (first + i, offset). Every backend uses the formulas of dpt__from_uniform.
  */
 #ifndef DPT_OPS_RANDOM_H
 #define DPT_OPS_RANDOM_H
@@ -20,17 +20,19 @@ enum dpt__distribution {
 
 typedef struct dpt__philox_args {
   int32_t distribution;
-  uint64_t range; /* random: range numbers from a on */
+  uint64_t range; /* random: draws from `range` consecutive numbers, starting at a */
   dpt_draw draw;
   int64_t first; /* the position of element 0 in the draw */
   double a, b;
-  dpt__walk walk; /* r; bernoulli may have a second operand: its probabilities */
+  dpt__walk walk; /* r; bernoulli may have its probabilities as a second operand */
 } dpt__philox_args;
 
-/* `random` without bounds: numbers below this, so that the type holds them (Torch7's). */
+/* Returns the exclusive upper bound of `random` without bounds, such that the type holds all
+ * numbers (as in Torch7). */
 uint64_t dpt__random_range(int dtype);
 
-/* A number of the distribution from uniforms u in [0, 1) and v in (0, 1]. Not for `random`. */
+/* Converts uniforms u in [0, 1) and v in (0, 1] to a number of the distribution. Not for
+ * `random`. */
 DPT__EVERYWHERE static inline double dpt__from_uniform(int distribution, double u, double v,
                                                        double a, double b) {
   switch (distribution) {
@@ -51,18 +53,20 @@ DPT__EVERYWHERE static inline double dpt__from_uniform(int distribution, double 
   }
 }
 
-/* Two uniforms of 53 bits; single numbers need only 24: rounding to float must not reach 1. */
+/* Returns a uniform of 53 bits; with `single`, of 24 bits, because rounding to float must not reach
+ * 1. */
 DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t low, int single) {
   if (single) return (double)(high >> 8) * 0x1p-24;
   return (double)((uint64_t)high << 21 | low >> 11) * 0x1p-53;
 }
 
-/* Where the rows of a host tensor begin in the whole batch; whether there is one (dpt_rows_set). */
+/* Returns where the rows of a host tensor begin in the whole batch; true if there is a batch
+ * (dpt_rows_set). */
 int64_t dpt__rows_first(int64_t rows);
 int dpt__rows_drawn(void);
 
-/* A number of a distribution, which may be a constant where g->distribution is not, from a block of
- * words. */
+/* Converts a block of words to a number of the distribution, which equals g->distribution but may
+ * be a compile-time constant. */
 DPT__EVERYWHERE static inline double dpt__from_words(const dpt__philox_args *g, int distribution,
                                                      int single, const uint32_t words[4],
                                                      double a) {
@@ -74,7 +78,7 @@ DPT__EVERYWHERE static inline double dpt__from_words(const dpt__philox_args *g, 
                            1 - dpt__bits_uniform(words[2], words[3], 0), a, g->b);
 }
 
-/* Element i, on the host. */
+/* Returns element i, on the host. */
 static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,
                                         double a) {
   uint32_t words[4];

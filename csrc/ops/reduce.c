@@ -1,7 +1,7 @@
 /* reduce.c: reductions: checks and shapes, then the kernels of reduce.h.
  *
- * Invariant: numbers for the caller are written into host memory by a kernel that ran at once, or
- * on a device into an element that is read by a wait for the operand's stream alone.
+ * Invariant: the host's kernel runs immediately and writes a number for the caller to host memory.
+ * A device's kernel writes it to an element, and reading that waits for the operand's stream alone.
  */
 #include "ops/reduce.h"
 #include "base/element.h"
@@ -38,7 +38,7 @@ static int reduce_check(int op, const dpt_tensor *a) {
   return 0;
 }
 
-/* The value over no elements, where there is one. */
+/* Sets *value to the result for no elements; fails if there is none. */
 static int reduce_of_nothing(int op, double *value) {
   switch (op) {
   case DPT__REDUCE_sum:
@@ -61,7 +61,7 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   DPT__TRY(dpt__check_dim(fn, in, dim) || dpt__check_kind(fn, r, in));
   if (idx) DPT__TRY(dpt__check_indices(fn, idx, in));
   if (idx && op != DPT__REDUCE_max && op != DPT__REDUCE_min) idx = NULL;
-  const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
+  const dpt_tensor view = *in, *a = &view; /* a copy: r may be `in`, and is resized */
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? 1 : a->size_[d];
   int device = dpt_tensor_device(a);
@@ -82,11 +82,11 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   return dpt__launch_run(&l, reduce, &g);
 }
 
-/* An element that a kernel on the operands' side may write, for a number that the caller waits for.
- */
+/* An element that a kernel on the operands' side can write, for a number that the caller waits
+ * for. */
 typedef struct number {
   double value;
-  dpt_tensor there; /* on a device */
+  dpt_tensor there; /* the element, on a device */
 } number;
 
 static int number_start(number *x, const char *fn, const dpt_tensor *a) {
@@ -97,7 +97,7 @@ static int number_start(number *x, const char *fn, const dpt_tensor *a) {
   return dpt__result(&x->there, 1, &one, dpt_tensor_device(a));
 }
 
-/* What the kernel writes to, NULL: to `value`. */
+/* Returns the tensor that the kernel writes to, or NULL for `value`. */
 static const dpt_tensor *number_there(const number *x) {
   return x->there.storage_ ? &x->there : NULL;
 }
@@ -194,7 +194,7 @@ int dpt_trace(const dpt_tensor *a, double *value) {
 
 int dpt__count_nonzero(const char *fn, const dpt_tensor *a, int64_t *n) {
   double value = 0;
-  /* The 0-norm, which the kernel counts for every element type. */
+  /* The 0-norm counts nonzero elements; the kernel computes it for every element type. */
   if (dpt__count(a)) DPT__TRY(reduce_launch_all(fn, DPT__REDUCE_norm, a, 0, &value));
   *n = (int64_t)value;
   return 0;

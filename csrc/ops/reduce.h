@@ -1,7 +1,7 @@
 /* reduce.h: the arguments of the reduction kernels.
  *
- * Invariant: values accumulate wide (integers modulo 2^64, reals in double) in blocks whose size
- * depends on sizes and strides alone, and the blocks are combined in their order.
+ * Invariant: values accumulate in wide types (integers modulo 2^64, reals in double), in blocks
+ * whose size depends only on sizes and strides. The blocks are combined in order.
  */
 #ifndef DPT_OPS_REDUCE_H
 #define DPT_OPS_REDUCE_H
@@ -16,11 +16,12 @@ enum dpt__reduction {
   DPT__NREDUCE
 };
 
-/* Of numbers that are 1 where two operands differ: 1 if there is none. */
+/* A reduction of numbers that are 1 where two operands differ: 1 if they differ nowhere. */
 enum { DPT__REDUCE_none = DPT__NREDUCE };
 
-/* What a reduction accumulates: sums of dpt__term_*, products, mean and squared deviations,
- * extremes. Integers have sums of the elements and of what is not 0, products and extremes. */
+/* The quantities that reductions accumulate: sums of dpt__term_*, products, mean and squared
+ * deviations, extremes. Integers have sums of elements, counts of nonzero elements, products and
+ * extremes. */
 #define DPT__WHOLE_SUMS(X) X(DPT__SUM) X(DPT__COUNT)
 #define DPT__REAL_SUMS(X) DPT__WHOLE_SUMS(X) X(DPT__ABS) X(DPT__SQUARE) X(DPT__POWER)
 #define DPT__ACCUMULATIONS(X, SUMS) SUMS(X) X(DPT__PRODUCT) X(DPT__MAX) X(DPT__MIN)
@@ -52,7 +53,7 @@ static inline int dpt__accumulation(int op, double p) {
   }
 }
 
-/* What one element adds to a sum. */
+/* Returns the term that one element adds to a sum. */
 static DPT__EVERYWHERE DPT__INLINE double dpt__term_real(int kind, double x, double p) {
   switch (kind) {
   case DPT__COUNT:
@@ -71,7 +72,7 @@ static DPT__EVERYWHERE DPT__INLINE uint64_t dpt__term_whole(int kind, uint64_t x
   return kind == DPT__COUNT ? x != 0 : x;
 }
 
-/* Puts the mean and the squared deviations of `more` elements to those of n. */
+/* Merges the mean and the squared deviations of `more` elements into those of n elements. */
 static DPT__EVERYWHERE DPT__INLINE void dpt__join_variance(double *mean, double *m2, double n,
                                                            double from_mean, double from_m2,
                                                            double more) {
@@ -80,7 +81,8 @@ static DPT__EVERYWHERE DPT__INLINE void dpt__join_variance(double *mean, double 
   *m2 += from_m2 + d * d * (n * more / total);
 }
 
-/* From what n elements accumulated (m2: of a variance) to the result. */
+/* Converts the accumulated value of n elements (m2: squared deviations, for variances) to the
+ * result. */
 static DPT__EVERYWHERE inline double dpt__finish_real(int op, double p, double x, double m2,
                                                       double n) {
   switch (op) {
@@ -111,7 +113,7 @@ static DPT__EVERYWHERE inline int64_t dpt__finish_whole(int op, int64_t x, int64
   }
 }
 
-/* Slices of n elements, one for each position of the other dimensions. */
+/* A reduction over slices of n elements, one for each position of the other dimensions. */
 typedef struct dpt__reduce_args {
   int32_t op, dtype; /* of a and r */
   double p;
@@ -119,10 +121,10 @@ typedef struct dpt__reduce_args {
   dpt__slices slices; /* of a, r, idx */
   const void *a;
   void *r;
-  int64_t *idx; /* NULL, or for max and min places from 1 */
+  int64_t *idx; /* NULL, or for max and min positions from 1 */
 } dpt__reduce_args;
 
-/* Everything, in any order; the result is one number. */
+/* A reduction of all elements, in any order, to one number. */
 typedef struct dpt__reduce_all_args {
   int32_t op;
   double p;
@@ -130,8 +132,8 @@ typedef struct dpt__reduce_all_args {
   dpt__walk walk; /* one operand */
 } dpt__reduce_all_args;
 
-/* Two operands of one type: reductions of a number for each pair of elements. dist: the p-norm of
- * the differences, of reals; equal: 1 or 0. DPT__PAIR_first is that of one operand. */
+/* Reductions of two operands of one type, by a number for each pair of elements. dist: the p-norm
+ * of the differences, of reals; equal: 1 or 0. DPT__PAIR_first reads the first operand alone. */
 enum dpt__pairing { DPT__PAIR_dot, DPT__PAIR_dist, DPT__PAIR_equal, DPT__PAIR_first };
 static DPT__EVERYWHERE DPT__INLINE double dpt__pair_real(int pairing, double x, double y) {
   return pairing == DPT__PAIR_dot ? x * y : pairing == DPT__PAIR_dist ? x - y : x != y;
@@ -151,7 +153,7 @@ typedef struct dpt__pair_args {
   dpt__walk walk; /* two operands */
 } dpt__pair_args;
 
-/* How many elements are not 0; on a device it waits. */
+/* Counts the nonzero elements. Waits if the tensor is on a device. */
 int dpt__count_nonzero(const char *fn, const dpt_tensor *a, int64_t *n);
 
 #endif

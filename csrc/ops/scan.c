@@ -1,10 +1,10 @@
-/* scan.c: running sums and products, and cross products, along a dimension. */
+/* scan.c: cumulative sums and products, and cross products, along a dimension. */
 #include "device/launch.h"
 #include "ops/create.h"
 #include "tensor/tensor.h"
 
 static int scan_run(const char *fn, dpt_tensor *r, const dpt_tensor *in, int dim, int product) {
-  const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
+  const dpt_tensor view = *in, *a = &view; /* a copy: r may be `in`, and is resized */
   dpt__launch l;
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
@@ -27,7 +27,7 @@ int dpt_cumprod(dpt_tensor *r, const dpt_tensor *a, int dim) {
 }
 
 static int cross_launch(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int dim) {
-  const dpt_tensor *a = &view_a, *b = &view_b; /* also if r is resized, which may be one of them */
+  const dpt_tensor *a = &view_a, *b = &view_b; /* copies: r may be one of the operands */
   dpt__launch l;
   DPT__TRY(dpt__result(r, a->ndim_, a->size_, dpt_tensor_device(a)));
   dpt__cross_args g = {.dtype = dpt__type(a)};

@@ -1,4 +1,4 @@
-/* slices.c: orders and merges the dimensions beside the one that is worked along (slices.h). */
+/* slices.c: orders and merges all dimensions but the one that a kernel works along (slices.h). */
 #include "ops/slices.h"
 #include "tensor/tensor.h"
 

@@ -1,11 +1,11 @@
-/* solve.c: systems of equations and factors of symmetric matrices, by LAPACK. */
+/* solve.c: linear systems and factors of symmetric matrices, by LAPACK. */
 #include "ops/lapack.h"
 
 #include "base/element.h"
 
 #include <math.h>
 
-/* b, which has as many rows as a; with zeros below if a has more columns. */
+/* Returns b, which must have as many rows as a, padded with zeros if a has more columns. */
 static dpt__columns *solve_right_side(dpt__lapack_call *l, const dpt_tensor *b, const dpt_tensor *a,
                                       int rows) {
   if (!l->status && (a->ndim_ != 2 || b->ndim_ < 1 || a->size_[0] != b->size_[0]))
@@ -70,7 +70,7 @@ int dpt_inverse(dpt_tensor *r, const dpt_tensor *a) {
   return dpt__lapack_end(&l);
 }
 
-/* Which number of the diagonal, from 1, is the first NaN; 0: none. */
+/* Returns the position (from 1) of the first NaN on the diagonal, or 0 if there is none. */
 static int solve_first_nan(const dpt__lapack_call *call, const dpt__columns *c) {
   size_t stride = ((size_t)c->rows + 1) * dpt__dtype_size(call->type);
   for (int i = 0; i < c->rows; i++)
@@ -84,7 +84,7 @@ int dpt_potrf(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   char u = dpt__lapack_letter(&l, "uplo", uplo, "UL");
   dpt__columns *c = dpt__lapack_in_square(&l, "a", a);
   if (!l.status) DPT__LAPACK(&l, potrf)(&u, &c->rows, c->data, &c->rows, &l.info);
-  if (!l.status && !l.info) l.info = solve_first_nan(&l, c); /* not every library looks for them */
+  if (!l.status && !l.info) l.info = solve_first_nan(&l, c); /* not every library checks for NaN */
   dpt__lapack_check(&l, "the matrix is not positive definite (minor %d)", l.info);
   dpt__columns_triangle(&l, c, u, 0);
   dpt__lapack_out(&l, r, c, c->rows, c->cols);

@@ -7,7 +7,7 @@ static int sort_run(const char *fn, int mode, dpt_tensor *r, dpt_tensor *idx, co
                     int dim, int64_t k, int64_t size_along, int descending) {
   int64_t size[DPT_MAXDIM];
   int device = dpt_tensor_device(in);
-  const dpt_tensor view = *in, *a = &view; /* also if r is resized, which may be `in` */
+  const dpt_tensor view = *in, *a = &view; /* a copy: r may be `in`, and is resized */
   DPT__TRY(dpt__check_dim(fn, a, dim) || dpt__check_kind(fn, r, a) ||
            dpt__check_indices(fn, idx, a));
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? size_along : a->size_[d];

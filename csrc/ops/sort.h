@@ -1,17 +1,17 @@
 /* sort.h: the arguments of the sorting kernel.
  *
- * Invariant: order is stable (equals keep their positions), NaN is greater than every number, -0
- * equals 0. Positions in idx count from 1. r shares no memory with a.
+ * Invariant: the order is stable (equal elements keep their order), NaN is greater than every
+ * number, and -0 equals 0. Positions in idx count from 1. r shares no memory with a.
  */
 #ifndef DPT_OPS_SORT_H
 #define DPT_OPS_SORT_H
 #include "ops/slices.h"
 
 enum dpt__sorting {
-  DPT__SORT_all,  /* n of them */
+  DPT__SORT_all,  /* all n elements */
   DPT__SORT_some, /* the first k of that order, in order */
   DPT__SORT_kth,  /* the k-th (from 1) of that order */
-  DPT__SORT_mode  /* the most frequent one: the least of those, its last position */
+  DPT__SORT_mode  /* the most frequent element, or the least of several; its last position */
 };
 
 typedef struct dpt__sort_args {

@@ -1,9 +1,9 @@
 /* conv_dnnl.h: the cache of oneDNN's convolution primitives.
  *
- * Invariant: one list for the process under one lock; a plan does not change after it was made and
- * stays while a user holds it; plans that nobody uses go, the oldest first, when there are
- * DPT__PLANS of them. oneDNN's primitives may run on many threads at once, because every run brings
- * its own memory.
+ * Invariant: the process has one list, guarded by one lock. A plan does not change after its
+ * creation and stays while it has users. When there are DPT__PLANS plans, the least recently used
+ * one without users is freed. oneDNN's primitives may run on several threads at once, because every
+ * run brings its own memory.
  */
 #ifndef DPT_HOST_NN_CONV_DNNL_H
 #define DPT_HOST_NN_CONV_DNNL_H
@@ -13,23 +13,24 @@
 
 enum { DPT__PLANS = 512 };
 
-/* What a primitive depends on; compared by bytes, so padding is zero. */
+/* The properties that a primitive depends on; compared by bytes, so padding is zero. */
 typedef struct dpt__conv_key {
   int64_t pass, ndim, threads, bias, N, I, O, groups;
   struct dpt__slide slide;
 } dpt__conv_key;
 
-/* One tensor of a convolution: Torch7's layout, and the one that the primitive wants. */
+/* One tensor of a convolution: Torch7's layout, and the primitive's. */
 typedef struct dpt__conv_side {
   dnnl_memory_desc_t plain, inner;
-  dnnl_primitive_t reorder; /* plain to inner, or back for the result; NULL: the same */
-  size_t bytes;             /* of inner; 0 without reorder */
-  int arg;                  /* DNNL_ARG_... */
+  dnnl_primitive_t
+      reorder;  /* plain to inner, or back for the result; NULL: the layouts are equal */
+  size_t bytes; /* of inner; 0 without reorder */
+  int arg;      /* DNNL_ARG_... */
 } dpt__conv_side;
 
 typedef struct dpt__conv_plan {
   struct dpt__conv_plan *next;
-  uint64_t hash, used; /* used: when, for leaving */
+  uint64_t hash, used; /* used: time of the last use */
   int users;
   dpt__conv_key key;
   dnnl_primitive_t primitive;
@@ -38,8 +39,8 @@ typedef struct dpt__conv_plan {
   size_t scratch_bytes;
 } dpt__conv_plan;
 
-/* A plan for the key, which the caller releases; nonzero with an error message where oneDNN
- * fails. */
+/* Finds or creates a plan for the key; the caller releases it. Returns nonzero with an error
+ * message if oneDNN fails. */
 int dpt__conv_plan_take(dpt__conv_plan **plan, const dpt__conv_key *key);
 void dpt__conv_plan_give(dpt__conv_plan *plan);
 dnnl_engine_t dpt__dnnl_engine(void); /* valid once a plan was taken */

@@ -1,7 +1,7 @@
-/* real.h: what the layer kernels of the host share.
+/* real.h: definitions that the layer kernels of the host share.
  *
- * Invariant: a kernel cuts its work by rows or planes whose results do not depend on the cut, so
- * the number of threads never changes a bit.
+ * Invariant: a kernel splits its work by rows or planes whose results do not depend on the split,
+ * so the number of threads never changes a bit.
  */
 #ifndef DPT_HOST_NN_REAL_H
 #define DPT_HOST_NN_REAL_H
@@ -16,7 +16,7 @@
 #include <omp.h>
 #endif
 
-/* Which thread of a parallel region this is, from 0. */
+/* Returns the number of the calling thread in its parallel region, from 0. */
 static inline int dpt__thread_number(void) {
 #ifdef _OPENMP
   return omp_get_thread_num();
@@ -25,12 +25,13 @@ static inline int dpt__thread_number(void) {
 #endif
 }
 
-/* How many threads `work` elementary steps are worth. */
+/* Returns the number of threads that `work` elementary steps are worth. */
 static inline int dpt__threads(const dpt__context *context, int64_t work) {
   return work < 32768 ? 1 : context->threads;
 }
 
-/* The kernel `name` is name_f32 or name_f64, as the first field of its arguments says: `type`. */
+/* Defines the kernel `name`, which calls name_f32 or name_f64 as the first field of its arguments,
+ * `type`, says. */
 #define DPT_REAL_KERNEL(name)                                                                      \
   int dpt__host_##name(dpt__context *context, const void *args) {                                  \
     return (*(const int32_t *)args == DPT_F32 ? name##_f32 : name##_f64)(context, args);           \

@@ -1,7 +1,7 @@
-/* pass.h: one pseudo-layer's way through the steps, forward or backward.
+/* pass.h: the pass of one pseudo-layer through the steps, forward or backward.
  *
- * Invariant: a thread goes through all steps of a run of sequences by itself; what it reads and
- * writes of others' is nothing. Element types are those of the plan.
+ * Invariant: a thread goes through all steps of a run of sequences alone, and reads and writes
+ * nothing of the other threads. Element types are those of the plan.
  */
 #ifndef DPT_HOST_RNN_PASS_H
 #define DPT_HOST_RNN_PASS_H
@@ -10,8 +10,8 @@
 #include "host/rnn/plan.h"
 #include "host/rows.h"
 
-/* A matrix (k, n) to multiply rows with: element b[l * row + j * col]; packed: as panels, or NULL:
- * few steps are not worth that. */
+/* A matrix (k, n) to multiply rows by: element b[l * row + j * col]. packed: the matrix in panels,
+ * or NULL, because few steps are not worth packing it. */
 typedef struct dpt__rnn_matrix {
   int64_t k, n, row, col;
   const void *b; /* NULL: there is no such matrix */
@@ -23,44 +23,44 @@ typedef struct dpt__rnn_pass {
   const dpt__panels *product;
   int cell, layer, direction;
   dpt__rnn_layer layout; /* of the weights */
-  int64_t step;          /* 1 or -1: from a step to the one behind it, as this direction reads */
+  int64_t step;          /* 1 or -1: from a step to the next one in this direction */
   void *gates, *before, *cells, *whole, *given; /* dpt__rnn_block */
   void *h0, *c0, *hn, *cn; /* this pseudo-layer's states, in the users' order, or NULL; backward:
-                            * hn and cn are the gradients that come, h0 and c0 those that go */
+                            * hn and cn are the incoming gradients, h0 and c0 the outgoing ones */
   void *cells_before;      /* backward: c0 of forward */
-  void *out;               /* this direction's columns of what the layer returns, or its gradient */
+  void *out;               /* this direction's columns of the layer's output, or of its gradient */
   const void *bias;        /* a row of gates */
   dpt__rnn_matrix input[2], recurrent, projection; /* input: one for each slice of the plan */
-  void *dh, *dc, *dm, *tanhs; /* backward: (B, O), thrice (B, H): gradients on the way, tanh of c */
+  void *dh, *dc, *dm, *tanhs; /* backward: (B, O), 3 x (B, H): gradients on the way, tanh of c */
   dpt__row_fn *sigmoid, *tanh;
 } dpt__rnn_pass;
 
-/* What both ways have in common; the caller adds the rest. States are of all pseudo-layers, or
- * NULL.
- */
+/* Returns the fields that both directions of a pass share; the caller sets the rest. States are of
+ * all pseudo-layers, or NULL. */
 dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction, void *h0, void *c0,
                                void *hn, void *cn);
-/* Rows first .. end-1 of the sorted sequences, all steps. */
+/* Runs rows first .. end-1 of the sorted sequences through all steps. */
 typedef int dpt__rnn_run(const dpt__rnn_pass *s, int64_t first, int64_t end);
-/* The same for all sequences, on the threads of the context. */
+/* Runs all sequences through all steps, on the threads of the context. */
 int dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
 /* Prepares a part of the weights for products; part -1: there is none. */
 void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
                           int64_t n, int64_t row, int64_t col);
-/* The same for the input's matrices: x times them is gates, or (turned) gates times them is x. */
+/* Prepares the input's matrices: x times them gives gates or, if turned, gates times them give
+ * x. */
 void dpt__rnn_inputs_make(dpt__rnn_pass *s, int turned);
-/* product->pack on the threads of the context, which changes no bit. */
+/* Runs product->pack on the threads of the context, which changes no bit. */
 void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__panels *product, void *to, const void *b,
                       int64_t k, int64_t n, int64_t row, int64_t col);
-/* c (rows, n) = or += (add) a (rows, k) times m, on the caller's thread. */
+/* Computes c (rows, n) = or += (add) a (rows, k) times m, on the calling thread. */
 int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
                       const void *a, int64_t a_row, int64_t rows, int add);
-/* The same for all N rows, on the threads of the context. */
+/* Computes c = or += a times m for all N rows, on the threads of the context. */
 int dpt__rnn_multiply_all(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
                           const void *a, int64_t a_row, int add);
 
-/* How many of a run's sequences are there at step t, and how many of those were (`came`) there at
- * the step before, or will be (`stay`) at the one behind. */
+/* The number of a run's sequences that exist at step t; of these, the number that existed at the
+ * step before (`came`) and that will exist at the step after (`stay`). */
 typedef struct dpt__rnn_span {
   int64_t n, came, stay;
 } dpt__rnn_span;

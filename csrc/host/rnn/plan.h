@@ -1,18 +1,17 @@
-/* plan.h: how the rows of sequences lie in the kernels of recurrent networks.
+/* plan.h: the layout of sequences in the kernels of recurrent networks.
  *
- * Invariant: inside the kernels sequences are sorted, longest first, and packed: the rows of step t
- * are `active[t]` neighbours from row first[t] on, sequence i of the sorted ones being row first[t]
- * + i. So a step is one product on neighbouring rows, and no padding is computed. Where all
- * sequences have all steps this is the users' own order (step by step) and x and y are used as they
- * are: `plain`.
+ * Invariant: inside the kernels, sequences are sorted by decreasing length and packed: step t has
+ * `active[t]` adjacent rows from row first[t] on, and sorted sequence i has row first[t] + i. So a
+ * step is one product on adjacent rows, and no padding is computed. If all sequences have all
+ * steps, this is the users' own order (step by step), and x and y are used in place: `plain`.
  */
 #ifndef DPT_HOST_RNN_PLAN_H
 #define DPT_HOST_RNN_PLAN_H
 #include "host/kernels.h"
 #include "rnn/rnn.h"
 
-/* What one product takes of the gates on the input: n elements, from `first` on in a column of
- * their matrix, from `column` on in a row of gates. */
+/* The part of the gates on the input that one product computes: n elements, from `first` on in a
+ * column of their matrix, from `column` on in a row of gates. */
 typedef struct dpt__rnn_slice {
   int64_t first, column, n;
 } dpt__rnn_slice;
@@ -23,28 +22,28 @@ typedef struct dpt__rnn_plan {
   size_t width; /* bytes of an element */
   int plain;
   int64_t steps, B, N, H, O, columns; /* N rows in all; columns: directions * O */
-  int64_t gates, row;                 /* gates of the input; positions of a row of gates */
+  int64_t gates, row;                 /* gates on the input; elements of a row of gates */
   int64_t shift;                      /* where the gates on h begin in a row */
-  dpt__rnn_slice slice[2];            /* the second one, a GRU's n, else has no elements */
+  dpt__rnn_slice slice[2];            /* the second one is a GRU's n, otherwise without elements */
   int32_t *order;                     /* (B): the users' number of a sorted sequence */
   int64_t *first;                     /* (steps) */
-  int32_t *active;                    /* (steps), and 0 before and behind */
+  int32_t *active;                    /* (steps), with a 0 before and after them */
   dpt__rnn_block at;                  /* positions within a block */
   char *blocks, *inputs;              /* rnn.h: dpt__rnn_block; for inference all share one */
   int64_t block_step;
 } dpt__rnn_plan;
 
-/* Where the context measures only the sizes are set. */
+/* Makes a plan. If the context measures, only the sizes are set. */
 void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a);
 
 static inline void *dpt__rnn_at(const dpt__rnn_plan *p, const void *base, int64_t i) {
   return (char *)base + (size_t)i * p->width;
 }
-/* A part of a pseudo-layer's block; NULL where there is none. */
+/* Returns a part of a pseudo-layer's block, or NULL if it has none. */
 static inline void *dpt__rnn_kept(const dpt__rnn_plan *p, int pseudo_layer, int64_t part) {
   return part < 0 ? NULL : dpt__rnn_at(p, p->blocks, pseudo_layer * p->block_step + part);
 }
-/* What a layer behind the first reads: (N, columns). */
+/* Returns the input of a layer after the first: (N, columns). */
 static inline void *dpt__rnn_input_of(const dpt__rnn_plan *p, int layer) {
   return dpt__rnn_at(p, p->inputs, (layer - 1) * p->N * p->columns);
 }
@@ -52,13 +51,14 @@ static inline void *dpt__rnn_weight(const dpt__rnn_plan *p, void *weight, int64_
   return part < 0 ? NULL : dpt__rnn_at(p, weight, part);
 }
 
-/* Rows in the users' order to packed ones and back; unpack clears what lies behind the ends. */
+/* Copies rows in the users' order to packed ones, or back; unpack clears rows after a sequence's
+ * end. */
 void dpt__rnn_pack(const dpt__rnn_plan *p, void *packed, const void *users, int64_t columns);
 void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, int64_t columns);
-/* Multiplies what a layer passes to the next (or its gradient) by dropout's mask. */
+/* Multiplies a layer's output to the next layer (or its gradient) by dropout's mask. */
 void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed);
-/* Cuts the sequences into `parts` runs of about equally many rows; run i is cuts[i] up to
- * cuts[i+1]. */
+/* Splits the sequences into `parts` runs of about equally many rows; run i is cuts[i] ..
+ * cuts[i+1]-1. */
 void dpt__rnn_cut(const dpt__rnn_plan *p, int parts, int64_t *cuts);
 
 #endif
