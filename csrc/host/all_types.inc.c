@@ -1,8 +1,8 @@
 /* all_types.inc.c: includes BODY once for every element type.
  *
- * Invariant: BODY sees T (the C type), ACC (what values are compared and summed in), WRAP (ACC for
- * arithmetic that may wrap), LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name with the
- * type's suffix), REAL (1 for half, float, double) and HALF; all are gone afterwards. BODY is
+ * Invariant: BODY sees T (the C type), ACC (the type that values are compared and summed in), WRAP
+ * (ACC for arithmetic that may wrap), LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name
+ * with the type's suffix), REAL (1 for half, float, double) and HALF. All of these, and BODY, are
  * undefined at the end. Define ONLY_INTEGERS to leave the real types out.
  */
 #include "base/dtype.h"

@@ -1,6 +1,6 @@
-/* along.c: running sums and products, cross products and torch.conv2, in host memory.
+/* along.c: cumulative sums and products, cross products and torch.conv2, in host memory.
  *
- * Invariant: sums are wide; the order of terms depends on sizes alone.
+ * Invariant: sums are wide; the order of terms depends only on sizes.
  */
 #include "base/element.h"
 #include "host/kernels.h"
@@ -31,7 +31,7 @@ int dpt__host_scan(dpt__context *context, const void *args) {
   int64_t across = last < 0 ? 1 : g->slices.size[last];
   int64_t a_col = last < 0 ? 1 : g->slices.stride[0][last],
           r_col = last < 0 ? 1 : g->slices.stride[1][last];
-  /* Slices side by side where they lie closer together than the elements of one. */
+  /* Scans slices side by side if they are closer together than the elements of a slice. */
   int64_t tile = last >= 0 && a_col < g->a_stride ? TILE : 1;
   int64_t strips = (across + tile - 1) / tile, tasks = g->slices.count / across * strips;
 #pragma omp parallel for num_threads(context->threads)                                             \

@@ -1,4 +1,4 @@
-/* along.inc.c: running sums, cross products, ramps and planes for one element type. */
+/* along.inc.c: cumulative sums, cross products and planes for one element type. */
 
 static DPT__INLINE void FN(scan_by)(int product, const dpt__scan_args *g, const T *a, T *r,
                                     int64_t cols, int64_t a_col, int64_t r_col) {
@@ -12,8 +12,8 @@ static DPT__INLINE void FN(scan_by)(int product, const dpt__scan_args *g, const 
     }
 }
 
-/* `cols` slices side by side: r[i] = a[0] + ... + a[i], or the product. What is a constant here
- * makes a loop of its own: the sum of a single slice stays in a register. */
+/* Scans `cols` slices side by side: r[i] = a[0] + ... + a[i], or the product. Each set of constant
+ * arguments compiles to a separate loop: the sum of a single slice stays in a register. */
 static void FN(scan)(const dpt__scan_args *g, const void *from, void *to, int64_t cols,
                      int64_t a_col, int64_t r_col) {
   if (cols == 1 && g->product)
@@ -38,13 +38,13 @@ static void FN(cross)(const dpt__cross_args *g, int64_t a_at, int64_t b_at, int6
   }
 }
 
-/* One element of the result of planes. */
+/* Computes one element of the result of planes. */
 static void FN(plane)(const dpt__planes_args *g, const void *from, const void *kernel,
                       const int64_t position[3], void *to) {
   const T *a = from, *k = kernel;
   int64_t first[3], last[3];
   WRAP sum = 0;
-  for (int d = 0; d < 3; d++) { /* positions of the kernel that meet elements */
+  for (int d = 0; d < 3; d++) { /* positions of the kernel that overlap elements */
     int64_t begin = g->pad[d] - position[d], end = begin + g->a_size[d];
     first[d] = begin > 0 ? begin : 0;
     last[d] = end < g->k_size[d] ? end : g->k_size[d];

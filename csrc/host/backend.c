@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* 64 bytes: a cache line, and the widest vector register; large blocks on huge pages, which makes
- * strided walks several times faster (fewer address translations) and first touches cheap.
- * Posix_memalign fails where aligned_alloc may end the process under a sanitizer. */
+/* Aligns to 64 bytes: a cache line, and the widest vector register. Large blocks use huge pages,
+ * which makes strided walks several times faster (fewer address translations) and first touches
+ * cheap. posix_memalign fails where aligned_alloc may end the process under a sanitizer. */
 static int backend_memory_alloc(int index, size_t bytes, void **p) {
   const size_t huge = 2 << 20;
   if (posix_memalign(p, bytes >= 2 * huge ? huge : 64, bytes)) *p = NULL;
@@ -40,8 +40,8 @@ static int backend_properties(int index, dpt_device_info *info, int64_t *memory)
   return 0;
 }
 
-/* Kernels that compute products want a BLAS, also if these arguments would do without; all of them
- * ask for temporary memory. */
+/* Opens a BLAS for kernels that compute products. All but gemm open it even if these arguments do
+ * not need one. All of these may ask for temporary memory, as prepare requires. */
 static int backend_prepare(enum dpt__kernel kernel, const char *fn, const void *args) {
   switch (kernel) {
   case DPT__KERNEL_gemm:

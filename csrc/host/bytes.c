@@ -1,8 +1,8 @@
 /* bytes.c: copies of plain bytes, within a device and between devices.
  *
- * Invariant: a copy between devices lasts at least as long as the link of DPT_LINK takes, and the
- * stream sleeps for the rest of that time. Between devices that are no peers bytes go through a
- * buffer, as a GPU's driver does it.
+ * Invariant: a copy between devices takes at least as long as the link of DPT_LINK would; the
+ * stream sleeps for the remaining time. Between devices that are not peers, bytes go through a
+ * buffer, as with a GPU's driver.
  */
 #include "device/copy.h"
 #include "device/fault.h"

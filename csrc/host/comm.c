@@ -1,7 +1,7 @@
 /* comm.c: the host kernel of sums over devices.
  *
  * Invariant: every element is summed in the order of its sources, in the wide accumulator of its
- * type, and rounded once; so the bits do not depend on how the work is cut.
+ * type, and rounded once; so the bits do not depend on how the work is split.
  */
 #include "base/isa.h"
 #include "comm/runs.h"
@@ -30,7 +30,7 @@ static void comm_sum_run(const struct dpt__comm_sum_args *args, const dpt__word 
   }
 }
 
-/* One long run is cut into blocks, of several runs each is one thread's. */
+/* Splits a single run into blocks; of several runs, each is computed by one thread. */
 int dpt__host_comm_sum(dpt__context *context, const void *p) {
   const struct dpt__comm_sum_args *args = p;
   int64_t runs = args->runs, n = args->word[0].count;

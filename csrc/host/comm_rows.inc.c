@@ -1,6 +1,6 @@
-/* comm_rows.inc.c: sums of several rows of one type (all_types.inc.c says what T and so on are). */
+/* comm_rows.inc.c: sums of several rows of one type (all_types.inc.c defines T and so on). */
 
-/* dst (n) = the sum of the sources; sums: n accumulators. */
+/* Sums n elements of the sources to dst; memory: n accumulators. */
 static DPT__CLONES void FN(sum)(void *to, const void *const *sources, int count, int64_t first,
                                 int64_t n, void *memory) {
   T *dst = (T *)to + first;

@@ -32,7 +32,7 @@ int dpt__host_triangle(dpt__context *context, const void *args) {
   const dpt__triangle_args *g = args;
   static const char zero[8] = {0};
   for (int64_t i = 0; i < g->rows; i++) {
-    int64_t edge = i + g->k + !g->upper; /* the first column to keep, or to clear */
+    int64_t edge = i + g->k + !g->upper; /* the first column to keep (upper), or to clear */
     if (edge < 0) edge = 0;
     if (edge > g->cols) edge = g->cols;
     int64_t first = g->upper ? 0 : edge, n = g->upper ? edge : g->cols - edge;
@@ -46,7 +46,7 @@ int dpt__host_histogram(dpt__context *context, const void *args) {
   const dpt__histogram_args *g = args;
   int64_t bins = g->rows * g->bins, *count = dpt__scratch(context, (size_t)bins * sizeof *count);
   if (context->measures) return 0;
-  memset(count, 0, (size_t)bins * sizeof *count); /* whole numbers: a float stops at 2^24 */
+  memset(count, 0, (size_t)bins * sizeof *count); /* integers: a float stops at 2^24 */
   for (int64_t i = 0; i < g->rows * g->n; i++) {
     double x = g->dtype == DPT_F32 ? (double)((const float *)g->a)[i] : ((const double *)g->a)[i];
     if (!(x >= g->low && x <= g->high)) continue;

@@ -1,5 +1,5 @@
-/* gemm.c: which way a matrix product goes (dpt__host_gemm), and products by OpenBLAS or oneDNN on
- * one thread a block (see gemm.h). */
+/* gemm.c: chooses the algorithm of a matrix product (dpt__host_gemm), and computes products with
+ * OpenBLAS or oneDNN, each block on one thread (see gemm.h). */
 #include "host/gemm.h"
 #include "base/element.h"
 #include "base/number.h"
@@ -14,7 +14,7 @@
 #endif
 
 enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
-enum { ALIAS = 2048, STRIP_TURNED = 64 }; /* bytes; rows that a thread turns over at once */
+enum { ALIAS = 2048, STRIP_TURNED = 64 }; /* bytes; rows that a thread transposes at once */
 enum { MOST_TURNED = 4 << 20 };           /* elements: 16 MiB of temporary memory */
 
 typedef dpt__blas_form form;
@@ -49,17 +49,17 @@ typedef struct product {
 } product;
 
 #ifdef _OPENMP
-/* oneDNN's products are asked for on AVX-512, unless a script's user has named a BLAS. */
+/* Returns true if oneDNN computes products: on AVX-512, unless the user has named a BLAS. */
 static int gemm_has_dnnl(void) {
-  static atomic_int known; /* plus 1; 0: not looked up */
+  static atomic_int known; /* result plus 1; 0: not looked up */
   if (!atomic_load_explicit(&known, memory_order_relaxed))
     atomic_store_explicit(&known, 1 + (dpt__isa() == DPT__ISA_AVX512 && !getenv("DPT_BLAS")),
                           memory_order_relaxed);
   return atomic_load_explicit(&known, memory_order_relaxed) - 1;
 }
 
-/* Whether oneDNN has computed it: on floats it is faster than OpenBLAS, by a tenth to many times,
- * but for little products and narrow ones (scripts/bench gemm). */
+/* Returns true if oneDNN has computed the product. On floats it is faster than OpenBLAS, by a tenth
+ * to many times, except for small and narrow products (scripts/bench gemm). */
 static int gemm_dnnl(const product *p) {
   double work = (double)p->m * (double)p->n * (double)p->k;
   if (p->dtype != DPT_F32 || p->n <= NARROW || work <= SMALL || !gemm_has_dnnl()) return 0;
@@ -90,7 +90,7 @@ static void gemm_blas(const product *p) {
                      ldc);
 }
 
-/* c (a vector with a stride) = beta * c + alpha * matrix * x; the matrix has a BLAS form. */
+/* Computes y = beta * y + alpha * matrix * x for strided vectors; the matrix has a BLAS form. */
 static void gemm_blas_mv(int dtype, form f, int64_t rows, int64_t cols, double alpha, const void *a,
                          const void *x, int64_t x_stride, double beta, void *y, int64_t y_stride) {
   int t = f.trans ? DPT__TRANS : DPT__NO_TRANS;
@@ -103,7 +103,7 @@ static void gemm_blas_mv(int dtype, form f, int64_t rows, int64_t cols, double a
                      (int)y_stride);
 }
 
-/* Rows r0 .. r0+rows of p, in columns c0 .. c0+cols. */
+/* Returns the part of p with rows r0 .. r0+rows and columns c0 .. c0+cols. */
 static product gemm_cut(const product *p, int64_t r0, int64_t rows, int64_t c0, int64_t cols) {
   product q = *p;
   q.m = rows;
@@ -114,13 +114,14 @@ static product gemm_cut(const product *p, int64_t r0, int64_t rows, int64_t c0, 
   return q;
 }
 
-/* Whether OpenBLAS is faster with the transposed product: few rows by a wide transposed matrix, as
- * in a linear layer's forward (16 rows, 128 to 512: 27 us instead of 31; scripts/bench gemm). */
+/* Returns true if OpenBLAS is faster with the transposed product: few rows by a wide transposed
+ * matrix, as in a linear layer's forward (16 rows, 128 to 512: 27 us instead of 31; scripts/bench
+ * gemm). */
 static int gemm_is_flat(const product *p) {
   return p->fb.trans && !p->fa.trans && p->m >= 8 && p->m <= FLAT && p->n >= 8 * p->m && p->k >= 64;
 }
 
-/* c = beta * c + (alpha * b^T * a^T)^T, for no more than STRIP columns. */
+/* Computes c = beta * c + (alpha * b^T * a^T)^T, for at most STRIP columns. */
 static void gemm_turned(const product *p) {
   double inner[FLAT * STRIP];
   product q = {p->dtype, p->n, p->m, p->k, p->alpha, 0, p->b, p->a, inner, p->fb, p->fa, p->m};
@@ -138,7 +139,7 @@ static void gemm_turned(const product *p) {
       }
 }
 
-/* One product on the threads of this context: a block of rows or of columns for each. */
+/* Computes one product on the threads of this context, each with a block of rows or of columns. */
 static void gemm_split(const dpt__context *context, const product *p) {
   int threads = context->threads, flat = gemm_is_flat(p);
   double work = (double)p->m * (double)p->n * (double)p->k;
@@ -161,7 +162,7 @@ static void gemm_split(const dpt__context *context, const product *p) {
   }
 }
 
-/* y = beta * y + alpha * matrix * x, rows split among the threads. */
+/* Computes y = beta * y + alpha * matrix * x, with rows split among the threads. */
 static void gemm_matrix_vector(const dpt__context *context, int dtype, form f, int64_t rows,
                                int64_t cols, double alpha, const void *a, const void *x,
                                int64_t x_stride, double beta, void *y, int64_t y_stride) {
@@ -178,7 +179,7 @@ static void gemm_matrix_vector(const dpt__context *context, int dtype, form f, i
 
 static int gemm_one(dpt__context *context, const dpt__gemm_args *g);
 
-/* Copies the operands that BLAS cannot take, then computes on the copies. */
+/* Copies the operands that BLAS does not accept, then computes on the copies. */
 static int gemm_copied(dpt__context *context, const dpt__gemm_args *g, form fa, form fb,
                        int c_fits) {
   dpt__gemm_args h = *g;
@@ -186,7 +187,7 @@ static int gemm_copied(dpt__context *context, const dpt__gemm_args *g, form fa, 
   void *a = fa.fits ? NULL : dpt__scratch(context, (size_t)(g->m * g->k) * w);
   void *b = fb.fits ? NULL : dpt__scratch(context, (size_t)(g->k * g->n) * w);
   void *c = c_fits ? NULL : dpt__scratch(context, (size_t)(g->m * g->n) * w);
-  if (context->measures) return 0; /* the copies need none */
+  if (context->measures) return 0; /* products of the copies need none */
   if (a) {
     gemm_spread(g->dtype, a, g->k, 1, g->a, g->a_row, g->a_col, g->m, g->k);
     h.a = a, h.a_row = g->k, h.a_col = 1;
@@ -204,7 +205,7 @@ static int gemm_copied(dpt__context *context, const dpt__gemm_args *g, form fa, 
   return 0;
 }
 
-/* One product of real numbers. */
+/* Computes one product of real numbers. */
 static int gemm_one(dpt__context *context, const dpt__gemm_args *g) {
   form fa = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col),
        fb = dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col),
@@ -237,7 +238,7 @@ static int gemm_one(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
-/* Without terms c is scaled alone, and beta 0 clears what may be NaN. */
+/* Scales c, for a product without terms; beta 0 clears elements that may be NaN. */
 static void gemm_scale(const dpt__gemm_args *g) {
   for (int64_t i = 0; i < g->m; i++)
     for (int64_t j = 0; j < g->n; j++) {
@@ -259,7 +260,7 @@ static int gemm_real(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
-/* Rows of halves to floats and back; `dense` has no gaps. */
+/* Converts rows of halves to floats, or back; `dense` has no gaps. */
 static void gemm_widen(const dpt__context *context, float *dense, const dpt__half *from,
                        int64_t row, int64_t col, int64_t rows, int64_t cols) {
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
@@ -276,7 +277,7 @@ static void gemm_narrow(const dpt__context *context, dpt__half *to, int64_t row,
       to[i * row + j * col] = dpt__half_from_float(dense[i * cols + j]);
 }
 
-/* Products of halves as products of floats. */
+/* Computes products of halves as products of floats. */
 static int gemm_halves(dpt__context *context, const dpt__gemm_args *g) {
   int64_t mk = g->m * g->k, kn = g->k * g->n;
   float *a = dpt__scratch(context, (size_t)(mk + kn + g->m * g->n) * sizeof *a);
@@ -305,7 +306,7 @@ int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
   if (g->dtype == DPT_F16) return gemm_halves(context, g);
   if (g->dtype != DPT_F32 && g->dtype != DPT_F64)
     return context->measures ? 0 : dpt__host_gemm_integer(context, g);
-  /* Many small products: one a thread, each on a context of its own when no copies are needed. */
+  /* Many small products: one per thread, each on a separate context, if no copies are needed. */
   int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&
               dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col).fits &&
               dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col).fits && !g->fixed;
@@ -327,16 +328,16 @@ int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
     dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)gemm_width(g->dtype));
     context->used = used;
     DPT__TRY(gemm_real(context, &one));
-    if (context->measures) break; /* the others need as much */
+    if (context->measures) break; /* the others need the same amount */
   }
   context->used = used;
   return 0;
 }
 
-/* Whether b, which is transposed, is turned over first. To lay it out, oneDNN reads it across its
- * rows; where these are a multiple of ALIAS bytes apart, they compete for few sets of the nearest
- * cache: 32 rows by 1024 x 1024 took 1.6 times as long. (OpenBLAS loses less than turning costs.)
- */
+/* Returns true if b, which is transposed, is transposed in memory first. To pack b, oneDNN reads
+ * it across its rows; if these are a multiple of ALIAS bytes apart, they compete for few cache
+ * sets of L1: 32 rows by 1024 x 1024 took 1.6 times as long. (OpenBLAS loses less than transposing
+ * costs.) */
 static int gemm_turns(const dpt__gemm_args *g) {
   return g->dtype == DPT_F32 && !g->fixed && g->batch == 1 && g->m > FLAT && g->n > NARROW &&
          g->k > NARROW && g->k * g->n <= MOST_TURNED && g->b_row == 1 && g->c_col == 1 &&

@@ -1,9 +1,9 @@
-/* gemm_fixed.c: the product with a fixed order of sums: that of deterministic mode, and of small
- * linear layers on devices.
+/* gemm_fixed.c: the product with a fixed order of sums, for deterministic mode and for small linear
+ * layers on devices.
  *
  * Invariant: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied and added
- * without fusing, whatever its place in c, the size of c and the number of threads are. (Of
- * OpenBLAS not even a block of fixed size promises that: its kernels round differently by position
+ * without fusing, whatever its position in c, the size of c and the number of threads. (OpenBLAS
+ * does not promise that even for a block of fixed size: its kernels round differently by position
  * within the block.) gcc may not contract here: the clones are for AVX2 without FMA.
  */
 #include "base/isa.h"

@@ -3,7 +3,8 @@ enum { FN(LANES) = 32 / sizeof(T), FN(COLS) = 2 * FN(LANES) };
 typedef T FN(V) __attribute__((vector_size(32)));
 typedef T FN(U) __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
 
-/* sum (ROWS, COLS) = rows of a times a panel of b (k, COLS); r is a constant in every call. */
+/* Computes sum (ROWS, COLS) = rows of a times a panel of b (k, COLS); r is a constant in every
+ * call. */
 static inline __attribute__((always_inline)) void
 FN(tile)(int r, const T *a, int64_t a_row, int64_t a_col, const T *panel, int64_t k, T *sum) {
   FN(V) acc[ROWS][2];
@@ -23,7 +24,7 @@ FN(tile)(int r, const T *a, int64_t a_row, int64_t a_col, const T *panel, int64_
   }
 }
 
-/* Rows first .. end-1 of the columns col .. col+n-1, whose panel is packed. */
+/* Computes rows first .. end-1 of the columns col .. col+n-1, whose panel is packed. */
 DPT__CLONES
 static void FN(block)(const dpt__gemm_args *g, const T *panel, int64_t first, int64_t end,
                       int64_t col, int64_t n) {
@@ -53,7 +54,7 @@ static void FN(block)(const dpt__gemm_args *g, const T *panel, int64_t first, in
   }
 }
 
-/* panels: k * COLS elements for each thread. */
+/* Computes the product. panels: k * COLS elements for each thread. */
 static void FN(product)(const dpt__gemm_args *g, int threads, T *panels) {
   int64_t cols = (g->n + FN(COLS) - 1) / FN(COLS), chunks = (g->m + CHUNK - 1) / CHUNK;
 #pragma omp parallel for num_threads(threads) schedule(static)

@@ -1,6 +1,6 @@
-/* gemm_integer.c: products of integers, a row at a time.
+/* gemm_integer.c: products of integers, one row at a time.
  *
- * Invariant: integers wrap as if every step did (sums are taken modulo 2^64), alpha and beta are
+ * Invariant: integers wrap as if every step did (sums are modulo 2^64); alpha and beta are
  * truncated to the type first; each element's terms are added in the order of k.
  */
 #include "host/gemm.h"

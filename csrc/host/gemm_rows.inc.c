@@ -1,4 +1,4 @@
-/* gemm_rows.inc.c: columns c0 .. c0+cols of row i of a product, for one integer type. */
+/* gemm_rows.inc.c: computes columns c0 .. c0+cols of row i of a product, for one integer type. */
 static void FN(gemm_row)(const dpt__gemm_args *g, int64_t i, int64_t c0, int64_t cols) {
   WRAP sum[COLS] = {0};
   const T *a = (const T *)g->a + i * g->a_row, *b = (const T *)g->b + c0 * g->b_col;

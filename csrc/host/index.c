@@ -1,7 +1,8 @@
 /* index.c: reads and writes along a dimension by index, in host memory (ops/index.h).
  *
- * Invariant: all indices are looked at first; threads share slices, never the indices of one slice,
- * so that writes to one element keep their order. STRIP slices side by side are one task.
+ * Invariant: all indices are checked first. Threads divide slices, but not the indices of one slice
+ * that is written, so that writes to one element keep their order. STRIP slices side by side are
+ * one task.
  */
 #include "ops/index.h"
 #include "base/element.h"
@@ -10,8 +11,8 @@
 
 enum { STRIP = 2048, BESIDE = 64, PARALLEL = 32768 };
 
-/* n elements of small (fill: one with stride 0) and those of big that indices name; step: what big
- * moves on from index to index. */
+/* n elements of small (fill: one element with stride 0), and the elements of big that the indices
+ * select; big_step: how far big advances from one index to the next. */
 typedef struct run {
   char *big, *small;
   const int64_t *idx;
@@ -32,7 +33,7 @@ static int index_bad(int64_t index, int dim, int64_t limit) {
                    dpt__index_text(text, index, (double)index), dim, (long long)limit);
 }
 
-/* The first index that is out of range, or NULL. */
+/* Returns the first index that is out of range, or NULL. */
 static const int64_t *index_find_bad(const int64_t *idx, int64_t stride, int64_t n, int64_t limit) {
   uint64_t bad = 0;
   for (int64_t i = 0; i < n; i++) bad |= (uint64_t)idx[i * stride] - 1 >= (uint64_t)limit;
@@ -41,7 +42,7 @@ static const int64_t *index_find_bad(const int64_t *idx, int64_t stride, int64_t
   return idx;
 }
 
-/* One row of `big` meets one of `small` (fill: one element with stride 0). */
+/* Copies or adds between one row of `big` and one of `small` (fill: one element with stride 0). */
 static inline void index_meet(int mode, int dtype, size_t width, char *big, int64_t big_stride,
                               char *small, int64_t small_stride, int64_t n) {
   if (mode == DPT__INDEX_read)
@@ -53,7 +54,7 @@ static inline void index_meet(int mode, int dtype, size_t width, char *big, int6
 }
 
 static DPT__INLINE void index_run_by(int width, const run *r, int reads) {
-  run s = *r; /* whose fields stay in registers */
+  run s = *r; /* a copy, whose fields stay in registers */
   for (int64_t i = 0; i < s.n; i++) {
     char *big = s.big + (i * s.big_step + (s.idx[i * s.idx_stride] - 1) * s.big_stride) * width;
     char *small = s.small + i * s.small_stride * width;
@@ -71,20 +72,20 @@ static void index_run(int mode, int dtype, const run *r) {
     DPT__BY_WIDTH(width, index_run_by, r, 0);
 }
 
-/* One vector of indices for all slices. */
+/* Applies one vector of indices to all slices. */
 static int index_by_vector(dpt__context *context, const dpt__index_args *g, char *fill) {
   size_t width = dpt__dtype_size(g->dtype);
   const int64_t *bad = index_find_bad(g->idx, g->idx_stride, g->n, g->limit);
   if (bad) return index_bad(*bad, g->dim, g->limit);
-  /* Rows run along the last of the other dimensions; without one they have one element. */
+  /* Rows run along the last of the other dimensions; if there is none, a row is one element. */
   int last = g->slices.ndim - 1;
   int64_t across = last < 0 ? 1 : g->slices.size[last];
   int64_t big_across = last < 0 ? 1 : g->slices.stride[1][last];
   int64_t small_across = last < 0 ? 1 : g->slices.stride[2][last];
   int64_t strips = (across + STRIP - 1) / STRIP, tasks = g->slices.count / across * strips;
-  /* Slices that lie apart go one by one. */
+  /* Process slices one by one if they are farther apart than the elements of a slice. */
   int along = g->n > 1 && (across == 1 || g->big_stride < big_across);
-  /* Reads may share the indices too. */
+  /* Reads may also divide the indices. */
   int64_t cuts = g->mode == DPT__INDEX_read && tasks < context->threads ? context->threads : 1;
 #pragma omp parallel for num_threads(context->threads)                                             \
     schedule(static) if (g->slices.count * g->n > PARALLEL)
@@ -115,8 +116,8 @@ static int index_by_vector(dpt__context *context, const dpt__index_args *g, char
   return 0;
 }
 
-/* Each slice has indices of its own. Neighbours whose indices lie side by side go together, an
- * element of each at a time; others one by one. */
+/* Applies to each slice its own indices. Neighbouring slices with adjacent indices are processed
+ * together, one element of each at a time; others one by one. */
 static int index_by_slices(dpt__context *context, const dpt__index_args *g, char *fill) {
   int64_t width = (int64_t)dpt__dtype_size(g->dtype), wrong = 0;
   int parallel = g->slices.count * g->n > PARALLEL, found = 0, last = g->slices.ndim - 1;

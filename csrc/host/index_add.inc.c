@@ -1,4 +1,4 @@
-/* index_add.inc.c: adds a strided row to another, or elements where indices say, for one element
+/* index_add.inc.c: adds a strided row to another, or adds elements at indices, for one element
  * type. */
 static void FN(add_row)(char *to_, int64_t to_stride, const char *from_, int64_t from_stride,
                         int64_t n) {
@@ -9,7 +9,7 @@ static void FN(add_row)(char *to_, int64_t to_stride, const char *from_, int64_t
 }
 
 static void FN(add_run)(const run *r) {
-  run s = *r; /* whose fields stay in registers */
+  run s = *r; /* a copy, whose fields stay in registers */
   T *big = (T *)s.big;
   const T *small = (const T *)s.small;
   for (int64_t i = 0; i < s.n; i++) {

@@ -1,5 +1,5 @@
-/* kernels.h: the prototypes of all host kernels, from device/kernels.def; see each kernel's
- * file. */
+/* kernels.h: the prototypes of all host kernels (device/kernels.def); each file documents its
+ * own. */
 #ifndef DPT_HOST_KERNELS_H
 #define DPT_HOST_KERNELS_H
 #include "device/backend.h"

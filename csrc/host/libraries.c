@@ -1,4 +1,4 @@
-/* libraries.c: the names and versions of the libraries that the host kernels compute with. */
+/* libraries.c: the names and versions of the libraries that the host kernels use. */
 #include "base/status.h"
 #include "ops/blas_library.h"
 #include <dnnl.h>

@@ -1,6 +1,6 @@
-/* map.c: the host's kernels map, fill and convert: choose a row function and walk it over tiles.
+/* map.c: the host kernels map, fill and convert: choose a row function and apply it to tiles.
  *
- * Invariant: integers are divided only after no divisor was found to be 0, so that nothing traps
+ * Invariant: integers are divided only after all divisors were checked for 0, so that nothing traps
  * and a rejected division has changed nothing. f16 computes in float.
  */
 #include "base/half.h"
@@ -8,7 +8,7 @@
 #include "host/tile.h"
 #include <string.h>
 
-/* The operation that has a number for its second operand, which p is a factor of if it scales. */
+/* The operation with a number as its second operand; scales: p is a factor of the number. */
 static const struct by_number {
   uint8_t known, op, scales;
 } map_by_number[DPT__NMAP] = {
@@ -17,7 +17,7 @@ static const struct by_number {
     [DPT__MAP_cmax] = {1, DPT__MAP_cmaxvalue, 0}, [DPT__MAP_cmin] = {1, DPT__MAP_cminvalue, 0},
 };
 
-/* Whether operand k has an element 0. */
+/* Returns true if operand k has an element 0. */
 static int map_has_zero(const dpt__walk *walk, int k) {
   static const char zero[8];
   size_t size = dpt__dtype_size(walk->dtype[k]);
@@ -60,7 +60,7 @@ int dpt__host_fill(dpt__context *context, const void *args) {
   int dtype = a->walk.dtype[0];
   double value = a->value;
   dpt__walk walk = a->walk;
-  if (dtype == DPT_F16) { /* its bits are filled in */
+  if (dtype == DPT_F16) { /* fill with its bits */
     value = (int16_t)dpt__half_from_double(value);
     walk.dtype[0] = dtype = DPT_I16;
   }

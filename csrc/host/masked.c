@@ -1,7 +1,7 @@
-/* masked.c: elements chosen by a mask, and the positions of those that are not 0, in host memory.
+/* masked.c: elements selected by a mask, and positions of nonzero elements, in host memory.
  *
- * Invariant: elements are counted block by block first, so that every block knows where in the list
- * it begins; nothing is written where the list is too short.
+ * Invariant: elements are counted block by block first, so that every block knows where it begins
+ * in the list; nothing is written if the list is too short.
  */
 #include "base/element.h"
 #include "host/kernels.h"
@@ -9,7 +9,7 @@
 
 enum { BLOCK = 16384 };
 
-/* How many elements of operand k are set in a block. */
+/* Counts the nonzero elements of operand k in a block. */
 static int64_t masked_count_set(const dpt__walk *walk, int k, int64_t first, int64_t many) {
   int dtype = walk->dtype[k];
   int64_t stride = walk->stride[k][walk->ndim - 1] * (int64_t)dpt__dtype_size(dtype), sum = 0;
@@ -20,7 +20,7 @@ static int64_t masked_count_set(const dpt__walk *walk, int k, int64_t first, int
   return sum;
 }
 
-/* starts[b] = how many are set before block b; the last one is the sum. */
+/* Sets starts[b] to the count of nonzero elements before block b; the last one is the total. */
 static void masked_count_blocks(const dpt__context *context, const dpt__walk *walk, int k,
                                 int64_t blocks, int64_t *starts) {
   int64_t count = dpt__walk_count(walk);

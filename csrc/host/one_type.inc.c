@@ -1,4 +1,4 @@
-/* one_type.inc.c: one of all_types.inc.c's: reads BODY, and T and SUFFIX are free for the next. */
+/* one_type.inc.c: one type of all_types.inc.c: includes BODY and undefines T and SUFFIX. */
 #include BODY
 #undef T
 #undef SUFFIX

@@ -1,6 +1,6 @@
 /* pair.c: dot product, distance and equality of two operands, in host memory.
  *
- * Invariant: as in reduce.c: blocks of one size, joined in their order.
+ * Invariant: as in reduce.c, blocks have one size and are joined in order.
  */
 #include "base/isa.h"
 #include "host/reduce.h"

@@ -1,4 +1,4 @@
-/* panels.c: the products of this machine. */
+/* panels.c: selects the table of products for this machine. */
 #include "host/panels.h"
 
 #include "base/cpu.h"

@@ -1,13 +1,13 @@
 /* panels.inc.c: products of one element type for one instruction set.
  *
- * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions, in
- * whatever tile it lies; two vectors are the columns of a panel.
+ * Invariant: an element is summed over k in the order 0, 1, 2 ... by the same instructions,
+ * whichever tile it is in. The columns of a panel are two vectors.
  */
 enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES) };
 typedef T FN(V) __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
-/* to = scale * from turned over, LANES rows of LANES each. A round moves every element's address,
- * the bits of its row before those of its lane, round by one bit. */
+/* Sets `to` to scale * the transpose of `from`, LANES rows of LANES each. Each round rotates every
+ * element's address (the bits of its row, then those of its lane) by one bit. */
 static inline __attribute__((always_inline)) void FN(square)(T *to, int64_t to_row, const T *from,
                                                              int64_t from_row, T scale) {
   FN(V) v[FN(LANES)], w[FN(LANES)];
@@ -54,7 +54,7 @@ static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_ro
   }
 }
 
-/* c (rows, COLS) = or += rows of a times a panel; rows is a constant in every call. */
+/* Computes c (rows, COLS) = or += rows of a times a panel; rows is a constant in every call. */
 static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64_t c_row,
                                                            const T *a, int64_t a_row,
                                                            const T *panel, int64_t k, int add) {
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64
       T x = a[i * a_row + l];
       sum[i][0] += x * b0;
       sum[i][1] += x * b1;
-      __asm__ volatile("" ::: "memory"); /* one x at a time: registers for more would be sums' */
+      __asm__ volatile("" ::: "memory"); /* one x at a time: more would spill the accumulators */
     }
   }
 #pragma GCC unroll 8
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64
   }
 }
 
-/* The same for any number of rows, in tiles that differ by one row at most: one of few rows leaves
+/* Computes any number of rows, in tiles that differ by at most one row: a tile of few rows leaves
  * units idle. */
 static void FN(panel)(T *c, int64_t c_row, const T *a, int64_t a_row, const T *panel, int64_t rows,
                       int64_t k, int add) {
@@ -109,7 +109,7 @@ static void FN(run)(void *c_, int64_t c_row, const void *a_, int64_t a_row, cons
   int64_t col = 0;
   for (; col + FN(COLS) <= n; col += FN(COLS))
     FN(panel)((T *)c_ + col, c_row, a, a_row, (const T *)packed + col * k, rows, k, add);
-  for (int64_t i = 0; i < rows && col < n; i += ROWS) { /* columns that fill no panel */
+  for (int64_t i = 0; i < rows && col < n; i += ROWS) { /* columns of a partial panel */
     T edge[ROWS][FN(COLS)], *c = (T *)c_ + i * c_row + col;
     const int64_t few = ROWS < rows - i ? ROWS : rows - i;
     FN(panel)(edge[0], FN(COLS), a + i * a_row, a_row, (const T *)packed + col * k, few, k, 0);

@@ -1,11 +1,10 @@
-/* panels_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, at most ROWS of a
- * tile (TILES: X of 1 up to ROWS), and how many vectors AHEAD a panel is asked for (0: the CPU does
- * that better by itself).
- */
+/* panels_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, at most ROWS rows
+ * of a tile (TILES: X of 1 up to ROWS), and AHEAD, the distance in vectors of a panel's prefetch
+ * (0: the CPU does that better by itself). */
 #include "host/panels.h"
 #include <string.h>
 
-/* Every second lane of a and of b, from lane `at` on. */
+/* Interleaves the lanes of a and b, from lane `at` on. */
 #define MIX2(a, b, at) __builtin_shufflevector(a, b, at, at + 2)
 #define MIX4(a, b, at) __builtin_shufflevector(a, b, at, at + 4, at + 1, at + 5)
 #define MIX8(a, b, at)                                                                             \

@@ -1,12 +1,12 @@
 /* peak.inc.c: fused multiply-adds in registers alone, for one instruction set.
  *
- * Invariant: included with BYTES (of a register), NAME and TARGET (the attribute); the twelve sums
- * do not wait for each other, which covers the latency of two ports.
+ * Invariant: included with BYTES (of a register), NAME and TARGET (the attribute). The twelve sums
+ * are independent, which hides the latency of two ports.
  */
 #define LANES (BYTES / (int)sizeof(float))
 typedef float PASTE(NAME, _vector) __attribute__((vector_size(BYTES)));
 
-/* Operations that `steps` steps are. */
+/* Runs `steps` steps; returns the number of operations. */
 static TARGET __attribute__((noinline)) double NAME(int64_t steps, float *sink) {
   PASTE(NAME, _vector) sum[SUMS], factor, term;
   for (int j = 0; j < LANES; j++) factor[j] = *sink, term[j] = *sink;

@@ -1,8 +1,8 @@
 /* philox.c: random numbers for tensors of host devices (ops/random.h has the formulas).
  *
- * Invariant: element i depends on its position in row-major order alone, not on the threads nor on
- * the length of a row. Normals take their logarithms and cosines from vector code, which is within
- * an ulp of the formula's.
+ * Invariant: element i depends only on its position in row-major order, not on threads or on the
+ * length of a row. Normals use logarithms and cosines of vector code, within an ulp of the
+ * formula's.
  */
 #include "base/element.h"
 #include "base/isa.h"
@@ -12,7 +12,7 @@
 
 enum { BLOCK = 4096, PIECE = 256 };
 
-/* The uniforms of elements i to i + n - 1; v may be NULL where one each is enough. */
+/* Computes the uniforms of elements i to i + n - 1; v may be NULL if one for each suffices. */
 DPT__CLONES static void philox_uniforms(const dpt__philox_args *g, int single, int64_t i, int64_t n,
                                         double *u, double *v) {
   uint64_t seed = dpt__draw_seed(&g->draw), offset = dpt__draw_offset(&g->draw);
@@ -24,7 +24,7 @@ DPT__CLONES static void philox_uniforms(const dpt__philox_args *g, int single, i
   }
 }
 
-/* u becomes normals. */
+/* Converts the uniforms u and v to normals, in u. */
 static void philox_normals(int64_t n, double *u, double *v, double a, double b) {
   const dpt__rows *rows = dpt__rows_pick();
   rows->map[DPT__MAP_log][DPT_F64](n, v, v, NULL, NULL, 0, 0);
@@ -34,7 +34,7 @@ static void philox_normals(int64_t n, double *u, double *v, double a, double b) 
   for (int64_t j = 0; j < n; j++) u[j] = v[j] * u[j] * b + a;
 }
 
-/* Numbers of the distribution for elements i to i + n - 1. */
+/* Computes numbers of the distribution for elements i to i + n - 1. */
 static void philox_numbers(const dpt__philox_args *g, int single, int64_t i, int64_t n, double *r) {
   double v[PIECE];
   if (g->distribution == DPT__RANDOM_random) {
@@ -68,7 +68,7 @@ static void philox_fill_row(const dpt__philox_args *g, int64_t i, int64_t n, cha
   }
 }
 
-/* The same where each element has a probability of its own. */
+/* Fills a row in which each element has a separate probability. */
 static void philox_fill_given(const dpt__philox_args *g, int64_t i, const dpt__cursor *c) {
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0], last = walk->ndim - 1;

@@ -1,8 +1,9 @@
-/* reduce.c: reductions over a dimension and over everything, in host memory.
+/* reduce.c: reductions over a dimension and over all elements, in host memory.
  *
- * Invariant: work is cut into blocks by sizes and strides alone, blocks are joined in their order,
- * so that no result depends on the number of threads. A slice of more than FEW elements, which lie
- * closer together than its neighbours', is summed as a run; other slices up to TILE side by side.
+ * Invariant: work is split into blocks by sizes and strides alone, and blocks are joined in order,
+ * so that no result depends on the number of threads. A slice of more than FEW elements that are
+ * closer together than neighbouring slices are is summed as a run; other slices are summed side by
+ * side, up to TILE of them.
  */
 #include "ops/reduce.h"
 #include "base/cpu.h"
@@ -12,14 +13,14 @@
 
 #define INLINE DPT__INLINE
 
-/* BEST: as many at once for max and min, where gcc 12 finds vectors only from 32 on. */
+/* BEST: elements at once for max and min, where gcc 12 vectorizes only from 32 on. */
 enum {
   SPREAD = DPT__REDUCE_SPREAD,
   FEW = DPT__REDUCE_FEW,
   BEST = 32,
   TILE = DPT__REDUCE_TILE,
   SIDE = DPT__REDUCE_SIDE,
-  NARROW = 256, /* slices side by side where there is less work than LARGE */
+  NARROW = 256, /* slices side by side if there is less work than LARGE */
   LARGE = 1 << 20,
   TOGETHER = 8,
   BLOCK = DPT__REDUCE_BLOCK,
@@ -71,7 +72,7 @@ static const struct type *reduce_type(int dtype, int kind) {
   return &types[dtype];
 }
 
-/* 1 to SIDE runs of n >= 1 elements. */
+/* Reduces 1 to SIDE runs of n >= 1 elements. */
 static void reduce_runs(const struct type *type, int kind, const void *const *x, int runs,
                         int64_t n, int64_t stride, double p, part *out) {
   if (type->side && runs == SIDE && stride == 1)
@@ -80,7 +81,7 @@ static void reduce_runs(const struct type *type, int kind, const void *const *x,
     for (int k = 0; k < runs; k++) type->run(kind, x[k], n, stride, p, out + k);
 }
 
-/* From the accumulated part of n elements to the result. */
+/* Converts the accumulated part of n elements to the result. */
 static void reduce_finish(int op, double p, int dtype, int64_t n, part *v) {
   if (dpt__is_real(dtype))
     v->real = dpt__finish_real(op, p, v->real, v->m2, (double)n);
@@ -109,7 +110,7 @@ static run reduce_run_of(const dpt__reduce_args *g, int64_t t) {
   return r;
 }
 
-/* Blocks t, t + apart ...: SIDE of them, or one. */
+/* Reduces blocks t, t + apart ...: SIDE of them, or one. */
 static void reduce_some_runs(const dpt__reduce_args *g, const struct type *type, int64_t t,
                              int64_t apart, int runs, part *parts) {
   int kind = dpt__accumulation(g->op, g->p), equal = 1;
@@ -134,7 +135,8 @@ static void reduce_some_runs(const dpt__reduce_args *g, const struct type *type,
   }
 }
 
-/* Each slice is a run, cut into blocks; a task reads SIDE streams of some BLOCK elements. */
+/* Reduces each slice as a run, split into blocks; a task reads SIDE streams of about BLOCK
+ * elements. */
 static int reduce_by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p);
   const struct type *type = reduce_type(g->dtype, kind);
@@ -159,10 +161,10 @@ static int reduce_by_runs(const dpt__context *context, const dpt__reduce_args *g
   return 0;
 }
 
-/* Strips of slices side by side (the last of the other dimensions), cut into blocks of rows. Wide
- * strips read longer pieces of memory, narrow ones are more tasks. */
+/* Strips of slices side by side (along the last of the other dimensions), split into blocks of
+ * rows. Wide strips read longer pieces of memory; narrow ones give more tasks. */
 typedef struct strips {
-  int64_t across, width, strips, rows, blocks; /* rows: of a block */
+  int64_t across, width, strips, rows, blocks; /* rows: per block */
 } strips;
 
 static strips reduce_strips_of(const dpt__reduce_args *g) {
@@ -227,7 +229,7 @@ int dpt__host_reduce(dpt__context *context, const void *args) {
   return columns ? reduce_by_columns(context, g, parts) : reduce_by_runs(context, g, parts);
 }
 
-/* What block t contributes. */
+/* Returns the contribution of block t. */
 static part reduce_block_of(const dpt__reduce_all_args *g, int kind, const struct type *type,
                             int64_t count, int64_t t) {
   int64_t stride = g->walk.stride[0][g->walk.ndim - 1], seen = 0;
@@ -242,7 +244,7 @@ static part reduce_block_of(const dpt__reduce_all_args *g, int kind, const struc
   return sum;
 }
 
-/* SIDE blocks from `first` on, fewer at the end. */
+/* Reduces SIDE blocks from `first` on, fewer at the end. */
 static void reduce_some_blocks(const dpt__reduce_all_args *g, int kind, const struct type *type,
                                int64_t count, int64_t first, part *parts) {
   int64_t stride = g->walk.stride[0][0], t = first;
@@ -265,7 +267,7 @@ int dpt__host_reduce_all(dpt__context *context, const void *args) {
   part one, *parts = &one;
   if (blocks > 1) parts = dpt__scratch(context, (size_t)blocks * sizeof *parts);
   if (context->measures) return 0;
-  if (count <= PARALLEL) { /* entering a region of one thread costs more than little work */
+  if (count <= PARALLEL) { /* little work costs less than entering a region of one thread */
     for (int64_t t = 0; t < blocks; t++) parts[t] = reduce_block_of(g, kind, type, count, t);
   } else {
 #pragma omp parallel for num_threads(context->threads) schedule(static)

@@ -1,9 +1,10 @@
 /* reduce_rows.inc.c: one run of elements, or some columns side by side, for one element type.
  *
- * Invariant: SPREAD accumulators are summed in one fixed way, whatever the instruction set; a part
- * gets what the block contributes: value, and at (max, min) or m2 (var, std). A mean is the first
- * element plus the mean of what all are more: equal elements have no variance. `kind` is a
- * constant in every call of an INLINE function, so that each call compiles to its own loop.
+ * Invariant: SPREAD accumulators are summed in one fixed way, whatever the instruction set. A part
+ * receives the block's contribution: the value, and at (max, min) or m2 (var, std). A mean is the
+ * first element plus the mean of all differences from it, so that equal elements have no variance.
+ * `kind` is a constant in every call of an INLINE function, so that each call compiles to a
+ * separate loop.
  */
 #if REAL
 #define V(part) ((part)->real)
@@ -21,7 +22,7 @@
 #define KIND(kind) (kind)
 #endif
 
-/* The sum of terms: of what elements are more than `from`. */
+/* Returns the sum of terms of the elements' differences from `from`. */
 static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, ACC from, double p) {
   WRAP s[SPREAD] = {0};
   int64_t i = 0;
@@ -37,7 +38,7 @@ static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, A
   return (ACC)s[0];
 }
 
-/* What max and min compare: the elements themselves, halves as float. */
+/* The type that max and min compare in: the elements' own, but float for halves. */
 #if HALF
 #define B float
 #define VALUE(e) dpt__half_to_float(e)
@@ -50,7 +51,7 @@ static INLINE B FN(better)(int kind, B x, B y) {
   return kind == DPT__MAX ? (x > y ? x : y) : (x < y ? x : y);
 }
 
-/* The greatest or least value, or NaN where there is one. */
+/* Returns the greatest or least value, or NaN if there is one. */
 static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t stride) {
   B s[BEST];
   int32_t nan[BEST] = {0};
@@ -111,7 +112,7 @@ static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, d
   }
 }
 
-/* A run of n >= 1 elements. */
+/* Reduces a run of n >= 1 elements. */
 DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t stride, double p,
                                 part *out) {
   if (stride == 1)
@@ -120,7 +121,7 @@ DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t s
     FN(run_by)(kind, data, n, stride, p, out);
 }
 
-/* The position in a run where its best value stands first. */
+/* Returns the position in a run where its best value is first. */
 static int64_t FN(find)(const void *data, int64_t n, int64_t stride, const part *best) {
   const T *x = data;
   B wanted = (B)V(best);
@@ -132,13 +133,14 @@ static int64_t FN(find)(const void *data, int64_t n, int64_t stride, const part 
   return 0;
 }
 
-/* The same of columns, in s: of what they are more than from[j], or than 0 if `from` is NULL. */
+/* Sums the terms of columns in s: of their differences from from[j], or from 0 if `from` is
+ * NULL. */
 static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_stride,
                                 int64_t cols, int64_t stride, const ACC *from, double p, WRAP *s) {
 #define MORE(at, j) TERM(kind, LOAD(at) - (from ? from[j] : 0), p)
   int64_t i = 0;
   for (int64_t j = 0; j < cols; j++) s[j] = 0;
-  for (; i + TOGETHER <= rows; i += TOGETHER) /* in the order of rows, the sum in a register */
+  for (; i + TOGETHER <= rows; i += TOGETHER) /* in the order of rows, with the sum in a register */
     for (int64_t j = 0; j < cols; j++) {
       const T *at = x + i * row_stride + j * stride;
       WRAP sum = s[j];
@@ -205,7 +207,7 @@ static INLINE void FN(cols_by)(int kind, const T *x, int64_t rows, int64_t row_s
   }
 }
 
-/* `cols` columns of rows >= 1 elements, cols <= TILE. */
+/* Reduces `cols` <= TILE columns of rows >= 1 elements. */
 DPT__CLONES static void FN(columns)(int kind, const void *data, int64_t rows, int64_t row_stride,
                                     int64_t cols, int64_t stride, double p, part *out) {
   if (stride == 1)
@@ -238,7 +240,7 @@ static void FN(join)(int kind, part *to, int64_t n, const part *from, int64_t mo
   }
 }
 
-/* The value as an element. */
+/* Stores the value as an element. */
 static void FN(store)(void *to, const part *value) { *(T *)to = STORE(V(value)); }
 
 #undef B

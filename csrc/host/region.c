@@ -1,17 +1,19 @@
-/* region.c: OpenMP regions: of one thread without libgomp, of several on processors of their own.
+/* region.c: OpenMP regions: of one thread without libgomp, of several threads on separate
+ * processors.
  *
- * Invariant: the linker hands every call of GOMP_parallel in dpt's objects to the function here
- * (--wrap in CMakeLists.txt). Other compilers call other functions, and go by theirs.
+ * Invariant: the linker redirects every call of GOMP_parallel in dpt's objects to the function here
+ * (--wrap in CMakeLists.txt). Other compilers call other functions, which are not redirected.
  *
- * libgomp makes a team even for one thread, and ends it with a call of the kernel that wakes
- * nobody: 600 ns, several times what a small tensor takes. Outside of regions the body finds thread
- * 0 of 1 by itself.
+ * libgomp makes a team even for one thread, and ends it with a system call that wakes no thread:
+ * 600 ns, several times what a small tensor takes. Outside regions, the body sees thread 0 of 1
+ * without libgomp's help.
  *
- * Some kernels, those of small virtual machines above all, wake a thread on the processor of the
- * one that wakes it and leave it there, so that region after region runs on one processor. Each
- * thread that begins regions knows where the others of its last one ran; those that shared a
- * processor may run on others alone in this one, and after it where they might before. Where they
- * were apart that costs one look at the processor's number for each thread.
+ * Some kernels, especially those of small virtual machines, wake a thread on the processor of the
+ * thread that wakes it and leave it there, so that region after region runs on one processor. Each
+ * thread that begins regions records where the other threads of its last region ran. Those that
+ * shared a processor may only run on other processors in this region, and after it where they could
+ * run before. If no threads shared one, this costs one query of the processor's number for each
+ * thread.
  */
 #define _GNU_SOURCE
 #include "base/status.h"
@@ -25,20 +27,20 @@
 enum { MOST = 64 };
 
 typedef struct region {
-  int n, moved; /* how many threads; whether one is bound */
+  int n, moved; /* number of threads; 1 if one is bound */
   void (*body)(void *);
   void *data;
   struct {
     pid_t id;
-    int cpu; /* where it was in the last region; -1: not known */
+    int cpu; /* where it was in the last region; -1: unknown */
     int is_moved;
-    cpu_set_t allowed; /* where it might run before */
+    cpu_set_t allowed; /* where it could run before */
   } of[MOST];
 } region;
 
 static _Thread_local region own;
 
-/* Lets thread i run on no processor of `taken`. */
+/* Excludes thread i from the processors of `taken`. */
 static void region_move(int i, const cpu_set_t *taken) {
   pid_t id = own.of[i].id;
   cpu_set_t *allowed = &own.of[i].allowed, set;
@@ -60,7 +62,7 @@ static int region_processors(void) {
 
 static void region_begin(int n) {
   if (n > MOST) n = MOST;
-  if (!dpt__local.team) own.n = 0; /* libgomp starts others */
+  if (!dpt__local.team) own.n = 0; /* libgomp starts new threads */
   dpt__local.team = 1;
   for (int i = own.n; i < n; i++) own.of[i].cpu = -1; /* a smaller region has ended them */
   own.n = n;
@@ -83,7 +85,8 @@ static void region_run(void *data) {
   int i = omp_get_thread_num();
   if (i > 0 && i < at->n) {
     static _Thread_local pid_t id;
-    at->of[i].id = id ? id : (id = gettid()); /* what another user of libgomp ended is known, too */
+    /* Set in every region, because another user of libgomp may have ended threads. */
+    at->of[i].id = id ? id : (id = gettid());
     at->of[i].cpu = sched_getcpu();
   }
   at->body(at->data);

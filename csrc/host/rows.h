@@ -1,5 +1,5 @@
-/* rows.h: kernels for one dense row, in tables by operation and element type. Rows of strided
- * elements have separate functions for operations that are fast.
+/* rows.h: kernels for one dense row, in tables by operation and element type. Cheap operations have
+ * separate functions for rows of strided elements.
  *
  * Invariant: a row function reads n elements of each operand and writes n results. Each result is a
  * pure function of its element alone: neither its position in a row nor the length of the row

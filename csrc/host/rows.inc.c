@@ -1,9 +1,10 @@
 /* rows.inc.c: all rows of one instruction set, and their tables; rows.h has the contract.
  *
  * Invariant: included by rows_base.c and its like with ISA (a word), BYTES (of a vector) and
- * SLEEF(function, type, lanes, accuracy) defined, and with FLOAT_EXP and FLOAT_TANH where it has
- * functions of its own for them, and STRIDED where dpt__rows_strided is to be; compiled with that
- * instruction set's flags and with -fwrapv. Everything is static but the table dpt__rows_ISA.
+ * SLEEF(function, type, lanes, accuracy) defined, with FLOAT_EXP and FLOAT_TANH if the instruction
+ * set has separate functions for them, and with STRIDED if dpt__rows_strided is to be defined.
+ * Compiled with that instruction set's flags and with -fwrapv. Everything is static except the
+ * tables.
  */
 #include "host/rows.h"
 #include "base/element.h"
@@ -13,7 +14,7 @@
 #include <immintrin.h>
 #endif
 
-/* Formulas ask for signs of unsigned types too. */
+/* Formulas test the signs of unsigned types too. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
 
 #define PASTE_(a, b) a##b
@@ -24,7 +25,7 @@
   static void FN(row_##name)(int64_t n, void *r, const void *a, const void *b, const void *c,      \
                              double p, double q)
 
-/* By the trait of an operation: rows whose elements stand apart, or nothing. */
+/* Defines a row of strided elements, or nothing, by the trait of an operation. */
 #ifdef STRIDED
 #define STRIDED_plain(name, operands)                                                              \
   static void FN(row_apart_##name)(int64_t n, void *r, const void *a, const void *b,               \
@@ -38,7 +39,8 @@
 #define STRIDED_calls(name, operands)
 #define STRIDED_calls_divides(name, operands)
 
-/* A vector past the cache (ARM64: there is no intrinsic for that). */
+/* Stores a vector with a non-temporal store (an ordinary one on ARM64, which has no intrinsic for
+ * that). */
 #ifndef __x86_64__
 #define STREAM(to, v) (*(bytes *)(to) = (bytes)(v))
 #elif BYTES == 64
@@ -49,7 +51,7 @@
 #define STREAM(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
 #endif
 
-/* x rounded by one instruction: 1 down, 2 up, 3 towards 0. */
+/* Rounds x by one instruction: 1 down, 2 up, 3 toward 0. */
 #if !defined __x86_64__ || BYTES == 16
 #define ROUND(x, how, name) CALL(name, )(x)
 #elif BYTES == 64
@@ -132,8 +134,8 @@ static void copy_past(void *to, const void *from, size_t n) {
 #include "host/rows_real.inc.c"
 #undef NUMBER
 
-/* Elements as whole numbers: reals as dpt__narrow_number and dpt__long_number have it, which is
- * what x86's instructions do, so that these loops become vectors. */
+/* Convert elements to integers: reals as dpt__narrow_number and dpt__long_number do. x86's
+ * instructions do the same, so that these loops vectorize. */
 #ifdef __x86_64__
 #define NARROW(x) ((int32_t)(x))
 #define LONG(x) ((int64_t)(x))
@@ -146,7 +148,8 @@ static inline int64_t long_whole(int64_t x) { return x; }
   _Generic((x), float : dpt__long_number, double : dpt__long_number, default : long_whole)(x)
 #endif
 
-/* Floats and halves by the instructions for that, in eights: how many were converted. */
+/* Convert floats and halves with the CPU's instructions, eight at a time; return how many were
+ * converted. */
 static inline int64_t halves_none(void *to, const void *from, int64_t n) {
   (void)to, (void)from, (void)n;
   return 0;
@@ -161,7 +164,7 @@ static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
   const __m256 sign = _mm256_set1_ps(-0.f), nan = _mm256_set1_ps(NAN);
   for (int64_t i = 0; i + 8 <= n; i += 8) {
     __m256 x = _mm256_loadu_ps(from + i);
-    /* of NaN the sign alone stays, as by dpt__half_from_float */
+    /* of a NaN only the sign is kept, as by dpt__half_from_float */
     x = _mm256_blendv_ps(x, _mm256_or_ps(_mm256_and_ps(x, sign), nan),
                          _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
     _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(x, 0));

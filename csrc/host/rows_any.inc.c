@@ -1,7 +1,7 @@
-/* rows_any.inc.c: rows of any type but f16: comparisons, and fill.
+/* rows_any.inc.c: rows of any type except f16: comparisons, and fill.
  *
- * Invariant: included with T, NUMBER(x), ROW(name) and FN(name) defined. Comparisons exist twice:
- * with results in T, and in bytes.
+ * Invariant: included with T, NUMBER(x), ROW(name) and FN(name) defined. Each comparison has two
+ * rows: with results in T, and in bytes.
  */
 typedef int FN(condition)(T a, T b, T p);
 

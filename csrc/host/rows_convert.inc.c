@@ -1,9 +1,9 @@
-/* rows_convert.inc.c: rows that convert into type TO from every type.
+/* rows_convert.inc.c: rows that convert to type TO from every type.
  *
- * Invariant: included with TO, SUFFIX (both are gone afterwards), STORE(x) and ROW(name) defined.
- * Integers never pass through floating point; reals are truncated into integers as C does on x86:
- * by way of a 32-bit integer (64 bits for i64), whose smallest value stands for what is out of
- * range; f16 is rounded once, to nearest even.
+ * Invariant: included with TO, SUFFIX (both are undefined at the end), STORE(x) and ROW(name)
+ * defined. Integers never pass through floating point. Reals are truncated to integers as C does on
+ * x86: by way of a 32-bit integer (64 bits for i64), whose smallest value represents numbers out of
+ * range. f16 is rounded once, to nearest even.
  */
 #define CONVERT(from, suffix, load)                                                                \
   ROW(from_##suffix) {                                                                             \

@@ -1,9 +1,9 @@
-/* rows_integer.inc.c: rows of one integer type: plain loops that the compiler vectorises.
+/* rows_integer.inc.c: rows of one integer type: plain loops that the compiler vectorizes.
  *
- * Invariant: included with T, its unsigned twin U, SUFFIX (these are gone afterwards), NUMBER(x),
- * ROW(name) and FN(name) defined, and compiled with -fwrapv: arithmetic wraps around. Nothing
- * traps: division by zero (which the kernel rejects before it starts) is 0 here, shifts by the
- * width or more are 0. Numbers are truncated as a C cast on x86 does.
+ * Invariant: included with T, its unsigned counterpart U, SUFFIX (these are undefined at the end),
+ * NUMBER(x), ROW(name) and FN(name) defined, and compiled with -fwrapv: arithmetic wraps. Nothing
+ * traps: division by zero (which the kernel rejects before it starts) returns 0 here, and so do
+ * shifts by the width or more. Numbers are truncated as a C cast on x86 does.
  */
 #include "host/rows_any.inc.c"
 

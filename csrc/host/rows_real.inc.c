@@ -1,9 +1,9 @@
 /* rows_real.inc.c: rows of one real type: vectors of W elements, SLEEF for the functions.
  *
  * Invariant: included with T, W, SUFFIX, CALL(function, accuracy), EXP(x), TANH(x), TRIG_LIMIT,
- * EXP_LIMIT, LARGE (these are gone afterwards), NUMBER(x), ROW(name) and FN(name) defined. The last
- * elements of a row go through the same vector code as the others, in a padded vector, so that they
- * get the same bits. No multiplication and addition is fused (-ffp-contract=off).
+ * EXP_LIMIT, LARGE (these are undefined at the end), NUMBER(x), ROW(name) and FN(name) defined. The
+ * last elements of a row go through the same vector code as the others, in a padded vector, so that
+ * they get the same bits. No multiplication and addition is fused (-ffp-contract=off).
  */
 #include "host/rows_any.inc.c"
 
@@ -15,7 +15,7 @@ typedef uint64_t FN(words) __attribute__((vector_size(W * sizeof(T))));
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE V FN(select)(FN(mask) c, V x, V y) { return (V)(((FN(mask))x & c) | ((FN(mask))y & ~c)); }
-/* x - 0 makes a vector of a number and changes no bit, not even of -0. */
+/* x - 0 makes a vector of a number without changing a bit, even of -0. */
 #define K(x) ((T)(x))
 #define VEC(x) ((x) - (V){0})
 #define SELECT(c, x, y) FN(select)((c), VEC(x), VEC(y))
@@ -31,8 +31,8 @@ INLINE int FN(any)(FN(mask) c) {
   return any != 0;
 }
 
-/* SLEEF's sin, cos and tan take another way for a whole vector if one element is large. So large
- * elements go alone, in a vector that holds nothing else. */
+/* SLEEF's sin, cos and tan use another algorithm for a whole vector if one element is large. In
+ * that case, each element is computed in a separate vector. */
 static __attribute__((noinline)) V FN(one_by_one)(V x, V (*f)(V)) {
   V r = {0};
   for (int i = 0; i < W; i++) r[i] = f(VEC(x[i]))[i];
@@ -48,7 +48,8 @@ INLINE V FN(trig)(V x, V (*f)(V)) {
 #define COS(x) FN(trig)((x), FN(plain_cos))
 #define TAN(x) FN(trig)((x), FN(plain_tan))
 
-/* Where SLEEF's log1p, sinh and cosh return infinity too early (above LARGE, EXP_LIMIT). */
+/* SLEEF's log1p, sinh and cosh return infinity too early (above LARGE, EXP_LIMIT): use other
+ * formulas there. */
 INLINE V FN(log1p)(V x) {
   V r = CALL(log1p, u10)(x);
   FN(mask) large = x > K(LARGE);
@@ -61,8 +62,9 @@ INLINE V FN(hyperbolic)(V x, V r, int odd) {
   return FN(select)(large, odd ? FN(select)(x < K(0), -value, value) : value, r);
 }
 
-/* SLEEF's tanh of floats takes four times as long as its exp. Here, to 2 units in the last place: a
- * polynomial for small x (minimax of relative error), else 1 - 2 / (1 + e^2x); -0 and NaN stay. */
+/* Returns tanh x to 2 units in the last place (SLEEF's tanh of floats takes four times as long as
+ * its exp): a polynomial for small x (minimax of relative error), else 1 - 2 / (1 + e^2x). -0 and
+ * NaN stay. */
 INLINE V FN(tanh)(V x) {
   FN(mask) sign = (FN(mask))(-(V){0});
   V a = FN(abs)(x), z = a * a, p = VEC(K(-0.00570497429));
@@ -100,7 +102,7 @@ INLINE V FN(fmod)(V x, V y) {
 
 typedef V FN(formula)(V a, V b, V c, V p, V q);
 
-/* One loop for all operations; it is inlined with a constant formula, operand count and `past`. */
+/* The loop of all operations, inlined with a constant formula, operand count and `past`. */
 INLINE void FN(loop)(FN(formula) * f, int operands, int past, int64_t n, T *r, const T *a,
                      const T *b, const T *c, double p_, double q_) {
   V p = VEC((T)p_), q = VEC((T)q_), x = {0}, y = {0}, z = {0}, w;
@@ -126,7 +128,7 @@ INLINE void FN(loop)(FN(formula) * f, int operands, int past, int64_t n, T *r, c
 }
 
 #ifdef STRIDED
-/* n elements that stand apart, at most W. */
+/* Loads n strided elements, at most W. */
 INLINE V FN(load)(const T *from, int64_t stride, int64_t n) {
   V v = {0};
   for (int64_t k = 0; k < n; k++) v[k] = from[k * stride];

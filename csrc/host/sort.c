@@ -1,9 +1,10 @@
 /* sort.c: sort, topk, kthvalue and mode along a dimension, in host memory.
  *
- * Invariant: a slice becomes (key, position) items whose keys are unsigned numbers of the elements'
- * order; they are sorted by key, stably: short slices by insertion, long ones by bytes of the key
- * from the lowest (bytes in which all keys agree are skipped). The first few of many are found with
- * a heap of that size, which sees the elements in their order. One slice is one task.
+ * Invariant: a slice becomes (key, position) items whose keys are unsigned numbers in the elements'
+ * order. Items are sorted by key, stably: short slices by insertion sort, long ones by radix sort
+ * on the key's bytes, the lowest first (bytes in which all keys agree are skipped). The first few
+ * of many are found with a heap of that size, which visits the elements in order. One slice is one
+ * task.
  */
 #include "ops/sort.h"
 #include "base/isa.h"
@@ -18,10 +19,10 @@ typedef struct item {
 } item;
 
 enum {
-  SHORT = 40,  /* slices that are sorted by insertion */
+  SHORT = 40,  /* slices up to this length are sorted by insertion */
   FEW = 256,   /* items of a heap at most, which ... */
-  RARE = 8,    /* ... is worth it where one of so many elements gets there */
-  PIECE = 256, /* elements that a heap looks at together */
+  RARE = 8,    /* ... pays off if k is at most n / RARE */
+  PIECE = 256, /* elements that a heap examines together */
   PARALLEL = 8192
 };
 
@@ -46,7 +47,7 @@ static void sort_insertion(item *x, int64_t n) {
   }
 }
 
-/* Sorts x; spare holds as many. */
+/* Sorts x; spare holds as many items. */
 static void sort_by_bytes(item *x, item *spare, int64_t n) {
   int64_t count[8][256] = {{0}};
   int shift[8], bytes = 0;
@@ -72,7 +73,7 @@ static void sort_by_bytes(item *x, item *spare, int64_t n) {
   if (from != x) memcpy(x, from, (size_t)n * sizeof *x);
 }
 
-/* Sinks the root of a heap of k items whose root is the last in order. */
+/* Sifts down the root of a heap of k items, whose root is the last in order. */
 static void sort_sink(item *heap, int64_t k) {
   item v = heap[0];
   int64_t i = 0;
@@ -85,10 +86,10 @@ static void sort_sink(item *heap, int64_t k) {
   heap[i] = v;
 }
 
-/* Leaves the first k of the order in x[0 .. k), sorted. */
+/* Puts the first k items of the order in x[0 .. k), sorted. */
 static void sort_first_few(const dpt__sort_args *g, const char *a, uint64_t flip, item *x) {
   int64_t n = g->n, k = g->k, step = g->a_stride * (int64_t)dpt__dtype_size(g->dtype);
-  /* The first k as a heap: sorted backwards. */
+  /* The first k in reverse order are a heap. */
   keys[g->dtype](a, k, g->a_stride, 0, flip, x);
   sort_insertion(x, k);
   for (int64_t i = 0; i < k / 2; i++) {
@@ -100,7 +101,7 @@ static void sort_first_few(const dpt__sort_args *g, const char *a, uint64_t flip
     m = dpt__min(PIECE, n - i);
     keys[g->dtype](a + i * step, m, g->a_stride, i, flip, x + k);
     for (item *p = x + k; p < x + k + m; p++) {
-      if (p->key >= x[0].key) continue; /* of equal ones the first stays */
+      if (p->key >= x[0].key) continue; /* of equal keys the first stays */
       x[0] = *p;
       sort_sink(x, k);
     }

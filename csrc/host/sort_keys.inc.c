@@ -1,6 +1,7 @@
-/* sort_keys.inc.c: elements of a slice as unsigned numbers of the same order, for one type.
+/* sort_keys.inc.c: converts elements of a slice to unsigned numbers of the same order, for one
+ * type.
  *
- * Invariant: `at` is where the first of them stands in its slice.
+ * Invariant: `at` is the position of the first of them in its slice.
  */
 DPT__CLONES
 static void FN(keys)(const void *data, int64_t n, int64_t stride, int64_t at, uint64_t flip,
@@ -13,7 +14,7 @@ static void FN(keys)(const void *data, int64_t n, int64_t stride, int64_t at, ui
     T v = x[i * stride];
 #endif
 #if REAL
-    /* bits as wide as v: bytes that nobody sets need no pass of a sort */
+    /* a key as wide as v: bytes that are never set need no pass of a sort */
     __typeof__(_Generic(v, double : (uint64_t)0, default : (uint32_t)0)) key, sign = 1;
     sign <<= 8 * sizeof key - 1;
     memcpy(&key, &v, sizeof key);

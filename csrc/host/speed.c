@@ -1,8 +1,8 @@
-/* speed.c: how fast one core multiplies matrices, and how fast it could (dpt doctor).
+/* speed.c: measures how fast one core multiplies matrices, and how fast it could (dpt doctor).
  *
- * Invariant: the limit is measured, not looked up: the width of the registers, how many of them a
- * cycle takes and the clock that such code gets are all in it. Both sides are measured alternately
- * by the thread's own time, so that other work on the machine changes neither.
+ * Invariant: the limit is measured, not looked up. It thus includes the width of the registers, the
+ * number of them that a cycle processes, and the clock rate of such code. Both sides are measured
+ * alternately in the thread's CPU time, so that other work on the machine changes neither.
  */
 #include "base/cpu.h"
 #include "ops/blas_library.h"

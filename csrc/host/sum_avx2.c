@@ -1,7 +1,7 @@
-/* sum_avx2.c: sums of dense floats for AVX2 with FMA, which gcc 12 converts to double in halves.
+/* sum_avx2.c: sums of contiguous floats for AVX2 with FMA; gcc 12 converts to double in halves.
  *
- * Invariant: the bits are those of host/reduce_rows.inc.c, whose order of sums this is. Multiplying
- * by 1 is exact, and lets units add that have no conversions to do.
+ * Invariant: the bits are those of host/reduce_rows.inc.c, with the same order of sums. Multiplying
+ * by 1 is exact, and lets units add that do no conversions.
  */
 #include "base/number.h"
 #include "host/reduce.h"
@@ -42,7 +42,7 @@ FMA void dpt__sum_run(const float *x, int64_t n, part *out) {
   out->real = sum_fold(s);
 }
 
-/* PIECE elements of each in turn: memory brings several streams faster than one. */
+/* Reads PIECE elements of each run in turn: memory delivers several streams faster than one. */
 FMA void dpt__sum_runs(const float *const x[DPT__REDUCE_SIDE], int64_t n, part *out) {
   double s[DPT__REDUCE_SIDE][DPT__REDUCE_SPREAD] = {{0}};
   if (n <= DPT__REDUCE_FEW) {

@@ -1,11 +1,11 @@
-/* tile.c: cuts a walk into tiles, gathers, computes, scatters (tile.h has the contract).
+/* tile.c: splits a walk into tiles, gathers, computes, scatters (tile.h has the contract).
  *
- * Invariant: a tile is nj rows of ni elements. An operand whose rows are dense is used in place;
- * which thread computes a tile, and in how many calls, changes no bit of it. Tiles of transposed
- * operands are visited in groups of rows, so that their pages stay translated. An operand that is
- * one element along each row becomes a number of the row function, or is spread in a buffer. Large
- * dense results that no other operand shares are written past the cache, in whole lines (but
- * numbers that are filled in: where nothing is read the cache helps).
+ * Invariant: a tile is nj rows of ni elements. An operand whose rows are dense is used in place.
+ * The bits of a tile depend neither on the thread that computes it nor on the number of calls.
+ * Tiles of transposed operands are visited in groups of rows, to stay within the TLB. An operand
+ * that is one element along each row becomes a number of the row function, or is expanded in a
+ * buffer. Large dense results that no other operand shares are written with non-temporal stores, in
+ * whole lines (except fills: if nothing is read, the cache helps).
  */
 #include "host/tile.h"
 #include "base/element.h"
@@ -16,30 +16,30 @@
 enum {
   BUFFER = 4096,          /* elements of a buffer, and of a tile with a transposed operand */
   TILE = 1024,            /* elements of a tile with other strides */
-  PIECE = 256,            /* of them at once: the lines that these use stay in the nearest cache */
+  PIECE = 256,            /* of these at once: their cache lines fit in L1 */
   CHUNK = 16384,          /* elements of a tile where all operands are dense */
   LINE = 64,              /* bytes of a cache line */
   GROUP = 4,              /* rows of tiles visited together */
   SHORT = 48,             /* rows below this are gathered several at a time */
-  LONG = 1024,            /* elements of a row from which writing past the cache pays */
+  LONG = 1024,            /* elements of a row from which non-temporal stores pay */
   PARALLEL = 32768,       /* elements from which several threads pay */
   PARALLEL_COSTLY = 8192, /* the same for costly functions */
-  FAR = 16 << 20          /* bytes of a result's lines from which it is in no cache */
+  FAR = 16 << 20          /* bytes of a result from which it is in no cache */
 };
 
 typedef struct layout {
   const dpt__walk *walk;
   const dpt__task *task;
   const dpt__rows *rows;
-  int64_t si, sj; /* sizes of the last two dimensions (rows, and how many of them) */
+  int64_t si, sj; /* sizes of the last two dimensions (length of a row, and number of rows) */
   int64_t bi, bj; /* of a tile */
-  int64_t ni, nj; /* tiles along the two */
-  int64_t tiles;  /* in all */
+  int64_t ni, nj; /* numbers of tiles along the two */
+  int64_t tiles;  /* in total */
   int64_t group;  /* rows of tiles visited together */
-  int di, dj;     /* the two dimensions; dj -1: there is only one */
+  int di, dj;     /* the two dimensions; dj is -1 if there is only one */
   int past_cache;
-  int64_t piece; /* elements of strided rows at once, 0: a tile is not of that kind */
-  int apart;     /* these go through no buffer */
+  int64_t piece; /* elements of strided rows at once; 0: the tiles are of another kind */
+  int apart;     /* strided rows use no buffer */
   int number;    /* the second operand is one number for each row */
 } layout;
 
@@ -50,7 +50,7 @@ typedef uint64_t longs __attribute__((vector_size(16), aligned(8), may_alias));
 #define PUT(type, to, pitch, x, ...)                                                               \
   (*(type *)((to) + (x) * (pitch)) = __builtin_shufflevector(__VA_ARGS__))
 
-/* 4 x 4 elements of 4 bytes, 2 x 2 of 8: to[x][y] = from[y][x]. */
+/* Transposes 4 x 4 elements of 4 bytes, or 2 x 2 of 8: to[x][y] = from[y][x]. */
 static void block_32(uint32_t *to, int64_t to_pitch, const uint32_t *from, int64_t pitch) {
   const words a = ROW(words, from, pitch, 0), b = ROW(words, from, pitch, 1);
   const words c = ROW(words, from, pitch, 2), d = ROW(words, from, pitch, 3);
@@ -114,7 +114,7 @@ typedef struct buffer {
   _Alignas(LINE) char bytes[BUFFER * 8];
 } buffer;
 
-/* One tile: where its operands are and how they lie. */
+/* One tile: addresses and strides of its operands. */
 typedef struct tile {
   int64_t ni, nj;
   char *data[DPT__OPERANDS];       /* in memory */
@@ -146,7 +146,7 @@ static void find_tile(const layout *plan, int64_t number, tile *t) {
     t->data[k] = walk->data[k] + position[k] * (int64_t)dpt__dtype_size(walk->dtype[k]);
 }
 
-/* n elements through a row function; data goes on behind them. */
+/* Runs a row function on n elements and advances data past them. */
 static void tile_run(const layout *plan, dpt__row_fn *row, int64_t n, void *to, char **data) {
   row(n, to ? to : data[0], data[1], data[2], data[3], plan->task->p, plan->task->q);
   for (int k = 0; k < plan->walk->noperand; k++)
@@ -159,8 +159,9 @@ static int tile_copies(const layout *plan) {
          plan->task->row == plan->rows->convert[walk->dtype[0]][walk->dtype[0]];
 }
 
-/* Dense operands, a large result: written in whole lines, by way of a buffer where the row function
- * can't; the ends of the row that share a line with something else go the usual way. */
+/* Computes a tile of dense operands with a large result: whole lines with non-temporal stores,
+ * through a buffer if the row function has none. The ends of the row, which share a line with other
+ * data, are written normally. */
 static void tile_row_past_cache(const layout *plan, const tile *t) {
   dpt__row_fn *row = plan->task->row;
   char *data[DPT__OPERANDS] = {NULL};
@@ -190,7 +191,7 @@ static void tile_row_past_cache(const layout *plan, const tile *t) {
 #endif
 }
 
-/* r = a of one type where one of them has dense rows: no buffer. */
+/* Copies a to r, of one type, without a buffer if one has dense rows; otherwise returns 0. */
 static int tile_copy_directly(const layout *plan, const tile *t) {
   const dpt__walk *walk = plan->walk;
   size_t size = dpt__dtype_size(walk->dtype[0]);
@@ -211,7 +212,7 @@ static void tile_compute(const layout *plan, const tile *at) {
   const dpt__task *task = plan->task;
   buffer work[DPT__OPERANDS], raw;
   char *data[DPT__OPERANDS] = {NULL};
-  int64_t pitch[DPT__OPERANDS] = {0}; /* bytes from row to row of what the row function sees */
+  int64_t pitch[DPT__OPERANDS] = {0}; /* bytes between the rows that the row function sees */
   tile t = *at;
   int64_t count = t.ni * t.nj;
   int together = 1; /* all rows can be computed in one call */
@@ -252,7 +253,7 @@ static void tile_compute(const layout *plan, const tile *at) {
                t.stride_i[0]);
 }
 
-/* Rows whose second operand is one number. */
+/* Computes rows whose second operand is one number. */
 static void tile_by_number(const layout *plan, const tile *t) {
   const dpt__task *task = plan->task;
   int dtype = task->dtype[0];
@@ -265,7 +266,7 @@ static void tile_by_number(const layout *plan, const tile *t) {
   }
 }
 
-/* A row of elements that stand apart, as they are. */
+/* Computes a row of strided elements without a buffer. */
 static void tile_apart(const layout *plan, const tile *t) {
   const dpt__task *task = plan->task;
   if (task->strided)
@@ -301,9 +302,9 @@ static void one_tile(const layout *plan, int64_t number) {
   }
 }
 
-/* How the tiles lie: whole rows where every operand is dense along them; where one is transposed,
- * as high as a cache line of it; several short rows at a time otherwise. Where places of the result
- * are one element the rows go one by one, in their order. */
+/* Chooses the shape of tiles: whole rows if every operand is dense along them; if one is
+ * transposed, as high as a cache line of it; otherwise several short rows at a time. If elements of
+ * the result alias, rows are processed one by one, in order. */
 static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   int dense = 1, native = 1, spread = 0;
   int64_t high = 0;

@@ -1,12 +1,12 @@
-/* tile_move.inc.c: moves a tile of elements of type T between memory and rows of dense elements.
+/* tile_move.inc.c: moves a tile of elements of type T between memory and dense rows.
  *
- * Invariant: included with T, FN(name), SIDE and BLOCK defined (these are gone afterwards),
- * BLOCK(to, to_pitch, from, pitch) transposing SIDE x SIDE elements. The dense side has rows
+ * Invariant: included with T, FN(name), SIDE and BLOCK defined (these are undefined at the end),
+ * where BLOCK(to, to_pitch, from, pitch) transposes SIDE x SIDE elements. The dense side has rows
  * `pitch` elements apart; memory has strides sj and si. The inner loop runs along the smaller of
  * memory's two strides.
  */
 
-/* to[x][y] = from[y][x]. */
+/* Transposes: to[x][y] = from[y][x]. */
 static void FN(transpose)(T *to, int64_t to_pitch, const T *from, int64_t pitch, int64_t nx,
                           int64_t ny) {
   int64_t whole_x = nx - nx % SIDE, whole_y = ny - ny % SIDE;
@@ -50,7 +50,7 @@ static void FN(scatter)(T *to, const T *from, int64_t pitch, int64_t nj, int64_t
   }
 }
 
-/* One row, neither side of which is dense. */
+/* Moves one row; neither side is dense. */
 static void FN(move)(T *to, int64_t to_stride, const T *from, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < n; i++) to[i * to_stride] = from[i * stride];
 }

@@ -1,9 +1,9 @@
 /* batchnorm.c: batch normalization, block by block of planes.
  *
- * Invariant: a plane is one thread's, and its sums are double and in one order, whatever block it
- * is in; squares are of differences from a mean (no cancellation): the whole mean's, or that of a
- * piece of a plane, and then the pieces are joined. A forward reads the input twice, a backward
- * twice both.
+ * Invariant: one thread computes a plane; its sums are double and in one order, whichever block it
+ * is in. Squares are of differences from a mean (no cancellation): the mean of the whole, or that
+ * of a piece of a plane, and then the pieces are joined. A forward pass reads the input twice; a
+ * backward pass reads the input and the gradient twice each.
  */
 #include "base/number.h"
 #include "host/nn/real.h"
@@ -15,7 +15,7 @@ struct shape {
   int64_t N, C, S;
 };
 
-/* How many planes a thread takes at once. */
+/* Returns the number of planes that a thread processes at once. */
 static int64_t batchnorm_block(const struct shape *a, int threads) {
   int64_t share = (a->C + threads - 1) / threads;
   return a->S == 1 ? BLOCK : dpt__min(share, BLOCK);

@@ -1,8 +1,8 @@
-/* batchnorm.inc.c: rows of batchnorm.c. Each works on planes first .. first+n-1 of (N, C, S), n up
- * to BLOCK, image by image as they lie in memory; where S is 1 the planes are columns. */
+/* batchnorm.inc.c: rows of batchnorm.c. Each function works on planes first .. first+n-1 of (N, C,
+ * S), n up to BLOCK, image by image as in memory; if S is 1, the planes are columns. */
 
-/* The mean of n elements and the sum of their squared differences from it, which are read again
- * from the nearest cache. */
+/* Computes the mean of n elements and the sum of their squared differences from it; the second pass
+ * reads them from L1. */
 static DPT__INLINE void FN(piece_moments)(const T *x, int64_t n, double *mean, double *m2) {
   double s[SPREAD] = {0}, q[SPREAD] = {0};
   int64_t k = 0;
@@ -17,7 +17,7 @@ static DPT__INLINE void FN(piece_moments)(const T *x, int64_t n, double *mean, d
   *m2 = batchnorm_total(q);
 }
 
-/* Means, and sums of squared differences from them, over images and positions. */
+/* Computes means, and sums of squared differences from them, over images and positions. */
 DPT__CLONES static void FN(moments)(const T *x, const struct shape *a, int64_t first, int64_t n,
                                     double *mean, double *m2) {
   for (int64_t c = 0; c < n; c++) mean[c] = m2[c] = 0;
@@ -44,7 +44,7 @@ DPT__CLONES static void FN(moments)(const T *x, const struct shape *a, int64_t f
     }
 }
 
-/* sum: of g; dot: of (x - shift) * g; over images and positions. */
+/* Sums over images and positions; sum: of g; dot: of (x - shift) * g. */
 DPT__CLONES static void FN(products)(const T *x, const T *g, const struct shape *a, int64_t first,
                                      int64_t n, const double *shift, double *sum, double *dot) {
   for (int64_t c = 0; c < n; c++) sum[c] = dot[c] = 0;
@@ -72,7 +72,7 @@ DPT__CLONES static void FN(products)(const T *x, const T *g, const struct shape 
   }
 }
 
-/* out = (x - mean) * factor + offset */
+/* Computes out = (x - mean) * factor + offset. */
 DPT__CLONES static void FN(normalize)(const T *x, T *out, const struct shape *a, int64_t first,
                                       int64_t n, const double *mean, const double *factor,
                                       const double *offset) {
@@ -125,7 +125,7 @@ static int FN(batchnorm)(dpt__context *context, const struct dpt__batchnorm_args
   return 0;
 }
 
-/* gin = (g - mean of g - (x - mean) * k) * factor; factors k and mean of g are 0 in evaluation. */
+/* Computes gin = (g - gmean - (x - mean) * k) * factor; k and gmean are 0 in evaluation. */
 DPT__CLONES static void FN(input_gradient)(const T *x, const T *g, T *gin, const struct shape *a,
                                            int64_t first, int64_t n, const double *mean,
                                            const double *k, const double *gmean,

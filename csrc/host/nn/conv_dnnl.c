@@ -1,18 +1,18 @@
 /* conv_dnnl.c: float convolution by oneDNN.
  *
- * Invariant: oneDNN runs with context->threads OpenMP threads of the calling thread, whose count is
- * put back. In deterministic mode every image goes alone through a plan for one thread, so its bits
- * depend neither on the other images nor on the number of threads.
+ * Invariant: oneDNN runs with context->threads OpenMP threads of the calling thread, whose thread
+ * count is restored. In deterministic mode every image runs alone through a plan for one thread, so
+ * its bits depend neither on the other images nor on the number of threads.
  */
 #include "host/nn/conv_dnnl.h"
 
-/* One run of a plan: where its tensors are. */
+/* One run of a plan, and its tensors. */
 struct conv_dnnl_run {
   const dpt__conv_plan *plan;
   dnnl_stream_t stream;
   void *in, *weight, *out; /* Torch7's layout */
   const void *bias;
-  char *scratch;      /* conv_dnnl_scratch_of(plan) bytes, of this run alone */
+  char *scratch;      /* conv_dnnl_scratch_of(plan) bytes, for this run alone */
   void *ready_weight; /* weights in the primitive's layout, or NULL: reorder them */
 };
 
@@ -81,7 +81,7 @@ static int conv_dnnl_run(const struct conv_dnnl_run *r) {
                                : 0;
 }
 
-/* WEIGHT adds scale * the gradient, which a run leaves in memory of its own. */
+/* Runs the whole batch. WEIGHT adds scale * the gradient, which a run writes to separate memory. */
 static int conv_dnnl_whole(dpt__context *context, struct conv_dnnl_run *r,
                            const struct dpt__convolution_args *a) {
   int64_t n = 0;
@@ -99,7 +99,7 @@ static int conv_dnnl_whole(dpt__context *context, struct conv_dnnl_run *r,
   return 0;
 }
 
-/* FORWARD or DATA, image by image; the weights are reordered once. */
+/* Runs FORWARD or DATA image by image; the weights are reordered once. */
 static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
                                 const struct dpt__convolution_args *a) {
   size_t each = conv_dnnl_up(conv_dnnl_scratch_of(r->plan)) + 64;
@@ -121,12 +121,12 @@ static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
   return failed ? dpt__fail("oneDNN failed on an image") : 0;
 }
 
-/* Whether images go one by one: then large ones are still in the cache of a thread between
+/* Returns true if images run one by one: large ones are then still in a thread's cache between
  * reordering and convolution, and the batch needs no second copy (3 x 3, 16 planes of 32 x 32
  * forward: three quarters of the time). */
 static int conv_dnnl_goes_alone(const dpt__context *context,
                                 const struct dpt__convolution_args *a) {
-  enum { LARGE = 1 << 15, EACH = 4 }; /* numbers of an image and its result; images for a thread */
+  enum { LARGE = 1 << 15, EACH = 4 }; /* numbers of an image and its result; images per thread */
   int64_t image = a->I * dpt__volume(a->slide.in) + a->O * dpt__volume(a->slide.out);
   if (a->pass == DPT__PASS_WEIGHT) return 0;
   return a->deterministic || (image >= LARGE && a->N >= EACH * context->threads);

@@ -22,10 +22,9 @@ typedef struct dpt__conv_key {
 /* One tensor of a convolution: Torch7's layout, and the primitive's. */
 typedef struct dpt__conv_side {
   dnnl_memory_desc_t plain, inner;
-  dnnl_primitive_t
-      reorder;  /* plain to inner, or back for the result; NULL: the layouts are equal */
-  size_t bytes; /* of inner; 0 without reorder */
-  int arg;      /* DNNL_ARG_... */
+  dnnl_primitive_t reorder; /* plain to inner, or back for the result; NULL: not needed */
+  size_t bytes;             /* of inner; 0 without reorder */
+  int arg;                  /* DNNL_ARG_... */
 } dpt__conv_side;
 
 typedef struct dpt__conv_plan {

@@ -1,13 +1,13 @@
-/* conv_gemm.c: convolution by columns of patches and a product for each image.
+/* conv_gemm.c: convolution by columns of patches (im2col) and one product per image.
  *
  * Invariant: FORWARD and DATA compute an image on one thread, so its bits do not depend on the
- * other images or on the number of threads; WEIGHT adds up images in their order.
+ * other images or on the number of threads; WEIGHT sums over images in order.
  */
 #include "host/gemm.h"
 #include "host/nn/conv.h"
 #include "nn/products.h"
 
-/* The row (of in[0] * in[1]) that kernel element k of output o reads; -1: padding. */
+/* Returns the row (of in[0] * in[1]) that kernel element k of output o reads; -1: padding. */
 static inline int64_t conv_row_of(const struct dpt__slide *s, const int64_t *k, const int64_t *o) {
   int64_t t = o[0] * s->stride[0] + k[0] * s->dilation[0] - s->pad[0];
   int64_t y = o[1] * s->stride[1] + k[1] * s->dilation[1] - s->pad[1];

@@ -1,6 +1,7 @@
 /* conv_gemm.inc.c: rows of conv_gemm.c: patches of one group of one image to columns and back. */
 
-/* col (I/groups * K, S') from in (I/groups, S); back: in += col, where each element came from. */
+/* Copies patches of in (I/groups, S) to col (I/groups * K, S'). back: adds each element of col to
+ * the element of in that it came from. */
 static inline __attribute__((always_inline)) void FN(columns)(const struct dpt__convolution_args *a,
                                                               T *in, T *col, int back) {
   const struct dpt__slide *s = &a->slide;
@@ -23,7 +24,7 @@ static inline __attribute__((always_inline)) void FN(columns)(const struct dpt__
             }
 }
 
-/* One image; col holds one group's columns. context has one thread except for WEIGHT. */
+/* Computes one image; col holds one group's columns. context has one thread except for WEIGHT. */
 static int FN(image)(dpt__context *context, const struct dpt__convolution_args *a, int64_t n,
                      T *col) {
   int64_t in_size = a->I * dpt__volume(a->slide.in), S = dpt__volume(a->slide.out);

@@ -1,4 +1,4 @@
-/* conv_plan.c: makes and keeps oneDNN's convolution primitives (conv_dnnl.h has the rules). */
+/* conv_plan.c: creates and caches oneDNN's convolution primitives (see conv_dnnl.h). */
 #include "base/lock.h"
 #include "host/nn/conv_dnnl.h"
 
@@ -29,7 +29,7 @@ static void conv_plan_plain(dnnl_memory_desc_t *md, int n, const dnnl_dims_t dim
   dnnl_memory_desc_init_by_strides(md, n, dims, dnnl_f32, NULL);
 }
 
-/* Torch7's layouts of the three tensors. */
+/* Describes the three tensors in Torch7's layouts. */
 static void conv_plan_describe(dpt__conv_plan *plan) {
   const dpt__conv_key *k = &plan->key;
   int first = 3 - (int)k->ndim, n = 2 + (int)k->ndim, g = k->groups > 1;
@@ -47,14 +47,14 @@ static void conv_plan_describe(dpt__conv_plan *plan) {
   conv_plan_plain(&plan->bias, 1, bias);
 }
 
-/* The same tensor in whatever layout suits oneDNN. */
+/* Describes the same tensor in a layout that oneDNN chooses. */
 static dnnl_memory_desc_t conv_plan_any(const dnnl_memory_desc_t *md) {
   dnnl_memory_desc_t r;
   dnnl_memory_desc_init_by_tag(&r, md->ndims, md->dims, dnnl_f32, dnnl_format_tag_any);
   return r;
 }
 
-/* The operation's description; the padding on the right is what makes the sizes fit. */
+/* Describes the operation; the padding on the right is such that the sizes fit. */
 static int conv_plan_describe_operation(const dpt__conv_plan *plan, dnnl_convolution_desc_t *desc) {
   const dpt__conv_key *k = &plan->key;
   const struct dpt__slide *s = &k->slide;
@@ -86,7 +86,7 @@ static int conv_plan_describe_operation(const dpt__conv_plan *plan, dnnl_convolu
                           "description");
 }
 
-/* Completes one side from what the primitive chose; result: it is the primitive's result. */
+/* Completes one side with the primitive's choices; result: the side is the primitive's result. */
 static int conv_plan_complete(dpt__conv_side *side, const dnnl_primitive_desc_t pd, int arg,
                               int result, const dnnl_primitive_attr_t attr) {
   side->arg = arg;
@@ -157,7 +157,7 @@ static void conv_plan_give_way(void) DPT__REQUIRES(lock) {
   conv_plan_drop(plan);
 }
 
-/* The lock is held while a primitive is made, so that two threads do not make the same one. */
+/* Holds the lock while a primitive is created, so that two threads do not create the same one. */
 int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
   uint64_t hash = conv_plan_hash_of(key);
   dpt__lock(&lock);

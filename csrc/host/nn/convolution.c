@@ -1,9 +1,9 @@
-/* convolution.c: picks the way to compute a convolution, and adds DATA's bias.
+/* convolution.c: chooses the algorithm of a convolution, and adds DATA's bias.
  *
  * Invariant: the choice depends on sizes alone, never on threads, and in deterministic mode not on
- * the batch (conv_dnnl.c chooses further). Doubles go by columns and products; floats of 3 x 3 by
- * Winograd's algorithm where it pays, the others mostly by oneDNN (gcc's ThreadSanitizer cannot see
- * into oneDNN's OpenMP, so builds without OpenMP have products instead).
+ * the batch (conv_dnnl.c chooses further). Doubles use columns and products. Floats use Winograd's
+ * algorithm for 3 x 3 kernels where it pays, otherwise mostly oneDNN (gcc's ThreadSanitizer cannot
+ * see into oneDNN's OpenMP, so builds without OpenMP use products instead).
  */
 #include "host/nn/conv.h"
 
@@ -20,13 +20,13 @@ static void add_bias_f64(double *plane, int64_t n, double bias) {
 int dpt__host_convolution(dpt__context *context, const void *p) {
   const struct dpt__convolution_args *a = p;
 #ifdef _OPENMP
-  /* oneDNN pads the planes that DATA writes to 16: with few of them products are faster. */
+  /* oneDNN pads the planes that DATA writes to 16: for few planes products are faster. */
   int dnnl = a->type == DPT_F32 && !(a->pass == DPT__PASS_DATA && a->I / a->groups <= FEW_PLANES);
 #else
   int dnnl = 0;
 #endif
-  /* Sums of pixels can overflow in Winograd's transforms, and an Inf becomes a NaN there, all over
-   * a tile: then a direct algorithm says which pixels it is about. */
+  /* Sums of pixels can overflow in Winograd's transforms, and an Inf becomes NaN there in a whole
+   * tile. A direct algorithm then shows which pixels are affected. */
   int overflowed = 1;
   if (dpt__conv_takes_winograd(a)) {
     size_t used = context->used;

@@ -1,6 +1,6 @@
 /* dropout.c: dropout's mask by Philox 4x32-10.
  *
- * Invariant: the element at position `at` of the draw takes word at % 4 of block at / 4, so a mask
+ * Invariant: the element at position `at` of the draw uses word at % 4 of block at / 4, so a mask
  * depends neither on how the batch is split nor on threads. Every backend must draw the same words.
  */
 #include "base/philox.h"
@@ -8,7 +8,7 @@
 
 enum { BLOCK = 4096 };
 
-/* Elements from `from` to before `to`. */
+/* Draws elements `from` .. `to`-1. */
 static void dropout_draw(const struct dpt__dropout_mask_args *a, uint64_t keep, int64_t from,
                          int64_t to) {
   uint64_t seed = dpt__draw_seed(&a->draw), offset = dpt__draw_offset(&a->draw);

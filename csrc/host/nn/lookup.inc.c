@@ -11,9 +11,10 @@ static int FN(lookup)(dpt__context *context, const struct dpt__lookup_args *a) {
   return 0;
 }
 
-/* Threads share out the columns, so that every element gets its terms in the order of idx. */
+/* Adds gradients to rows. Threads divide the columns, so that every element gets its terms in the
+ * order of idx. */
 static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_backward_args *a) {
-  int64_t *count = NULL; /* how often a row is named */
+  int64_t *count = NULL; /* how often a row occurs */
   if (a->by_frequency) count = dpt__scratch(context, (size_t)a->V * sizeof *count);
   if (context->measures) return 0;
   DPT__TRY(lookup_check(a->idx, a->index_type, a->n, a->V));
@@ -39,7 +40,7 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
   return 0;
 }
 
-/* A row that is named twice is scaled once. */
+/* Limits the norms of rows. A row that occurs twice is scaled once. */
 static int FN(lookup_renorm)(dpt__context *context, const struct dpt__lookup_renorm_args *a) {
   uint8_t *seen = dpt__scratch(context, (size_t)a->V);
   if (context->measures) return 0;

@@ -1,13 +1,13 @@
-/* loss.c: pointwise losses: the formulas are nn/loss.def's.
+/* loss.c: pointwise losses, with the formulas of nn/loss.def.
  *
- * Invariant: the sum of each block of BLOCK elements is one thread's, and the blocks' sums are
- * added in their order, so the value does not depend on the number of threads.
+ * Invariant: one thread sums each block of BLOCK elements, and the blocks' sums are added in order,
+ * so the value does not depend on the number of threads.
  */
 #include "host/nn/real.h"
 
-enum { BLOCK = 4096, SPREAD = 16 }; /* elements of a block; sums of it side by side */
+enum { BLOCK = 4096, SPREAD = 16 }; /* elements of a block; its accumulators */
 
-/* The loss is a constant in every call: what remains is its formula. */
+/* The loss is a constant in every call, so that only its formula remains. */
 static inline __attribute__((always_inline)) double formula(int loss, int slope, double x, double t,
                                                             double p) {
   switch (loss) {

@@ -26,8 +26,8 @@ static DPT__INLINE void FN(gradient)(int loss, int has_target, int64_t n, const 
   }
 }
 
-/* The loss is a constant in every line, so that each has a loop of its own, and whether there are
- * weights and targets. */
+/* In each case, the loss is a constant, and so is whether there are weights and targets, so that
+ * each compiles to a separate loop. */
 DPT__CLONES
 static double FN(block_sum)(const struct dpt__loss_args *a, int64_t first, int64_t n) {
   const T *in = (const T *)a->in + first, *target = a->target, *weight = a->weight;

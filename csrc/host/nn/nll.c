@@ -1,7 +1,7 @@
-/* nll.c: losses that get a class: ClassNLL, MultiMargin, MultiLabelMargin.
+/* nll.c: losses with classes as targets: ClassNLL, MultiMargin, MultiLabelMargin.
  *
- * Invariant: one thread in the order of rows (the work is small, but for clearing a gradient), sums
- * in double; a class out of range is an error that names it.
+ * Invariant: one thread processes rows in order (there is little work, except for clearing a
+ * gradient), with sums in double. A class out of range is an error that names it.
  */
 #include "host/nn/real.h"
 
@@ -12,7 +12,7 @@ static int nll_bad_class(const void *target, int type, int64_t i, int64_t C) {
                    (long long)i + 1, (long long)C);
 }
 
-/* What one class of one row counts; without rows there is nothing to share. */
+/* Returns the share of one class of one row in the loss; without rows nothing is averaged. */
 static double nll_share_of(int average, int64_t N, int64_t C) {
   return 1.0 / (double)(average && N ? N * C : C);
 }

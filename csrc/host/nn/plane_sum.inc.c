@@ -1,7 +1,7 @@
 /* plane_sum.inc.c: rows of plane_sum.c. */
 #include "host/nn/total.inc.c"
 
-/* Columns of rows that are C elements apart, added to what is there. */
+/* Adds n columns of rows that are C elements apart to sum. */
 DPT__CLONES
 static void FN(columns)(const T *restrict in, int64_t rows, int64_t C, int64_t n,
                         double *restrict sum) {

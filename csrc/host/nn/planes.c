@@ -1,13 +1,13 @@
 /* planes.c: PReLU, and local response normalization across planes.
  *
- * Invariant: sums over images and positions are one thread's and in one order.
+ * Invariant: one thread computes a sum over images and positions, in one order.
  */
 #include "host/nn/real.h"
 
 enum {
-  BLOCK = 64,   /* positions that LRN works on together */
+  BLOCK = 64,   /* positions that LRN processes together */
   PIECE = 4096, /* elements of a task of PReLU */
-  SPREAD = 16   /* sums side by side */
+  SPREAD = 16   /* accumulators */
 };
 
 #define DPT_ROWS "host/nn/planes.inc.c"

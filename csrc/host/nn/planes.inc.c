@@ -1,6 +1,6 @@
 /* planes.inc.c: rows of planes.c. */
 
-/* out = g where in is positive, else slope * g. */
+/* Computes out = g where in is positive, else slope * g. */
 DPT__CLONES
 static void FN(scale_row)(const T *in, const T *g, T *out, T slope, int64_t n) {
   for (int64_t s = 0; s < n; s++) {
@@ -9,7 +9,7 @@ static void FN(scale_row)(const T *in, const T *g, T *out, T slope, int64_t n) {
   }
 }
 
-/* Where one slope is for all planes, a row is a piece of the whole. */
+/* Scales negative elements. With one slope for all planes, a row is a piece of the whole. */
 static int FN(scale_negative)(dpt__context *context, const struct dpt__prelu_args *a,
                               const T *gradients, T *outs) {
   if (context->measures) return 0;
@@ -24,7 +24,7 @@ static int FN(scale_negative)(dpt__context *context, const struct dpt__prelu_arg
   return 0;
 }
 
-/* The sum of in times gout where in is not positive. */
+/* Returns the sum of in times gout where in is not positive. */
 DPT__CLONES
 static double FN(negative_sum)(const T *in, const T *gout, int64_t n) {
   double sum[SPREAD] = {0};
@@ -39,7 +39,7 @@ static double FN(negative_sum)(const T *in, const T *gout, int64_t n) {
   return sum[0];
 }
 
-/* A sum for each plane, over images in their order, or for each piece of the whole. */
+/* Computes a sum for each plane, over images in order, or for each piece of the whole. */
 static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_args *a) {
   int64_t count = a->N * a->C * a->S, sums = a->shared ? (count + PIECE - 1) / PIECE : a->C;
   double *sum = dpt__scratch(context, (size_t)(sums + 1) * sizeof *sum);
@@ -66,7 +66,7 @@ static int FN(prelu)(dpt__context *context, const struct dpt__prelu_args *a) {
                 : FN(scale_negative)(context, a, a->in, a->out);
 }
 
-/* r[c] = the sum over the `size` planes around c of in (squared) at one row of positions. */
+/* Computes r[s], the sum of in (or its squares) over the `size` planes around c, at n positions. */
 static void FN(around)(const T *in, double *r, int64_t C, int64_t S, int64_t size, int64_t c,
                        int64_t n, int square) {
   int64_t first = c - size / 2 < 0 ? 0 : c - size / 2, end = c + size / 2 + 1;

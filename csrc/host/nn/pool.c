@@ -1,7 +1,7 @@
-/* pool.c: max and average pooling by windows that are laid out once for each dimension.
+/* pool.c: max and average pooling, with windows that are computed once for each dimension.
  *
- * Invariant: a window never reaches outside its plane and is never empty; a plane is one thread's,
- * so overlapping windows add up in one order.
+ * Invariant: a window never extends beyond its plane and is never empty. One thread computes a
+ * plane, so overlapping windows add up in one order.
  */
 #include "base/element.h"
 #include "base/number.h"
@@ -9,12 +9,13 @@
 
 #include <inttypes.h>
 
-enum { LANES = 8, FEW = 4, OUTPUTS = 64 }; /* outputs of a row at once: largest ones, means */
+/* Outputs of a row at once: LANES maxima, OUTPUTS means. FEW: fewer whole windows go one by one. */
+enum { LANES = 8, FEW = 4, OUTPUTS = 64 };
 
 #define Index int64_t
 #include "nn/reads.inc.h"
 
-/* The windows of one dimension after the other. */
+/* Computes the windows of one dimension after another. */
 static void pool_lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
   for (int d = 0; d < 3; d++)
     for (int64_t o = 0; o < s->out[d]; o++) *r++ = window_of(s, d, o, adaptive, count_pad);
@@ -26,7 +27,7 @@ static struct range *pool_ranges_of(dpt__context *context, const struct dpt__sli
   return dpt__scratch(context, (size_t)n * sizeof(struct range));
 }
 
-/* bad: of the first bad index, or a number behind the last. */
+/* Fails if an index is bad. bad: the position of the first bad one, or at least n. */
 static int pool_check_found(const int64_t *idx, int64_t bad, int64_t n, int64_t large) {
   if (bad >= n) return 0;
   char text[DPT__INDEX_TEXT];

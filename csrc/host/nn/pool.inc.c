@@ -1,7 +1,7 @@
-/* pool.inc.c: rows of pool.c. A position is as wide as an element, to fill equal vectors. */
+/* pool.inc.c: rows of pool.c. A position is as wide as an element, so vectors of both are equal. */
 typedef __typeof__(_Generic((T)0, float : (int32_t)0, double : (int64_t)0)) FN(position);
 
-/* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
+/* Computes fractional windows as Torch7 does, in the element type's arithmetic. */
 static void FN(fractional)(const struct dpt__maxpool_args *a, struct range *r) {
   const struct dpt__slide *s = &a->slide;
   const T *samples = a->samples;
@@ -19,7 +19,7 @@ static void FN(fractional)(const struct dpt__maxpool_args *a, struct range *r) {
     }
 }
 
-/* The first largest element of one window; NaN is larger than all. */
+/* Finds the first largest element of one window; NaN is larger than all numbers. */
 static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range t, struct range y,
                            struct range x, T *out, int64_t *idx) {
   int64_t best = (t.first * s->in[1] + y.first) * s->in[2] + x.first;
@@ -41,8 +41,8 @@ static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range
 typedef T FN(V) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
 typedef FN(position) FN(M) __attribute__((vector_size(LANES * sizeof(T))));
 
-/* n <= LANES outputs of a row, from output k on, that slide by `stride`: every element of the
- * windows at a time, for all outputs that have it. */
+/* Computes n <= LANES outputs of a row, from output k on, that slide by `stride`: one element of
+ * the windows at a time, for all outputs that have it. */
 static DPT__INLINE void FN(max_lanes)(const T *in, const struct dpt__slide *s, int64_t stride,
                                       int64_t n, struct range t, struct range y,
                                       const struct range *x, int64_t k, T *out, int64_t *idx) {
@@ -61,7 +61,7 @@ static DPT__INLINE void FN(max_lanes)(const T *in, const struct dpt__slide *s, i
         int64_t from = k * s->stride[2] + w * s->dilation[2] - s->pad[2];
         const T *at = in + row + from;
         if (from < 0 || from + (n - 1) * stride >= s->in[2]) {
-          for (int l = 0; l < LANES; l++) /* what is beside the row counts for nothing */
+          for (int l = 0; l < LANES; l++) /* elements outside the row do not count */
             v[l] =
                 from + l * stride >= 0 && from + l * stride < s->in[2] ? at[l * stride] : -INFINITY;
         } else if (stride == 1 && row + from + LANES <= large) {
@@ -82,7 +82,7 @@ static DPT__INLINE void FN(max_lanes)(const T *in, const struct dpt__slide *s, i
   }
 }
 
-/* One row of outputs of sliding windows; a constant stride and LANES make code of their own. */
+/* Computes one row of outputs of sliding windows. Calls with constants compile to separate code. */
 DPT__CLONES
 static void FN(max_row)(const T *in, const struct dpt__slide *s, struct range t, struct range y,
                         const struct range *x, T *out, int64_t *idx) {
@@ -153,7 +153,7 @@ static int FN(unpool)(dpt__context *context, const struct dpt__unpool_args *a) {
   return pool_check_found(a->idx, bad, a->planes * a->small, a->large);
 }
 
-/* The sum or the spread gradient of one window. */
+/* Sums one window, or spreads its gradient. */
 static double FN(window_sum)(const T *in, const struct dpt__slide *s, struct range t,
                              struct range y, struct range x) {
   double sum = 0;
@@ -174,7 +174,7 @@ static void FN(window_add)(T *in, const struct dpt__slide *s, struct range t, st
     }
 }
 
-/* One row of n windows `stride` apart, or their gradients; an element gets these in their order. */
+/* Sums a row of n windows `stride` apart, or adds their gradients, in order for each element. */
 static DPT__INLINE void FN(avg_line)(T *row, int64_t stride, int64_t width, int64_t n, double *sum,
                                      const T *gradient) {
   for (int64_t w = 0; w < width && sum; w++)
@@ -183,8 +183,8 @@ static DPT__INLINE void FN(avg_line)(T *row, int64_t stride, int64_t width, int6
     for (int64_t k = 0; k < n; k++) row[k * stride + w] += gradient[k];
 }
 
-/* n <= OUTPUTS windows side by side that reach nowhere outside: out becomes their means, or in gets
- * their gradients. */
+/* Computes the means of n <= OUTPUTS adjacent windows that are entirely inside, or adds their
+ * gradients to in. */
 DPT__CLONES
 static void FN(avg_windows)(const struct dpt__slide *s, int backward, struct range t,
                             struct range y, struct range x, int64_t n, T *in, T *out) {
@@ -216,7 +216,7 @@ static int FN(avgpool)(dpt__context *context, const struct dpt__avgpool_args *a)
   pool_lay(s, a->adaptive, a->count_pad, t);
   const struct range *y = t + s->out[0], *x = y + s->out[1];
   int64_t small = dpt__volume(s->out), large = dpt__volume(s->in);
-  int64_t first = 0, last; /* windows first .. last-1 of a row are whole, if not few */
+  int64_t first = 0, last; /* windows first .. last-1 of a row are whole; none if few */
   while (first < s->out[2] && (a->adaptive || x[first].end - x[first].first < s->kernel[2]))
     first++;
   for (last = first; last < s->out[2]; last++)

@@ -30,8 +30,8 @@ static inline int dpt__threads(const dpt__context *context, int64_t work) {
   return work < 32768 ? 1 : context->threads;
 }
 
-/* Defines the kernel `name`, which calls name_f32 or name_f64 as the first field of its arguments,
- * `type`, says. */
+/* Defines the kernel `name`: calls name_f32 or name_f64 by `type`, the first field of its
+ * arguments. */
 #define DPT_REAL_KERNEL(name)                                                                      \
   int dpt__host_##name(dpt__context *context, const void *args) {                                  \
     return (*(const int32_t *)args == DPT_F32 ? name##_f32 : name##_f64)(context, args);           \

@@ -1,6 +1,6 @@
-/* resample.c: upsampling and padding by tables of where each element of out comes from.
+/* resample.c: upsampling and padding, with tables of the source of each element of out.
  *
- * Invariant: a plane is one thread's, so gradients that meet add up in one order.
+ * Invariant: one thread computes a plane, so gradients of one element add up in one order.
  */
 #include "host/nn/real.h"
 

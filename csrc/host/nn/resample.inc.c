@@ -1,13 +1,13 @@
 /* resample.inc.c: rows of resample.c. */
 
-/* A row of in that a row of out meets. */
+/* A row of in that contributes to a row of out. */
 struct FN(line) {
   T *row;
   double weight;
 };
 
-/* One row of out: a weighted sum of up to two elements of each of its lines, or, backward, it
- * passes its gradient to them. */
+/* Computes one row of out: a weighted sum of up to two elements of each of its lines. backward:
+ * adds its gradient to them. */
 static DPT__INLINE void FN(upsample_row)(int linear, int backward, const struct FN(line) * line,
                                          int lines, const struct tap *x, int64_t n, T *out) {
   for (int64_t k = 0; k < n; k++) {
@@ -52,7 +52,8 @@ static void FN(upsample_plane)(const struct dpt__upsample_args *a, const struct 
     }
 }
 
-/* from[d] + o: the element of in that out's element comes from, -1 for a zero. */
+/* Pads one plane. t: along each dimension, the index in `in` of every element of out; -1: a
+ * zero. */
 static void FN(pad_plane)(const struct dpt__pad_args *a, const int64_t *t, T *in, T *out) {
   const int64_t *y = t + a->outsize[0], *x = y + a->outsize[1];
   if (a->backward) memset(in, 0, (size_t)dpt__volume(a->insize) * sizeof *in);

@@ -8,7 +8,7 @@ static DPT__INLINE T FN(largest)(const T *in, int64_t n) {
   return max;
 }
 
-/* Rows of C classes, one or at most TOGETHER elements; in may be out. */
+/* Computes rows of C classes: one row, or at most TOGETHER elements; in may be out. */
 DPT__CLONES
 static void FN(some_rows)(int log_, const T *in, T *out, int64_t rows, int64_t C, T *restrict exps,
                           dpt__row_fn *exp_) {
@@ -28,7 +28,7 @@ static void FN(some_rows)(int log_, const T *in, T *out, int64_t rows, int64_t C
   }
 }
 
-/* n neighbouring positions (at most BLOCK) of an image whose classes lie S apart. */
+/* Computes n adjacent positions (at most BLOCK) of an image whose classes are S elements apart. */
 DPT__CLONES
 static void FN(positions)(int log_, const T *in, T *out, int64_t C, int64_t S, int64_t n, T *exps,
                           dpt__row_fn *exp_) {

@@ -1,7 +1,7 @@
 /* step.c: optimizer steps over flat vectors.
  *
  * Invariant: each element goes through optim's operations in optim's order, a block of BLOCK
- * elements at a time, so that memory is passed over once.
+ * elements at a time, so that memory is traversed once.
  */
 #include "host/nn/real.h"
 

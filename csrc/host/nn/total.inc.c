@@ -1,9 +1,8 @@
-/* total.inc.c: sums in double, in one order for all instruction sets: of few numbers one after the
- * other, otherwise side by side as registers are.
- */
+/* total.inc.c: sums in double, in one order for all instruction sets: few numbers one after
+ * another, otherwise in parallel accumulators. */
 enum { FN(SPREAD) = 16 };
 
-/* The sum of in, or of in times by. */
+/* Returns the sum of in, or of in times by. */
 static DPT__INLINE double FN(total)(const T *in, const T *by, int64_t n) {
   double sum[FN(SPREAD)] = {0};
   int64_t i = 0;

@@ -1,49 +1,50 @@
 /* winograd.c: convolutions of 3 x 3 with many planes by Winograd's algorithm.
  *
- * Invariant: tiles of all images stand in one row, in the order of images, rows, columns, and go by
- * blocks. FORWARD and DATA have a product for each point and block, kernels by patches, whose
- * columns (tiles) do not depend on each other. WEIGHT adds up products of gradients and patches
- * block by block; chunks of blocks have sums of their own, and how many goes by the sizes. If there
- * are fewer chunks than threads, these divide the planes as well. So the number of threads never
- * changes a bit.
+ * Invariant: the tiles of all images form one sequence, in the order of images, rows, columns, and
+ * are processed in blocks. FORWARD and DATA compute a product of kernels and patches for each point
+ * and block; its columns (tiles) do not depend on each other. WEIGHT adds up products of gradients
+ * and patches block by block. Chunks of blocks have separate sums, and the number of chunks depends
+ * on the sizes. If there are fewer chunks than threads, the threads divide the planes as well. So
+ * the number of threads never changes a bit.
  */
 #include "host/nn/winograd.h"
 #include "base/cpu.h"
 #include "base/number.h"
 #include "host/panels.h"
 
-/* Planes of pixels, of which patches of `size` pixels begin at every fourth row and column. */
+/* Planes of pixels; patches of `size` x `size` pixels begin at every fourth row and column. */
 typedef struct winograd_field {
   float *pixels;
   int64_t planes, height, width, pad[2], size;
 } winograd_field;
 
-/* A pass: what it reads patches of, and what it has tiles of (for DATA the other way round). */
+/* A pass: the field that it reads patches of, and the one that it has tiles of (DATA swaps
+ * them). */
 typedef struct winograd {
   const dpt__winograd *by;
   const dpt__panels *panels;
   winograd_field in, out;
-  int64_t I, O;               /* planes of these */
-  int64_t down, along, tiles; /* tiles of an image, of all images */
-  int64_t block;              /* tiles of a block: whole panels */
-  int64_t row;                /* I, whole vectors */
+  int64_t I, O;               /* planes of in and out */
+  int64_t down, along, tiles; /* tiles down and along an image, and of all images */
+  int64_t block;              /* tiles per block: whole panels */
+  int64_t row;                /* I, rounded up to whole vectors */
 } winograd;
 
-/* A block's tiles of one plane, with zeros around: a copy of the rows that are there. */
+/* A block's tiles of one plane, surrounded by zeros: a copy of the rows that exist. */
 typedef struct winograd_view {
-  int64_t row;   /* floats of a row */
-  int64_t count; /* rows to copy: from `from` of a plane to `to` of the copy */
+  int64_t row;   /* floats per row */
+  int64_t count; /* rows to copy: from `from` in a plane to `to` in the copy */
   struct {
     int64_t from, to;
   } * rows;
-  int64_t *at;   /* where each tile's patch begins; at 0 are zeros */
+  int64_t *at;   /* where each tile's patch begins; at 0 there are zeros */
   float *pixels; /* copies of `planes` planes, `apart` floats apart */
   int64_t planes, apart;
 } winograd_view;
 
 static int64_t winograd_up(int64_t n, int64_t unit) { return dpt__ceil_div(n, unit) * unit; }
 
-/* Points are this far apart, at least n floats: not a multiple of the cache's size. */
+/* Returns the distance between points, at least n floats: not a multiple of the cache's size. */
 static int64_t winograd_apart(int64_t n) { return winograd_up(n, 16) + 16; }
 
 static float *winograd_floats(dpt__context *context, int64_t n) {
@@ -72,7 +73,7 @@ static winograd winograd_of(const struct dpt__convolution_args *a) {
   return w;
 }
 
-/* Memory for the views of blocks of a field, `planes` at once. */
+/* Allocates the views of a field's blocks, for `planes` planes at once. */
 static winograd_view winograd_room(dpt__context *context, const winograd *w,
                                    const winograd_field *f, int64_t planes) {
   winograd_view view = {.row = DPT__TILE * w->along + f->size - DPT__TILE, .planes = planes};
@@ -84,7 +85,7 @@ static winograd_view winograd_room(dpt__context *context, const winograd *w,
   return view;
 }
 
-/* The view of tiles first .. first + n - 1; those up to the block's end have zeros. */
+/* Sets the view to tiles first .. first + n - 1; later ones up to the block's end have zeros. */
 static void winograd_look(winograd_view *view, const winograd *w, const winograd_field *f,
                           int64_t first, int64_t n) {
   int64_t image = w->down * w->along, at = f->size;
@@ -108,7 +109,7 @@ static void winograd_look(winograd_view *view, const winograd *w, const winograd
   }
 }
 
-/* Copies a plane, to be the copy's number `place`. */
+/* Copies a plane to number `place` of the copies. */
 static void winograd_copy(const winograd_view *view, const winograd_field *f, int64_t plane,
                           int64_t place) {
   const float *from = f->pixels + plane * f->height * f->width;
@@ -117,7 +118,7 @@ static void winograd_copy(const winograd_view *view, const winograd_field *f, in
     memcpy(to + view->rows[r].to, from + view->rows[r].from, (size_t)f->width * sizeof(float));
 }
 
-/* u (points, O, row): the kernels' points. */
+/* Computes the points of plane o's kernels: u (points, O, row). */
 static void winograd_kernels(const winograd *w, const struct dpt__convolution_args *a, int64_t o,
                              float *u, int64_t apart) {
   int data = a->pass == DPT__PASS_DATA;
@@ -135,7 +136,7 @@ static void winograd_kernels(const winograd *w, const struct dpt__convolution_ar
   }
 }
 
-/* Where the pixels of a block's tiles go. */
+/* Computes the destinations of a block's tiles. */
 static void winograd_places(const winograd *w, dpt__winograd_tile *to, int64_t first, int64_t n,
                             int64_t whole) {
   int64_t image = w->down * w->along;
@@ -156,7 +157,7 @@ typedef struct winograd_block {
   dpt__winograd_tile *to;
 } winograd_block;
 
-/* The block from tile `first` on; returns 0 or a NaN. */
+/* Computes the block that begins with tile `first`; returns 0 or a NaN. */
 static float winograd_run(const winograd *w, winograd_block *b, const float *u, int64_t u_apart,
                           const float *bias, int64_t first) {
   int64_t n = dpt__min(w->block, w->tiles - first), lanes = w->by->lanes, panel = w->panels->panel;
@@ -221,7 +222,7 @@ typedef struct winograd_slice {
   int64_t patches_apart, gradients_apart;
 } winograd_slice;
 
-/* The patches of n tiles, a vector of planes from plane i on. */
+/* Transforms the patches of n tiles, for a vector of planes from plane i on. */
 static void winograd_patches(const winograd *w, winograd_slice *s, int64_t i, int64_t n) {
   int64_t lanes = w->by->lanes, panel = w->panels->panel, there = dpt__min(lanes, w->I - i);
   float *to = s->patches + i / panel * panel * n + i % panel;
@@ -234,7 +235,7 @@ static void winograd_patches(const winograd *w, winograd_slice *s, int64_t i, in
   }
 }
 
-/* The gradients of n tiles of plane o, which is the slice's number `place`. */
+/* Transforms the gradients of n tiles of plane o, which is number `place` of the slice. */
 static void winograd_gradients(const winograd *w, winograd_slice *s, int64_t o, int64_t place,
                                int64_t n) {
   const float *tile[DPT__WINOGRAD_LANES];
@@ -245,7 +246,7 @@ static void winograd_gradients(const winograd *w, winograd_slice *s, int64_t o, 
   }
 }
 
-/* Planes first .. last - 1 of sums (points, O, row), over blocks from .. to - 1. */
+/* Computes planes first .. last - 1 of sums (points, O, row), over blocks from .. to - 1. */
 static void winograd_add_up(const winograd *w, winograd_slice *s, float *sums, int64_t apart,
                             int64_t from, int64_t to, int64_t first, int64_t last) {
   for (int64_t block = from; block < to; block++) {
@@ -261,7 +262,7 @@ static void winograd_add_up(const winograd *w, winograd_slice *s, float *sums, i
   }
 }
 
-/* The gradients of the kernels that write plane o, from the sums of all chunks. */
+/* Computes the gradients of the kernels that write plane o, from the sums of all chunks. */
 static float winograd_finish(const winograd *w, float *fresh, float *sums, int64_t apart,
                              int64_t chunks, int64_t o) {
   float nan = 0;
@@ -277,7 +278,7 @@ static float winograd_finish(const winograd *w, float *fresh, float *sums, int64
 
 static int winograd_weights(dpt__context *context, winograd *w,
                             const struct dpt__convolution_args *a, int *overflowed) {
-  /* EACH: blocks of a chunk, about; at most so many chunks, and floats of their sums */
+  /* EACH: about so many blocks per chunk; at most CHUNKS chunks, and SUMS floats of their sums */
   enum { BLOCK = 128, EACH = 4, CHUNKS = 8, SUMS = 1 << 23 };
   int threads = (int)dpt__min(context->threads, MOST_THREADS);
   int64_t blocks = dpt__ceil_div(w->tiles, BLOCK), size = w->O * w->I * 9;
@@ -316,9 +317,9 @@ static int winograd_weights(dpt__context *context, winograd *w,
   return 0;
 }
 
-/* Whether it takes less time than oneDNN's direct convolutions, which need more products and fewer
- * transforms: with enough planes, pixels, and pixels of each tile. (KERNELS bounds the memory.) It
- * rounds more than sums do: errors are up to 1e-5 of the largest number. */
+/* Returns true if this takes less time than oneDNN's direct convolutions, which need more products
+ * and fewer transforms: with enough planes, pixels, and pixels of each tile. (KERNELS bounds the
+ * memory.) Rounding errors are larger than those of sums: up to 1e-5 of the largest number. */
 int dpt__conv_takes_winograd(const struct dpt__convolution_args *a) {
   enum { PLANES = 8, KERNELS = 1 << 20, PIXELS = 512, OF_A_TILE = 8 };
   const struct dpt__slide *s = &a->slide;

@@ -4,7 +4,8 @@
  * polynomials at 0, +-2/3, +-3/2 and infinity: of the sets of points that cost as little, the one
  * with the smallest rounding errors). Point p of lane l is at from[p * apart + l]. There is one
  * table for each instruction set.
- *   Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016.
+ *
+ * Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016.
  */
 #ifndef DPT_HOST_NN_WINOGRAD_H
 #define DPT_HOST_NN_WINOGRAD_H
@@ -25,7 +26,7 @@ typedef struct dpt__winograd {
   void (*patches)(float *to, int64_t apart, const float *const *patch, int64_t row);
   /* Transforms the gradients of tiles, 4 x 4, to points. */
   void (*gradients)(float *to, int64_t apart, const float *const *tile, int64_t row);
-  /* Transforms `lanes` kernels of 3 x 3 to points; element j of lane l is at w[l * between + j *
+  /* Transforms `lanes` kernels of 3 x 3 to points; element j of lane l: w[l * between + j *
    * step]. */
   void (*kernels)(float *to, int64_t apart, const float *w, int64_t between, int64_t step);
   /* Writes tiles, plus bias, `plane` floats after their destinations. Returns 0, or a NaN if they

@@ -1,7 +1,7 @@
 /* winograd.inc.c: the transforms for one instruction set: TABLE, BYTES of a vector.
  *
- * Invariant: a lane's numbers do not depend on the other lanes. A vector is made of groups of four
- * lanes; rows of pixels are read and written four at a time and turned over within the groups.
+ * Invariant: a lane's numbers do not depend on the other lanes. A vector consists of groups of four
+ * lanes; rows of pixels are read and written four at a time and transposed within the groups.
  */
 #include "host/nn/winograd.h"
 #include <string.h>
@@ -24,8 +24,8 @@ typedef float Q __attribute__((vector_size(16), aligned(sizeof(float)), may_alia
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* The points other than 0 and infinity are +-A and +-B; A * B = 1. BY: what the values at such a
- * point are divided by, the product of its distances from the others. */
+/* The points other than 0 and infinity are +-A and +-B; A * B = 1. BY: the divisor of the values at
+ * such a point, the product of its distances from the others. */
 #define A (2.0f / 3)
 #define A2 (A * A)
 #define A3 (A * A * A)
@@ -35,7 +35,7 @@ typedef float Q __attribute__((vector_size(16), aligned(sizeof(float)), may_alia
 #define BY_A (2 * A2 * (A2 - B2))
 #define BY_B (2 * B2 * (B2 - A2))
 
-/* What element 0 .. 3 of four tiles' rows is, from what tile 0 .. 3 of a group has, or back. */
+/* Transposes 4 x 4 numbers in each group: from tiles' pixels to pixels' tiles, or back. */
 INLINE void turn(V v[4]) {
   V a = MIX(v[0], v[1], 0, 4, 1, 5), b = MIX(v[0], v[1], 2, 6, 3, 7);
   V c = MIX(v[2], v[3], 0, 4, 1, 5), d = MIX(v[2], v[3], 2, 6, 3, 7);
@@ -43,7 +43,7 @@ INLINE void turn(V v[4]) {
   v[2] = MIX(b, d, 0, 1, 4, 5), v[3] = MIX(b, d, 2, 3, 6, 7);
 }
 
-/* Four pixels of each of the tiles k, 4 + k, 8 + k ... */
+/* Loads four pixels of each of the tiles k, 4 + k, 8 + k ... */
 INLINE V load(const float *const *tile, int k, int64_t at) {
 #if BYTES == 16
   return *(const V *)(tile[k] + at);
@@ -67,7 +67,7 @@ INLINE void load_turned(V v[4], const float *const *tile, int64_t at) {
   turn(v);
 }
 
-/* Six pixels to six points. */
+/* Transforms six pixels to six points. */
 INLINE void patch_line(V *t, const V *d) {
   V even = d[4] - B2 * d[2], odd = A * (d[3] - B2 * d[1]);
   V even_b = d[4] - A2 * d[2], odd_b = B * (d[3] - A2 * d[1]);
@@ -77,7 +77,7 @@ INLINE void patch_line(V *t, const V *d) {
   t[5] = d[5] + d[1] - (A2 + B2) * d[3];
 }
 
-/* Four gradients to six points. */
+/* Transforms four gradients to six points. */
 INLINE void gradient_line(V *t, const V *d) {
   V even = d[0] + A2 * d[2], odd = A * d[1] + A3 * d[3];
   V even_b = d[0] + B2 * d[2], odd_b = B * d[1] + B3 * d[3];
@@ -87,7 +87,7 @@ INLINE void gradient_line(V *t, const V *d) {
   t[5] = d[3];
 }
 
-/* Three weights to six points. */
+/* Transforms three weights to six points. */
 INLINE void kernel_line(V *t, const V *w) {
   V even = w[0] * (1 / BY_A) + w[2] * (A2 / BY_A), odd = w[1] * (A / BY_A);
   V even_b = w[0] * (1 / BY_B) + w[2] * (B2 / BY_B), odd_b = w[1] * (B / BY_B);
@@ -97,7 +97,7 @@ INLINE void kernel_line(V *t, const V *w) {
   t[5] = w[2];
 }
 
-/* Six points to four pixels. */
+/* Transforms six points to four pixels. */
 INLINE void tile_line(V *y, const V *m) {
   V sum = m[1] + m[2], less = m[1] - m[2], sum_b = m[3] + m[4], less_b = m[3] - m[4];
   y[0] = m[0] + sum + sum_b;
@@ -106,7 +106,7 @@ INLINE void tile_line(V *y, const V *m) {
   y[3] = A3 * less + B3 * less_b + m[5];
 }
 
-/* Six points to three weights. */
+/* Transforms six points to three weights. */
 INLINE void weight_line(V *w, const V *m) {
   V sum = (m[1] + m[2]) * (1 / BY_A), less = (m[1] - m[2]) * (A / BY_A);
   V sum_b = (m[3] + m[4]) * (1 / BY_B), less_b = (m[3] - m[4]) * (B / BY_B);
@@ -117,7 +117,7 @@ INLINE void weight_line(V *w, const V *m) {
 
 typedef void line_fn(V *to, const V *from);
 
-/* Points, from the columns of n transformed rows. */
+/* Computes points from the columns of n transformed rows. */
 INLINE void to_points(int n, V t[][6], line_fn *line, float *to, int64_t apart) {
 #pragma GCC unroll 6
   for (int c = 0; c < 6; c++) {
@@ -128,7 +128,7 @@ INLINE void to_points(int n, V t[][6], line_fn *line, float *to, int64_t apart) 
   }
 }
 
-/* n * n numbers, row by row, from points. Returns 0 * each, added up. */
+/* Computes n * n numbers, row by row, from points. Returns the sum of 0 times each number. */
 INLINE V from_points(int n, V *t, line_fn *line, const float *from, int64_t apart) {
   V half[6][4], nan = {0};
 #pragma GCC unroll 6

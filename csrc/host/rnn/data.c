@@ -1,15 +1,15 @@
-/* data.c: recurrent networks backward by their data: the steps in reverse, then the input's
- * product.
+/* data.c: the backward pass of recurrent networks with respect to data: the steps in reverse, then
+ * the input's product.
  *
- * Invariant: the gates of the reserve become the gradients by their sums (a GRU's n of h included),
- * which the weights' gradients are made of (weight.c).
+ * Invariant: the gates in the reserve become the gradients with respect to their sums (including a
+ * GRU's n of h), from which the weights' gradients are computed (weight.c).
  */
 #include "host/rnn/pass.h"
 
 #define DPT_ROWS "host/rnn/data.inc.c"
 #include "host/each_real.h"
 
-/* gx (N, I) = or += the gates' gradients times the input's matrices. */
+/* Computes gx (N, I) = or += the gates' gradients times the input's matrices. */
 static int data_give_input(const dpt__rnn_pass *s, void *gx) {
   const dpt__rnn_plan *p = s->plan;
   if (!s->input[0].b) {

@@ -1,6 +1,6 @@
 /* data.inc.c: the steps of data.c. */
 
-/* gx = or += the sum over the gates of the input, where x is what its matrices would return. */
+/* Computes gx = or += the sum over the gates of the input, for layers without input matrices. */
 static void FN(skipped)(const dpt__rnn_pass *s, T *gx) {
   const dpt__rnn_plan *p = s->plan;
   for (int64_t i = 0; i < p->N; i++)
@@ -11,8 +11,9 @@ static void FN(skipped)(const dpt__rnn_pass *s, T *gx) {
     }
 }
 
-/* Gates to gradients by their sums, for one row: from dh (by h, or by what is projected) and dc,
- * which becomes the gradient by the c before; t: tanh of c. */
+/* Converts one row of gates to gradients with respect to their sums, from dh (with respect to h, or
+ * to the projection's input) and dc, which becomes the gradient with respect to the previous c; t:
+ * tanh of c. */
 DPT__CLONES
 static void FN(lstm)(int64_t H, T *restrict g, const T *restrict dh, const T *restrict c_before,
                      const T *restrict t, T *restrict dc) {
@@ -27,7 +28,7 @@ static void FN(lstm)(int64_t H, T *restrict g, const T *restrict dh, const T *re
   }
 }
 
-/* dh becomes what goes to the h before without a product. */
+/* Converts gates as above; dh becomes the previous h's gradient, except the part by a product. */
 DPT__CLONES
 static void FN(gru)(int64_t H, T *restrict g, const T *restrict before, T *restrict dh) {
   for (int64_t j = 0; j < H; j++) {
@@ -51,7 +52,7 @@ static void FN(add)(int64_t n, T *restrict r, const T *restrict a) {
   for (int64_t j = 0; j < n; j++) r[j] += a[j];
 }
 
-/* Gradients of the states that end at this step: those that the user gave, or 0. */
+/* Sets the gradients of the states that end at this step: those that the user passed, or 0. */
 static void FN(begin)(const T *given, T *way, int64_t columns, const int32_t *order,
                       dpt__rnn_span span) {
   size_t bytes = (size_t)columns * sizeof *way;
@@ -62,14 +63,14 @@ static void FN(begin)(const T *given, T *way, int64_t columns, const int32_t *or
       memset(way + i * columns, 0, bytes);
 }
 
-/* Gradients of the states that begin at this step, to the user. */
+/* Copies the gradients of the states that begin at this step to the user's tensor. */
 static void FN(finish)(T *to, const T *way, int64_t columns, const int32_t *order,
                        dpt__rnn_span span) {
   for (int64_t i = span.came; to && i < span.n; i++)
     memcpy(to + order[i] * columns, way + i * columns, (size_t)columns * sizeof *way);
 }
 
-/* One row; dm: gradient by h, or by what is projected. */
+/* Computes one row; dm: gradient with respect to h, or to the projection's input. */
 static void FN(cell)(const dpt__rnn_pass *s, T *g, const T *before, const T *c_before, const T *c,
                      T *dm, T *dc, T *tanh) {
   int64_t H = s->plan->H;
@@ -110,7 +111,7 @@ static int FN(step)(const dpt__rnn_pass *s, int64_t t, int64_t first, dpt__rnn_s
     (s, g + i * p->row, (T *)s->before + (row + i) * O, c_before,
      lstm ? cells + (row + i) * H : NULL, dm + i * H, dc + i * H, (T *)s->tanhs + first * H);
   }
-  if (span.came || s->h0) /* else nobody asks */
+  if (span.came || s->h0) /* otherwise it is not needed */
     DPT__TRY(dpt__rnn_multiply(s, &s->recurrent, dh, O, g + p->shift, p->row, span.n,
                                s->cell == DPT_RNN_GRU));
   FN(finish)(s->h0, dh, O, order, span);

@@ -1,14 +1,15 @@
-/* forward.c: recurrent networks forward: a layer's input in one product, then the steps.
+/* forward.c: the forward pass of recurrent networks: a layer's input in one product, then the
+ * steps.
  *
- * Invariant: without a reserve all pseudo-layers share one block; the input of a layer is still
- * whole when the next direction reads it, since what the layer returns lies elsewhere.
+ * Invariant: without a reserve, all pseudo-layers share one block. The input of a layer is still
+ * intact when the next direction reads it, because the layer's output is elsewhere.
  */
 #include "host/rnn/pass.h"
 
 #define DPT_ROWS "host/rnn/forward.inc.c"
 #include "host/each_real.h"
 
-/* gates = what the input gives: x (N, I) times the input's matrices, or x itself for each gate. */
+/* Sets gates to x (N, I) times the input's matrices, or to x itself for each gate. */
 static int forward_read_input(const dpt__rnn_pass *s, const void *x) {
   const dpt__rnn_plan *p = s->plan;
   int64_t I = dpt__rnn_input(&p->a->rnn, s->layer);
@@ -25,7 +26,7 @@ static int forward_read_input(const dpt__rnn_pass *s, const void *x) {
   return 0;
 }
 
-/* One row of what is added to the gates. */
+/* Computes the row that is added to the gates. */
 static void forward_make_bias(const dpt__rnn_pass *s, void *bias) {
   const dpt__rnn_plan *p = s->plan;
   const void *in = dpt__rnn_weight(p, p->a->weight, s->layout.input_bias);
@@ -36,7 +37,7 @@ static void forward_make_bias(const dpt__rnn_pass *s, void *bias) {
     bias_f64(p, bias, in, rec);
 }
 
-/* One direction of a layer: x (N, I) to its columns of out (N, directions*O). */
+/* Computes one direction of a layer: x (N, I) to its columns of out (N, directions*O). */
 static int forward_direction(const dpt__rnn_plan *p, int layer, int d, const void *x, void *out) {
   const struct dpt__rnn_args *a = p->a;
   dpt__rnn_pass s = dpt__rnn_pass_of(p, layer, d, a->h0, a->c0, a->hn, a->cn);

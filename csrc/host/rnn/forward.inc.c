@@ -1,7 +1,7 @@
 /* forward.inc.c: the steps of forward.c. */
 
-/* The sum of the two biases as the gates of a row lie: the n of a GRU has both apart, one of them
- * in front. */
+/* Computes the sum of the two biases in the layout of a row of gates. The two biases of a GRU's n
+ * stay separate, the input's at the front. */
 static void FN(bias)(const dpt__rnn_plan *p, T *bias, const T *in, const T *rec) {
   for (int64_t j = 0; j < p->row; j++) bias[j] = 0;
   for (int64_t j = 0; j < p->gates; j++) {
@@ -25,7 +25,7 @@ static void FN(multiply)(int64_t n, T *restrict r, const T *restrict a) {
   for (int64_t j = 0; j < n; j++) r[j] *= a[j];
 }
 
-/* g: n of the input, r, z, n of h. */
+/* Layout of g: n of the input, r, z, n of h. */
 DPT__CLONES
 static void FN(gru_new)(int64_t H, T *restrict g) {
   for (int64_t j = 0; j < H; j++) g[j] += g[H + j] * g[3 * H + j];
@@ -35,7 +35,7 @@ static void FN(gru_out)(int64_t H, const T *restrict g, const T *restrict before
   for (int64_t j = 0; j < H; j++) h[j] = g[j] + g[2 * H + j] * (before[j] - g[j]);
 }
 
-/* Sums to gates to h (a projection's input), for one row; c: the cell's position. */
+/* Converts sums to gates to h (or the projection's input), for one row; c: the cell's address. */
 static void FN(cell)(const dpt__rnn_pass *s, T *g, const T *before, const T *c_before, T *c, T *h) {
   int64_t H = s->plan->H;
   FN(add)(s->plan->row, g, s->bias);
@@ -63,7 +63,7 @@ static void FN(cell)(const dpt__rnn_pass *s, T *g, const T *before, const T *c_b
   }
 }
 
-/* h before step t: of the step before it is there; what begins here comes from h0. */
+/* Completes h before step t: rows from the step before have it; those that begin here copy h0. */
 static void FN(begin)(const dpt__rnn_pass *s, T *before, int64_t first, dpt__rnn_span span) {
   const dpt__rnn_plan *p = s->plan;
   size_t bytes = (size_t)p->O * sizeof *before;
@@ -74,7 +74,7 @@ static void FN(begin)(const dpt__rnn_pass *s, T *before, int64_t first, dpt__rnn
       memset(before + i * p->O, 0, bytes);
 }
 
-/* h (a row of out) to the step behind, or to hn; and c, which ends here, to cn. */
+/* Copies h (a row of out) to the next step or, at the sequence's end, to hn; then also c to cn. */
 static void FN(hand_on)(const dpt__rnn_pass *s, const T *h, int64_t t, int64_t i, int stays) {
   const dpt__rnn_plan *p = s->plan;
   T *to = stays   ? (T *)s->before + (p->first[t + s->step] + i) * p->O

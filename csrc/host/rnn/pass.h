@@ -1,7 +1,7 @@
 /* pass.h: the pass of one pseudo-layer through the steps, forward or backward.
  *
- * Invariant: a thread goes through all steps of a run of sequences alone, and reads and writes
- * nothing of the other threads. Element types are those of the plan.
+ * Invariant: a thread goes through all steps of a run of sequences alone, and reads and writes no
+ * data of other threads. Element types are those of the plan.
  */
 #ifndef DPT_HOST_RNN_PASS_H
 #define DPT_HOST_RNN_PASS_H
@@ -31,12 +31,12 @@ typedef struct dpt__rnn_pass {
   void *out;               /* this direction's columns of the layer's output, or of its gradient */
   const void *bias;        /* a row of gates */
   dpt__rnn_matrix input[2], recurrent, projection; /* input: one for each slice of the plan */
-  void *dh, *dc, *dm, *tanhs; /* backward: (B, O), 3 x (B, H): gradients on the way, tanh of c */
+  void *dh, *dc, *dm, *tanhs; /* backward: (B, O), 3 x (B, H): running gradients, tanh of c */
   dpt__row_fn *sigmoid, *tanh;
 } dpt__rnn_pass;
 
-/* Returns the fields that both directions of a pass share; the caller sets the rest. States are of
- * all pseudo-layers, or NULL. */
+/* Returns the fields that forward and backward passes share; the caller sets the rest. States are
+ * of all pseudo-layers, or NULL. */
 dpt__rnn_pass dpt__rnn_pass_of(const dpt__rnn_plan *p, int layer, int direction, void *h0, void *c0,
                                void *hn, void *cn);
 /* Runs rows first .. end-1 of the sorted sequences through all steps. */
@@ -46,8 +46,7 @@ int dpt__rnn_run_all(const dpt__rnn_pass *s, dpt__rnn_run *run);
 /* Prepares a part of the weights for products; part -1: there is none. */
 void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t part, int64_t k,
                           int64_t n, int64_t row, int64_t col);
-/* Prepares the input's matrices: x times them gives gates or, if turned, gates times them give
- * x. */
+/* Prepares the input's matrices: x times them gives gates or, if turned, gates times them x. */
 void dpt__rnn_inputs_make(dpt__rnn_pass *s, int turned);
 /* Runs product->pack on the threads of the context, which changes no bit. */
 void dpt__rnn_lay_out(const dpt__rnn_plan *p, const dpt__panels *product, void *to, const void *b,
@@ -59,8 +58,8 @@ int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c,
 int dpt__rnn_multiply_all(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c, int64_t c_row,
                           const void *a, int64_t a_row, int add);
 
-/* The number of a run's sequences that exist at step t; of these, the number that existed at the
- * step before (`came`) and that will exist at the step after (`stay`). */
+/* Counts of a run's sequences: those present at step t (n) and, of these, those present at the step
+ * before (`came`) and at the step after (`stay`). */
 typedef struct dpt__rnn_span {
   int64_t n, came, stay;
 } dpt__rnn_span;

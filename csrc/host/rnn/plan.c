@@ -1,9 +1,9 @@
-/* plan.c: the order of rows, and what runs over all of them (plan.h has the rules). */
+/* plan.c: the order of rows, and work on all of them (see plan.h). */
 #include "host/rnn/plan.h"
 #include "host/nn/real.h"
 #include "rnn/dropout.h"
 
-/* Longest first, equals in the users' order. */
+/* Sorts sequences by decreasing length, equal ones in the users' order. */
 static void plan_sort(const dpt__rnn_plan *p, int64_t *begins) {
   const struct dpt__rnn_args *a = p->a;
   memset(begins, 0, (size_t)(p->steps + 2) * sizeof *begins);
@@ -52,7 +52,7 @@ void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dp
   for (int64_t t = 0, first = 0; t < p->steps; first += p->active[t++]) p->first[t] = first;
 }
 
-/* The users' row of step t of sorted sequence i. */
+/* Returns the users' row of step t of sorted sequence i. */
 static int64_t plan_users_row(const dpt__rnn_plan *p, int64_t t, int64_t i) {
   return p->a->rnn.batch_first ? p->order[i] * p->steps + t : t * p->B + p->order[i];
 }
@@ -80,7 +80,7 @@ void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, in
     }
 }
 
-/* One row, whose first element is at `position`. */
+/* Applies dropout to one row, whose first element is at `position`. */
 static void plan_drop_row(const dpt__rnn_plan *p, int64_t sequence, int64_t position, void *at) {
   const dpt_rnn *r = &p->a->rnn;
   uint64_t keep = dpt__rnn_keep(r);

@@ -57,8 +57,8 @@ void dpt__rnn_pack(const dpt__rnn_plan *p, void *packed, const void *users, int6
 void dpt__rnn_unpack(const dpt__rnn_plan *p, void *users, const void *packed, int64_t columns);
 /* Multiplies a layer's output to the next layer (or its gradient) by dropout's mask. */
 void dpt__rnn_dropout(const dpt__rnn_plan *p, int layer, void *packed);
-/* Splits the sequences into `parts` runs of about equally many rows; run i is cuts[i] ..
- * cuts[i+1]-1. */
+/* Splits the sequences into `parts` runs of about equally many rows; run i is [cuts[i],
+ * cuts[i+1]). */
 void dpt__rnn_cut(const dpt__rnn_plan *p, int parts, int64_t *cuts);
 
 #endif

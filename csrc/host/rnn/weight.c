@@ -1,26 +1,27 @@
-/* weight.c: recurrent networks backward by their weights, from the gradients by the sums that
- * data.c left in the reserve.
+/* weight.c: the backward pass of recurrent networks with respect to weights, from the gradients of
+ * the gates' sums that data.c left in the reserve.
  *
- * Invariant: a matrix gets the products of BLOCK rows after another, in their order, whatever the
+ * Invariant: a matrix receives the products of one block of BLOCK rows after another, whatever the
  * number of threads is.
  */
 #include "host/rnn/pass.h"
 
 enum {
-  BLOCK = 512, /* rows at once: what is laid out of them stays in the caches */
-  CHUNK = 64,  /* columns that a thread takes at once */
+  BLOCK = 512, /* rows at once: packed, they stay in the caches */
+  CHUNK = 64,  /* columns that a thread processes at once */
   FACTORS = 3
 };
 
-/* A part of the gradient: columns begin .. end-1 of the gates' gradients, turned over, times rows
- * of `of` (N, columns). */
+/* A part of the gradient: columns begin .. end-1 of the gates' gradients, transposed, times rows of
+ * `of` (N, columns). */
 typedef struct factor {
   int64_t part, begin, end, columns; /* no columns: there is none */
   const void *of;
   void *panels;
 } factor;
 
-/* The first k rows of `by` (N, n), columns first .. first+CHUNK-1, into the parts. */
+/* Adds the products of the first k rows of `by` (N, n), columns first .. first+CHUNK-1, to the
+ * parts. */
 static void weight_chunk(const dpt__rnn_pass *pass, const void *by, int64_t n, int64_t k,
                          int64_t first, const factor *factors, void *turned) {
   const dpt__rnn_plan *p = pass->plan;
@@ -36,7 +37,7 @@ static void weight_chunk(const dpt__rnn_pass *pass, const void *by, int64_t n, i
   }
 }
 
-/* by (N, n): the gradients that all factors have. */
+/* Adds the products of all rows. by (N, n): the gradients that all factors share. */
 static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n, factor *factors) {
   const dpt__rnn_plan *p = pass->plan;
   int64_t most = BLOCK < p->N ? BLOCK : p->N, size = CHUNK * most;
@@ -62,7 +63,7 @@ static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n
   }
 }
 
-/* Adds n elements to the gradient, from `first` on in a part of it. */
+/* Adds n elements to a part of the gradient, from element `first` of the part on. */
 static void weight_add(const dpt__rnn_plan *p, int64_t part, int64_t first, const void *from,
                        int64_t n) {
   void *to = dpt__rnn_weight(p, p->a->gw, part < 0 ? part : part + first);
