@@ -93,8 +93,8 @@ static void blas_take_environment_back(char **before) {
 
 /* ---- an open file -------------------------------------------------------------------------- */
 
-/* Returns true if the library reads 64 bits where dpt passes an int. Such a library takes a count
- * of 2 with other upper bits for a negative one and returns 0 for a dot product. */
+/* Returns true if the library reads 64 bits where dpt passes an int. For such a library a count of
+ * 2 with other upper bits is negative, and a dot product is 0. */
 static int blas_is_wide(const struct names *names) {
   double (*dot)(int64_t, const double *, int64_t, const double *, int64_t);
   *(void **)&dot = blas_find(names, "cblas_ddot");

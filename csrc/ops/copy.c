@@ -2,11 +2,11 @@
  *
  * Invariant: when dpt_copy returns, ordinary host memory has been read or written. Reading it does
  * not wait for work queued before: the elements go through a page-locked buffer. They are copied
- * directly only if the stream is idle and this thread may copy them itself, or if they are so many
- * that a second pass over memory would take longer than waiting for the first. Writing it waits for
- * exactly the current stream of the source's device. Between devices no thread waits: events order
- * the two current streams. The transferred data is contiguous and of the smaller of the two types;
- * each side converts it to or from that form with its own convert kernel.
+ * directly only if the stream is idle and either this thread may copy them itself or they are so
+ * many that a second pass over memory would take longer than waiting for the first. Writing host
+ * memory waits for exactly the current stream of the source's device. Between devices no thread
+ * waits: events order the two current streams. The transferred data is contiguous and of the
+ * smaller of the two types; each side converts it to or from that form with its own convert kernel.
  */
 #include "ops/copy.h"
 

@@ -28,7 +28,8 @@ static void FN(lstm)(int64_t H, T *restrict g, const T *restrict dh, const T *re
   }
 }
 
-/* Converts gates as above; dh becomes the previous h's gradient, except the part by a product. */
+/* Converts gates as above; dh becomes the part of the previous h's gradient that needs no
+ * product. */
 DPT__CLONES
 static void FN(gru)(int64_t H, T *restrict g, const T *restrict before, T *restrict dh) {
   for (int64_t j = 0; j < H; j++) {

@@ -1,8 +1,8 @@
 /* weight.c: the backward pass of recurrent networks with respect to weights, from the gradients of
  * the gates' sums that data.c left in the reserve.
  *
- * Invariant: a matrix receives the products of one block of BLOCK rows after another, whatever the
- * number of threads is.
+ * Invariant: a matrix receives the products of one block of BLOCK rows after another, in order,
+ * whatever the number of threads is.
  */
 #include "host/rnn/pass.h"
 
