@@ -19,7 +19,7 @@ typedef struct words {
   uint64_t count;
 } words;
 
-/* Rejects a call that is being captured in a graph. Must precede all changes. */
+/* Rejects a call on a device that is being captured in a graph. Must precede all changes. */
 static int draw_check_capture(const char *fn, const dpt_tensor *on) {
   return dpt__is_device(on->kind_) ? dpt__capture_rejects(fn, "it draws on the host") : 0;
 }
