@@ -3,9 +3,10 @@
 #define DPT_DISTRIBUTED_LEAVE_H
 #include "distributed/job.h"
 
-/* Sets this rank's state; does not return if another thread has failed it, and ends it. */
+/* Sets this rank's state. Does not return if another thread has set FAILED and is ending this
+ * rank. */
 void dpt__set_state(int state);
-/* For the end of the process, with that exit status. */
+/* Leaves the job at the end of the process, which has that exit status. */
 void dpt__leave(int status);
 
 #endif

@@ -1,11 +1,11 @@
-/* narrow.h: reductions over ranks of numbers that travel in 16 bits each. */
+/* narrow.h: reductions over ranks whose elements are sent in 16 bits each. */
 #ifndef DPT_DISTRIBUTED_NARROW_H
 #define DPT_DISTRIBUTED_NARROW_H
 #include "distributed/job.h"
 
-/* Returns 1 if a reduction's numbers travel in 16 bits. */
+/* Returns 1 if a reduction's elements are sent in 16 bits. */
 int dpt__narrow_takes(const dpt__signature *signature);
-/* Reduces count elements of its type, in place, for all ranks. */
+/* All-reduces `count` elements of the signature's type in place. */
 int dpt__narrow_all_reduce(const dpt__ranks *group, const dpt__signature *signature, void *data,
                            int64_t count);
 

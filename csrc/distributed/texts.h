@@ -1,4 +1,4 @@
-/* texts.h: the properties of each operation of ranks (collectives.def), and operations in words. */
+/* texts.h: properties of each operation of ranks (collectives.def), and operations as text. */
 #ifndef DPT_DISTRIBUTED_TEXTS_H
 #define DPT_DISTRIBUTED_TEXTS_H
 #include "device/collectives.h"
@@ -10,7 +10,7 @@ enum dpt__parts {
   DPT__NONE,
   DPT__PART,
   DPT__WHOLE,     /* a part for each rank */
-  DPT__ROOT_WHOLE /* on the root; elsewhere none */
+  DPT__ROOT_WHOLE /* on the root; nothing elsewhere */
 };
 
 typedef struct dpt__collective_kind {
@@ -19,14 +19,15 @@ typedef struct dpt__collective_kind {
 } dpt__collective_kind;
 
 const dpt__collective_kind *dpt__kind_of(const dpt__signature *signature);
-/* "allReduce", as DPT_RANKS_ALL_REDUCE; "?" of a number that is none. */
+/* Returns the name of an operation, such as "allReduce" for DPT_RANKS_ALL_REDUCE; "?" if
+ * unknown. */
 const char *dpt__collective_name(uint32_t what);
-/* Returns 1 for a send, receive or exchange, which has no place in a group's order. */
+/* Returns 1 for a send, receive or exchange, which have no number in a group's order. */
 int dpt__is_message(const dpt__signature *signature);
 
-/* "allReduce of 12 Float elements (sum)" */
+/* Formats a signature: "allReduce of 12 Float elements (sum)". */
 const char *dpt__signature_text(char text[160], const dpt__signature *signature);
-/* With its purpose: "allReduce of 12 Float elements (sum), gradients, bucket 1" */
+/* Formats it with its purpose: "allReduce of 12 Float elements (sum), gradients, bucket 1". */
 enum { DPT__OPERATION_TEXT = 160 + DPT__RECORD_NAME };
 const char *dpt__operation_text(char text[DPT__OPERATION_TEXT], const dpt__operation *operation);
 

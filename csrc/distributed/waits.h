@@ -1,7 +1,7 @@
-/* waits.h: operations that wait in vain: findings, as texts.
+/* waits.h: finds operations that wait in vain (deadlocks), and describes them as text.
  *
- * Invariant: a rank that has not begun an operation is missing only if it cannot begin it any more:
- * it has left, or it waits for this one.
+ * Invariant: a rank that has not begun an operation counts as missing only if it can no longer
+ * begin it: it has left, or it waits for this rank.
  */
 #ifndef DPT_DISTRIBUTED_WAITS_H
 #define DPT_DISTRIBUTED_WAITS_H
@@ -10,11 +10,13 @@
 
 /* Returns 1 if rank k has begun this rank's operation. */
 int dpt__waits_came(int k, const dpt__operation *own);
-/* Finds a rank that has left and that this rank's operation, by its number in the record, needs. */
+/* Finds a rank that has left although this rank's operation needs it. which: the operation's number
+ * in the record. */
 int dpt__waits_absent(char text[DPT__FINDING], uint64_t which, const dpt__operation *own);
-/* Finds ranks of which each waits for the next and the last for this one. */
+/* Finds a cycle of ranks, each of which waits for the next and the last for this one. */
 int dpt__waits_circle(char text[DPT__FINDING]);
-/* When all ranks have left: finds an operation that this one has begun and another has not. */
+/* Finds an operation that this rank has begun and another has not. Called after all ranks have
+ * left. */
 int dpt__waits_leftover(char text[DPT__FINDING]);
 
 #endif

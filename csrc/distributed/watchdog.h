@@ -1,23 +1,23 @@
-/* watchdog.h: one thread of each rank looks after the job, so that nothing hangs.
+/* watchdog.h: one thread of each rank that monitors the job, so that nothing hangs.
  *
- * Invariant: it alone decides that the job ends, but for what a thread of this rank has met itself
- * (dpt__abort_job). All ranks end, each with one message; what another rank of this host has said
- * is not said again.
+ * Invariant: only the watchdog ends the job, except for errors that a thread of this rank meets
+ * itself (dpt__abort_job). All ranks end, each with one message; a message that another rank of
+ * this host has printed is not repeated.
  */
 #ifndef DPT_DISTRIBUTED_WATCHDOG_H
 #define DPT_DISTRIBUTED_WATCHDOG_H
 #include "distributed/job.h"
 
 int dpt__watch_begin(void);
-/* For ranks that all have left: ends the news between hosts, and the job if ranks have not done the
- * same; then the thread ends. */
+/* Closes the job after all ranks have left: ends the news between hosts, and aborts the job if
+ * ranks have not run the same operations. After this the thread ends. */
 void dpt__watch_close(void);
 void dpt__watch_end(void);
-/* Ends this rank with a message, after it has let the others know. */
+/* Ends this rank with a message, after notifying the others. */
 void dpt__abort_job(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn, cold));
-/* Ends the job if another rank of this host is in another operation than this. */
+/* Ends the job if another rank of this host is in a different operation. */
 void dpt__watch_compare(const dpt__ranks *group, const dpt__operation *own);
-/* After the engine has failed: waits as long as the watchdog needs to find out why, if it can. */
+/* Waits after a failure of the engine until the watchdog has had time to find the cause. */
 void dpt__watch_let_explain(void);
 
 #endif
