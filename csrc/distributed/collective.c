@@ -1,16 +1,16 @@
 /* collective.c: one operation of a group of ranks on tensors.
  *
- * Invariant: operations are items of one stream, whose thread calls the engine (or, if nothing is
- * queued and the caller waits anyway, the caller's thread does); they have numbers in their group's
- * order, given under the lock in which they are queued, so that the order of this process's calls
- * is the order in which they run. The current stream of a device tensor is waited for, and waits in
- * turn; nothing waits on the host. Memory that the engine cannot read (a GPU's) is left to the
- * devices' library if the group has it (devices.c), and else goes through page-locked host memory.
- * The library's work goes into the native stream of the device's communication stream, which the
- * native streams of the tensors are ordered with by events; the stream of ranks records that work
- * as an operation from when all before it is done there until it has ended.
- * Sums of halves are taken in float (for all ranks in narrow.c); in deterministic mode sums of
- * floats are taken wide and in the order of ranks.
+ * Invariant: operations are items of one stream, whose thread calls the engine (the caller's thread
+ * does if nothing is queued and the caller waits anyway). Each has a number in its group's order,
+ * assigned under the lock under which it is queued, so operations run in the order of this
+ * process's calls. An operation waits for the current stream of a device tensor, and that stream
+ * waits for the operation; the host does not wait. Memory that the engine cannot read (a GPU's) is
+ * left to the devices' library if the group has it (devices.c), and otherwise copied through
+ * page-locked host memory. The library's work is enqueued on the native stream of the device's
+ * communication stream, which events order with the native streams of the tensors. The stream of
+ * ranks records that work as an operation, from the time when all earlier work there is done until
+ * it has ended. Sums of halves are computed in float (for all ranks in narrow.c); in deterministic
+ * mode sums of floats are computed in double and in rank order.
  */
 #include "distributed/collective.h"
 
@@ -32,26 +32,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ORDERED = 1 << 15 }; /* elements that are added up at once in the order of ranks */
+enum { ORDERED = 1 << 15 }; /* elements summed at once in rank order */
 
 enum { LINED_UP = 1, ISSUED };
 
 /* The part of a job that the devices' library does. */
 typedef struct issue {
-  dpt__counter reached; /* LINED_UP; ISSUED: or it could not be, status */
+  dpt__counter reached; /* LINED_UP, then ISSUED, also if issuing failed (status) */
   int status;
-  dpt__event item; /* the communication stream's item */
+  dpt__event item; /* the item of the communication stream */
   dpt__ongoing ongoing;
 } issue;
 
 typedef struct job {
-  dpt__operation operation; /* signature.count: of one rank's part, or of what all have */
+  dpt__operation operation; /* signature.count: elements of one rank's part */
   char *from, *to;
-  dpt__ranks *group, *made;    /* made: the group that the operation makes */
-  int *number;                 /* gets the made group's */
-  int32_t root, device, dtype; /* root: in the group; device: to be joined; dtype: of the memory */
+  dpt__ranks *group, *made;    /* made: the group that the operation makes, or NULL */
+  int *number;                 /* receives that group's number */
+  int32_t root, device, dtype; /* root: group rank; device: to join; dtype: in memory */
   issue *issue;                /* NULL: the engine does it */
-  int32_t messages;            /* only these are queued */
+  int32_t messages;            /* number of entries of `message`, which are queued with the job */
   dpt__message message[1];
 } job;
 
@@ -74,7 +74,7 @@ static void collective_divide(void *data, int dtype, int64_t count, int by) {
     for (int64_t i = 0; i < count; i++) d[i] /= by;
 }
 
-/* Every rank gets all elements and adds them up as the others do. */
+/* Sums on every rank: each gathers all elements and adds them in the same order. */
 static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count, int dtype) {
   size_t width = dpt__dtype_size(dtype);
   int64_t most = count < ORDERED ? count : ORDERED;
@@ -86,7 +86,7 @@ static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count
     char *at = (char *)data + (size_t)begin * width;
     status = dpt__job_own.engine->all_gather(g->joined, at, parts, n * (int64_t)width);
     for (int64_t i = 0; i < n && !status; i++) {
-      double sum = collective_element(parts, dtype, i); /* no 0 before it: -0 stays */
+      double sum = collective_element(parts, dtype, i); /* not from 0, which would lose -0 */
       for (int r = 1; r < g->n; r++) sum += collective_element(parts, dtype, r * n + i);
       if (dtype == DPT_F32)
         ((float *)at)[i] = (float)sum;
@@ -98,7 +98,7 @@ static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count
   return status;
 }
 
-/* In place, on every rank of the group, or (root) on one. */
+/* Reduces in place, on all ranks of the group (root < 0) or on one. */
 static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int dtype,
                              enum dpt__reduce_op how, int root, int ordered) {
   const dpt__engine *engine = dpt__job_own.engine;
@@ -108,7 +108,7 @@ static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int
   return engine->reduce(g->joined, data, count, dtype, how, root);
 }
 
-/* The same; halves as floats, and the mean. */
+/* Reduces in place like collective_sum_up, and supports halves (as floats) and the mean. */
 static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int64_t count,
                              int root) {
   const dpt__signature *s = &j->operation.signature;
@@ -150,7 +150,7 @@ static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
 
 /* ---- the item ---- */
 
-/* A group of one rank: nothing travels. */
+/* Runs an operation of a group of one rank: nothing is sent. */
 static int collective_alone(const dpt__ranks *g, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
@@ -160,7 +160,8 @@ static int collective_alone(const dpt__ranks *g, const job *j) {
   return 0;
 }
 
-/* Work that could not be issued is an error of the stream that was to do it. */
+/* Waits for issued work. If it could not be issued, the error is set on the stream that was to run
+ * it. */
 static int collective_perform_issued(const job *j) {
   dpt__counter_wait(&j->issue->reached, ISSUED);
   if (j->issue->status) return 1;
@@ -211,7 +212,7 @@ static double collective_link_factor(uint32_t what, double n) {
   return 0;
 }
 
-/* The least that it takes on the link of DPT_LINK, whose waiting takes no core. */
+/* Returns the minimum duration on the simulated link of DPT_LINK; waiting for it uses no core. */
 static int64_t collective_link_ns(const dpt__ranks *g, const dpt__signature *s) {
   int width = dpt__narrow_takes(s) ? 2 : (int)dpt__dtype_size((int)s->dtype);
   return dpt__link_ns((uint64_t)((double)s->count * width * collective_link_factor(s->what, g->n)));
@@ -263,7 +264,7 @@ static int collective_run(dpt__context *context, const void *args) {
   return status;
 }
 
-/* ---- the items of what the devices' library does ---- */
+/* ---- the items of operations of the devices' library ---- */
 
 static int collective_issue(dpt__context *context, const job *j) {
   issue *i = j->issue;
@@ -283,19 +284,21 @@ static int collective_issue(dpt__context *context, const job *j) {
   return status;
 }
 
-/* An error is that of the communication stream's item, and of this one. */
+/* Records the issued operation. An error is set on the communication stream's item and on this
+ * one. */
 static void collective_await_issued(dpt__context *context, const job *j) {
   issue *i = j->issue;
   dpt__counter_wait(&i->reached, LINED_UP);
   dpt__communicator_await_turn(j->group->devices, &i->ongoing);
   int failed = collective_run(context, j);
-  dpt__event_run(i->item); /* it uses the job no more, and its own error is set */
+  dpt__event_run(i->item); /* it no longer uses the job, and its own error is set */
   if (failed && !i->status) dpt__stream_set_error(i->item.stream, context->name, i->item.number);
   if (failed) dpt__communicators_give_up();
   dpt__stream_inherit(context->stream, context->number, i->item);
 }
 
-/* Both have the address of a job, and the one of ranks frees it. */
+/* Runs the item on either stream. Both items have the address of the job; the one of ranks frees
+ * it. */
 static int collective_run_issue(dpt__context *context, const void *args) {
   job *j = *(job *const *)args;
   if (context->stream != dpt__job_own.stream) return collective_issue(context, j);
@@ -305,7 +308,7 @@ static int collective_run_issue(dpt__context *context, const void *args) {
   return 0;
 }
 
-/* ---- what a call needs ---- */
+/* ---- checks ---- */
 
 static int64_t collective_parts(const dpt__ranks *g, int parts, int root) {
   if (parts == DPT__ROOT_WHOLE) return g->rank == root ? g->n : 0;
@@ -323,7 +326,7 @@ static int collective_check_tensor(const char *fn, const char *name, const dpt_t
   return 0;
 }
 
-/* Tags are doubled for the engine (messages.c). */
+/* Checks a tag. Tags are doubled for the engine (messages.c). */
 static int collective_check_tag(const char *fn, int tag) {
   enum { MOST = (1 << 30) - 1 };
   if (tag >= 0 && tag <= MOST) return 0;
@@ -337,7 +340,7 @@ static int collective_check_rank(const char *fn, const dpt__ranks *g, int rank, 
   return 0;
 }
 
-/* Returns a message of this rank, without its data. */
+/* Returns a message of this rank, its data not yet set. */
 static dpt__message collective_message(const dpt__ranks *g, int receives, const dpt_tensor *t,
                                        int peer, int tag) {
   return (dpt__message){.signature = {.what = receives ? DPT_RANKS_RECEIVE : DPT_RANKS_SEND,
@@ -348,7 +351,7 @@ static dpt__message collective_message(const dpt__ranks *g, int receives, const 
                         .tag = tag};
 }
 
-/* count: of one rank's part, or of what all have */
+/* count: elements of one rank's part */
 static dpt__signature collective_signature(const dpt_collective *c, const dpt__ranks *g, int dtype,
                                            int64_t count) {
   dpt__signature s = {.what = (uint32_t)c->what,
@@ -359,7 +362,7 @@ static dpt__signature collective_signature(const dpt_collective *c, const dpt__r
   const dpt__collective_kind *kind = dpt__kind_of(&s);
   int sums = kind->reduces && (c->how == DPT_RANKS_SUM || c->how == DPT_RANKS_MEAN);
   if (kind->reduces) s.how = (uint16_t)c->how;
-  s.root = (uint32_t)c->root; /* without a root: a number that all ranks have alike, or 0 */
+  s.root = (uint32_t)c->root; /* without a root: a number equal on all ranks, or 0 */
   if (c->wire)
     s.flags = c->wire == DPT_RANKS_HALVES ? DPT__AS_HALVES : DPT__AS_BFLOAT16;
   else if (sums && dpt__is_real(dtype) && dpt_deterministic_get())
@@ -406,17 +409,17 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
 
 /* ---- queueing ---- */
 
-/* A tensor that an operation reads or writes, and where its job has the address. */
+/* A tensor that an operation reads or writes. at: where its job stores the address. */
 typedef struct part {
-  dpt_tensor *given, *tensor; /* tensor: what it uses, `given` or `beside` */
+  dpt_tensor *given, *tensor; /* tensor: the one in use, `given` or `beside` */
   char **at;
   int loads, stores;
-  dpt__stream *stream; /* the current one of its device; NULL: host memory */
+  dpt__stream *stream; /* the current stream of its device; NULL: host memory */
   dpt_storage *staged;
   dpt_tensor beside;
 } part;
 
-/* A job and its tensors; now: the caller waits until it is done. */
+/* A job and its tensors. now: the caller waits until it is done. */
 typedef struct call {
   job *job;
   int n, now;
@@ -424,7 +427,7 @@ typedef struct call {
   uint64_t *number;
 } call;
 
-/* Queues it as an item of two streams, of which the other one is a device's. */
+/* Queues a job as an item of two streams: that of ranks and `other`, a device's. */
 static int collective_push_issue(const job *j, dpt__stream *other) {
   dpt__stream *ranks = dpt__job_own.stream;
   const char *name = dpt__collective_name(j->operation.signature.what);
@@ -446,9 +449,9 @@ static int collective_push_issue(const job *j, dpt__stream *other) {
   return status;
 }
 
-/* Runs the operation in the caller's thread if the caller waits and nothing is queued, but not in a
- * trace, which shows what streams run; queues it otherwise. device: the stream that issues what the
- * devices' library does, or NULL. */
+/* Runs the operation in the caller's thread if the caller waits and nothing is queued; queues it
+ * otherwise. While tracing it is always queued, since a trace shows the work of streams. device:
+ * the stream that issues the work of the devices' library, or NULL. */
 static int collective_submit(job *j, dpt__stream *device, int now, uint64_t *number) {
   static dpt__mutex lock = DPT__MUTEX_INIT;
   dpt__job *w = &dpt__job_own;
@@ -471,14 +474,14 @@ static int collective_submit(job *j, dpt__stream *device, int now, uint64_t *num
   return status || (now && dpt_collective_wait(*number));
 }
 
-/* Returns 1 if part i is the first on its stream. */
+/* Returns 1 if part i is the first of its stream. */
 static int collective_is_first(const call *c, int i) {
   for (int k = 0; k < i; k++)
     if (c->part[k].stream == c->part[i].stream) return 0;
   return c->part[i].stream != NULL;
 }
 
-/* The engine reads and writes a host device's memory where it is. */
+/* Runs the operation in place: the engine reads and writes the memory of host devices directly. */
 static int collective_run_in_place(call *c) {
   dpt__stream *ranks = dpt__job_own.stream;
   for (int i = 0; i < c->n; i++) {
@@ -498,7 +501,7 @@ static int collective_run_in_place(call *c) {
   return 0;
 }
 
-/* An item that waits for an event of a stream of another backend, as its thread. */
+/* Waits, in the stream's thread, for an event of a stream of another backend. */
 static int collective_run_await(dpt__context *context, const void *args) {
   dpt__event event = *(const dpt__event *)args;
   int status = dpt__event_wait_quietly(event);
@@ -512,8 +515,8 @@ static int collective_await_all(dpt__stream *stream, dpt__stream *other) {
          dpt__stream_push(stream, collective_run_await, "wait for ranks", &event, sizeof event);
 }
 
-/* Queues the operation after the streams of its tensors, which wait for it. Memory that is freed
- * after this is free on the tensors' own streams. */
+/* Queues the operation after the streams of its tensors, which then wait for it. Memory freed
+ * afterwards is freed on the tensors' own streams. */
 static int collective_run_between(call *c) {
   dpt__stream *ranks = dpt__job_own.stream;
   for (int i = 0; i < c->n; i++)
@@ -526,7 +529,7 @@ static int collective_run_between(call *c) {
 
 /* ---- through page-locked memory ---- */
 
-/* Page-locked memory beside a tensor, which both streams use. */
+/* Allocates page-locked memory for a tensor; both streams use it. */
 static int collective_stage(part *p) {
   size_t bytes = (size_t)dpt__count(p->tensor) * dpt__dtype_size(dpt__type(p->tensor));
   DPT__TRY(dpt_storage_new_pinned(&p->staged, DPT_U8, (int64_t)bytes));
@@ -566,8 +569,8 @@ static int collective_run_staged(call *c) {
 
 /* ---- by the devices' own library ---- */
 
-/* Tensors of the group's device, whose communication stream waits for their streams, and they for
- * it. */
+/* Runs the operation on tensors of the group's device. The device's communication stream waits for
+ * their streams before it, and they wait for that stream after it. */
 static int collective_run_on_device(call *c) {
   dpt__stream *device = dpt__communication_stream(c->job->group->device);
   if (!device) return 1;
@@ -598,8 +601,8 @@ static int collective_put_beside(const dpt__ranks *g, part *p, int kind) {
   return 0;
 }
 
-/* Copies tensors of another device, halves that are added up, and floats that travel as halves to
- * tensors of the group's device. */
+/* Replaces tensors of another device, halves to be summed, and floats to be sent as halves by
+ * tensors on the group's device. */
 static int collective_put(const dpt__ranks *g, const dpt__signature *s, part *p) {
   int kind = p->tensor->kind_;
   if (s->flags & DPT__AS_HALVES)
@@ -644,7 +647,7 @@ static int collective_join_devices(dpt__ranks *g, int device) {
 
 /* ---- calls ---- */
 
-/* Returns the first tensor of a device that is not a host device, or NULL. */
+/* Returns the first part on a device that is not a host device, or NULL. */
 static const part *collective_remote(const call *c) {
   for (int i = 0; i < c->n; i++)
     if (c->part[i].stream && c->part[i].stream->backend != &dpt__host) return &c->part[i];
@@ -712,7 +715,7 @@ static int collective_add_message(job *j, part *p, int i, const dpt_transfer *m)
   return 0;
 }
 
-/* Raises unless all tensors are of the host, or all of devices. */
+/* Fails unless all tensors are on the host, or all on devices. */
 static int collective_check_side(const part *parts, int n) {
   for (int i = 1; i < n; i++) {
     const dpt_tensor *a = parts[0].given, *b = parts[i].given;

@@ -1,17 +1,17 @@
 /* devices.c: see devices.h.
  *
- * Invariant: a group is asked once, by an operation of its own, whether all its ranks have the
- * library and can be joined; all come to the same answer, and keep why. A rank has one device in a
- * group, the first that it used there; tensors of its other devices are copied to that device and
- * back (collective.c). The library does no sums in the order of ranks, no types that it lacks, and
- * no minimum or maximum of floats: what it does with NaN is not specified.
+ * Invariant: one operation per group determines whether all its ranks have the library and can be
+ * joined. All ranks come to the same answer and keep the reason. A rank has one device in a group,
+ * the first that it used there; tensors of its other devices are copied to that device and back
+ * (collective.c). The library is not used for sums in rank order, types that it lacks, or minima
+ * and maxima of floats, whose result for NaN it does not specify.
  */
 #include "distributed/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What each rank tells the others of its group. */
+/* The data that each rank sends to the others of its group. */
 typedef struct offer {
   int32_t can;
   char why[DPT__WHY - 12];
@@ -31,7 +31,7 @@ static void devices_make_offer(const dpt__ranks *g, int device, offer *mine) {
     mine->can = 1;
 }
 
-/* *can: whether all can; *all: (n), what they say. */
+/* Exchanges the offers. *can: 1 if all ranks can; *all: (n), their offers. */
 static int devices_agree(dpt__ranks *g, const offer *mine, offer *all, int *can) {
   DPT__TRY(dpt__job_own.engine->all_gather(g->joined, mine, all, sizeof *mine));
   *can = 1;
@@ -42,7 +42,8 @@ static int devices_agree(dpt__ranks *g, const offer *mine, offer *all, int *can)
   return 0;
 }
 
-/* A rank that cannot be joined says so before anything travels by the others' communicators. */
+/* Joins the group. A rank that fails to join reports so before any data uses the others'
+ * communicators. */
 static int devices_join(dpt__ranks *g, int device, offer *mine, offer *all) {
   dpt__communicator *joined = NULL;
   int can;
@@ -77,7 +78,7 @@ int dpt__devices_take(const dpt__signature *s) {
   return !kind->reduces || (s->dtype != DPT_I16 && (is_sum || !dpt__is_real((int)s->dtype)));
 }
 
-/* Sends and receives of all parts, as one; this rank's own as well. */
+/* Sends and receives all parts, this rank's own included, as one operation. */
 static int devices_all_to_all(const dpt__ranks *g, void *native, int64_t bytes, const char *from,
                               char *to, dpt__ongoing *ongoing) {
   size_t n = 2 * (size_t)g->n;

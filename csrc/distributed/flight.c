@@ -1,4 +1,4 @@
-/* flight.c: reading the records of ranks for `dpt flight`. */
+/* flight.c: reads the records of ranks for `dpt flight`. */
 #include "base/status.h"
 #include "distributed/texts.h"
 

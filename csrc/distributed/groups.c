@@ -1,8 +1,8 @@
 /* groups.c: see groups.h.
  *
- * Invariant: all ranks make the same groups in the same order, so a group has one number and one
- * hash on all of them. A rank only releases a group; it is freed when the next one is made, since
- * the engine's part of it has to be freed by all its ranks at once.
+ * Invariant: all ranks make the same groups in the same order, so a group has the same number and
+ * hash on all of them. A rank only marks a group as released; the group is freed when the next one
+ * is made, since all its ranks must free the engine's part at the same time.
  */
 #include "distributed/groups.h"
 
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two groups of the same ranks are two. `made` is multiplied before the first rank is mixed in: a
- * small rank could undo the difference of two small numbers. The highest bit is that of pairs'
- * keys. */
+/* Returns a hash that differs even between groups of the same ranks. `made` is multiplied before
+ * the first rank is mixed in: otherwise a small rank could cancel the difference between two small
+ * numbers. The highest bit is reserved for pairs' keys. */
 static uint64_t groups_hash(uint64_t made, int n, const int *list) {
   uint64_t hash = (14695981039346656037u ^ made) * 1099511628211u;
   for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)list[i]) * 1099511628211u;
@@ -43,7 +43,7 @@ void dpt__group_free(dpt__ranks *g) {
   free(g);
 }
 
-/* A rank's part in the decision whether a group is freed. */
+/* A rank's vote on whether a group is freed. */
 typedef struct claim {
   int64_t released;
   dpt__channel channel;
@@ -60,7 +60,8 @@ static void groups_claim(claim *mine, int n) {
   dpt__unlock(&job->lock);
 }
 
-/* all: (ranks, n). The ranks of a group have done the same in it. */
+/* Returns 1 if all ranks have released a group. Ends the job if its ranks have not run the same
+ * operations in it. all: (ranks, n). */
 static int groups_are_done(const claim *all, int n, int number, const dpt__ranks *g) {
   const dpt__job *job = &dpt__job_own;
   const claim *mine = &all[job->rank * n + number];
@@ -87,7 +88,7 @@ static int groups_end(dpt__ranks *g, int number) {
   return status;
 }
 
-/* Only the maker of groups changes the list. */
+/* Returns a group. Only the maker of groups changes the list. */
 static dpt__ranks *groups_at(int number) {
   dpt__job *job = &dpt__job_own;
   dpt__lock(&job->lock);

@@ -1,9 +1,10 @@
-/* hosts.c: what ranks of other hosts do (see hosts.h).
+/* hosts.c: see hosts.h.
  *
- * Invariant: only the watchdog's thread comes here once the world is joined. News travels in rounds
- * that all ranks begin, by calls that are begun and asked about: a rank that is stopped or out of
- * reach ends no round, so that what is known of the others is what the last round said. A round
- * tells of the channels that have changed, as many as fit; the others come with the next ones.
+ * Invariant: after the world is joined, only the watchdog's thread calls these functions. News is
+ * exchanged in rounds that all ranks begin, by calls that are begun and then polled. While a rank
+ * is stopped or unreachable, no round ends, and the others' last known state is that of the last
+ * round. A round reports the channels that have changed, as many as fit; the rest follow in the
+ * next rounds.
  */
 #include "distributed/hosts.h"
 
@@ -13,11 +14,11 @@
 
 enum { ROUND_MS = 200, MS = 1000000, ENTRIES = sizeof((dpt__news *)0)->index / sizeof(int32_t) };
 
-static dpt__news mine, *arriving, *known; /* (size) of the last two; NULL: one host */
-static dpt__channel **channels;           /* (size): what each has told of, by index */
-static int *capacity, under_way;          /* capacity: (size), of those */
-static uint64_t told[DPT__CHANNELS];      /* the last operation of each that was told of */
-static int from;                          /* the channel to be looked at first */
+static dpt__news mine, *arriving, *known; /* the last two: (size), or NULL on one host */
+static dpt__channel **channels;  /* (size): the channels that each rank has reported, by index */
+static int *capacity, under_way; /* capacity: (size): allocated length of each */
+static uint64_t told[DPT__CHANNELS]; /* `which` of each channel when last reported */
+static int from;                     /* the channel to check first */
 static int64_t heard, next;
 
 static void hosts_say_channels(const dpt__record *r) {
@@ -42,7 +43,7 @@ static void hosts_say_channels(const dpt__record *r) {
 
 static void hosts_say(int closing) {
   const dpt__record *r = dpt__job_own.record;
-  mine.state = atomic_load(&r->state); /* first: after LEAVING nothing of the rest changes */
+  mine.state = atomic_load(&r->state); /* read first: after LEAVING the rest no longer changes */
   mine.closing = closing;
   mine.last = dpt__record_last(r, &mine.operation);
   hosts_say_channels(r);
@@ -50,7 +51,7 @@ static void hosts_say(int closing) {
   if (mine.state == DPT__RANK_FAILED) snprintf(mine.text, sizeof mine.text, "%.511s", r->text);
 }
 
-/* Keeps what rank k has told of its channels. */
+/* Stores the channels that rank k has reported. */
 static int hosts_keep_channels(int k) {
   const dpt__news *news = &known[k];
   for (int e = 0; e < news->changed; e++) {
@@ -94,7 +95,7 @@ int dpt__hosts_open(void) {
   if (!arriving || !known || !channels || !capacity)
     return dpt__no_memory("distributed: no host memory for the watchdog");
   for (int ended = 0; !ended; dpt__sleep(MS)) DPT__TRY(dpt__hosts_round(0, &ended));
-  return 0; /* joining has a deadline, too */
+  return 0; /* no limit here: the watchdog limits joining */
 }
 
 const dpt__news *dpt__hosts_news(int k) { return known ? &known[k] : NULL; }

@@ -1,16 +1,16 @@
-/* leave.c: the end of a rank: its states, and the conclusions that others draw from them.
+/* leave.c: the end of a rank: its states, and the conclusions that other ranks draw from them.
  *
  *   state     | set when                                  | others conclude
  *   ----------|-------------------------------------------|-------------------------------------
- *   STARTING  | the record is made                        | nothing: it connects
+ *   STARTING  | the record is made                        | nothing: it is connecting
  *   RUNNING   | all ranks are connected                   | nothing: it may begin operations,
- *             |                                           | also when its script has ended, from
- *             |                                           | what is queued on its devices
+ *             |                                           | even after its script has ended, from
+ *             |                                           | work queued on its devices
  *   FAILED    | it ends the job (dpt__abort_job)          | the job ends, with its message
- *   LEAVING   | its script has ended, and all that it has | it begins nothing any more: who
- *             | queued is done                            | waits for it waits in vain
- *   LEFT      | all ranks are leaving                     | what ranks have begun is final, and
- *             |                                           | has to be the same
+ *   LEAVING   | its script has ended, and all its queued  | it begins no more operations: ranks
+ *             | work is done                              | that wait for it wait in vain
+ *   LEFT      | all ranks are leaving                     | the operations that ranks have begun
+ *             |                                           | are final, and must be the same
  */
 #include "distributed/leave.h"
 
@@ -26,8 +26,8 @@ void dpt__set_state(int next) {
   for (;;) pause();
 }
 
-/* Before the end of the process waits for kernels and destroys MPI's libraries. All wait for each
- * other by a communicator of its own, where no barrier of a script can be met. */
+/* Runs before the end of the process waits for kernels and unloads MPI's libraries. All ranks wait
+ * for each other on a separate communicator, where this barrier cannot match one of a script. */
 void dpt__leave(int status) {
   dpt__job *job = &dpt__job_own;
   if (status) dpt__abort_job("rank %d has ended with status %d", job->rank, status);

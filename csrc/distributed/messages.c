@@ -1,10 +1,10 @@
 /* messages.c: see messages.h.
  *
- * Invariant: beside each message goes its signature, by the engine with a tag of its own, which the
- * receiver compares. All that this rank sends and receives by the engine at once is begun before
- * anything is waited for. A message that both ends send and receive by the devices' library says so
- * in its signature; that library knows no tags, so both ends begin those of one call by rising
- * tags.
+ * Invariant: each message's signature is sent along with it, by the engine with a tag of its own,
+ * and compared by the receiver. All transfers of a call by the engine are begun before any is
+ * waited for. A message that both ends transfer by the devices' library is marked so in its
+ * signature. That library has no tags, so both ends begin the messages of one call in ascending
+ * order of tags.
  */
 #include "distributed/messages.h"
 
@@ -17,7 +17,8 @@ static uint64_t messages_mix(uint64_t a, uint64_t b) {
   return x ^ x >> 32;
 }
 
-/* Messages of one class of tags may be received in another order than they were sent. */
+/* Sums up in a channel's chain, since messages of one class of tags may be received out of
+ * order. */
 static uint64_t messages_hash(const dpt__ranks *g, const dpt__message *m) {
   const dpt__signature *s = &m->signature;
   uint64_t hash = messages_mix((uint64_t)s->count, s->dtype);
@@ -50,15 +51,15 @@ static void messages_compare(const dpt__signature *own, const dpt__signature *it
                  dpt__signature_text(b, its));
 }
 
-/* A call that is under way. */
+/* A call under way. */
 typedef struct messages {
   int n, transfers;
   const dpt__message *message;
-  dpt__signature *got;     /* (n): of what is received */
-  dpt__transfer *transfer; /* (2 n): the headers, then what goes by the engine */
+  dpt__signature *got;     /* (n): received signatures */
+  dpt__transfer *transfer; /* (2 n): signatures, then the data that the engine transfers */
 } messages;
 
-/* Calls of the devices' library: (n). */
+/* Calls of the devices' library; arrays of n. */
 typedef struct calls {
   int n;
   dpt__collective_call *call;

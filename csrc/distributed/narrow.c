@@ -1,9 +1,9 @@
-/* narrow.c: reductions over ranks of numbers that travel in 16 bits each.
+/* narrow.c: reductions over ranks whose elements are sent in 16 bits each.
  *
- * Invariant: rank i gets all ranks' i-th parts, reduces them as floats in the order of ranks, and
- * sends the result, rounded once more, to all. So a rank sends 2 (n-1)/n times 2 bytes for an
- * element, as a ring would, a sum is rounded once however many ranks there are, and all ranks have
- * its bits. A rank alone rounds as well. What is under way at once fits the cache.
+ * Invariant: rank i receives the i-th part of all ranks, reduces it in float in rank order, and
+ * sends the result, rounded once more, to all. So a rank sends 2 (n-1)/n times 2 bytes per element,
+ * as in a ring; a sum is rounded once, however many ranks there are; and all ranks get the same
+ * bits. A single rank rounds as well. A chunk in flight fits in the cache.
  */
 #include "distributed/narrow.h"
 
@@ -14,20 +14,20 @@
 #include <string.h>
 
 enum {
-  CHUNK = 1 << 19, /* elements that are under way at once */
-  BLOCK = 1024     /* elements that are floats at once */
+  CHUNK = 1 << 19, /* elements in flight at once */
+  BLOCK = 1024     /* elements converted to float at once */
 };
 
 typedef struct narrow {
   const dpt__ranks *group;
-  int dtype, halves, how; /* of the memory; whether halves travel, or bfloat16; DPT_RANKS_SUM ... */
+  int dtype, halves, how; /* type in memory; 1: sends halves, 0: bfloat16; DPT_RANKS_SUM ... */
 } narrow;
 
 int dpt__narrow_takes(const dpt__signature *s) {
   return s->dtype == DPT_F16 || s->flags & (DPT__AS_HALVES | DPT__AS_BFLOAT16);
 }
 
-/* ---- floats and what travels ---- */
+/* ---- floats and the wire format ---- */
 
 DPT__CLONES
 static void narrow_to_halves(int64_t n, uint16_t *restrict to, const float *restrict from) {
@@ -39,7 +39,7 @@ static void narrow_from_halves(int64_t n, float *restrict to, const uint16_t *re
   for (int64_t i = 0; i < n; i++) to[i] = dpt__half_to_float(from[i]);
 }
 
-/* bfloat16 is the upper half of a float: to the nearest, of two equally near ones to the even. */
+/* Converts to bfloat16, the upper half of a float: rounds to nearest, ties to even. */
 DPT__CLONES
 static void narrow_to_bfloat16(int64_t n, uint16_t *restrict to, const float *restrict from) {
   for (int64_t i = 0; i < n; i++) {
@@ -74,7 +74,7 @@ static void narrow_from_wire(const narrow *w, int64_t n, float *to, const uint16
 
 /* ---- memory and floats ---- */
 
-/* n <= BLOCK elements of data from `first` on; wide: room for them. */
+/* Returns n <= BLOCK elements of data from `first` on as floats; wide: a buffer for them. */
 static const float *narrow_floats(const narrow *w, int64_t n, const void *data, int64_t first,
                                   float *wide) {
   if (w->dtype == DPT_F32) return (const float *)data + first;
@@ -96,7 +96,7 @@ static void narrow_put(const narrow *w, int64_t n, void *data, int64_t first, co
         ((double *)data)[first + i] = from[i];
 }
 
-/* Whether elements travel as they lie in memory. */
+/* Returns 1 if elements are sent in the format that they have in memory. */
 static int narrow_is_wire(const narrow *w) { return w->dtype == DPT_F16 && w->halves; }
 
 static int64_t narrow_block(int64_t left) { return left < BLOCK ? left : BLOCK; }
@@ -123,7 +123,7 @@ static void narrow_unpack(const narrow *w, int64_t n, void *data, int64_t first,
 
 /* ---- reductions ---- */
 
-/* NaN wins. */
+/* Accumulates x into r; NaN propagates. */
 DPT__CLONES
 static void narrow_join(int64_t n, int how, float *restrict r, const float *restrict x) {
   if (how == DPT_RANKS_MIN)
@@ -134,7 +134,7 @@ static void narrow_join(int64_t n, int how, float *restrict r, const float *rest
     for (int64_t i = 0; i < n; i++) r[i] += x[i];
 }
 
-/* to: `part` elements, of as many of each rank. */
+/* Reduces the ranks' parts (ranks, part) to `to` (part). */
 static void narrow_reduce(const narrow *w, int64_t part, uint16_t *to, const uint16_t *from) {
   int ranks = w->group->n;
   float result[BLOCK], other[BLOCK];
@@ -150,7 +150,7 @@ static void narrow_reduce(const narrow *w, int64_t part, uint16_t *to, const uin
   }
 }
 
-/* `sent` (ranks, part) of all ranks to `got`, their reduction. */
+/* Reduces `sent` (ranks, part) over all ranks into `got`; overwrites `sent`. */
 static int narrow_exchange(const narrow *w, int64_t part, uint16_t *sent, uint16_t *got) {
   const dpt__engine *engine = dpt__job_own.engine;
   void *joined = w->group->joined;

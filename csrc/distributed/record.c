@@ -35,7 +35,7 @@ static void *record_map(const char *path, int flags, int protection) {
   if (file < 0) return NULL;
   void *at = MAP_FAILED;
   int writes = (protection & PROT_WRITE) != 0;
-  /* the disk's blocks are taken now: a full one is no SIGBUS later */
+  /* allocates the disk blocks now, so that a full disk does not raise SIGBUS later */
   if ((!writes || !posix_fallocate(file, 0, sizeof(dpt__record))) && !fstat(file, &info) &&
       info.st_size == (off_t)sizeof(dpt__record) && info.st_uid == getuid())
     at = mmap(NULL, sizeof(dpt__record), protection, MAP_SHARED, file, 0);
@@ -43,7 +43,7 @@ static void *record_map(const char *path, int flags, int protection) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-static dpt__record own; /* where no file is made */
+static dpt__record own; /* used if no file is made */
 static char program[DPT__RECORD_NAME];
 
 void dpt__record_program(const char *name) {
@@ -68,7 +68,7 @@ static dpt__record *record_begin(dpt__record *r, int rank, int size) {
 
 dpt__record *dpt__record_new(const char *job, int rank, int size) {
   char path[512];
-  unlink(record_path_of(path, job, rank)); /* others may still map that of an earlier job */
+  unlink(record_path_of(path, job, rank)); /* others may still map the file of an earlier job */
   dpt__record *r = record_map(path, O_RDWR | O_CREAT | O_EXCL, PROT_READ | PROT_WRITE);
   return record_begin(r ? r : &own, rank, size);
 }
@@ -156,7 +156,7 @@ int dpt__record_find(const dpt__record *r, uint64_t group, uint64_t number, dpt_
 
 /* ---- channels ---- */
 
-enum { TAG_CLASSES = 128 }; /* messages of one class arrive in order only if their tags are equal */
+enum { TAG_CLASSES = 128 }; /* within a class, only messages with equal tags arrive in order */
 
 uint64_t dpt__pair_key(int from, int to, int tag) {
   return 1ull << 63 | (uint64_t)from << 35 | (uint64_t)to << 7 |
@@ -176,7 +176,7 @@ int dpt__record_channel(dpt__record *r, uint64_t key) {
   return spare;
 }
 
-/* The key is 0 while the other words of another channel are written. */
+/* Writes channel i. The key is 0 while the words of another channel are being replaced. */
 void dpt__record_set_channel(dpt__record *r, int i, const dpt__channel *channel) {
   uint64_t words[DPT__CHANNEL_WORDS];
   if (i < 0) return;

@@ -1,8 +1,8 @@
 /* report.c: see report.h.
  *
- * Invariant: it only reads records and the last news of other hosts. Ranks that have come to the
- * operation are listed by number; of each that has not, or that is silent since, it says what is
- * known, as far as there is space.
+ * Invariant: it only reads records and the last news of other hosts. It lists by number the ranks
+ * that have come to the operation, and describes, as far as there is space, each rank that has not
+ * or that has been silent since.
  */
 #include "distributed/report.h"
 
@@ -16,7 +16,7 @@
 
 enum { RANK = 320 };
 
-/* As /proc has it: R, S, T (stopped), Z (died) ...; 0: there is no such process. */
+/* Returns the process state of /proc: R, S, T (stopped), Z (died) ...; 0: no such process. */
 static int report_process_state(int pid) {
   char path[40], text[512] = "";
   snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -28,7 +28,7 @@ static int report_process_state(int pid) {
   return end && end[1] ? end[2] : 0;
 }
 
-/* Returns the same of a rank; R: its process counts among others than this one's. */
+/* Returns a rank's process state; R if the rank is in another PID namespace. */
 static int report_state_of(const dpt__record *r) {
   return r->pids == dpt__job_own.record->pids ? report_process_state(r->pid) : 'R';
 }
@@ -38,7 +38,7 @@ int dpt__rank_died(const dpt__record *r) {
   return !state || state == 'Z' || state == 'X';
 }
 
-/* NULL: it runs. */
+/* Returns the state in words, or NULL if the rank is running. */
 static const char *report_word_of(const dpt__record *r) {
   int state = atomic_load(&r->state), process = report_state_of(r);
   if (!process || process == 'Z' || process == 'X') return "has died";
@@ -49,7 +49,7 @@ static const char *report_word_of(const dpt__record *r) {
   return NULL;
 }
 
-/* A rank of this host. */
+/* Describes a rank of this host. */
 static void report_describe_process(char text[RANK], int k, const dpt__record *r) {
   const char *word = report_word_of(r);
   char what[DPT__OPERATION_TEXT];
@@ -68,7 +68,7 @@ static void report_describe_process(char text[RANK], int k, const dpt__record *r
              (double)(dpt__now() - (is_in ? last.began : last.ended)) * 1e-9);
 }
 
-/* A rank of another host, whose clock is another. */
+/* Describes a rank of another host, which has another clock. */
 static void report_describe_news(char text[RANK], int k, const dpt__news *news) {
   char what[DPT__OPERATION_TEXT];
   snprintf(text, RANK, "rank %d on %s: last heard of %.1f s ago%s%s", k, news->host,
@@ -93,7 +93,8 @@ static int report_has_come(int k, const dpt__operation *own) {
   return k == dpt__job_own.rank || dpt__waits_came(k, own);
 }
 
-/* A rank of another host that has come may have gone since: its machine or the network is away. */
+/* Returns 1 if a rank that has come is unreachable now: its machine or the network is down, or its
+ * process is stopped or dead. */
 static int report_is_away(int k) {
   const dpt__record *r = dpt__job_own.local[k];
   if (!r) return dpt__hosts_silence() > dpt__timeout() / 2;
@@ -106,7 +107,7 @@ static void report_add(char text[DPT__REPORT], const char *more) {
   if (n + strlen(more) < DPT__REPORT - 1) strcpy(text + n, more);
 }
 
-/* "; come: 0-2, 5" */
+/* Adds the ranks that have come: "; come: 0-2, 5". */
 static void report_add_come(char text[DPT__REPORT], const dpt__ranks *g,
                             const dpt__operation *own) {
   char line[40];
@@ -140,8 +141,8 @@ static int report_is_peer(int k, uint64_t which) {
   return 0;
 }
 
-/* Adds the ranks that have not come, and those that are away, wherever they are: others may wait
- * for them. */
+/* Describes the ranks that have not come, and those that are unreachable, even outside the group:
+ * others may wait for them. */
 void dpt__report_late(char text[DPT__REPORT], const dpt__operation *own) {
   char what[DPT__OPERATION_TEXT];
   dpt__operation last;

@@ -39,7 +39,7 @@ static size_t settings_add_value(char *text, size_t size, const settings *all, i
   return n < size ? n : size - 1;
 }
 
-/* Fails if a setting differs, with each of its values. */
+/* Fails if a setting differs between ranks, and lists its values. */
 static int settings_compare_one(const settings *all, int setting) {
   char text[1024];
   size_t n = 0;

@@ -1,4 +1,4 @@
-/* texts.c: operations of ranks in words (see texts.h). */
+/* texts.c: operations of ranks as text (see texts.h). */
 #include "distributed/texts.h"
 
 #include "base/dtype.h"
@@ -21,7 +21,7 @@ const char *dpt__collective_name(uint32_t what) {
 
 int dpt__is_message(const dpt__signature *s) { return KIND[s->what].is_message; }
 
-/* Adds the kind of a reduction, and the root or peer. */
+/* Appends the kind of a reduction, and the root or peer. */
 static void texts_end(char end[48], const dpt__signature *s) {
   const char *in_order = s->flags & DPT__IN_ORDER ? " in the order of ranks" : "";
   int n = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns 1 if rank k takes part in a channel. */
+/* Returns 1 if rank k is a member of a channel. */
 static int waits_is_member(const dpt__channel *c, int k) DPT__REQUIRES(dpt__job_own.lock) {
   if (dpt__is_pair(c->key)) return k == dpt__pair_from(c->key) || k == dpt__pair_to(c->key);
   const dpt__ranks *g = dpt__job_find(c->key);
@@ -54,19 +54,19 @@ int dpt__waits_absent(char text[DPT__FINDING], uint64_t which, const dpt__operat
   return found;
 }
 
-/* ---- circles ----
+/* ---- cycles ----
  *
- * A rank runs one operation after the other. So if each rank of a circle is in an operation that
- * the next one has not begun, these ranks do not call their operations in one order.
+ * A rank runs one operation at a time. So if each rank of a cycle is in an operation that the next
+ * one has not begun, these ranks do not call their operations in the same order.
  */
 
 typedef struct walk {
   char *seen; /* (size) */
-  int *path;  /* (size): the ranks of the circle, this one first */
+  int *path;  /* (size): the ranks of the cycle, starting with this one */
   int length;
 } walk;
 
-/* Searches for a path from rank x back to this one; returns 1 if there is one. */
+/* Searches for a path from rank x back to this one; returns 1 if it finds one. */
 static int waits_walk(walk *w, int x) DPT__REQUIRES(dpt__job_own.lock) {
   dpt__operation operation;
   uint64_t which = dpt__peer_last(x, &operation);
@@ -86,8 +86,8 @@ static int waits_walk(walk *w, int x) DPT__REQUIRES(dpt__job_own.lock) {
   return 0;
 }
 
-/* "rank 0 waits for rank 1 in A, rank 1 for rank 2 in B, and rank 2 for rank 0 in C of another
- * group: ..." */
+/* Describes a cycle: "rank 0 waits for rank 1 in A, rank 1 for rank 2 in B, and rank 2 for rank 0
+ * in C of another group: ..." */
 static void waits_tell(char text[DPT__FINDING], const walk *w) {
   char what[DPT__OPERATION_TEXT];
   uint64_t group = 0;

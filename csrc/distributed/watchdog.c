@@ -1,11 +1,11 @@
 /* watchdog.c: see watchdog.h.
  *
  * Invariant: it never waits for another rank or for the threads of this one. It ends the job at
- * once for what has happened: a rank of this host has died or failed, two ranks are in different
- * operations of the same number. For what will never happen, because a rank that is needed has left
- * or waits for this one, it ends the job when that has been so for a second; and if an operation
- * takes longer than the limit. Time between operations is the script's own; so is time in which
- * this process was stopped itself.
+ * once for an error that has happened: a rank of this host has died or failed, or two ranks are in
+ * different operations with the same number. It ends the job after one second for an operation that
+ * can never complete, because a rank that it needs has left or waits for this one. It also ends the
+ * job if an operation takes longer than the limit. Time between operations is not limited; time in
+ * which this process was stopped is not counted.
  */
 #include "distributed/watchdog.h"
 
@@ -25,8 +25,8 @@ enum {
   LOOK_MS = 50,
   EXPLAIN_MS = 700,
   ABORT_MS = 500,
-  BRIEF_MS = 200,    /* operations that take less are not looked at */
-  SETTLED_MS = 1000, /* what has been so for as long stays so */
+  BRIEF_MS = 200,    /* shorter operations are not checked */
+  SETTLED_MS = 1000, /* a deadlock seen for this long is final */
   LINE = 8192,
   MS = 1000000
 };
@@ -34,11 +34,12 @@ enum {
 static atomic_int running, ending, closing, closed;
 static pthread_t thread;
 
-/* ---- the end of all ---- */
+/* ---- ending this rank ---- */
 
-/* What may hang: writing what the script has printed; the end of what devices wait for; MPI_Abort,
- * which is for ranks of other hosts: those of this one end by what they see in each other's
- * records, and mpirun may hang if several of its children call it at once. */
+/* Runs the calls that may hang: flushing the script's output; aborting the operations that devices
+ * wait for; MPI_Abort, which is needed only for ranks of other hosts: those of this host end when
+ * they see this rank's record, and mpirun may hang if several of its children call MPI_Abort at
+ * once. */
 static void *watchdog_leave(void *none) {
   const dpt__job *job = &dpt__job_own;
   if (!ftrylockfile(stdout)) {
@@ -50,7 +51,8 @@ static void *watchdog_leave(void *none) {
   return none;
 }
 
-/* why: for the record, which others read; origin: the rank that prints it; said: for stderr. */
+/* why: for the record, which other ranks read; origin: the rank that prints it; said: for
+ * stderr. */
 __attribute__((noreturn, cold)) static void watchdog_end(const char *why, int origin,
                                                          const char *said) {
   dpt__job *job = &dpt__job_own;
@@ -62,12 +64,12 @@ __attribute__((noreturn, cold)) static void watchdog_end(const char *why, int or
     atomic_store(&job->record->state, DPT__RANK_FAILED);
     snprintf(line, sizeof line, "dpt: %.*s\n", LINE - 7, said);
     if (write(STDERR_FILENO, line, strlen(line)) < 0) {}
-    if (job->local_size > 1) dpt__sleep((int64_t)3 * LOOK_MS * MS); /* they see why */
+    if (job->local_size > 1) dpt__sleep((int64_t)3 * LOOK_MS * MS); /* until they have read why */
     if (!pthread_create(&helper, NULL, watchdog_leave, NULL))
       dpt__sleep((int64_t)(job->local_size < job->size ? ABORT_MS : LOOK_MS) * MS);
     _exit(1);
   }
-  for (;;) pause(); /* another thread ends this rank */
+  for (;;) pause(); /* another thread is ending this rank */
 }
 
 void dpt__abort_job(const char *format, ...) {
@@ -96,19 +98,19 @@ void dpt__watch_compare(const dpt__ranks *g, const dpt__operation *own) {
 }
 
 void dpt__watch_let_explain(void) {
-  static atomic_int waited; /* a failure after the first needs no other reason */
+  static atomic_int waited; /* later failures have the same cause */
   if (!atomic_exchange(&waited, 1)) dpt__sleep((int64_t)EXPLAIN_MS * MS);
 }
 
 /* ---- the thread ---- */
 
-/* For how long the same has been seen. */
+/* How long the same value has been observed. */
 typedef struct sight {
   uint64_t same;
   int64_t last, total;
 } sight;
 
-/* Returns that in nanoseconds, without the time in which this thread did not look. */
+/* Returns that time in nanoseconds, without the time in which this thread did not run. */
 static int64_t watchdog_seen_for(sight *s, uint64_t what, int64_t now) {
   int64_t most = (int64_t)20 * LOOK_MS * MS, passed = now - s->last;
   s->total = what == s->same && s->last ? s->total + (passed < most ? passed : most) : 0;
@@ -117,8 +119,8 @@ static int64_t watchdog_seen_for(sight *s, uint64_t what, int64_t now) {
   return s->total;
 }
 
-/* Ends this rank, since another of this host has failed. The record has the other's message without
- * its traceback; it is not printed again. */
+/* Ends this rank after another of this host has failed. The record gets the other rank's message
+ * without its traceback; the message is not printed again. */
 static void watchdog_follow(const dpt__record *r) {
   char why[DPT__RECORD_TEXT], said[80];
   snprintf(why, sizeof why, "%.*s", (int)strcspn(r->text, "\n"), r->text);
@@ -127,7 +129,8 @@ static void watchdog_follow(const dpt__record *r) {
   watchdog_end(why, r->origin, said);
 }
 
-/* A message from another host is repeated without its traceback. */
+/* Ends this rank if rank k has failed or died. A message from another host is printed without its
+ * traceback. */
 static void watchdog_look_at(int k) {
   const dpt__record *r = dpt__job_own.local[k];
   const dpt__news *news = dpt__hosts_news(k);
@@ -139,7 +142,8 @@ static void watchdog_look_at(int k) {
     dpt__abort_job("rank %d (process %d) has died", k, r->pid);
 }
 
-/* News is exchanged, and each rank's last operation compared with this one's of that number. */
+/* Exchanges news, and compares each remote rank's last operation with this rank's of that
+ * number. */
 static void watchdog_hear(void) {
   const dpt__job *job = &dpt__job_own;
   dpt__operation its, own;
@@ -160,7 +164,7 @@ static uint64_t watchdog_hash(const char *text, uint64_t hash) {
   return hash;
 }
 
-/* Ends the job for what will never happen, from news that is not old. */
+/* Ends the job for an operation that can never complete, if the news is recent. */
 static void watchdog_conclude(uint64_t which, const dpt__operation *pending, int64_t now) {
   static sight seen;
   char text[DPT__FINDING];
@@ -172,7 +176,7 @@ static void watchdog_conclude(uint64_t which, const dpt__operation *pending, int
     dpt__abort_job("%s", text);
 }
 
-/* Ends the job for what takes too long. */
+/* Ends the job for an operation that takes too long. */
 static void watchdog_limit(int state, uint64_t which, const dpt__operation *pending, int64_t now) {
   static sight seen;
   const dpt__job *job = &dpt__job_own;
@@ -180,7 +184,7 @@ static void watchdog_limit(int state, uint64_t which, const dpt__operation *pend
   int64_t limit = dpt__timeout();
   if (watchdog_seen_for(&seen, which * 8 + (uint64_t)state, now) <= limit) return;
   int stuck = state == DPT__RANK_LEFT || dpt__hosts_silence() > limit;
-  /* others may go on when this one leaves, but not be stopped or away */
+  /* if only this rank is late in leaving, the others can go on; not if one is stopped or silent */
   for (int k = 0; k < job->size; k++)
     stuck |= job->local && job->local[k] && now - atomic_load(&job->local[k]->beat) > limit;
   if (state == DPT__RANK_STARTING)
@@ -202,7 +206,7 @@ static void watchdog_look(void) {
   const dpt__operation *pending = NULL;
   atomic_store(&job->record->beat, now);
   int state = atomic_load(&job->record->state);
-  if (state != DPT__RANK_STARTING) { /* records may be those of an earlier job */
+  if (state != DPT__RANK_STARTING) { /* before, records may be those of an earlier job */
     if (which && dpt__record_read(job->record, which, &own)) pending = &own;
     if (!atomic_load(&closed)) watchdog_hear();
     for (int k = 0; k < job->size; k++) {

@@ -1,4 +1,5 @@
-/* world.c: joining the other ranks, and the public functions, which join at their first call. */
+/* world.c: joins the other ranks, and defines the public functions, which join at the first
+ * call. */
 #include "device/plugin.h"
 #include "device/timeout.h"
 #include "distributed/collective.h"
@@ -17,9 +18,9 @@
 static dpt__mutex lock = DPT__MUTEX_INIT;
 static int ready DPT__GUARDED_BY(lock);
 
-/* ---- who started this process ---- */
+/* ---- the launcher ---- */
 
-/* The first of these variables that is set. */
+/* Returns the value of the first of these variables that is set. */
 static const char *world_variable(const char *const *names) {
   for (; *names; names++) {
     const char *value = getenv(*names);
@@ -28,20 +29,20 @@ static const char *world_variable(const char *const *names) {
   return NULL;
 }
 
-/* As each launcher names them: Open MPI, PMIx (Open MPI 5, Slurm), Hydra (MPICH), Slurm. */
+/* The variables of each launcher: Open MPI, PMIx (Open MPI 5, Slurm), Hydra (MPICH), Slurm. */
 static const char *const RANKS[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
                                     NULL};
 static const char *const SIZES[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
 static const char *const JOBS[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", NULL};
 
-/* A process that a rank starts inherits the launcher's variables. So a rank puts its job and
- * process into this one when the library is loaded; a process that finds another process of its job
- * there is no rank. */
+/* Names an environment variable that marks ranks. A process that a rank starts inherits the
+ * launcher's variables. So a rank sets this variable to its job and process id when the library is
+ * loaded; a process that finds another process of its job there is not a rank. */
 static const char MARK[] = "_DPT_RANK_PROCESS";
 static int is_child;
 
-/* Returns 1 if an MPI launcher started this process. Slurm sets SLURM_PROCID in a batch script,
- * too, which is no task of a step; tasks have SLURM_STEP_ID. */
+/* Returns 1 if an MPI launcher started this process. Slurm sets SLURM_PROCID in a batch script as
+ * well, which is not a task of a step; only tasks have SLURM_STEP_ID. */
 static int world_was_launched(void) {
   static const char *const MPI[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", NULL};
   int launched = world_variable(MPI) || (getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID"));
@@ -98,7 +99,7 @@ static int world_new_stream(void) {
   return 0;
 }
 
-/* Other ranks of this host have their records by now. */
+/* Opens the records of this host's other ranks, which have been made by now. */
 static int world_open_records(void) {
   dpt__job *job = &dpt__job_own;
   int *is_local = calloc((size_t)job->size, sizeof *is_local);
@@ -124,7 +125,7 @@ static int world_add_all(const char *fn) {
   return status;
 }
 
-/* Other ranks wait for this one: what fails here ends the job. */
+/* Connects the ranks. A failure ends the job, since other ranks wait for this one. */
 static int world_connect_ranks(const char *fn) {
   dpt__job *job = &dpt__job_own;
   int size = job->size;
@@ -165,7 +166,7 @@ static int world_join(const char *fn) DPT__REQUIRES(lock) {
 
 static int world_ready(const char *fn) {
   dpt__lock(&lock);
-  int status = ready ? dpt__timeout_keep() : world_join(fn); /* a script may set it anew */
+  int status = ready ? dpt__timeout_keep() : world_join(fn); /* a script may have changed it */
   dpt__unlock(&lock);
   return status;
 }
@@ -232,7 +233,7 @@ int dpt_collective_exchange(int group, int n, const dpt_transfer *messages, cons
 int dpt_world_failed(const char *why) {
   const dpt__job *job = &dpt__job_own;
   if (job->engine) dpt__abort_job("rank %d: %s", job->rank, why);
-  if (world_was_launched()) { /* the launcher ends those that wait for this rank to join */
+  if (world_was_launched()) { /* the launcher ends the ranks that wait for this one */
     fprintf(stderr, "dpt: rank %s: %s\n", world_variable(RANKS), why);
     exit(1);
   }

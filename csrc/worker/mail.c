@@ -1,4 +1,4 @@
-/* mail.c: bytes and references to counted objects, and lists of them (worker.h has the rules). */
+/* mail.c: bytes with references to counted objects, and lists of them (see worker.h). */
 #include "worker/worker.h"
 
 #include "device/storage.h"

@@ -1,17 +1,17 @@
-/* queue.c: queues of mail that several Lua states put in and take out. */
+/* queue.c: queues of mail, shared by several Lua states. */
 #include "worker/worker.h"
 
 #include <stdlib.h>
 
 typedef struct {
   dpt__mutex lock;
-  pthread_cond_t changed; /* it has more mail, or less */
-  int64_t size;           /* mails that it takes */
-  int share;              /* 1: tensors are to be shared */
+  pthread_cond_t changed; /* signalled when mail is put or taken */
+  int64_t size;           /* maximum number of mails */
+  int share;              /* 1: tensors are shared, not copied */
   dpt__mails mails DPT__GUARDED_BY(lock);
 } queue;
 
-/* Takes no lock: the last reference is gone. */
+/* Frees a queue without its lock: the last reference is gone. */
 static void queue_end(void *content) DPT__UNPROVED {
   queue *q = content;
   dpt__mails_drop(&q->mails);

@@ -1,10 +1,11 @@
-/* shared.c: what several Lua states may hold at once: references, ids, and the objects that are
- * nothing more: mutexes, conditions, counters.
+/* shared.c: objects that several Lua states may hold: references, ids, and the objects that consist
+ * of nothing more: mutexes, conditions, counters.
  *
- * Invariant: an object lives as long as one reference to it; its id is a number that no
- * other object of the process ever had, so that an old id is an error and not another object. A
- * thread that would wait for itself, or unlock what it has not locked, gets an error message.
- * Objects that end with one another end one after the other, however deep they are nested.
+ * Invariant: an object lives until its last reference is released. Its id is a number that no other
+ * object of the process has had, so a stale id is an error and never another object. A thread that
+ * would deadlock with itself, or unlocks a mutex that it has not locked, gets an error message.
+ * Objects that are freed by the end of another are freed in a loop, not recursively, however deep
+ * they are nested.
  */
 #include "worker/worker.h"
 
@@ -14,9 +15,9 @@ struct dpt_shared {
   atomic_int references;
   int kind;
   int64_t id;
-  dpt_shared *before, *next; /* of the list of all: under list_lock */
+  dpt_shared *before, *next; /* links of the list of all objects, under list_lock */
   dpt__mutex mutex;
-  _Atomic(char *) owner; /* of the mutex: the thread that has it locked */
+  _Atomic(char *) owner; /* of a mutex: the thread that holds it */
   pthread_cond_t condition;
   _Atomic int64_t value;      /* of a counter */
   void *content;              /* of a queue, a hash or a vec */
@@ -76,7 +77,8 @@ int dpt_shared_kind(const dpt_shared *shared) { return shared->kind; }
 
 void dpt_shared_retain(dpt_shared *s) { atomic_fetch_add(&s->references, 1); }
 
-/* Under list_lock, so that dpt_shared_find does not find one that goes away. */
+/* Drops a reference; returns 1 if it was the last. Locks list_lock, so that dpt_shared_find cannot
+ * find an object that is being freed. */
 static int shared_is_last(dpt_shared *s) {
   dpt__lock(&list_lock);
   int last = atomic_fetch_sub(&s->references, 1) == 1;
@@ -97,7 +99,7 @@ static void shared_end(dpt_shared *s) {
 }
 
 void dpt_shared_release(dpt_shared *s) {
-  static _Thread_local dpt_shared *ending; /* a list of those whose turn comes */
+  static _Thread_local dpt_shared *ending; /* objects still to be freed */
   static _Thread_local int is_busy;
   if (!s || !shared_is_last(s)) return;
   s->next = ending;
@@ -113,14 +115,14 @@ void dpt_shared_release(dpt_shared *s) {
 
 void *dpt__shared_content(const dpt_shared *s) { return s->content; }
 
-static _Thread_local char me; /* its address stands for this thread */
+static _Thread_local char me; /* its address identifies this thread */
 
 static int shared_owned(const char *fn, dpt_shared *mutex) {
   if (atomic_load(&mutex->owner) == &me) return 0;
   return dpt__fail("%s: this thread has not locked the mutex", fn);
 }
 
-/* A script holds its mutex between two calls, which clang cannot follow. */
+/* Unproved: a script holds its mutex between two calls, which clang cannot follow. */
 int dpt_mutex_lock(dpt_shared *s) DPT__UNPROVED {
   if (atomic_load(&s->owner) == &me)
     return dpt__fail("lock: this thread has locked the mutex already");

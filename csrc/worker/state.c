@@ -1,10 +1,10 @@
-/* state.c: a worker's Lua state: the only file of dpt that calls Lua's C interface.
+/* state.c: a worker's Lua state; the only file of dpt that calls Lua's C interface.
  *
- * Invariant: Lua comes from the process that loaded libdpt, which is one that runs LuaJIT; the
- * library brings none along, so that there is never a second one whose states could be mixed up
- * with the first one's. So its functions are weak here, and missing ones are an error message. The
- * thread enters the state by lua_cpcall only: an error, also for want of memory, ends the worker
- * and not the process.
+ * Invariant: Lua comes from the process that loaded libdpt, which runs LuaJIT. The library does not
+ * link LuaJIT, so that there is never a second copy whose states could be mixed up with the first
+ * one's. So its functions are weak symbols here, and missing ones are reported as an error. The
+ * thread enters the state only through lua_cpcall: an error, including lack of memory, ends the
+ * worker and not the process.
  */
 #include "worker/worker.h"
 

@@ -1,10 +1,10 @@
 /* table.c: hashes and vecs of numbers, strings, tensors and other shared objects, which several Lua
- * states use at once.
+ * states use concurrently.
  *
- * Invariant: a table's entries are only touched under its lock, under which nothing else is called
- * but the counters of references: what is taken out is released after it. A hash's entries stand in
- * the order of their insertion; one that was taken away stays as a gap until they are laid out
- * again, which only an insertion does: a walk that only takes entries away misses none.
+ * Invariant: a table's entries are only accessed under its lock, and nothing but reference counters
+ * is called while it is held: removed values are released after unlocking. A hash keeps its entries
+ * in insertion order. A removed entry leaves a gap until the entries are rebuilt, which only an
+ * insertion does, so a traversal that only removes entries skips none.
  */
 #include "worker/worker.h"
 
@@ -16,26 +16,26 @@ typedef struct {
   int64_t size;
   union {
     double number;
-    void *bytes; /* of a string, or a tensor's struct */
+    void *bytes; /* a string's bytes, or a tensor's struct */
     dpt_shared *shared;
   } is;
 } table_value;
 
 typedef struct {
   uint64_t code;
-  int64_t next; /* of the same bucket; -1: none */
+  int64_t next; /* next entry of the bucket; -1: none */
   table_value key, value;
 } table_entry;
 
 typedef struct {
   int is_vec;
   dpt__mutex lock;
-  int64_t length DPT__GUARDED_BY(lock); /* entries that are there */
-  int64_t used DPT__GUARDED_BY(lock);   /* and gaps */
+  int64_t length DPT__GUARDED_BY(lock); /* entries, without gaps */
+  int64_t used DPT__GUARDED_BY(lock);   /* entries and gaps */
   int64_t space DPT__GUARDED_BY(lock);
   table_value *values DPT__GUARDED_BY(lock);  /* of a vec */
   table_entry *entries DPT__GUARDED_BY(lock); /* of a hash */
-  int64_t *buckets DPT__GUARDED_BY(lock);     /* as many as space */
+  int64_t *buckets DPT__GUARDED_BY(lock);     /* (space) */
 } table;
 
 enum { LEAST_SPACE = 8 };
@@ -48,7 +48,7 @@ static void table_drop(table_value *v) {
   v->type = DPT_NIL;
 }
 
-/* Takes no lock: the last reference is gone. */
+/* Frees a table without its lock: the last reference is gone. */
 static void table_end(void *content) DPT__UNPROVED {
   table *t = content;
   for (int64_t i = 0; i < t->used; i++) {
@@ -76,7 +76,7 @@ int dpt_table_new(dpt_shared **shared, int kind) {
   return dpt__shared_new(shared, kind, t, table_end);
 }
 
-/* A copy that the table owns. */
+/* Makes a copy that the table owns. */
 static int table_keep(table_value *to, const dpt_value *from) {
   to->type = from->type;
   to->size = from->size;
@@ -126,7 +126,7 @@ static int table_same(const table_value *a, const table_value *b) {
   return a->type == DPT_SHARED ? a->is.shared == b->is.shared : a->is.number == b->is.number;
 }
 
-/* A key as the table would have it, which owns nothing. */
+/* Returns a key in the table's form, which owns nothing. */
 static table_value table_look(const dpt_value *key) {
   table_value v = {.type = key->type, .size = key->size};
   if (key->type == DPT_STRING)
@@ -138,7 +138,7 @@ static table_value table_look(const dpt_value *key) {
   return v;
 }
 
-/* Where the key is; -1: nowhere. */
+/* Returns the index of the key's entry, or -1. */
 static int64_t table_find(const table *t, const table_value *key, uint64_t code)
     DPT__REQUIRES(t->lock) {
   if (t->space == 0) return -1;
@@ -154,7 +154,7 @@ static void table_link(table *t, int64_t i) DPT__REQUIRES(t->lock) {
   *bucket = i;
 }
 
-/* Space for one more entry: gaps go away, or there is twice as much. */
+/* Makes space for one more entry: removes the gaps, or doubles the space. */
 static int table_grow(table *t) DPT__REQUIRES(t->lock) {
   if (t->used < t->space) return 0;
   const int64_t space = t->length * 2 < LEAST_SPACE ? LEAST_SPACE
@@ -181,7 +181,7 @@ static int table_grow(table *t) DPT__REQUIRES(t->lock) {
   return 0;
 }
 
-/* old: what is to be dropped after the lock is given back, a key and a value. */
+/* Sets or removes an entry. old: receives a key and a value to drop after unlocking. */
 static int table_put(table *t, const dpt_value *key, table_value *value, table_value old[2])
     DPT__REQUIRES(t->lock) {
   const table_value look = table_look(key);
@@ -214,7 +214,7 @@ static int table_put(table *t, const dpt_value *key, table_value *value, table_v
   return 0;
 }
 
-/* The elements from the vec's end up to n are nil. */
+/* Makes a vec at least n long; new elements are nil. */
 static int table_reserve(table *t, int64_t n) DPT__REQUIRES(t->lock) {
   if (n > TABLE_MOST) return dpt__fail("tds.Vec: %lld elements are too many", (long long)n);
   if (n > t->space) {
@@ -323,7 +323,7 @@ int dpt_vec_remove(dpt_shared *shared, int64_t at) {
   return 0;
 }
 
-/* Elements beyond the size go one by one, so that each is released without the lock. */
+/* Resizes a vec. Removes excess elements one by one, so that each is released without the lock. */
 int dpt_vec_resize(dpt_shared *shared, int64_t size) {
   table *t = dpt__shared_content(shared);
   for (;;) {

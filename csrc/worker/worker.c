@@ -1,5 +1,5 @@
-/* worker.c: the queues of a set of workers, seen from a worker: it takes jobs and answers them
- * (worker.h has the rules).
+/* worker.c: the workers' side of a set's queues: a worker takes jobs and answers them (see
+ * worker.h).
  */
 #include "worker/worker.h"
 
@@ -11,7 +11,7 @@
 
 static _Thread_local dpt__worker *self;
 
-/* Takes no lock where it frees: nobody else has the set any more. */
+/* Drops a reference. Frees the set without its lock: no other thread has it any more. */
 void dpt__workers_release(dpt_workers *w) DPT__UNPROVED {
   if (atomic_fetch_sub(&w->references, 1) != 1) return;
   dpt__mails_drop(&w->shared);
@@ -88,7 +88,7 @@ void dpt__worker_begin(dpt__worker *worker) {
   pthread_sigmask(SIG_SETMASK, &worker->workers->signals, NULL);
 }
 
-/* A job is answered by why its worker ended; its mail carries the answer. */
+/* Answers a job whose worker has ended with the reason; the job's own mail carries the answer. */
 static void worker_answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
     DPT__REQUIRES(w->lock) {
   dpt__mail_let_go(mail);

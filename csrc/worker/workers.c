@@ -1,9 +1,9 @@
-/* workers.c: the queues of a set of workers, seen from their owner: it starts the workers, sends
- * jobs and takes answers (worker.h has the rules).
+/* workers.c: the owner's side of a set's queues: starts the workers, sends jobs and takes answers
+ * (see worker.h).
  *
- * Who is woken: an idle worker sleeps on a counter of its own, so that a job wakes one thread. The
- * one that went idle last is the first to get a job: its caches are warm. Where as many workers
- * have answered and are on their way back as there are jobs, nobody is woken.
+ * Wake-ups: each idle worker sleeps on its own counter, so that a job wakes one thread. The worker
+ * that became idle last gets the next job, since its caches are warm. No worker is woken if at
+ * least as many workers have answered and are about to ask for a job as there are jobs.
  */
 #include "worker/worker.h"
 
@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-static atomic_int forks; /* raised in every child of fork */
+static atomic_int forks; /* incremented in every child of fork */
 
 static void workers_after_fork(void) { atomic_fetch_add(&forks, 1); }
 
@@ -29,7 +29,7 @@ static void workers_wake(dpt__worker *worker) {
   dpt__counter_advance(&worker->wake, dpt__counter_value(&worker->wake) + 1);
 }
 
-/* A worker that is idle goes to work. */
+/* Wakes an idle worker: that number, or for 0 the one that became idle last. */
 static void workers_rouse(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
   dpt__assert_held(&w->lock);
   int i = w->idle_count - 1;
@@ -51,7 +51,7 @@ static void workers_close_all(dpt_workers *w) {
   dpt__unlock(&w->lock);
 }
 
-/* A worker starts, or has ended. */
+/* Marks a worker as started or ended. */
 static void workers_set_alive(dpt__worker *worker, int alive) {
   dpt_workers *w = worker->workers;
   dpt__lock(&w->lock);
@@ -60,9 +60,10 @@ static void workers_set_alive(dpt__worker *worker, int alive) {
   dpt__unlock(&w->lock);
 }
 
-/* LuaJIT and glibc abort a thread, or crash, where memory ends while they set it up. So no worker
- * starts unless the address space (ulimit -v) has room for all of them: a stack of 8 MiB, an arena
- * of malloc's of 64 MiB and a Lua state each, and one arena's alignment. */
+/* Returns 1 if the address space (ulimit -v) has space for all workers: a stack of 8 MiB, a malloc
+ * arena of 64 MiB and a Lua state each, and the alignment of one arena. Checked before any worker
+ * starts, since LuaJIT and glibc abort a thread, or crash, if memory runs out while they set it
+ * up. */
 static int workers_fit(int n) {
   enum { EACH = 80 << 20, SPARE = 128 << 20 };
   struct rlimit limit = {0};
