@@ -516,7 +516,7 @@ static int collective_await_all(dpt__stream *stream, dpt__stream *other) {
 }
 
 /* Queues the operation after the streams of its tensors, which then wait for it. Memory freed
- * afterwards is freed on the tensors' own streams. */
+ * afterwards becomes available on their own streams. */
 static int collective_run_between(call *c) {
   dpt__stream *ranks = dpt__job_own.stream;
   for (int i = 0; i < c->n; i++)

@@ -1,10 +1,10 @@
 --- dpt.class: torch.class and its registry; returns the table `torch`.
 --
--- Invariant: an object of a class is a plain table whose metatable is the class's method table;
--- that table's own metatable leads to the parent's methods, so methods added to a class later are
--- seen by all its descendants. A class is found by its name through one registry, tensors and
--- storages (C data) too; debug.getregistry() has both directions, as Torch7's had. Both tables of a
--- declared class are there before its file is loaded: whatever touches them loads it.
+-- Invariant: an object of a class is a plain table whose metatable is the class's method table.
+-- That table's own metatable leads to the parent's methods, so all descendants see methods that are
+-- added to a class later. One registry finds classes by name, including those of tensors and
+-- storages (C data); debug.getregistry() has both directions, as in Torch7. Both tables of a
+-- declared class exist before its file is loaded; any access to them loads it.
 local dptffi = require 'dpt.ffi'
 local checkTransient = require 'dpt.class.transient'
 local operators = require('dpt.class.operators').operators
@@ -15,12 +15,12 @@ local type = dptffi.type
 local torch = {}
 local classes = {}  -- name -> method table
 local children = {} -- method table -> list of the method tables of its direct descendants
-local entries = {}  -- method table -> what `tables` made
+local entries = {}  -- method table -> result of `tables`
 local declared = {} -- name -> method table that `declare` made
-local packages = {} -- 'nn' -> table: where torch.class('nn.X') puts X, before the globals
+local packages = {} -- 'nn' -> table for X of torch.class('nn.X'), before the globals
 local registry = debug.getregistry()
 local types = require 'dpt.class.types'(torch, children)
-local replaceLater -- what replaces the methods that classes get; nil: nothing does
+local replaceLater -- function that replaces methods as classes get them, or nil
 
 -- A package may load a class when its field is read, so an unknown name triggers one lookup in its
 -- package.
@@ -29,7 +29,7 @@ setmetatable(classes, {__index = function(_, name)
    if packages[package] and packages[package][rest] ~= nil then return rawget(classes, name) end
 end})
 
---- A value for an error message: a string in quotes, else its type.
+--- Formats a value for an error message: a string in quotes, otherwise its type.
 local function quote(v) return type(v) == 'string' and "'" .. v .. "'" or torch.type(v) end
 
 --- Makes Lua call the operator `key` of objects of the class and of its descendants.
@@ -42,12 +42,12 @@ end
 
 -- classes -----------------------------------------------------------------------------------------
 
---- A class's two tables, the method table and the constructor, and their metatables.
+--- Makes the two tables of a class, the method table and the constructor, with their metatables.
 local function tables(name, above)
    local methods, meta, maker = {__typename = name, __version = 1}, {}, {}
    methods.__index, methods.__tostring = methods, operators.__tostring__[2]
    meta.__metatable = above or false
-   -- A.__index is no function, for speed, but is called as Torch7's was
+   -- A.__index is a table, for speed, but can be called like Torch7's function
    function meta.__call(_, object, key)
       if not children[getmetatable(object)] then
          fail("%s: a class's method table makes no objects, its constructor does", name)
@@ -68,7 +68,7 @@ local function tables(name, above)
    return methods, constructor
 end
 
---- A method table, its class's file loaded if the class was only declared.
+--- Returns a method table; loads the class's file first if the class was only declared.
 local function loaded(methods)
    local entry = methods and entries[methods]
    if entry and entry.file then
@@ -80,14 +80,14 @@ local function loaded(methods)
    return methods
 end
 
---- The method table of the class with this name; nil: none.
+--- Returns the method table of the class with this name, or nil.
 local function known(name) return loaded(classes[name]) end
 
 --- Declares a class that is made at its first use.
 -- @param name e.g. 'nn.Linear'
 -- @param parent name of the parent, declared before, or nil
 -- @param file the module that defines it, for `require`
--- @param replaceable whether torch.class may define another class of this name after its first use
+-- @param replaceable if true, torch.class may define another class of this name after its first use
 -- @param load, guard load(file) defines it (require); guard(name, key, value) replaces a definition
 -- @return the constructor
 local function declare(name, parent, file, replaceable, load, guard)
@@ -105,21 +105,21 @@ local function declare(name, parent, file, replaceable, load, guard)
    return constructor
 end
 
---- Returns true for a method table that has the name of a declared class, which it is not.
+--- Returns true for a method table with the name of a declared class that is a different table.
 local function replaces(methods)
    local own = declared[methods.__typename]
    return own ~= nil and own ~= methods
 end
 
---- Lets a class of C data answer for what it lacks from a table, also for __index.
--- @param changed changed(key) is called when the class gets something new
+--- Makes a class of C data look up missing fields in a table, including for __index.
+-- @param changed changed(key) is called when a field is added to the class
 local function observe(methods, answers, changed)
    local entry = entries[methods]
    entry.meta.__index, entry.changed = setmetatable(answers, {__index = defaults}), changed
    rawset(methods, '__index', nil)
 end
 
---- The names in `nn` (without 'nn.') of the classes that others may replace.
+--- Returns the names in `nn` (without 'nn.') of the classes that others may replace.
 local function withdrawn()
    local names = {}
    for methods, entry in pairs(entries) do
@@ -128,8 +128,8 @@ local function withdrawn()
    return names
 end
 
---- Takes them away, so that a package finds their names free. Objects and descendants stay, so they
--- are loaded before.
+--- Removes those classes from `nn`, so that a package finds their names free. They are loaded
+-- first, so that objects and descendants remain.
 local function withdraw()
    for _, name in ipairs(withdrawn()) do
       local methods = rawget(classes, 'nn.' .. name)
@@ -141,8 +141,8 @@ local function withdraw()
    end
 end
 
---- Lets f(methods, key, value) replace every method of every loaded class.
--- @param later the same for what classes get from now on; nil: that stays as it is
+--- Replaces every method of every loaded class by f(methods, key, value).
+-- @param later does this for methods that classes get from now on; nil: these are not replaced
 local function replaceMethods(f, later)
    replaceLater = later
    for methods, entry in pairs(entries) do
@@ -154,7 +154,7 @@ local function replaceMethods(f, later)
    end
 end
 
---- The table that a class of this name goes into: what the first parts name, or the globals.
+--- Returns the table for a class of this name: the one named by its first parts, or the globals.
 local function namespaceOf(name)
    local namespace, path = nil, name:match('^(.+)%.[^.]+$')
    if not path then return _G end
@@ -173,19 +173,19 @@ end
 -- @param parent name of a registered class, or nil
 -- @param construct function(...) that makes an object
 -- @param factory function() that makes one without initialising it
--- @param namespace table that gets the constructor; default: the table that the name's first parts
--- name, or the globals
+-- @param namespace table that gets the constructor; default: the table named by the first parts of
+--    the name, or the globals
 function torch.newmetatable(name, parent, construct, _, factory, namespace)
    local methods = rawget(classes, name)
    local entry = methods and entries[methods]
-   -- while a module is loaded, package.loaded has a mark for it
+   -- while a module is being loaded, package.loaded has a placeholder for it
    if entry and not (entry.file and (entry.loading or package.loaded[entry.file])) then
-      -- without a parent Torch7 went on with the class that was there
+      -- without a parent Torch7 continued with the existing class
       local unused = entry.file and parent
       if not (entry.replaceable or unused) then
          fail("torch.class: class '%s' exists already", name)
       end
-      loaded(methods) -- for its descendants
+      loaded(methods) -- descendants need its methods
       entry = nil
    end
    local above = parent and (entry and loaded(entry.above) or not entry and known(parent))
@@ -209,7 +209,7 @@ function torch.newmetatable(name, parent, construct, _, factory, namespace)
    entry.meta.__index = above or defaults
    function entry.meta.__newindex(_, key, value)
       if key == 'transient' then checkTransient(name, value) end
-      -- until the file returns its class this is the file's own definition
+      -- until the file returns its class, a definition is the file's own
       if guard and type(package.loaded[file]) ~= 'table' then value = guard(name, key, value) end
       if replaceLater then value = replaceLater(methods, key, value) end
       rawset(methods, key, value)
@@ -229,10 +229,11 @@ function torch.newmetatable(name, parent, construct, _, factory, namespace)
    return methods, constructor, above
 end
 
---- torch.class(name [, parent] [, module]): a new class; returns its method table and its parent's.
+--- Makes a new class; returns its method table and its parent's. torch.class(name [, parent] [,
+-- module])
 -- @param name 'package.Name'
 -- @param parent the parent's name
--- @param module table that gets the constructor under the name's last part
+-- @param module table that gets the constructor under the last part of the name
 function torch.class(name, parent, module)
    if type(parent) == 'table' and module == nil then parent, module = nil, parent end
    if type(name) ~= 'string' or (parent ~= nil and type(parent) ~= 'string')
@@ -252,10 +253,10 @@ function torch.class(name, parent, module)
    return methods, above or nil
 end
 
---- The method table of the class with this name, nil if there is none.
+--- Returns the method table of the class with this name, or nil.
 function torch.getmetatable(name) return known(name) end
 
---- Makes a table the method table of a class of this name, which torch.typename then knows.
+--- Makes a table the method table of a class of this name, which torch.typename then returns.
 function torch.metatype(name, methods)
    if type(name) ~= 'string' or type(methods) ~= 'table' then
       fail('torch.metatype: wanted a name and a method table, got %s, %s', type(name),
@@ -285,8 +286,9 @@ function torch.getconstructortable(name)
    return constructor
 end
 
---- A function that makes an object of the class without its __init; nil: unknown class. A class may
--- bring its own, as the field __factory; torch.load calls it with the file.
+--- Returns a function that makes an object of the class without calling its __init; nil if the
+-- class is unknown. A class may define its own in the field __factory; torch.load passes the file
+-- to it.
 function torch.factory(name)
    return rawget(known(name) or {}, '__factory')
 end
@@ -294,11 +296,11 @@ end
 --- Entries of the reference.
 -- @pattern plaintorch
 -- @within utilities
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line, if an argument has the wrong type, sizes do not fit, or operands are
+--    on different sides or devices
 -- @follows Torch7's torch
 
---- A new class: its method table and its parent's.
+--- Makes a new class; returns its method table and its parent's.
 -- @function torch.class
 -- @as plaintorch
 -- @param name string: as 'nn.Mine'
@@ -309,17 +311,17 @@ end
 --    function ReferenceOne:two() return 2 end
 --    return ReferenceOne():two() --> 2
 
---- The name of an object's class; nil: it has none.
+--- Returns the name of an object's class, or nil if it has none.
 -- @function torch.typename
 -- @as plaintorch
--- @param object any: what is asked about
+-- @param object any: any value
 -- @return string or nil
 -- @usage torch.typename(nn.Tanh()) --> nn.Tanh
 
---- Whether an object is of a class or of a descendant.
+--- Returns true if an object is of a class or of one of its descendants.
 -- @function torch.isTypeOf
 -- @as plaintorch
--- @param object any: what is asked about
+-- @param object any: any value
 -- @param class string: a name, or a constructor
 -- @return boolean
 -- @usage torch.isTypeOf(nn.ReLU(), 'nn.Module'), torch.isTypeOf(nn.ReLU(), 'nn.Linear')
@@ -328,36 +330,36 @@ end
 --- Makes a table an object of a class.
 -- @function torch.setmetatable
 -- @as plaintorch
--- @param object table: becomes an object
+-- @param object table: is made an object
 -- @param name string: the class
 -- @return the table itself
 -- @usage torch.typename(torch.setmetatable({}, 'nn.Tanh')) --> nn.Tanh
 
---- The method table of a class; nil: there is none.
+--- Returns the method table of a class, or nil.
 -- @function torch.getmetatable
 -- @as plaintorch
 -- @param name string: the class
 -- @return table or nil
 -- @usage type(torch.getmetatable('nn.Tanh').forward) --> function
 
---- What is called to make an object of a class.
+--- Returns the constructor of a class.
 -- @function torch.getconstructortable
 -- @as plaintorch
 -- @param name string: the class
--- @return a table that can be called, with the class's fields
+-- @return a callable table with the class's fields
 -- @usage torch.type(torch.getconstructortable('nn.Tanh')()) --> nn.Tanh
 
---- Registers a class with a constructor of its own.
+--- Registers a class with its own constructor function.
 -- @function torch.newmetatable
 -- @as plaintorch
 -- @param name string: the class
 -- @param parent? string: the parent's name
 -- @param construct function: makes an object
--- @return table, table, table: the methods, to fill in; what is called to make an object; the
---    parent's methods (nil without a parent)
+-- @return table, table, table: the methods, to be filled in; the callable constructor; the parent's
+--    methods (nil without a parent)
 -- @usage type(torch.newmetatable('ReferenceTwo', nil, function() return 5 end)) --> table
 
---- Makes a table of methods a class.
+--- Makes a table the method table of a class.
 -- @function torch.metatype
 -- @as plaintorch
 -- @param name string: the class
@@ -366,22 +368,22 @@ end
 -- @usage torch.metatype('ReferenceThree', {})
 --    return torch.getmetatable('ReferenceThree').__typename --> ReferenceThree
 
---- A function that makes an object without its constructor.
+--- Returns a function that makes an object without calling its constructor.
 -- @function torch.factory
 -- @as plaintorch
 -- @param name string: the class
--- @return function() that returns an object without fields; nil: there is no such class
+-- @return function() that returns an object without fields; nil if there is no such class
 -- @usage torch.type(torch.factory('nn.Tanh')()) --> nn.Tanh
 
---- A number that is an object's own.
+--- Returns a number that identifies an object.
 -- @function torch.pointer
 -- @as plaintorch
 -- @param object any: tensor, storage, table, function
--- @return number, the same as long as the object lives; of C data its address
+-- @return number, constant during the object's lifetime; for C data its address
 -- @usage local a, p = torch.ones(2), torch.pointer
 --    return p(a) == p(a), p(a) == p(a:clone()) --> true, false
 
---- Chooses what torch.Tensor, torch.rand and modules are made of.
+--- Sets the tensor type that torch.Tensor, torch.rand and modules use.
 -- @function torch.setdefaulttensortype
 -- @as plaintorch
 -- @param name string: the type
@@ -392,13 +394,13 @@ end
 --    torch.setdefaulttensortype(before)
 --    return made --> torch.FloatTensor
 
---- The type that torch.Tensor makes.
+--- Returns the default tensor type.
 -- @function torch.getdefaulttensortype
 -- @as plaintorch
 -- @return string, as in 'torch.DoubleTensor'
 -- @usage torch.getdefaulttensortype():sub(1, 6) --> torch.
 
---- How many threads compute on host tensors.
+--- Sets the number of threads that compute on host tensors.
 -- @function torch.setnumthreads
 -- @as plaintorch
 -- @param n number: at least 1
@@ -409,19 +411,19 @@ end
 --    torch.setnumthreads(before)
 --    return now --> 1
 
---- How many threads compute on host tensors now.
+--- Returns the number of threads that compute on host tensors.
 -- @function torch.getnumthreads
 -- @as plaintorch
 -- @return number, 1 at least
 -- @usage torch.getnumthreads() -- 8, say
 
---- How many cores this process may use.
+--- Returns the number of cores that this process may use.
 -- @function torch.getnumcores
 -- @as plaintorch
 -- @return number, 1 at least
 -- @usage torch.getnumcores() -- 8, say
 
---- A time from which torch.toc measures.
+--- Returns the current time, for torch.toc.
 -- @function torch.tic
 -- @as plaintorch
 -- @return number, in seconds
@@ -429,38 +431,38 @@ end
 --    nn.Linear(10, 10):forward(torch.ones(10))
 --    return torch.toc(start) -- 0.0001, say
 
---- Seconds since torch.tic.
+--- Returns the seconds since torch.tic.
 -- @function torch.toc
 -- @as plaintorch
--- @param start number: of torch.tic
+-- @param start number: result of torch.tic
 -- @return number, in seconds
 -- @usage torch.toc(torch.tic()) -- 1e-06, say
 
---- dpt's version.
+--- Returns dpt's version.
 -- @function torch.version
 -- @as plaintorch
--- @return string of three numbers with dots between them
+-- @return string: three numbers, separated by dots
 -- @usage type(torch.version()) --> string
 
---- Writes any value into a file, at once or not at all.
+--- Writes any value to a file atomically: completely or not at all.
 -- @function torch.save
 -- @as plaintorch
 -- @within files
 -- @param path string: the file
--- @param object any: what is saved
+-- @param object any: is saved
 -- @param format? string: 'binary', 'ascii', 'b32' or 'b64'
--- @param referenced? boolean: false: objects that come twice are two
+-- @param referenced? boolean: false: an object that occurs twice is saved twice
 -- @return nothing
--- @raise if a value cannot be written, naming the way to it, or the file cannot, naming it: then
---    the file from before is unchanged
+-- @raise if a value cannot be written, with its path in the object, or if the file cannot be
+--    written, with its name; an existing file is then unchanged
 -- @usage local p = os.tmpname()
 --    torch.save(p, {a = torch.ones(2)})
 --    local t = torch.load(p)
 --    os.remove(p)
 --    return t.a --> [1 1]
 
---- Reads what torch.save wrote, of Torch7 too; nothing of the file is run. A function in it becomes
--- one that raises when it is called, and that torch.save writes as it came.
+--- Reads a file of torch.save, also one written by Torch7; no code in it is run. A function in the
+-- file becomes one that raises if it is called; torch.save writes it back unchanged.
 -- @function torch.load
 -- @as plaintorch
 -- @within files
@@ -470,28 +472,28 @@ end
 -- @param options? table: functions = true loads functions, false rejects a file with functions
 --    ('skip'; true if the environment has DPT_FUNCTIONS=1)
 -- @return the value
--- @raise if the file is not there, ends early, is damaged, or is of another format or mode, naming
---    it
+-- @raise if the file does not exist, is truncated or damaged, or has another format or mode; with
+--    its name
 -- @usage local p = os.tmpname()
 --    torch.save(p, 5, 'ascii')
 --    local v = torch.load(p, 'ascii')
 --    os.remove(p)
 --    return v --> 5
 
---- What torch.save would write, as a string.
+--- Returns as a string the bytes that torch.save would write.
 -- @function torch.serialize
 -- @as plaintorch
 -- @within files
--- @param object any: what is written
+-- @param object any: is written
 -- @param format? string: 'binary' or 'ascii'
 -- @return string
 -- @usage torch.deserialize(torch.serialize{1, 2}) --> {1 2}
 
---- The value that torch.serialize wrote.
+--- Returns the value of a string of torch.serialize.
 -- @function torch.deserialize
 -- @as plaintorch
 -- @within files
--- @param text string: of torch.serialize
+-- @param text string: result of torch.serialize
 -- @param format? string: 'binary' or 'ascii'
 -- @return the value
 -- @usage torch.deserialize(torch.serialize 'words') --> words

@@ -1,15 +1,15 @@
 --- dpt.class.operators: Lua's metamethods for classes that define __add__, __call__, __index__ ...
 --
--- Invariant: a metamethod looks the operator up when it is called, so that one which is defined
--- again is seen by every descendant; all classes share one metamethod for an operator, so that Lua
--- compares objects of two classes by it. None makes a tail call: scripts count stack levels.
--- Every class answers with them by Lua's names (A.__add), for scripts that wrap them; Lua itself
--- finds only those that are installed, so that objects without operators are plain tables to it.
+-- Invariant: a metamethod looks the operator up when it is called, so every descendant sees a
+-- redefinition. All classes share one metamethod for an operator, so Lua compares objects of two
+-- classes with it. None makes a tail call: scripts count stack levels. Every class returns them for
+-- Lua's names (A.__add), for scripts that wrap them. Lua itself finds only those that are
+-- installed, so that objects without operators are plain tables to it.
 local dptffi = require 'dpt.ffi'
 local fail = dptffi.fail
 local type = dptffi.type
 
---- The operator `key` of the first operand that has it.
+--- Returns the operator `key` of the first operand that has it.
 local function find(key, a, b)
    local methods = getmetatable(a)
    local f = type(methods) == 'table' and methods[key]
@@ -24,7 +24,7 @@ end
 
 local function same(...) return ... end
 
---- __NAME__ -> {Lua's name, the metamethod}
+--- Maps __NAME__ to {Lua's name, the metamethod}.
 local operators = {}
 for name in ('add sub mul div mod pow unm concat len lt le'):gmatch('%a+') do
    local key = '__' .. name .. '__'
@@ -33,7 +33,7 @@ for name in ('add sub mul div mod pow unm concat len lt le'):gmatch('%a+') do
       return result
    end}
 end
--- Every class has it, as in Torch7: without __tostring__ it is the class's name.
+-- Every class has this one, as in Torch7: without __tostring__ it returns the class's name.
 operators.__tostring__ = {'__tostring', function(object)
    local methods = getmetatable(object)
    local f = methods.__tostring__
@@ -62,7 +62,7 @@ operators.__newindex__ = {'__newindex', function(object, key, value)
    if not (f and f(object, key, value)) then rawset(object, key, value) end
 end}
 
---- What classes answer by Lua's names.
+--- The metamethods of all classes by Lua's names.
 local defaults = {}
 for _, operator in pairs(operators) do defaults[operator[1]] = operator[2] end
 

@@ -1,8 +1,8 @@
---- dpt.class.transient: what a class may list as transient (dpt.transient has what that means).
+--- dpt.class.transient: checks a class's list of transient fields (see dpt.transient).
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
---- Raises if the list of the class `name` is not one of names of fields.
+--- Raises unless the list of the class `name` consists of names of fields.
 return function(name, list)
    local fits = type(list) == 'table'
    for key, field in pairs(fits and list or {}) do

@@ -1,14 +1,14 @@
---- dpt.class.types: which class a value is of.
+--- dpt.class.types: the class of a value.
 --
--- Invariant: an object's metatable is its class's method table; C data has none of its own, so
--- dpt.tensor says what the class of it is (setCdata).
+-- Invariant: an object's metatable is its class's method table. C data has no metatable of its own,
+-- so dpt.tensor sets the function that finds its class (setCdata).
 local type = require('dpt.ffi').type
 
 --- Adds typename, type and isTypeOf to torch.
--- @param children method table -> what is known of a class, for every class
+-- @param children method table -> list of the class's descendants, for every class
 -- @return {methodsOf = function(object) that returns its class's method table or nil, setCdata}
 return function(torch, children)
-   --- The method table of C data; dpt.tensor replaces this (nothing else is C data).
+   --- Returns the method table of C data; dpt.tensor replaces this (no other C data are objects).
    local function cdataMethods() return nil end
 
    local function methodsOf(object)
@@ -16,7 +16,7 @@ return function(torch, children)
       if kind == 'cdata' then return cdataMethods(object) end
       if kind == 'table' or kind == 'userdata' then
          local methods = getmetatable(object)
-         -- a constructor hides its class's method table behind __metatable: it is no object
+         -- a constructor's __metatable is its class's method table, but it is not an object
          if children[methods] and rawget(methods, '__constructor') ~= object
             and (kind ~= 'table' or not children[object]) then
             return methods
@@ -24,20 +24,20 @@ return function(torch, children)
       end
    end
 
-   --- The name of the object's class; nil for what is no object of a class.
+   --- Returns the name of the object's class; nil for other values.
    function torch.typename(object)
       local methods = methodsOf(object)
       return methods and methods.__typename or nil
    end
 
-   --- The name of the object's class, or Lua's type.
+   --- Returns the name of the object's class, or Lua's type.
    function torch.type(object)
       local methods = methodsOf(object)
       return methods and methods.__typename or type(object)
    end
 
-   --- Whether the object's class or one of its ancestors is `spec`: a constructor, a name, or a
-   -- pattern that matches a part of the name (plain text must be the whole name).
+   --- Returns true if the object's class or one of its ancestors is `spec`: a constructor, a name,
+   -- or a pattern that matches a part of the name (plain text must be the whole name).
    function torch.isTypeOf(object, spec)
       local methods = methodsOf(object) or type(object) == 'table' and getmetatable(object)
       if type(spec) == 'table' then spec = getmetatable(spec) end
@@ -53,7 +53,7 @@ return function(torch, children)
 
    return {
       methodsOf = methodsOf,
-      --- Sets how the method table of C data is found: f(object) returns it or nil.
+      --- Sets the function that finds the method table of C data: f(object) returns it or nil.
       setCdata = function(f) cdataMethods = f end,
    }
 end

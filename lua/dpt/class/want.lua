@@ -1,7 +1,7 @@
---- want(fn, argument, value, kind): the value, if it is of the kind; else an error that says what
--- it is.
+--- dpt.class.want: want(fn, argument, value, kind) returns the value if it is of that kind, and
+-- raises otherwise.
 --
--- Invariant: `kind` is one of Lua's types, 'tensor', or 'callable' for what a call can follow.
+-- Invariant: `kind` is one of Lua's types, 'tensor', or 'callable' for a value that can be called.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local type = dptffi.type

@@ -1,8 +1,8 @@
---- dpt.comm.coalesce: many tensors as few buffers, with PyTorch's meanings.
+--- dpt.comm.coalesce: sends many tensors as few buffers, with the semantics of PyTorch.
 --
--- Invariant: a buffer holds tensors of one type, in their order, and at most as many bytes as asked
--- for, but at least one tensor. The elements go straight from where they are into the buffers of
--- the receiving devices; results are views of those, made while the bytes travel.
+-- Invariant: a buffer holds tensors of one type in their order, and at most the requested number of
+-- bytes, but at least one tensor. The elements are copied directly from their tensors into buffers
+-- on the receiving devices. Results are views of those buffers, made while the copies run.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -12,7 +12,7 @@ local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local coalesce = {}
 
---- Bytes of a buffer if the caller says nothing: 10 MiB.
+--- Default size of a buffer in bytes: 10 MiB.
 -- @field comm.BUFFER
 -- @as comm
 -- @return a number
@@ -28,8 +28,9 @@ local function checkLimit(name, argument, limit)
    return limit
 end
 
--- The indices of the tensors in buffers: a list of {kind = of tensor, count = elements, bytes =
--- sum, [k] = index}: full ones as they got full, then the others by the first tensor of their type.
+-- Returns the indices of the tensors in buffers: a list of {kind = of tensor, count = elements,
+-- bytes = sum, [k] = index}: full buffers in the order in which they were filled, then the others,
+-- ordered by the first tensor of their type.
 local function group(tensors, limit)
    local full, open, order = {}, {}, {}
    for i = 1, #tensors do
@@ -53,7 +54,7 @@ local function group(tensors, limit)
    return full
 end
 
---- Groups tensors by type into lists of at most so many bytes, but of one tensor at least.
+--- Groups tensors by type into lists of at most sizeLimit bytes, but of at least one tensor.
 -- @function comm.takeTensors
 -- @as comm
 -- @follows PyTorch's torch._utils._take_tensors
@@ -72,7 +73,8 @@ function coalesce.takeTensors(tensors, sizeLimit)
    return result
 end
 
--- Views of the chunk's flat tensor with the sizes of the models, into results at their indices.
+-- Writes views of the chunk's flat tensor with the sizes of the models into results, at their
+-- indices.
 local function views(flat, chunk, models, results)
    local first = tonumber(flat.offset_)
    for k = 1, #chunk do
@@ -88,7 +90,7 @@ local function views(flat, chunk, models, results)
    core.hold(flat, models)
 end
 
--- Adds those of the chunk's tensors that have elements to a list, contiguous.
+-- Appends the chunk's tensors that have elements to a list, as contiguous tensors.
 local function addFilled(filled, tensors, chunk)
    local n = #filled
    for k = 1, #chunk do
@@ -101,7 +103,7 @@ local function addFilled(filled, tensors, chunk)
    return n
 end
 
--- A flat tensor for each chunk, on the current device.
+-- Allocates a flat tensor for each chunk on the current device.
 local function flats(chunks)
    local result = {}
    for i, chunk in ipairs(chunks) do
@@ -123,7 +125,7 @@ local function everything(tensors)
    return chunk
 end
 
---- Tensors of one type and device as one vector; a single contiguous one is not copied.
+--- Joins tensors of one type and device into one vector; a single contiguous tensor is not copied.
 -- @function comm.flatten
 -- @as comm
 -- @follows PyTorch's torch._utils._flatten_dense_tensors
@@ -155,7 +157,7 @@ function coalesce.flatten(tensors)
    return flat
 end
 
---- The parts of a vector as views with the sizes of other tensors.
+--- Returns the parts of a vector as views with the sizes of other tensors.
 -- @function comm.unflatten
 -- @as comm
 -- @follows PyTorch's torch._utils._unflatten_dense_tensors
@@ -177,12 +179,12 @@ function coalesce.unflatten(flat, tensors)
    return result
 end
 
---- Copies of a list of tensors on several devices; they travel as few large buffers.
+--- Copies a list of tensors to several devices, in few large buffers.
 -- @function comm.broadcastCoalesced
 -- @as comm
 -- @param tensors table: on the first of the devices, of any types and sizes
 -- @param devices table: a list of different device numbers
--- @param bufferSize? number: bytes that travel at once (10 MiB)
+-- @param bufferSize? number: bytes sent at a time (10 MiB)
 -- @return a list of tensors for every device; the first is the tensors themselves
 -- @usage require('dpt').comm.broadcastCoalesced({torch.CudaTensor{1}, torch.CudaTensor{2}},
 --       {1, 2})[2][2] --> [2]
@@ -209,7 +211,7 @@ function coalesce.broadcastCoalesced(tensors, devices, bufferSize)
    return results
 end
 
--- Raises if the lists of the devices are not alike.
+-- Raises unless the lists of all devices have the same types and sizes.
 local function checkAlike(inputs)
    local first = inputs[1]
    for i = 1, #inputs do
@@ -230,12 +232,12 @@ local function checkAlike(inputs)
    end
 end
 
---- The sums over devices of a list of tensors.
+--- Sums a list of tensors over devices.
 -- @function comm.reduceAddCoalesced
 -- @as comm
--- @param inputs table: a list of tensors for every device, alike in types and sizes
+-- @param inputs table: a list of tensors for every device, equal in types and sizes
 -- @param destination? number: the device of the sums (the current one)
--- @param bufferSize? number: bytes that travel at once (10 MiB)
+-- @param bufferSize? number: bytes sent at a time (10 MiB)
 -- @return a list of tensors
 -- @usage require('dpt').comm.reduceAddCoalesced({{torch.CudaTensor{1}},
 --       {torch.CudaTensor{5}}})[1] --> [6]

@@ -1,10 +1,11 @@
---- dpt.comm: tensors between devices: broadcast, sums, splitting, joining, with PyTorch's meanings.
+--- dpt.comm: tensors between devices: broadcast, sums, splitting, joining, with the semantics of
+-- PyTorch.
 --
--- Invariant: nothing here waits (host tensors excepted: they have been read or written on return);
--- sums are taken in the order of their inputs, so the same call returns the same bits. The
--- functions that end in Into fill tensors that are there and are what dpt.parallel is built on; the
--- others make their results. If many small tensors travel, they travel as few large buffers, of
--- which the results are views.
+-- Invariant: no function here waits, except for host tensors, which have been read or written on
+-- return. Sums are computed in the order of their inputs, so the same call returns the same bits.
+-- Functions whose names end in Into write to existing tensors; dpt.parallel is built on them. The
+-- others allocate their results. Many small tensors are sent as few large buffers, and the results
+-- are views of those.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -19,14 +20,14 @@ local checkInteger, want = core.checkInteger, require 'dpt.class.want'
 local comm = {}
 for name, value in pairs(coalesce) do comm[name] = value end
 
---- Chooses what tensors travel by between devices; the choice is reported once on stderr. comm.use
--- is its older name.
+--- Chooses the transport of tensors between devices. The choice is reported once on stderr.
+-- comm.use is an older name of this function.
 -- @function comm.setTransport
 -- @as comm
 -- @also comm.use()
 -- @param name string: 'copy' or 'nccl'
--- @param strict? boolean: true: raises if it is not there
--- @return whether it is there
+-- @param strict? boolean: true: raises if the transport is not available
+-- @return true if the transport is available
 -- @usage local comm = require('dpt').comm
 --    local before = comm.transport()
 --    comm.setTransport 'copy'
@@ -47,14 +48,14 @@ function comm.setTransport(name, strict)
    return false
 end
 
---- The name of the transport in use.
+--- Returns the name of the transport in use.
 -- @function comm.transport
 -- @as comm
 -- @return a string
 -- @usage type(require('dpt').comm.transport()) --> string
 function comm.transport() return ffi.string(C.dpt_comm_transport()) end
 
---- The device of a tensor; 0: host memory or no storage.
+--- Returns the device of a tensor; 0: host memory or no storage.
 -- @function comm.device
 -- @as comm
 -- @param tensor tensor: of any type
@@ -68,7 +69,7 @@ function comm.device(tensor)
    return C.dpt_tensor_device(tensor)
 end
 
---- The address of a tensor's storage as a number; 0 without one.
+--- Returns the address of a tensor's storage as a number; 0 if it has none.
 -- @function comm.address
 -- @as comm
 -- @param tensor tensor: of any type
@@ -80,8 +81,8 @@ function comm.address(tensor)
    return tonumber(ffi.cast('uintptr_t', tensor.storage_))
 end
 
---- A number that changes when something writes to one of the tensors, and when queued work failed:
--- then copies of them may not have been made.
+--- Returns a number that changes when one of the tensors is written to. It also changes when queued
+-- work fails, since copies of the tensors may then not have been made.
 -- @function comm.version
 -- @as comm
 -- @param tensors table: a list of tensors
@@ -100,7 +101,7 @@ function comm.version(tensors)
    return sum
 end
 
---- The bytes that went between devices since the start.
+--- Returns the number of bytes copied between devices since the start of the process.
 -- @function comm.copied
 -- @as comm
 -- @return a number
@@ -110,13 +111,13 @@ end
 --    return copied() - before --> 40
 function comm.copied() return tonumber(C.dpt_copied_bytes()) end
 
---- Calls f(...) and adds the bytes that it let go between devices to counts[name].
+--- Calls f(...) and adds the number of bytes that it copied between devices to counts[name].
 -- @function comm.count
 -- @as comm
 -- @param counts table: name -> number
--- @param name string: whose number grows
+-- @param name string: the key of the number to increase
 -- @param f function: is called
--- @param ...? any: what it is called with
+-- @param ...? any: arguments of f
 -- @return nothing
 -- @usage local counts = {bytes = 0}
 --    require('dpt').comm.count(counts, 'bytes', function() end)
@@ -130,8 +131,7 @@ function comm.count(counts, name, f, ...)
    counts[name] = counts[name] + comm.copied() - before
 end
 
---- Copies the list sources into destinations: one or several lists of that length, one after the
--- other.
+--- Copies the list sources into destinations: one or several consecutive lists of that length.
 -- @function comm.broadcastInto
 -- @as comm
 -- @param sources table: a list of n tensors
@@ -149,12 +149,13 @@ function comm.broadcastInto(sources, destinations)
       pointers(destinations, #destinations))
 end
 
---- destinations[k] = destinations[k] + sources[k] + sources[n + k] + ..., n = #destinations.
+--- Computes destinations[k] = destinations[k] + sources[k] + sources[n + k] + ..., n =
+-- #destinations.
 -- @function comm.reduceInto
 -- @as comm
 -- @param destinations table: a list of n tensors
 -- @param sources table: a list of n, 2 n ... tensors like them
--- @param clear? boolean: true: the sources become zero afterwards
+-- @param clear? boolean: true: sets the sources to zero afterwards
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{1}, torch.CudaTensor{2}
 --    require('dpt').comm.reduceInto({a}, {b}, true)
@@ -168,14 +169,14 @@ function comm.reduceInto(destinations, sources, clear)
       clear and 1 or 0)
 end
 
---- Cuts a tensor along a dimension into the given tensors, which are resized.
+--- Splits a tensor along a dimension into the given tensors, which are resized.
 -- @function comm.scatterInto
 -- @as comm
--- @param parts table: the tensors that get the parts
--- @param tensor tensor: what is cut, on the host or a device
--- @param dimension number: along which
--- @param rows table: how many of the dimension each part gets
--- @param devices table: of parts that have no memory yet; 0 is the host
+-- @param parts table: the tensors that receive the parts
+-- @param tensor tensor: is split; on the host or a device
+-- @param dimension number: the dimension to split
+-- @param rows table: the size of each part in that dimension
+-- @param devices table: devices of parts that have no memory yet; 0 is the host
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor(), torch.CudaTensor()
 --    require('dpt').comm.scatterInto({a, b}, torch.FloatTensor{1, 2, 3}, 1, {1, 2}, {1,
@@ -190,13 +191,13 @@ function comm.scatterInto(parts, tensor, dimension, rows, devices)
       integers('int64_t[?]', rows, n), tensor, dimension - 1)
 end
 
---- Joins tensors (empty ones are skipped) along a dimension into the given one, which is resized.
+--- Concatenates tensors along a dimension into the given one, which is resized.
 -- @function comm.gatherInto
 -- @as comm
--- @param result tensor: gets them
+-- @param result tensor: receives the elements
 -- @param tensors table: a list of tensors; empty ones are skipped
--- @param dimension number: along which they are joined
--- @param device number: of the result, if it has no memory yet; 0 is the host
+-- @param dimension number: the dimension along which they are concatenated
+-- @param device number: the device of the result, if it has no memory yet; 0 is the host
 -- @return nothing
 -- @usage local r = torch.FloatTensor()
 --    require('dpt').comm.gatherInto(r, {torch.CudaTensor{1}, torch.CudaTensor{2}}, 1,
@@ -210,7 +211,7 @@ function comm.gatherInto(result, tensors, dimension, device)
       dimension - 1)
 end
 
---- The type of the same elements on a device ('torch.LongTensor': 'torch.CudaLongTensor').
+--- Returns the device type with the same elements ('torch.LongTensor': 'torch.CudaLongTensor').
 -- @function comm.deviceType
 -- @as comm
 -- @param name string: a tensor type, as 'torch.LongTensor'
@@ -223,7 +224,7 @@ function comm.deviceType(name)
    return (name:gsub('^torch%.', 'torch.Cuda'))
 end
 
---- The type of the same elements in host memory.
+--- Returns the host type with the same elements.
 -- @function comm.hostType
 -- @as comm
 -- @param name string: a tensor type, as 'torch.CudaTensor'
@@ -235,7 +236,7 @@ function comm.hostType(name)
    return (name:gsub('^torch%.Cuda', 'torch.'))
 end
 
---- Copies of a tensor on several devices.
+--- Copies a tensor to several devices.
 -- @function comm.broadcast
 -- @as comm
 -- @param tensor tensor: on the first of the devices
@@ -249,7 +250,7 @@ function comm.broadcast(tensor, devices)
    return results
 end
 
---- The sum of tensors of several devices, in the order of the list.
+--- Sums tensors of several devices, in the order of the list.
 -- @function comm.reduceAdd
 -- @as comm
 -- @param inputs table: tensors of one type and size
@@ -263,11 +264,11 @@ function comm.reduceAdd(inputs, destination)
    return comm.reduceAddCoalesced(all, destination)[1]
 end
 
---- The sum of tensors on each of their devices.
+--- Sums tensors, and writes the sum to a tensor on each of their devices.
 -- @function comm.allReduce
 -- @as comm
--- @param inputs table: tensors of one type and count, each on a device of its own
--- @param outputs? table: contiguous tensors that get the sum (the inputs)
+-- @param inputs table: tensors of one type and count, each on a different device
+-- @param outputs? table: contiguous tensors that receive the sum (the inputs)
 -- @return the outputs
 -- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {4})
 --    require('dpt').comm.allReduce{a, b}
@@ -281,12 +282,12 @@ function comm.allReduce(inputs, outputs)
    return outputs
 end
 
---- Cuts a tensor into parts on several devices.
+--- Splits a tensor into parts on several devices.
 -- @function comm.scatter
 -- @as comm
 -- @param tensor tensor: on the host or a device
 -- @param devices table: a list of device numbers
--- @param chunkSizes? table: how many entries of the dimension each gets (as equal as can be, larger
+-- @param chunkSizes? table: the size of each part in that dimension (as equal as possible, larger
 --    ones first)
 -- @param dim? number: the dimension (1)
 -- @return a list of device tensors
@@ -315,11 +316,11 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
    return parts
 end
 
---- Joins tensors of several devices in one.
+--- Concatenates tensors of several devices.
 -- @function comm.gather
 -- @as comm
 -- @param tensors table: a list of tensors
--- @param dim? number: along which (1)
+-- @param dim? number: the dimension along which they are concatenated (1)
 -- @param destination? number: the device of the result (the current one); 0 is the host
 -- @return a tensor
 -- @usage require('dpt').comm.gather({torch.CudaTensor{1}, torch.CudaTensor{2, 3}}, 1, 0)
@@ -334,11 +335,11 @@ function comm.gather(tensors, dim, destination)
    return result
 end
 
---- What functions of dpt.comm have in common, for the reference.
+--- Common properties of the functions of dpt.comm, for the reference.
 -- @pattern comm
 -- @within comm
 -- @follows PyTorch's torch.cuda.comm
--- @raise if an argument is of another kind, tensors do not fit, or there is no such device, at the
---    script's line
+-- @raise at the script's line, if an argument has the wrong type, tensors do not fit, or there is
+--    no such device
 
 return comm

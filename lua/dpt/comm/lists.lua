@@ -1,7 +1,7 @@
---- dpt.comm.lists: lists of tensors on their way to C, and what is wrong with them.
+--- dpt.comm.lists: checks lists of tensors and converts them for C.
 --
--- Invariant: an array made here does not keep the tensors alive: whoever makes one calls core.hold
--- with the list after the C call.
+-- Invariant: an array made here does not keep the tensors alive: its user must call core.hold with
+-- the list after the C call.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -12,7 +12,7 @@ local lists = {}
 local tensorArray = ffi.typeof 'dpt_tensor *[?]'
 local constantArray = ffi.typeof 'const dpt_tensor *[?]'
 
--- LuaJIT would make pointers of nil and of strings.
+-- Raises for entries that are not tensors: LuaJIT would convert nil and strings to pointers.
 local function fill(array, list, count)
    for i = 1, count do
       local t = list[i]
@@ -24,20 +24,20 @@ local function fill(array, list, count)
    return array
 end
 
---- A C array of pointers to the tensors of a list.
+--- Returns a C array of pointers to the tensors of a list.
 function lists.pointers(list, count) return fill(tensorArray(count), list, count) end
 
---- The same for tensors that are only read.
+--- Returns a C array of pointers to const, for tensors that are only read.
 function lists.constant(list, count) return fill(constantArray(count), list, count) end
 
---- A C array of numbers.
+--- Returns a C array of numbers.
 function lists.integers(ctype, list, count)
    local array = ffi.new(ctype, count)
    for i = 1, count do array[i - 1] = core.checkInteger('comm', 'entry ' .. i, list[i]) end
    return array
 end
 
---- Raises if an argument is no list of tensors.
+--- Raises unless an argument is a list of tensors.
 function lists.checkTensors(name, argument, tensors)
    if type(tensors) ~= 'table' then
       fail("%s: argument '%s' is of type %s, wanted a list of tensors", name, argument,
@@ -53,7 +53,7 @@ end
 
 local ON_DEVICE = core.ON_DEVICE
 
---- Raises if a tensor of the list is not on the device that it should be on.
+--- Raises if a tensor of the list is not on that device.
 function lists.checkDevice(name, tensors, device)
    lists.checkTensors(name, 'tensors', tensors)
    for i = 1, #tensors do
@@ -69,8 +69,8 @@ function lists.checkDevice(name, tensors, device)
    end
 end
 
---- Raises if an argument is no list of numbers, or an empty one; if `each` is set, if one
--- is there twice.
+--- Raises unless an argument is a non-empty list of numbers; with `each` also if a number occurs
+-- twice.
 function lists.checkDevices(name, devices, each)
    if type(devices) ~= 'table' or #devices == 0 then
       fail("%s: argument 'devices' is %s, wanted a list of device numbers", name,
@@ -90,7 +90,7 @@ function lists.checkDevices(name, devices, each)
    end
 end
 
---- Raises if two arguments are no lists of tensors of one length, one tensor at least.
+--- Raises unless two arguments are lists of tensors of the same length, with at least one tensor.
 function lists.checkPairs(name, inputs, outputs)
    lists.checkTensors(name, 'inputs', inputs)
    lists.checkTensors(name, 'outputs', outputs)
@@ -100,7 +100,7 @@ function lists.checkPairs(name, inputs, outputs)
    end
 end
 
---- The tensors of a list, contiguous.
+--- Returns the tensors of a list as contiguous tensors.
 function lists.contiguous(tensors)
    local result = {}
    for i, t in ipairs(tensors) do result[i] = t:contiguous() end

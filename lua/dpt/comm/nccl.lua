@@ -1,9 +1,9 @@
---- dpt.comm.nccl: what `require 'nccl'` returns: nccl.torch's functions over dpt's transports.
+--- dpt.comm.nccl: the result of `require 'nccl'`: nccl.torch's functions over dpt's transports.
 --
--- Invariant: lists hold one tensor for each of several devices, all of one element type, any; roots
--- count from 1 in those lists. A function returns when the work is done, with `async` when it is
--- queued on the current streams. NCCL itself need not be there: dpt.comm.setTransport chooses what
--- the bytes travel by, here as in dpt.comm.
+-- Invariant: lists hold one tensor for each of several devices, all of the same element type, which
+-- may be any. Roots count from 1 in those lists. A function returns when the work is done; with
+-- `async` it returns when the work is queued on the current streams. NCCL itself is optional:
+-- dpt.comm.setTransport chooses the transport, here as in dpt.comm.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
@@ -32,7 +32,7 @@ local function checkRoot(name, root, count)
    return root
 end
 
--- The devices of the tensors, each there once.
+-- Returns the devices of the tensors, each once.
 local function devicesOf(name, tensors)
    lists.checkPairs(name, tensors, tensors)
    local devices = {}
@@ -44,11 +44,11 @@ local function devicesOf(name, tensors)
    return devices
 end
 
---- Each output becomes the sum of all inputs, on its device.
+--- Sums all inputs, and writes the sum to each output on its device.
 -- @function nccl.allReduce
 -- @as nccl
 -- @param inputs table: a tensor for each device
--- @param outputs? table: as many (the inputs)
+-- @param outputs? table: a tensor for each device (the inputs)
 -- @param async? boolean: true: does not wait
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
@@ -59,13 +59,13 @@ function nccl.allReduce(inputs, outputs, async)
    finish(inputs, async)
 end
 
---- The root's output becomes the sum of all inputs.
+--- Sums all inputs, and writes the sum to the root's output.
 -- @function nccl.reduce
 -- @as nccl
 -- @param inputs table: a tensor for each device
--- @param outputs? table: as many (the inputs); only the root's is used
+-- @param outputs? table: a tensor for each device (the inputs); only the root's is used
 -- @param async? boolean: true: does not wait
--- @param root? number: its place in the list (1)
+-- @param root? number: its index in the list (1)
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
 --    nccl.reduce({a, b}, nil, false, 2)
@@ -85,12 +85,12 @@ function nccl.reduce(inputs, outputs, async, root)
    finish(inputs, async)
 end
 
---- All inputs become what the root's is.
+--- Copies the root's input to all inputs.
 -- @function nccl.bcast
 -- @as nccl
 -- @param inputs table: a tensor for each device
 -- @param async? boolean: true: does not wait
--- @param root? number: its place in the list (1)
+-- @param root? number: its index in the list (1)
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{7}, cutorch.withDevice(2, torch.CudaTensor, {2})
 --    nccl.bcast{a, b}
@@ -108,11 +108,12 @@ function nccl.bcast(inputs, async, root)
    finish(inputs, async)
 end
 
---- Each output becomes all inputs, one after the other.
+--- Concatenates all inputs, and writes the result to each output.
 -- @function nccl.allGather
 -- @as nccl
 -- @param inputs table: a tensor for each device
--- @param outputs table: as many, each with space for all inputs or without elements
+-- @param outputs table: a tensor for each device, each with space for all inputs or without
+--    elements
 -- @param async? boolean: true: does not wait
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
@@ -133,11 +134,11 @@ function nccl.allGather(inputs, outputs, async)
    finish(inputs, async)
 end
 
---- The sum of all inputs is cut, a part for each output.
+--- Sums all inputs, and scatters the sum: each output receives a part.
 -- @function nccl.reduceScatter
 -- @as nccl
 -- @param inputs table: a tensor for each device
--- @param outputs table: as many, each as long as its part
+-- @param outputs table: a tensor for each device, each as long as its part
 -- @param async? boolean: true: does not wait
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{1, 2}, cutorch.withDevice(2, torch.CudaTensor, {10,
@@ -154,10 +155,10 @@ function nccl.reduceScatter(inputs, outputs, async)
    finish(inputs, async)
 end
 
---- What functions of nccl have in common, for the reference.
+--- Common properties of the functions of nccl, for the reference.
 -- @pattern nccl
 -- @within comm
 -- @follows nccl.torch
--- @raise if the tensors are not one for each of several devices, all of one element type
+-- @raise unless the tensors are one for each of several devices, all of the same element type
 
 return nccl

@@ -2,8 +2,9 @@
 --
 -- Invariant: kernels of a graph keep the numbers that they were captured with. Code that passes
 -- settings of a table to kernels notes them here during a capture; each replay of the graph
--- compares them with the current values, and a difference is an error. Outside a capture that costs
--- one test.
+-- settings of a table to kernels notes them here during a capture. Each replay of the graph
+-- compares them with the current values and raises if they differ. Outside a capture this costs one
+-- test.
 local fail = require('dpt.ffi').fail
 local type = require('dpt.ffi').type
 local torch = require('dpt.class').torch

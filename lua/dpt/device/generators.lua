@@ -1,6 +1,6 @@
---- dpt.device.generators: cutorch's random numbers: seeds and states of the devices' generators.
+--- dpt.device.generators: random numbers of cutorch: seeds and states of the devices' generators.
 --
--- Invariant: what the states of all generators hold, with torch.getRNGState(), is all that is
+-- Invariant: the states of all generators, together with torch.getRNGState(), are all that is
 -- needed to draw the same numbers again.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
@@ -67,7 +67,7 @@ return function(cutorch, optionalDevice)
       return tonumber(seedSlot[0])
    end
 
-   --- Seeds every device at random, each with a number of its own.
+   --- Seeds every device at random, each with a different number.
    -- @function cutorch.seedAll
    -- @as cutorch
    -- @return nothing
@@ -77,7 +77,7 @@ return function(cutorch, optionalDevice)
       for i = 1, cutorch.getDeviceCount() do cutorch.seed(i) end
    end
 
-   --- The seed that a device was given last.
+   --- Returns the last seed of a device.
    -- @function cutorch.initialSeed
    -- @as cutorch
    -- @param device? number: from 1 on (the current one)
@@ -88,7 +88,7 @@ return function(cutorch, optionalDevice)
       return tonumber(seedSlot[0])
    end
 
-   --- The state of a device's generator of random numbers.
+   --- Returns the state of a device's random number generator.
    -- @function cutorch.getRNGState
    -- @as cutorch
    -- @param device? number: from 1 on (the current one)
@@ -102,10 +102,10 @@ return function(cutorch, optionalDevice)
       return state
    end
 
-   --- Makes a device's generator what it was.
+   --- Restores the state of a device's generator.
    -- @function cutorch.setRNGState
    -- @as cutorch
-   -- @param state ByteTensor: what getRNGState returned
+   -- @param state ByteTensor: result of getRNGState
    -- @param device? number: from 1 on (the current one)
    -- @return nothing
    -- @usage local s = cutorch.getRNGState()
@@ -122,8 +122,8 @@ return function(cutorch, optionalDevice)
       noted(seeding.restore, device)
    end
 
-   --- The states of all devices' generators, as a list; what a checkpoint needs beside
-   -- torch.getRNGState() (as PyTorch's torch.cuda.get_rng_state_all).
+   --- Returns the states of all devices' generators as a list. A checkpoint needs them in addition
+   -- to torch.getRNGState() (as PyTorch's torch.cuda.get_rng_state_all).
    -- @function cutorch.getRNGStateAll
    -- @as cutorch
    -- @follows PyTorch's torch.cuda.get_rng_state_all
@@ -135,11 +135,11 @@ return function(cutorch, optionalDevice)
       return states
    end
 
-   --- Sets the generators of all devices to what getRNGStateAll returned.
+   --- Restores the states of the generators of all devices.
    -- @function cutorch.setRNGStateAll
    -- @as cutorch
    -- @follows PyTorch's torch.cuda.set_rng_state_all
-   -- @param states table: what getRNGStateAll returned
+   -- @param states table: result of getRNGStateAll
    -- @return nothing
    -- @usage local s = cutorch.getRNGStateAll()
    --    local a = torch.CudaTensor(1):uniform()

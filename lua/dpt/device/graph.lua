@@ -1,8 +1,8 @@
---- dpt.device.graph: cutorch.graph: work that is captured once and replayed as a whole.
+--- dpt.device.graph: cutorch.graph: captures work once and replays it as a whole.
 --
--- Invariant: what a captured function does on the device is what each replay does, on the same
--- memory; whatever a replay could not do alike is rejected with an error message while it is
--- captured. A setting that changed later is rejected by the replay (dpt.device.captured).
+-- Invariant: each replay repeats the device work of the captured function on the same memory.
+-- Anything that a replay could not repeat exactly raises an error during the capture. A setting
+-- that has changed since raises in the replay (dpt.device.captured).
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local torch = require('dpt.class').torch
@@ -12,7 +12,7 @@ local slot = ffi.new 'int[1]'
 
 local function pack(...) return {n = select('#', ...), ...} end
 
--- Ends the capture; without a graph if f has failed.
+-- Ends the capture; drops the graph if f has failed.
 local function finish(graph, ok, ...)
    captured.notes = nil
    if not ok then
@@ -26,25 +26,25 @@ end
 --- Adds the function to cutorch.
 return function(cutorch)
 
-   --- Calls a function once to capture what it queues on the current stream of the current device;
-   -- the graph that it returns does all of that again, as one. In the function nothing may wait (no
-   -- number can be read, a criterion returns a tensor of one element), all is done on one stream of
-   -- one device, and nothing differs from call to call, as ordinary host memory and optim.adam do.
-   -- Kernels keep the numbers that they are captured with: a replay raises if a setting of an
-   -- optimizer or a module (learningRate, weightDecay, momentum, a Dropout's p ...) has changed
-   -- since, and counters such as state.evalCounter count the capture alone.
-   -- Random numbers are drawn anew by each replay. Buffers should have their sizes: call the
-   -- function some times before. The graph keeps the memory that it uses. On a host device it calls
-   -- the function.
+   --- Calls a function once and captures the work that it queues on the current stream of the
+   -- current device; the graph that it returns repeats all of that as one operation. The function
+   -- must not wait (no number can be read; a criterion returns a tensor of one element), must use
+   -- one stream of one device only, and must not depend on anything that differs from call to call,
+   -- as ordinary host memory and optim.adam do. Kernels keep the numbers that they are captured
+   -- with: a replay raises if a setting of an optimizer or a module (learningRate, weightDecay,
+   -- momentum, a Dropout's p ...) has changed since, and counters such as state.evalCounter count
+   -- only the capture. Each replay draws new random numbers. Buffers should have their final sizes:
+   -- call the function a few times before. The graph keeps the memory that it uses. On a host
+   -- device a replay calls the function.
    -- @function cutorch.graph
    -- @as cutorch
    -- @follows PyTorch's torch.cuda.graphs
-   -- @param f function: what is captured
-   -- @param ...? any: what it is called with
-   -- @return a function: replays it and returns what f returned, with its tensors as they are
-   --    afterwards
-   -- @raise while it captures: if f does what no replay could do alike; by a replay: if a setting
-   --    that was captured has changed
+   -- @param f function: is captured
+   -- @param ...? any: arguments of f
+   -- @return a function: replays the graph and returns the results of f, whose tensors have their
+   --    new contents
+   -- @raise during the capture: if f does something that a replay could not repeat exactly; by a
+   --    replay: if a captured setting has changed
    -- @usage local x = torch.CudaTensor(2):fill(1)
    --    local g = cutorch.graph(function() return x:add(1) end)
    --    g()
@@ -71,7 +71,7 @@ return function(cutorch)
       end
    end
 
-   --- Whether this thread captures a graph now.
+   --- Returns true while this thread captures a graph.
    -- @function cutorch.isCapturing
    -- @as cutorch
    -- @follows PyTorch's torch.cuda.is_current_stream_capturing

@@ -1,8 +1,8 @@
 --- dpt.device: cutorch: devices, streams, memory, seeds; returns the table `cutorch`.
 --
--- Invariant: devices and streams have Torch7's numbers, devices from 1, streams from 1 with 0 for a
--- device's default one. Which device and which stream are current is a matter of the OS thread.
--- Nothing here waits but synchronize, synchronizeAll, streamSynchronize and emptyCache.
+-- Invariant: devices and streams have Torch7's numbers: devices from 1, streams from 1, with 0 for
+-- a device's default stream. The current device and stream are per OS thread. Only synchronize,
+-- synchronizeAll, streamSynchronize and emptyCache wait.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
@@ -11,14 +11,14 @@ local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, d
 
 local cutorch = {
 
-   --- Whether tensors of halfs exist.
+   --- True: half-precision tensors exist.
    -- @field cutorch.hasHalf
    -- @as cutorch
    -- @return true
    -- @usage cutorch.hasHalf and torch.CudaHalfTensor{1, 2} --> [1 2]
    hasHalf = true,
 
-   --- Whether there is MAGMA: there is not, LAPACK's functions are computed on the host.
+   --- False: MAGMA is not used; LAPACK's functions are computed on the host.
    -- @field cutorch.magma
    -- @as cutorch
    -- @return false
@@ -29,7 +29,7 @@ class.packages.cutorch = cutorch
 
 local slot = ffi.new 'int[1]'
 
---- A whole number from an argument.
+--- Returns an argument as an integer.
 local function whole(fn, name, v)
    v = core.checkNumber(fn, name, v)
    if v % 1 ~= 0 or v < -2147483648 or v > 2147483647 then
@@ -38,11 +38,11 @@ local function whole(fn, name, v)
    return v
 end
 
---- A device's number from an optional argument; 0 stands for the current one.
+--- Returns a device's number from an optional argument; 0 means the current one.
 local function optionalDevice(fn, device)
    if device == nil then return 0 end
    device = whole(fn, 'device', device)
-   if device == 0 then -- the library's word for the current one, not the caller's
+   if device == 0 then -- 0 is the current device in the library only, not for callers
       fail('%s: there is no device 0, wanted 1 to %d', fn, cutorch.getDeviceCount())
    end
    return device
@@ -55,13 +55,13 @@ function cutorch.getDeviceCount()
    return slot[0]
 end
 
---- The current device of this thread, from 1.
+--- Returns the current device of this thread, from 1.
 function cutorch.getDevice()
    lib.device_get(slot)
    return slot[0]
 end
 
---- New tensors lie on this device from now on. Operations run where their operands are.
+--- Sets the device on which new tensors are allocated. Operations run where their operands are.
 function cutorch.setDevice(device)
    lib.device_set(whole('setDevice', 'device', device))
 end
@@ -72,28 +72,28 @@ local function restore(device, ok, ...)
    return error(..., 0)
 end
 
---- Calls f(...) with another current device, which is set back also if f raises; returns what f
--- does.
+--- Calls f(...) with another current device, and returns its results. The device is restored even
+-- if f raises.
 function cutorch.withDevice(device, f, ...)
    local before = cutorch.getDevice()
    cutorch.setDevice(device)
    return restore(before, pcall(f, ...))
 end
 
---- Calls f(...) with a tensor's device current; host memory has none. Returns what f does.
+--- Calls f(...) with a tensor's device current, and returns its results; host memory has no device.
 function cutorch.withDeviceOf(tensor, f, ...)
    local device = C.dpt_tensor_device(tensor)
    if device == 0 or device == cutorch.getDevice() then return f(...) end
    return cutorch.withDevice(device, f, ...)
 end
 
---- Waits for all work on the current device; raises the error of work that failed.
+--- Waits for all work on the current device; raises the error of failed work.
 function cutorch.synchronize() lib.device_synchronize(0) end
 
 --- Waits for all work on all devices.
 function cutorch.synchronizeAll() lib.device_synchronize(-1) end
 
--- CUDA's names for what the library calls otherwise; what only a GPU has is 0 on a host device.
+-- CUDA's names of the library's fields. Properties that only a GPU has are 0 on a host device.
 local propertyNames = {
    multiProcessorCount = 'threads', major = 'major', minor = 'minor', integrated = 'integrated',
    deviceOverlap = 'overlap', computeMode = 'compute_mode', canMapHostMemory = 'map_host',
@@ -105,7 +105,7 @@ local propertyNames = {
    totalConstMem = 'constant',
 }
 
---- What a device is, under the names that CUDA has for it. A host device is made of CPU threads:
+--- Returns the properties of a device under CUDA's names. A host device consists of CPU threads;
 -- its multiprocessors are the threads that it computes with.
 function cutorch.getDeviceProperties(device)
    local info = ffi.new 'dpt_device_info'
@@ -116,17 +116,17 @@ function cutorch.getDeviceProperties(device)
    return properties
 end
 
--- A device's number; 0 is the library's word for the current one, not the caller's.
+-- Returns a device's number; 0 is the current device in the library only, not for callers.
 local function peer(fn, name, device)
    device = whole(fn, name, device)
    return device == 0 and -1 or device
 end
 
---- Whether a device reaches another's memory: yes if it can, unless a script has said no.
+--- Returns true if a device can access another's memory and a script has not disabled that.
 -- @function cutorch.getPeerToPeerAccess
 -- @as cutorch
 -- @param from number: the device that reads
--- @param to number: the device that is read
+-- @param to number: the device whose memory is read
 -- @return a boolean
 -- @usage cutorch.setPeerToPeerAccess(1, 2, false)
 --    local to, from = cutorch.getPeerToPeerAccess(1, 2), cutorch.getPeerToPeerAccess(2, 1)
@@ -138,12 +138,13 @@ function cutorch.getPeerToPeerAccess(from, to)
    return slot[0] ~= 0
 end
 
---- Copies between two devices of which one may not reach the other go through host memory.
+--- Enables or disables a device's access to another's memory. Without access, copies between the
+-- two devices go through host memory.
 -- @function cutorch.setPeerToPeerAccess
 -- @as cutorch
 -- @param from number: the device that reads
--- @param to number: the device that is read
--- @param on boolean: whether it may
+-- @param to number: the device whose memory is read
+-- @param on boolean: true enables access
 -- @return nothing
 -- @usage cutorch.setPeerToPeerAccess(1, 2, false)
 --    local may = cutorch.getPeerToPeerAccess(1, 2)
@@ -154,18 +155,18 @@ function cutorch.setPeerToPeerAccess(from, to, on)
    lib.peer_set(peer(fn, 'from', from), peer(fn, 'to', to), on and 1 or 0)
 end
 
---- Whether operations may have operands on different devices.
+--- Returns true if operations may have operands on different devices.
 -- @function cutorch.getKernelPeerToPeerAccess
 -- @as cutorch
 -- @return a boolean
 -- @usage cutorch.getKernelPeerToPeerAccess() --> false
 function cutorch.getKernelPeerToPeerAccess() return C.dpt_peer_kernels_get() ~= 0 end
 
---- Operands on different devices are an error unless a script allows them here: the device of the
--- result then reads the others' memory, which on a GPU is slow. `copy` always goes between devices.
+--- Allows operands on different devices, which otherwise are an error. The device of the result
+-- then reads the others' memory, which on a GPU is slow. `copy` always works between devices.
 -- @function cutorch.setKernelPeerToPeerAccess
 -- @as cutorch
--- @param on boolean: whether they may
+-- @param on boolean: true allows them
 -- @return nothing
 -- @usage local x = cutorch.withDevice(2, torch.CudaTensor, 2):fill(1)
 --    cutorch.setKernelPeerToPeerAccess(true)
@@ -180,16 +181,16 @@ local function versions()
    return slot[0], driver[0]
 end
 
---- The version of CUDA's library, 13000 for 13.0; 0 on host devices. The field
--- cutorch.runtimeVersion says the same.
+--- Returns the version of CUDA's runtime library, 13000 for 13.0; 0 on host devices. The field
+-- cutorch.runtimeVersion has the same value.
 -- @function cutorch.getRuntimeVersion
 -- @as cutorch
 -- @return a number
 -- @usage cutorch.getRuntimeVersion() -- 13000 for CUDA 13.0
 function cutorch.getRuntimeVersion() return (versions()) end
 
---- The version of CUDA that the driver knows; 0 on host devices. The field cutorch.driverVersion
--- says the same.
+--- Returns the version of CUDA that the driver supports; 0 on host devices. The field
+-- cutorch.driverVersion has the same value.
 -- @function cutorch.getDriverVersion
 -- @as cutorch
 -- @return a number
@@ -205,14 +206,14 @@ local function capability()
    return properties.major + properties.minor / 10
 end
 
---- Whether the current device computes with halfs.
+--- Returns true if the current device has half-precision arithmetic.
 -- @function cutorch.hasHalfInstructions
 -- @as cutorch
 -- @return a boolean
 -- @usage type(cutorch.hasHalfInstructions()) --> boolean
 function cutorch.hasHalfInstructions() return capability() >= 5.3 end
 
---- Whether the current device is faster with halfs than with floats.
+--- Returns true if the current device is faster with halfs than with floats.
 -- @function cutorch.hasFastHalfInstructions
 -- @as cutorch
 -- @return a boolean
@@ -224,18 +225,18 @@ end
 
 -- memory ------------------------------------------------------------------------------------------
 
---- Bytes of a device (the current one) that this process can still use, memory in the allocator's
--- cache included, and all of them.
+--- Returns the bytes of a device (the current one) that this process can still use, including
+-- memory in the allocator's cache, and the total.
 function cutorch.getMemoryUsage(device)
    local stats = ffi.new 'dpt_memory_stats'
    lib.memory_stats_get(optionalDevice('getMemoryUsage', device), stats)
    return tonumber(stats.left), tonumber(stats.total)
 end
 
---- What a device's allocator has done.
--- @return a table of bytes: live, cached (kept for later tensors, or that kernels work in), peak
---   (the most that were live), limit (0: none), total; and how often memory was taken: blocks (by
---   storages), segments (from the system)
+--- Returns the statistics of a device's allocator.
+-- @return a table of bytes: live, cached (kept for later tensors, or as workspace of kernels), peak
+--    (maximum of live), limit (0: none), total; and numbers of allocations: blocks (by storages),
+--    segments (from the system)
 function cutorch.memoryStats(device)
    local stats = ffi.new 'dpt_memory_stats'
    lib.memory_stats_get(optionalDevice('memoryStats', device), stats)
@@ -246,12 +247,12 @@ function cutorch.memoryStats(device)
    return result
 end
 
---- The most that was live is counted anew from here.
+--- Resets the peak of live memory to the current value.
 function cutorch.resetPeakMemory(device)
    lib.memory_peak_reset(optionalDevice('resetPeakMemory', device))
 end
 
---- A device has no more than so many bytes from now on, cached ones included; 0 ends the limit.
+--- Limits the bytes of a device's memory, including cached ones; 0 removes the limit.
 function cutorch.setMemoryLimit(device, bytes)
    device = whole('setMemoryLimit', 'device', device)
    bytes = core.checkNumber('setMemoryLimit', 'bytes', bytes)
@@ -267,14 +268,14 @@ function cutorch.emptyCache(device)
    for i = 1, cutorch.getDeviceCount() do lib.memory_empty_cache(i) end
 end
 
---- Whether freed memory is kept for later tensors: yes, unless DPT_CACHE=off.
+--- Returns true if freed memory is kept for later tensors, which it is unless DPT_CACHE=off.
 -- @function cutorch.isCachingAllocatorEnabled
 -- @as cutorch
 -- @return a boolean
 -- @usage type(cutorch.isCachingAllocatorEnabled()) --> boolean
 function cutorch.isCachingAllocatorEnabled() return C.dpt_memory_cached() ~= 0 end
 
--- A tensor in page-locked host memory, of which copyAsync need not wait.
+-- Returns a tensor in page-locked host memory, which copyAsync need not wait for.
 local storageSlot = ffi.new 'dpt_storage *[1]'
 local function newPinned(fn, kind, ...)
    if type((...)) == 'table' then return newPinned(fn, kind, unpack((...))) end
@@ -295,8 +296,8 @@ core.eachKind(function(kind)
    cutorch[fn] = function(...) return newPinned(fn, kind, ...) end
 end)
 
---- A FloatTensor in page-locked host memory, whose copies by copyAsync need not be waited for; the
--- names with a type make tensors of that type.
+--- Returns a FloatTensor in page-locked host memory, for which copyAsync need not wait. The names
+-- with a type return tensors of that type.
 -- @function cutorch.createCudaHostTensor
 -- @as cutorch
 -- @also cutorch.createCudaHostByteTensor()
@@ -319,26 +320,26 @@ require('dpt.device.names')(cutorch, whole)
 require('dpt.device.graph')(cutorch)
 require('dpt.device.generators')(cutorch, optionalDevice)
 
---- What functions of cutorch have in common, for the reference.
+--- Common properties of the functions of cutorch, for the reference.
 -- @pattern cutorch
 -- @within cutorch
--- @raise if there is no such device, naming those that there are; errors of queued work come at the
---    call that waits
+-- @raise if there is no such device, with the devices that exist; errors of queued work are raised
+--    by the call that waits for it
 -- @follows Torch7's cutorch; memory statistics PyTorch's torch.cuda
 
---- How many devices there are.
+--- Returns the number of devices.
 -- @function cutorch.getDeviceCount
 -- @as cutorch
 -- @return a number
 -- @usage cutorch.getDeviceCount() -- 2, if DPT_DEVICES is host:2
 
---- The current device of this thread.
+--- Returns the current device of this thread.
 -- @function cutorch.getDevice
 -- @as cutorch
 -- @return a number, from 1 on
 -- @usage cutorch.getDevice() --> 1
 
---- Chooses the device on which new tensors lie; operations run where their operands are.
+--- Sets the device on which new tensors are allocated; operations run where their operands are.
 -- @function cutorch.setDevice
 -- @as cutorch
 -- @param device number: from 1 on
@@ -350,23 +351,23 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @as cutorch
 -- @param device number: from 1 on
 -- @param f function: is called there
--- @param ...? any: what f is called with
--- @return what f returns
+-- @param ...? any: arguments of f
+-- @return the results of f
 -- @usage cutorch.withDevice(1, function(x) return x + 1 end, 4) --> 5
 
---- Calls a function with the device of a tensor as the current one, which is set back also if it
--- raises. A tensor in host memory changes nothing.
+--- Calls a function with the device of a tensor as the current one, which is restored even if the
+-- function raises. A tensor in host memory changes nothing.
 -- @function cutorch.withDeviceOf
 -- @as cutorch
 -- @follows PyTorch's torch.cuda.device_of
 -- @param tensor tensor: of any type
 -- @param f function: is called there
--- @param ...? any: what f is called with
--- @return what f returns
+-- @param ...? any: arguments of f
+-- @return the results of f
 -- @usage local t = torch.CudaTensor{1, 2}
 --    return cutorch.withDeviceOf(t, t.clone, t) --> [1 2]
 
---- Waits for all work of the current device, and raises its errors.
+--- Waits for all work on the current device, and raises its errors.
 -- @function cutorch.synchronize
 -- @as cutorch
 -- @return nothing
@@ -374,7 +375,7 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 --    cutorch.synchronize()
 --    return t --> [3 3]
 
---- Waits for all work of all devices.
+--- Waits for all work on all devices.
 -- @function cutorch.synchronizeAll
 -- @as cutorch
 -- @return nothing
@@ -382,14 +383,14 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 --    cutorch.synchronizeAll()
 --    return t --> [4]
 
---- What a device is.
+--- Returns the properties of a device.
 -- @function cutorch.getDeviceProperties
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
 -- @return a table with name, totalGlobalMem, major, minor ...
 -- @usage type(cutorch.getDeviceProperties(1).name) --> string
 
---- How much memory a device has, and how much of it is free.
+--- Returns the free and the total memory of a device.
 -- @function cutorch.getMemoryUsage
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
@@ -397,14 +398,14 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @usage local free, total = cutorch.getMemoryUsage(1)
 --    return free / total -- 0.9, say
 
---- What this process holds of a device's memory.
+--- Returns statistics of this process's memory on a device.
 -- @function cutorch.memoryStats
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
 -- @return a table of bytes and counts
 -- @usage type(cutorch.memoryStats(1)) --> table
 
---- Begins anew to look for the most bytes held at once.
+--- Resets the peak of the memory statistics to the current value.
 -- @function cutorch.resetPeakMemory
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)
@@ -413,18 +414,18 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 --    local stats = cutorch.memoryStats(1)
 --    return stats.peak - stats.live --> 0
 
---- Gives a device no more memory than so many bytes.
+--- Limits the memory of a device.
 -- @function cutorch.setMemoryLimit
 -- @as cutorch
 -- @param device number: from 1 on
--- @param bytes number: 0: none
+-- @param bytes number: 0: no limit
 -- @return nothing
 -- @usage cutorch.setMemoryLimit(1, 1e6)
 --    local _, why = pcall(torch.CudaTensor, 1e6)
 --    cutorch.setMemoryLimit(1, 0)
 --    return why:match 'the limit.*' --> the limit is 1000000
 
---- Returns memory that is kept for later tensors to the system.
+--- Returns cached memory to the system.
 -- @function cutorch.emptyCache
 -- @as cutorch
 -- @param device? number: from 1 on (the current one)

@@ -1,11 +1,12 @@
---- dpt.device.names: the rest of cutorch's names: what belongs to CUDA alone, or needs nothing.
+--- dpt.device.names: the rest of cutorch's names: those that concern CUDA only, and those without
+-- effect.
 --
--- Invariant: a script that calls one of these goes on as on Torch7 if there is nothing to do,
--- and gets an error message if dpt has no such thing.
+-- Invariant: a script that calls one of these continues as with Torch7 if nothing has to be done,
+-- and gets an error message if dpt has no equivalent.
 local dptffi = require 'dpt.ffi'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 
---- Raises, saying why: dpt has no such thing, and what does its work.
+--- Raises an error that gives the reason and the alternative: dpt has no such function.
 -- @function cutorch.test
 -- @as cutorch
 -- @also cutorch.createCudaUVATensor()
@@ -25,7 +26,7 @@ end
 
 --- Adds the functions to cutorch. whole(fn, name, v) reads a whole number from an argument.
 
---- Remembers a handle's number; reserve makes the number legal.
+--- Stores a handle's number; reserve makes the number valid.
 -- @function cutorch.setBlasHandle
 -- @as cutorch
 -- @also cutorch.setSparseHandle()
@@ -40,9 +41,8 @@ end
 --    return n --> 2
 
 return function(cutorch, whole)
-   -- Which handle of a library computes is dpt's own affair; the numbers are kept as set.
-   --- Which handle of cuBLAS or cuSPARSE computes: dpt's own affair; the number is the one that was
-   -- set.
+   -- dpt itself chooses the handle of a library; the numbers are only stored.
+   --- Returns the number that was set. dpt itself chooses the handle of cuBLAS or cuSPARSE.
    -- @function cutorch.getBlasHandle
    -- @as cutorch
    -- @also cutorch.getSparseHandle()
@@ -72,27 +72,27 @@ return function(cutorch, whole)
       cutorch['get' .. library .. 'Handle'] = function() return current end
    end
 
-   --- Nothing: the collector always knows the memory of tensors.
+   --- Does nothing: the collector always knows the memory of tensors.
    -- @function cutorch.setHeapTracking
    -- @as cutorch
-   -- @param on boolean: is not looked at
+   -- @param on boolean: ignored
    -- @return nothing
    -- @usage cutorch.setHeapTracking(true)
    function cutorch.setHeapTracking() end
 
-   --- Nothing: cutorch had stopped doing it.
+   --- Does nothing, as in later versions of cutorch.
    -- @function cutorch.deviceReset
    -- @as cutorch
    -- @return nothing
    -- @usage cutorch.deviceReset()
    function cutorch.deviceReset() end
 
-   --- Lets GPUs round the operands of float products and convolutions to 10 bits (TF32), which is
-   -- several times as fast; off at first. It is for the whole process; host devices compute as
-   -- before.
+   --- Allows GPUs to round the operands of float products and convolutions to 10 bits (TF32), which
+   -- is several times as fast; off by default. Applies to the whole process; host devices are not
+   -- affected.
    -- @function cutorch.setTF32
    -- @as cutorch
-   -- @param on boolean: whether they may
+   -- @param on boolean: true allows it
    -- @return nothing
    -- @usage cutorch.setTF32(true)
    --    local on = cutorch.getTF32()
@@ -100,7 +100,7 @@ return function(cutorch, whole)
    --    return on, cutorch.getTF32() --> true, false
    function cutorch.setTF32(on) C.dpt_tf32_set(on and 1 or 0) end
 
-   --- Whether products may be rounded to TF32.
+   --- Returns true if products may be rounded to TF32.
    -- @function cutorch.getTF32
    -- @as cutorch
    -- @return a boolean
@@ -109,18 +109,19 @@ return function(cutorch, whole)
 
    cutorch._state = ffi.new 'struct { int nothing; }'
 
-   --- What stands for cutorch's global state; C libraries that want a THCState can't use it.
+   --- Returns a placeholder for cutorch's global state; C libraries that need a THCState cannot use
+   -- it.
    -- @function cutorch.getState
    -- @as cutorch
    -- @return C data
    -- @usage type(cutorch.getState()) --> cdata
    function cutorch.getState() return cutorch._state end
 
-   --- Whether a tensor or storage lies in managed memory, of which dpt makes none.
+   --- Returns false: dpt does not allocate managed memory.
    -- @function cutorch.isManaged
    -- @as cutorch
    -- @also cutorch.isManagedPtr()
-   -- @param value any: is not looked at
+   -- @param value any: ignored
    -- @return false
    -- @usage cutorch.isManaged(torch.CudaTensor(1)) --> false
    function cutorch.isManaged() return false end

@@ -1,11 +1,11 @@
---- dpt.device.scope: what this thread is doing, for the records of what it queues: the phase of a
--- step, and the module with its way through the network.
+--- dpt.device.scope: the activity of this thread, for the records of queued work: the phase of a
+-- step, and the module with its path in the network.
 --
--- Invariant: while no profile is taken a scope costs one read of a number, and modules cost
--- nothing: their classes have their own methods. While one is taken the methods that compute are
--- wrapped, in this Lua state when it follows; what a module queues is labelled with the innermost
--- module that runs. A module that an error has left is forgotten by the next call, since who is
--- entered next is not inside of it.
+-- Invariant: while no profile is recorded, a scope costs one read of a number, and modules cost
+-- nothing: their classes have their original methods. During a profile the methods that compute are
+-- wrapped, in this Lua state after follow(). Work that a module queues is labelled with the
+-- innermost running module. If an error leaves a module, the next call discards it, since the
+-- module entered next is not inside it.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local C, type = dptffi.C, dptffi.type
@@ -15,11 +15,11 @@ local scope = {}
 local on = C.dpt_trace_on()
 local label = C.dpt_trace_label() -- this thread's
 
--- The phase that a method of a module is; what a criterion computes is 'criterion'.
+-- The phase of each method of a module; the phase of a criterion is 'criterion'.
 local PHASES = {updateOutput = 'forward', updateGradInput = 'backward', updateLoss = 'criterion',
    accGradParameters = 'backward', backward = 'backward', accUpdateGradParameters = 'backward'}
 
--- A node is a module on a way through a network: {module, path, name, children, labels}.
+-- A node is a module on a path through a network: {module, path, name, children, labels}.
 local WEAK = {__mode = 'k'}
 local function newNode(module, path, name)
    return {module = module, path = path, name = name, labels = {},
@@ -41,7 +41,8 @@ end
 
 local function isCriterion(module) return class.torch.isTypeOf(module, 'nn.Criterion') end
 
--- The first network's modules are '1', '2.1' ...; those of another begin with its name.
+-- Returns the root node of a network. The first network's modules are '1', '2.1' ...; those of
+-- another begin with its name.
 local function rootOf(module)
    local root = roots[module]
    if root then return root end
@@ -59,7 +60,7 @@ local function rootOf(module)
    return root
 end
 
--- What a module is called in the one that holds it; nil: that does not hold it.
+-- Returns a module's name in the module that holds it, or nil if it does not hold it.
 local function nameIn(holder, module)
    if holder.standsForInner then return '' end
    for _, key in ipairs{'modules', 'sharedClones', 'criterions'} do
@@ -88,7 +89,7 @@ local function childOf(parent, module)
    return child
 end
 
--- The node of a module that is called now.
+-- Returns the node of the module that is being called.
 local function nodeOf(module)
    local at = node
    while at and at ~= outside do
@@ -141,8 +142,8 @@ local function unwrap(_, _, value) return plainOf[value] or value end
 
 local following = false
 
---- Lets the classes of this Lua state be as the profiler wants them now: called where a step or a
--- job begins. A thread's state follows by itself.
+--- Wraps or restores the classes of this Lua state, depending on the profiler. Called where a step
+-- or a job begins; a thread's state does this by itself.
 function scope.follow()
    if (on[0] ~= 0) == following then return end
    following = not following
@@ -160,8 +161,9 @@ local function ended(before, phaseBefore, began, ok, ...)
    return ...
 end
 
---- Calls f(...); what that queues is of this phase, unless it is a module's forward or backward.
--- @return what f returns
+--- Calls f(...) in a phase, which labels the work that it queues, except in a module's forward or
+-- backward.
+-- @return the results of f
 function scope.call(name, f, ...)
    if on[0] == 0 then return f(...) end
    scope.follow()

@@ -1,8 +1,8 @@
 --- dpt.device.streams: cutorch's streams, and the waits between them.
 --
--- Invariant: streams are numbered from 1 on every device alike, 0 is a device's default stream.
+-- Invariant: every device has the same stream numbers: from 1, and 0 for its default stream.
 -- setStream sets the stream of every device for this thread, as in Torch7. Only streamSynchronize
--- waits; the others let streams wait for streams.
+-- waits on the host; the others make streams wait for streams.
 local dptffi = require 'dpt.ffi'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local torch = require('dpt.class').torch
@@ -25,10 +25,10 @@ return function(cutorch, whole)
       return list
    end
 
-   --- Every device has at least n streams beside its default one.
+   --- Makes at least n streams on every device, besides its default stream.
    -- @function cutorch.reserveStreams
    -- @as cutorch
-   -- @param n number: how many at least
+   -- @param n number: minimum number of streams
    -- @param nonblocking? boolean: true: the new ones are not ordered with the default stream
    -- @return nothing
    -- @usage cutorch.reserveStreams(2)
@@ -40,7 +40,7 @@ return function(cutorch, whole)
       lib.stream_reserve(whole('reserveStreams', 'n', n), nonblocking and 1 or 0)
    end
 
-   --- How many streams every device has beside its default one.
+   --- Returns the number of streams of every device, besides its default stream.
    -- @function cutorch.getNumStreams
    -- @as cutorch
    -- @return a number
@@ -52,10 +52,10 @@ return function(cutorch, whole)
       return slot[0]
    end
 
-   --- The stream of this thread, of every device, for the work that is queued from now on.
+   --- Sets this thread's stream on every device, for work that is queued from now on.
    -- @function cutorch.setStream
    -- @as cutorch
-   -- @param stream number: from 1; 0: the default one
+   -- @param stream number: from 1; 0: the default stream
    -- @return nothing
    -- @usage cutorch.reserveStreams(1)
    --    cutorch.setStream(1)
@@ -71,20 +71,20 @@ return function(cutorch, whole)
    -- @usage cutorch.setDefaultStream() return cutorch.getStream() --> 0
    function cutorch.setDefaultStream() lib.stream_set(0, 0) end
 
-   --- The stream on which this thread's work is queued.
+   --- Returns the stream on which this thread's work is queued.
    -- @function cutorch.getStream
    -- @as cutorch
-   -- @return a number; 0: the default one
+   -- @return a number; 0: the default stream
    -- @usage cutorch.getStream() --> 0
    function cutorch.getStream()
       lib.stream_get(0, slot)
       return slot[0]
    end
 
-   --- Waits for all work of a stream of the current device; raises the error of work that failed.
+   --- Waits for all work of a stream of the current device; raises the error of failed work.
    -- @function cutorch.streamSynchronize
    -- @as cutorch
-   -- @param stream number: from 1; 0: the default one
+   -- @param stream number: from 1; 0: the default stream
    -- @return nothing
    -- @usage local t = torch.CudaTensor(2):fill(6)
    --    cutorch.streamSynchronize(0)
@@ -93,7 +93,8 @@ return function(cutorch, whole)
       lib.stream_synchronize(0, streamNumber('streamSynchronize', stream))
    end
 
-   -- Adds to events one for everything queued now on the streams of a device (0: the current one).
+   -- Records an event on each of the streams of a device (0: the current one), and appends it to
+   -- events.
    local function record(fn, events, device, streams)
       for _, stream in ipairs(streamList(fn, streams)) do
          local event = ffi.new 'dpt_event'
@@ -114,11 +115,11 @@ return function(cutorch, whole)
       for _, event in ipairs(events) do lib.stream_wait_event(device, stream, event) end
    end
 
-   --- A stream of the current device waits for what the listed ones have to do now.
+   --- Makes a stream of the current device wait for the work queued so far on the listed streams.
    -- @function cutorch.streamWaitFor
    -- @as cutorch
-   -- @param stream number: the one that waits
-   -- @param streams table: a list of those that it waits for
+   -- @param stream number: the stream that waits
+   -- @param streams table: a list of the streams to wait for
    -- @return nothing
    -- @usage cutorch.reserveStreams(2)
    --    cutorch.setStream(2)
@@ -135,12 +136,12 @@ return function(cutorch, whole)
       wait(0, streamNumber('streamWaitFor', stream), events)
    end
 
-   --- A stream of any device waits for streams of several devices.
+   --- Makes a stream of any device wait for streams of several devices.
    -- @function cutorch.streamWaitForMultiDevice
    -- @as cutorch
    -- @param device number: of the stream that waits
-   -- @param stream number: the one that waits
-   -- @param devices table: device -> list of its streams that are waited for
+   -- @param stream number: the stream that waits
+   -- @param devices table: device -> list of its streams to wait for
    -- @return nothing
    -- @usage cutorch.reserveStreams(1)
    --    local x = cutorch.withDevice(2, function() return torch.CudaTensor(1):fill(3) end)
@@ -156,7 +157,7 @@ return function(cutorch, whole)
       wait(device, streamNumber(fn, stream), recordAll(fn, devices))
    end
 
-   --- All of the listed streams of the current device wait for each other.
+   --- Makes the listed streams of the current device wait for each other.
    -- @function cutorch.streamBarrier
    -- @as cutorch
    -- @param streams table: a list of streams
@@ -176,7 +177,7 @@ return function(cutorch, whole)
       for _, stream in ipairs(streams) do wait(0, stream, events) end
    end
 
-   --- Streams of several devices wait for each other.
+   --- Makes streams of several devices wait for each other.
    -- @function cutorch.streamBarrierMultiDevice
    -- @as cutorch
    -- @param devices table: device -> list of its streams
@@ -196,7 +197,7 @@ return function(cutorch, whole)
       end
    end
 
-   --- A point in a stream: all that the current stream of the current device has to do now.
+   --- Records an event on the current stream of the current device, after the work queued so far.
    -- @function cutorch.Event
    -- @as cutorch
    -- @return an event
@@ -208,7 +209,7 @@ return function(cutorch, whole)
       lib.event_record(self.event, 0, -1)
    end
 
-   --- The current stream of the current device waits for it.
+   --- Makes the current stream of the current device wait for the event.
    -- @function cutorch.Event:waitOn
    -- @as cutorch
    -- @return nothing
@@ -224,10 +225,10 @@ return function(cutorch, whole)
       lib.stream_wait_event(0, -1, self.event)
    end
 
-   --- Keeps the current stream of the current device busy that long, without using a core.
+   --- Keeps the current stream of the current device busy for some time, without using a core.
    -- @function cutorch.streamSleep
    -- @as cutorch
-   -- @param milliseconds number: how long
+   -- @param milliseconds number: the duration
    -- @return nothing
    -- @usage local start = torch.tic()
    --    cutorch.streamSleep(2)
@@ -239,7 +240,7 @@ return function(cutorch, whole)
       end
       lib.stream_sleep(milliseconds)
    end
-   --- The same in cycles of a clock of 1 GHz.
+   --- Keeps it busy for a number of cycles of a 1 GHz clock.
    function cutorch._sleep(cycles)
       if type(cycles) ~= 'number' or cycles ~= cycles or cycles < 0 then
          fail('_sleep: got %s, wanted a number of cycles', tostring(cycles))

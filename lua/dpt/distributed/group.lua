@@ -1,8 +1,9 @@
---- dpt.distributed.group: some of the ranks, or all of them, as an object.
+--- dpt.distributed.group: a group of some or all ranks, as an object.
 --
--- Invariant: a group rank counts from 0 in the order of the group's list; error messages name ranks
--- by their numbers in the world. A group keeps its number in the C library until it is freed or
--- collected. Copies of an object with a group share the group; files and other Lua states have nil
+-- Invariant: group ranks count from 0 in the order of the group's list; error messages give world
+-- ranks. A group keeps its number in the C library until it is freed or collected. Copies of an
+-- object with a group share the group. Files and other Lua states have nil instead, since a group
+-- belongs to the running job.
 -- instead, since a group belongs to the job that runs.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
@@ -16,7 +17,7 @@ local Group = torch.class('distributed.group', groups)
 local function release(made) C.dpt_world_group_release(made[0]) end
 
 --- Makes a group. Every rank of the world calls it, with the same list.
--- @param ranks list of ranks of the world, in the group's order
+-- @param ranks list of world ranks, in the group's order
 function Group:__init(ranks)
    if type(ranks) ~= 'table' then
       fail('distributed.group: got %s, wanted a list of ranks', torch.type(ranks))
@@ -29,7 +30,7 @@ function Group:__init(ranks)
    end
    local made = ffi.new 'int[1]'
    lib.world_group(#ranks, list, made)
-   -- groups that nobody uses are collected in time for the limit
+   -- collects unreferenced groups before the limit is reached
    if made[0] % 64 == 0 then collectgarbage() end
    self.number = ffi.gc(made, release)
 end
@@ -37,8 +38,8 @@ end
 --- The group of all ranks.
 groups.world = setmetatable({number = ffi.new 'int[1]'}, Group)
 
---- Returns the number of a group by which the C library knows it.
--- @param fn the function of distributed that asks
+--- Returns the number that identifies a group in the C library.
+-- @param fn the function of distributed that calls this, for messages
 -- @param group nil: all ranks
 function groups.number(fn, group)
    if group == nil then return 0 end
@@ -48,14 +49,14 @@ function groups.number(fn, group)
    return (group.number or fail('distributed.%s: the group was freed', fn))[0]
 end
 
---- Returns this rank's group rank (-1: it is not in the group) and the number of ranks.
+--- Returns this rank's group rank (-1 if it is not a member) and the number of ranks.
 function groups.place(fn, group)
    local rank, size = ffi.new 'int[1]', ffi.new 'int[1]'
    lib.world_group_rank(groups.number(fn, group), rank, size)
    return rank[0], size[0]
 end
 
---- This rank's group rank, from 0; nil: it is not in the group.
+--- Returns this rank's group rank, from 0; nil if it is not a member of the group.
 -- @function distributed.group:rank
 -- @as distributed
 -- @return a number or nil
@@ -72,7 +73,7 @@ end
 -- @usage local g = require('dpt').distributed.group{0} return g:size() --> 1
 function Group:size() return (select(2, groups.place('group', self))) end
 
---- Returns the number that a rank of the group has in the world.
+--- Returns the world rank of a rank of the group.
 -- @function distributed.group:globalRank
 -- @as distributed
 -- @follows PyTorch's get_global_rank
@@ -89,7 +90,7 @@ function Group:globalRank(rank)
    return self.list and self.list[rank + 1] or rank
 end
 
---- Releases the group, which this rank does not use any more. Its communicators are freed when a
+--- Releases the group, which this rank no longer uses. Its communicators are freed when the next
 -- group is made after all ranks of the world have released it.
 -- @function distributed.group:free
 -- @as distributed
@@ -110,7 +111,7 @@ function Group:__clone() return self end
 
 function Group:__saved() end -- luacheck: no self
 
---- An option `group`, as dpt.distributed.options takes it: a group that this rank is in.
+--- The option `group` for dpt.distributed.options: a group of which this rank is a member.
 groups.option = {
    function(value) return getmetatable(value) == Group and value:rank() ~= nil end,
    'a group of distributed.group that has this rank in it',

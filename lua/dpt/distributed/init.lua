@@ -1,11 +1,11 @@
---- dpt.distributed: the ranks of a job (processes that mpirun or srun started) and what they say to
--- each other.
+--- dpt.distributed: the ranks of a job (processes that mpirun or srun started) and their
+-- communication.
 --
--- Invariant: all ranks of a group call the same operations in the same order; what differs ends the
+-- Invariant: all ranks of a group call the same operations in the same order; a difference ends the
 -- job with an error message instead of a hang. Ranks count from 0. An operation on host tensors is
--- done when it returns; one on device tensors is queued, in the order of their current stream, so
--- its results can be used at once. A process that nobody started as a rank is a world of one. Lists
--- of tensors travel as one flat tensor for each type and device.
+-- done when it returns. One on device tensors is queued in the order of their current stream, so
+-- its results can be used at once. A process that was not started as a rank is a world of one rank.
+-- Lists of tensors are sent as one flat tensor for each type and device.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -34,19 +34,19 @@ local function world()
    return info
 end
 
---- This process's number among all, from 0; how many there are; the same among those of this host.
+--- Return this process's rank and the number of ranks, in the world and among those of this host.
 function distributed.rank() return world().rank end
 function distributed.size() return world().size end
 function distributed.localRank() return world().local_rank end
 function distributed.localSize() return world().local_size end
 
---- The library that connects the ranks, as 'Open MPI v4.1.4'; '' for a world of one rank.
+--- Returns the library that connects the ranks, as 'Open MPI v4.1.4'; '' for a world of one rank.
 function distributed.library() return ffi.string(world().library) end
 
 -- ---- groups ----
 
---- Some of the ranks as a group of their own, which operations take as an argument. Every rank of
--- the world calls it, with the same list. It is freed when it is collected, or by free().
+--- Makes a group of some of the ranks, which operations accept as an argument. Every rank of the
+-- world calls it, with the same list. The group is freed when it is collected, or by free().
 -- @function distributed.group
 -- @as distributed
 -- @param ranks table: a list of ranks, from 0, in the group's order
@@ -55,25 +55,28 @@ function distributed.library() return ffi.string(world().library) end
 function distributed.group(ranks) return groups.group(ranks) end
 
 --- Arranges all ranks as a grid with named dimensions, and makes groups along them. Ranks are
--- numbered row by row, so those along the last dimension are neighbours. Every rank of the world
--- calls it, with the same dimensions.
+-- numbered in row-major order, so ranks along the last dimension are neighbours. Every rank of the
+-- world calls it, with the same dimensions.
 -- @function distributed.mesh
 -- @as distributed
 -- @follows PyTorch's init_device_mesh
 -- @param dimensions table: sizes by name, whose product is the number of ranks, in the alphabetical
 --    order of the names; or a list of {name, size}, in that order
--- @return a table of groups by name: of the ranks whose places differ from this rank's in that
---    dimension alone. This rank's place in a dimension is its rank in that group
+-- @return a table of groups by name: the group of a dimension has the ranks whose coordinates
+--    differ from this rank's in that dimension only. This rank's coordinate is its rank in that
+--    group
 -- @usage local mesh = require('dpt').distributed.mesh{replicate = 1, shard = 1}
 --    return mesh.replicate:size(), mesh.shard:rank() --> 1, 0
 function distributed.mesh(dimensions) return mesh(dimensions) end
 
---- How collectives of device tensors travel in a group, whose ranks all call it.
+--- Returns the transport of a group's collectives of device tensors. All ranks of the group call
+-- it.
 -- @function distributed.transport
 -- @as distributed
 -- @param group? group: of ranks (all)
--- @return 'nccl', 'page-locked' (through page-locked memory, over the library that connects the
---    ranks), 'mpi' (that library reads the devices' memory) or 'none'; why it is not NCCL
+-- @return 'nccl', 'page-locked' (through page-locked host memory, over the library that connects
+--    the ranks), 'mpi' (that library reads the devices' memory) or 'none'; the reason why it is not
+--    NCCL
 -- @usage (require('dpt').distributed.transport()) --> none
 function distributed.transport(group)
    local name, why = ffi.new 'const char *[1]', ffi.new 'const char *[1]'
@@ -86,7 +89,7 @@ end
 local Handle = {}
 Handle.__index = Handle
 
---- Whether the operation is done.
+--- Returns true if the operation is done.
 -- @function distributed.handle:done
 -- @as distributed
 -- @return a boolean
@@ -96,7 +99,7 @@ Handle.__index = Handle
 --    return x --> [1 1]
 function Handle:done() return C.dpt_collective_done(self.number) ~= 0 end
 
---- Waits until the operation is done; raises what it met.
+--- Waits until the operation is done; raises its error if it has failed.
 -- @function distributed.handle:wait
 -- @as distributed
 -- @return the handle
@@ -108,7 +111,7 @@ function Handle:wait()
    return self
 end
 
-local purpose -- what operations are for that have no name of their own
+local purpose -- purpose of operations without a name
 
 local function leave(before, ok, ...)
    purpose = before
@@ -116,14 +119,14 @@ local function leave(before, ok, ...)
    return ...
 end
 
---- Calls f(...); error messages say of the operations in it what they are for.
+--- Calls f(...). Error messages name this purpose for operations that f calls.
 -- @function distributed.during
 -- @as distributed
--- @param name string: as 'nn.DistributedDataParallel:forward'; within another call of it that one's
---    counts
+-- @param name string: as 'nn.DistributedDataParallel:forward'; in nested calls the outermost name
+--    is used
 -- @param f function: is called
--- @param ...? any: what it is called with
--- @return what f returns
+-- @param ...? any: arguments of f
+-- @return the results of f
 -- @usage require('dpt').distributed.during('validation', math.max, 3, 5) --> 5
 function distributed.during(name, f, ...)
    local before = purpose
@@ -131,7 +134,7 @@ function distributed.during(name, f, ...)
    return leave(before, pcall(f, ...))
 end
 
-local promise, promised -- a number that is part of operations' signatures, and its text
+local promise, promised -- a number in operations' signatures, and its text
 
 local function leavePromise(before, text, ok, ...)
    promise, promised = before, text
@@ -139,15 +142,15 @@ local function leavePromise(before, text, ok, ...)
    return ...
 end
 
---- Calls f(...); operations without a root in it are the same on all ranks only if they are called
--- with this number.
+--- Calls f(...). Operations without a root in it have this number in their signature, so they match
+-- on all ranks only if all ranks give the same number.
 -- @function distributed.promising
 -- @as distributed
--- @param value number: a whole one, from 1 to 2^31 - 1, that all ranks have alike; nil: none
--- @param text string: is appended to what error messages say of the operations
+-- @param value number: an integer from 1 to 2^31 - 1, equal on all ranks; nil: none
+-- @param text string: is appended to the operations' description in error messages
 -- @param f function: is called
--- @param ...? any: what it is called with
--- @return what f returns
+-- @param ...? any: arguments of f
+-- @return the results of f
 -- @usage require('dpt').distributed.promising(8, ' of 8 rows', math.max, 3, 5) --> 5
 function distributed.promising(value, text, f, ...)
    if not value then return f(...) end
@@ -168,7 +171,7 @@ local function run(what, fn, input, output, root, op, group, tag, name, now, wir
    return setmetatable({number = number[0]}, Handle)
 end
 
--- Runs an operation on tensors or lists of them, each of which is made contiguous and joined.
+-- Runs an operation on tensors or lists of them, each packed into contiguous flat tensors.
 local function onTensors(what, fn, input, output, parts, ...)
    if input == nil and output == nil then
       fail('distributed.%s: got nil, wanted a tensor or a list of tensors', fn)
@@ -189,44 +192,45 @@ end
 
 local ONE = {input = 1, output = 1}
 
---- Waits until all ranks of the group are here, on the host.
+--- Waits on the host until all ranks of the group have called it.
 function distributed.barrier(group)
    call.layout = 0
    return run(C.DPT_RANKS_BARRIER, 'barrier', nil, nil, nil, nil, group)
 end
 
---- Every rank gets the sum of all ranks' elements, in place.
+--- Reduces the elements over all ranks, in place on every rank; sums them by default.
 -- @param tensor or list of tensors, of the same sizes on all ranks
 -- @param op 'sum' (default), 'mean' (of floats), 'min' or 'max'
 -- @param group of ranks; default: all
--- @param name of what travels, for error messages, or nil
--- @param now whether a host device's tensor has the sum on return, as a host tensor has; or nil
--- @param wire 'half' or 'bfloat16': what floats travel as; nil: as they are
+-- @param name purpose of the data, for error messages, or nil
+-- @param now if true, a host device's tensor has the sum on return, as a host tensor has; or nil
+-- @param wire 'half' or 'bfloat16': the type in which floats are sent; nil: unchanged
 -- @return handle with wait() and done()
 function distributed.allReduce(tensor, op, group, name, now, wire)
    return onTensors(C.DPT_RANKS_ALL_REDUCE, 'allReduce', nil, tensor, ONE, nil, op, group, nil,
       name, now, wire)
 end
 
---- The root gets the sum, in place; the others' elements are undefined afterwards.
+--- Reduces the elements over all ranks, in place on the root; sums them by default. The others'
+-- elements are undefined afterwards.
 -- @param root rank in the group, from 0 (default 0)
 function distributed.reduce(tensor, root, op, group)
    return onTensors(C.DPT_RANKS_REDUCE, 'reduce', nil, tensor, ONE, root or 0, op, group)
 end
 
---- All ranks get the root's elements, in place.
+--- Copies the root's elements to all ranks, in place.
 function distributed.broadcast(tensor, root, group)
    return onTensors(C.DPT_RANKS_BROADCAST, 'broadcast', nil, tensor, ONE, root or 0, nil, group)
 end
 
---- All ranks get all parts, in the order of ranks.
+--- Gathers the parts of all ranks on every rank, ordered by rank.
 -- @function distributed.allGather
 -- @as distributed
--- @param out tensor: ranks times as many elements as the part
+-- @param out tensor: as many elements as the parts of all ranks
 -- @param part tensor: of the same size on all ranks; or a list of them, with a list as out. It may
---    be this rank's part of out
+--    alias this rank's part of out
 -- @param group? group: of ranks (all)
--- @param name? string: what travels, for error messages
+-- @param name? string: purpose of the data, for error messages
 -- @return a handle with wait() and done()
 -- @usage local out = torch.Tensor(1, 2)
 --    require('dpt').distributed.allGather(out, torch.Tensor{3, 4}):wait()
@@ -237,11 +241,11 @@ function distributed.allGather(out, part, group, name)
       nil, group, nil, name)
 end
 
---- Rank i gets the sum of the ranks' i-th parts.
+--- Reduces the tensors of all ranks; rank i gets the i-th part of the result.
 -- @function distributed.reduceScatter
 -- @as distributed
--- @param part tensor: what this rank gets
--- @param whole tensor: ranks times as many elements
+-- @param part tensor: receives this rank's part
+-- @param whole tensor: as many elements as the parts of all ranks
 -- @param op? string: as for allReduce
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
@@ -254,12 +258,12 @@ function distributed.reduceScatter(part, whole, op, group)
       {input = n, output = 1}, nil, op, group)
 end
 
---- The root gets all ranks' parts, in the order of ranks.
+--- Gathers the parts of all ranks on the root, ordered by rank.
 -- @function distributed.gather
 -- @as distributed
--- @param out tensor: ranks times as many elements on the root, nil elsewhere
+-- @param out tensor: as many elements as the parts of all ranks on the root, nil elsewhere
 -- @param part tensor: of the same size on all ranks
--- @param root? number: who gets them (0)
+-- @param root? number: the rank that receives them (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
 -- @usage local out = torch.Tensor(1)
@@ -271,12 +275,12 @@ function distributed.gather(out, part, root, group)
       nil, group)
 end
 
---- Rank i gets the i-th part of the root's tensor.
+--- Scatters the root's tensor: rank i gets its i-th part.
 -- @function distributed.scatter
 -- @as distributed
--- @param part tensor: what this rank gets
--- @param whole tensor: ranks times as many elements on the root, nil elsewhere
--- @param root? number: whose parts they are (0)
+-- @param part tensor: receives this rank's part
+-- @param whole tensor: as many elements as the parts of all ranks on the root, nil elsewhere
+-- @param root? number: the rank that sends the parts (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
 -- @usage local part = torch.Tensor(1)
@@ -291,9 +295,9 @@ end
 --- Sends a tensor to one rank, which receives one of the same type and number of elements.
 -- @function distributed.send
 -- @as distributed
--- @param tensor tensor: what is sent; or a list
+-- @param tensor tensor: is sent; or a list
 -- @param to number: the rank that receives it
--- @param tag? number: the receive has the same (0)
+-- @param tag? number: the same as the receive's (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
 -- @usage select(2, pcall(require('dpt').distributed.send, torch.Tensor(1), 5)):match 'got.*'
@@ -302,12 +306,12 @@ function distributed.send(tensor, to, tag, group)
    return onTensors(C.DPT_RANKS_SEND, 'send', tensor, nil, ONE, to, nil, group, tag)
 end
 
---- Receives a tensor that another rank sends, in place.
+--- Receives a tensor from another rank, in place.
 -- @function distributed.receive
 -- @as distributed
--- @param tensor tensor: gets the elements; or a list
+-- @param tensor tensor: receives the elements; or a list
 -- @param from number: the rank that sends
--- @param tag? number: the send has the same (0)
+-- @param tag? number: the same as the send's (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
 -- @usage select(2, pcall(require('dpt').distributed.receive, torch.Tensor(1), 7)):match 'got.*'
@@ -316,7 +320,7 @@ function distributed.receive(tensor, from, tag, group)
    return onTensors(C.DPT_RANKS_RECEIVE, 'receive', nil, tensor, ONE, from, nil, group, tag)
 end
 
---- Rank i gets each rank's i-th part, in the order of ranks.
+--- Exchanges parts between all ranks: rank i gets the i-th part of each rank, ordered by rank.
 -- @function distributed.allToAll
 -- @as distributed
 -- @follows PyTorch's all_to_all_single
@@ -334,7 +338,7 @@ function distributed.allToAll(out, input, group)
       nil, group)
 end
 
--- Opens the tensors of one entry of an exchange, and adds their transfers to a list.
+-- Opens the tensors of one entry of an exchange, and appends their transfers to a list.
 local function addEntry(entry, i, transfers)
    local name = 'distributed.exchange: entry ' .. i
    if type(entry) ~= 'table' or (entry.send == nil) == (entry.receive == nil) then
@@ -351,16 +355,16 @@ local function addEntry(entry, i, transfers)
    end
 end
 
---- Sends and receives several tensors at once, so that no order of calls can make ranks wait for
--- each other in a circle. The other end of each is an exchange, a send or a receive of that rank.
+--- Sends and receives several tensors concurrently, so that the order of calls cannot deadlock. The
+-- other rank's matching call is an exchange, a send or a receive.
 -- @function distributed.exchange
 -- @as distributed
 -- @follows PyTorch's batch_isend_irecv
 -- @param entries table: a list of {send = tensor, to = rank, tag = number} and {receive = tensor,
---    from = rank, tag = number}; tag: 0 if omitted; tensors, or lists of them, of the host or of
---    devices
+--    from = rank, tag = number}; tag: 0 if omitted; tensors, or lists of them, all on the host or
+--    all on devices
 -- @param group? group: of ranks (all)
--- @param name? string: what travels, for error messages
+-- @param name? string: purpose of the data, for error messages
 -- @return a handle with wait() and done()
 -- @usage require('dpt').distributed.exchange({}):done() --> true
 function distributed.exchange(entries, group, name)
@@ -383,15 +387,15 @@ end
 
 -- ---- data ----
 
---- Which rows of a data set this rank takes, batch by batch; the batches of an epoch are the same
--- whatever the number of ranks.
+--- Makes a sampler, which returns this rank's rows of a data set batch by batch. The batches of an
+-- epoch are the same for every number of ranks.
 -- @function distributed.sampler
 -- @as distributed
 -- @follows PyTorch's DistributedSampler
--- @param n number: how many rows there are
+-- @param n number: rows of the data set
 -- @param options? table: batch = rows of a batch over all ranks (n, with a warning), seed (0),
---    shuffle (true), dropLast = leaves out the last batch of an epoch if it has fewer rows (false),
---    group = whose ranks share out each batch (all)
+--    shuffle (true), dropLast = omits the last batch of an epoch if it has fewer rows (false),
+--    group = the ranks that share each batch (all)
 -- @return a sampler
 -- @usage require('dpt').distributed.sampler(4, {batch = 2, shuffle = false}):next()
 --    --> [1 2], 0, 2
@@ -399,14 +403,15 @@ function distributed.sampler(n, options)
    return Sampler.new(n, options, distributed.rank(), distributed.size())
 end
 
---- Batches that threads make and bring to the device while others are learned.
+--- Makes a loader, whose threads prepare batches and copy them to the device during training.
 -- @function distributed.loader
 -- @as distributed
 -- @follows PyTorch's DataLoader
 -- @param sampler sampler: of distributed.sampler
--- @param make function: gets a LongTensor of rows, in a worker; returns tensors, or tables of them
--- @param options? table: threads (2), ahead = batches under way (2 for each thread), device (the
---    current one; 0: host memory), init = function(i), called in worker i before
+-- @param make function: is called in a worker with a LongTensor of rows; returns tensors, or tables
+--    of them
+-- @param options? table: threads (2), ahead = batches prepared in advance (2 for each thread),
+--    device (the current one; 0: host memory), init = function(i), called first in worker i
 -- @return a loader
 -- @usage local d = require('dpt').distributed
 --    local l = d.loader(d.sampler(2, {batch = 2, shuffle = false}), function(rows)
@@ -419,7 +424,7 @@ function distributed.loader(sampler, make, options) return Loader.new(sampler, m
 
 -- ---- Lua values ----
 
---- Each rank's Lua value (numbers, strings, tables, tensors ...), as a list on every rank.
+--- Gathers each rank's Lua value (numbers, strings, tables, tensors ...) as a list on every rank.
 function distributed.allGatherValue(value, group)
    local _, n = groups.place('allGatherValue', group)
    local bytes = values.bytes(value)
@@ -434,7 +439,7 @@ function distributed.allGatherValue(value, group)
    return list
 end
 
---- The root's Lua value, on every rank.
+--- Returns the root's Lua value on every rank.
 function distributed.broadcastValue(value, root, group)
    root = root or 0
    local rank = groups.place('broadcastValue', group)
@@ -446,50 +451,50 @@ function distributed.broadcastValue(value, root, group)
    return values.value(bytes)
 end
 
---- What functions of distributed have in common, for the reference.
+--- Common properties of the functions of distributed, for the reference.
 -- @pattern distributed
 -- @within distributed
 -- @raise if ranks call different operations, or a rank has ended, or after DPT_TIMEOUT seconds
 -- @follows PyTorch's torch.distributed
 
---- This process's number among all ranks.
+--- Returns this process's rank.
 -- @function distributed.rank
 -- @as distributed
 -- @return a number, from 0 on
 -- @usage require('dpt').distributed.rank() --> 0
 
---- How many ranks there are.
+--- Returns the number of ranks.
 -- @function distributed.size
 -- @as distributed
 -- @return a number
 -- @usage require('dpt').distributed.size() --> 1
 
---- This process's number among the ranks of its host.
+--- Returns this process's rank among the ranks of its host.
 -- @function distributed.localRank
 -- @as distributed
 -- @return a number, from 0 on
 -- @usage require('dpt').distributed.localRank() --> 0
 
---- How many ranks this host has.
+--- Returns the number of ranks on this host.
 -- @function distributed.localSize
 -- @as distributed
 -- @return a number
 -- @usage require('dpt').distributed.localSize() --> 1
 
---- The library that connects the ranks.
+--- Returns the name of the library that connects the ranks.
 -- @function distributed.library
 -- @as distributed
--- @return a string; '' for one rank that nothing connects
+-- @return a string; '' for a world of one rank
 -- @usage type(require('dpt').distributed.library()) --> string
 
---- Waits until all ranks are here.
+--- Waits until all ranks have called it.
 -- @function distributed.barrier
 -- @as distributed
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
 -- @usage require('dpt').distributed.barrier():wait()
 
---- Every rank gets the sum of all ranks' elements, in place.
+--- Reduces the elements over all ranks, in place on every rank; sums them by default.
 -- @function distributed.allReduce
 -- @as distributed
 -- @param tensor tensor: or a list; of the same sizes on all ranks
@@ -500,22 +505,23 @@ end
 --    require('dpt').distributed.allReduce(t):wait()
 --    return t --> [1 1]
 
---- All ranks get the root's elements, in place.
+--- Copies the root's elements to all ranks, in place.
 -- @function distributed.broadcast
 -- @as distributed
 -- @param tensor tensor: of the same size on all ranks
--- @param root? number: whose elements these are (0)
+-- @param root? number: the rank whose elements are copied (0)
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
 -- @usage local t = torch.ones(2)
 --    require('dpt').distributed.broadcast(t):wait()
 --    return t --> [1 1]
 
---- The root gets the sum; the others' elements are undefined afterwards.
+--- Reduces the elements over all ranks, in place on the root; sums them by default. The others'
+-- elements are undefined afterwards.
 -- @function distributed.reduce
 -- @as distributed
 -- @param tensor tensor: of the same size on all ranks
--- @param root? number: who gets the sum (0)
+-- @param root? number: the rank that gets the sum (0)
 -- @param op? string: as for allReduce
 -- @param group? group: of ranks (all)
 -- @return a handle with wait() and done()
@@ -523,7 +529,7 @@ end
 --    require('dpt').distributed.reduce(t):wait()
 --    return t --> [1 1 1]
 
---- Every rank gets each rank's Lua value.
+--- Gathers each rank's Lua value on every rank.
 -- @function distributed.allGatherValue
 -- @as distributed
 -- @param value any: numbers, strings, tables, tensors
@@ -531,11 +537,11 @@ end
 -- @return a list with a value for each rank
 -- @usage require('dpt').distributed.allGatherValue('word') --> {word}
 
---- Every rank gets the root's Lua value.
+--- Returns the root's Lua value on every rank.
 -- @function distributed.broadcastValue
 -- @as distributed
 -- @param value any: numbers, strings, tables, tensors
--- @param root? number: whose value it is (0)
+-- @param root? number: the rank whose value is returned (0)
 -- @param group? group: of ranks (all)
 -- @return the root's value
 -- @usage require('dpt').distributed.broadcastValue(7) --> 7

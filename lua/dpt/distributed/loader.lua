@@ -1,16 +1,16 @@
---- dpt.distributed.loader: batches that threads make and bring to the device while others are
--- learned.
+--- dpt.distributed.loader: threads that prepare batches and copy them to the device during
+-- training.
 --
 --    local loader = distributed.loader(sampler, function(indices)
 --       return images:index(1, indices), classes:index(1, indices)
 --    end)
 --    for input, target in loader:epoch() do ... end          -- tensors of the current device
 --
--- Invariant: batches come in the sampler's order, whichever worker makes one. The sampler is ahead
--- of what was given out, into the next epochs, too, so the loader itself says where it is: its
--- fields before, count and total are those of the last batch, and state() is what a sampler's would
--- be without a loader; the option sampler of nn.DistributedDataParallel takes a loader. What was
--- prepared is forgotten if the script has moved the sampler meanwhile.
+-- Invariant: batches are returned in the sampler's order, whichever worker makes them. The sampler
+-- is ahead of the batches returned, possibly in a later epoch, so the loader tracks the position
+-- itself: its fields before, count and total are those of the last batch, and state() is the state
+-- that a sampler would have without a loader. The option sampler of nn.DistributedDataParallel
+-- accepts a loader. Prepared batches are discarded if the script moves the sampler.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
@@ -33,13 +33,13 @@ local known = {
       'a function that is called in each worker with its number'},
 }
 
--- The stream that all loaders of this process copy on: behind those that are there, and without the
--- order that others have with the default stream, where steps are queued.
+-- The stream on which all loaders of this process copy: numbered after the existing ones, and not
+-- ordered with the default stream, on which training steps are queued.
 local own
 
 --- @param sampler of distributed.sampler
--- @param make function(indices), called in a worker with a LongTensor of rows (without elements if
--- this rank has none); returns tensors, or tables of them
+-- @param make function(indices), called in a worker with a LongTensor of rows (empty if this rank
+--    has none); returns tensors, or tables of them
 -- @param given threads (2), ahead (2 for each thread), device (the current one), init
 function Loader.new(sampler, make, given)
    if type(sampler) ~= 'table' or not sampler.next or not sampler.state then
@@ -57,7 +57,7 @@ function Loader.new(sampler, make, given)
          cutorch.reserveStreams(cutorch.getNumStreams() + 1, true)
          own = cutorch.getNumStreams()
       end
-      cutorch.synchronizeAll() -- what `make` has of the devices is there
+      cutorch.synchronizeAll() -- device tensors that `make` uses are complete
    end
    local self = setmetatable({sampler = sampler, ahead = given.ahead or 2 * threads, made = 0,
       queue = {}, current = sampler:state(), moves = sampler.moves, pool = Pool.new(threads)},
@@ -71,7 +71,7 @@ function Loader.new(sampler, make, given)
    return self
 end
 
--- Awaits what is under way, and forgets it.
+-- Waits for the batches in progress, and discards them.
 local function drop(self)
    for _, entry in ipairs(self.queue) do
       if entry.job then self.pool:receive(entry.job) end
@@ -79,14 +79,14 @@ local function drop(self)
    self.queue = {}
 end
 
--- Goes to where the script has moved the sampler, if it did since it was asked last.
+-- Discards the prepared batches if the script has moved the sampler since the last call.
 local function follow(self)
    if self.moves == self.sampler.moves then return end
    drop(self)
    self.moves, self.current = self.sampler.moves, self.sampler:state()
 end
 
--- Lets workers have batches to make.
+-- Queues batches for the workers to make.
 local function fill(self)
    local sampler, queue = self.sampler, self.queue
    while #queue < self.ahead do
@@ -106,11 +106,12 @@ local function fill(self)
    end
 end
 
---- The next batch of the epoch: what `make` returned, on the device. Nothing at the end of the
--- epoch: the call after that begins the next one. Raises what a worker has raised.
+--- Returns the next batch of the epoch: the results of `make`, on the device. Returns nothing at
+-- the end of the epoch; the call after that begins the next epoch. Raises an error that a worker
+-- raised.
 -- @function distributed.loader:next
 -- @as distributed
--- @return what `make` returned, on the device
+-- @return the results of `make`, on the device
 -- @usage local d = require('dpt').distributed
 --    local l = d.loader(d.sampler(2, {batch = 1, shuffle = false}), function(rows)
 --       return rows
@@ -144,10 +145,10 @@ function Loader:next()
    return unpack(results[1], 1, results[1].n)
 end
 
---- Iterates over what is left of the epoch: for input, target in loader:epoch().
+--- Iterates over the rest of the epoch: for input, target in loader:epoch().
 -- @function distributed.loader:epoch
 -- @as distributed
--- @return what a for loop takes
+-- @return an iterator and its state, for a for loop
 -- @usage local d, n = require('dpt').distributed, 0
 --    local l = d.loader(d.sampler(3, {batch = 1}), function(rows)
 --       return rows
@@ -157,7 +158,7 @@ end
 --    return n --> 3
 function Loader:epoch() return self.next, self end
 
---- Where it is, as a table that can be saved; a sampler's and a loader's load take it.
+--- Returns the position as a table that can be saved; load() of a sampler or loader accepts it.
 -- @function distributed.loader:state
 -- @as distributed
 -- @return a table
@@ -173,10 +174,10 @@ function Loader:state()
    return self.current
 end
 
---- Goes on where a state was taken.
+--- Resumes from a saved state.
 -- @function distributed.loader:load
 -- @as distributed
--- @param state table: what state() returned
+-- @param state table: result of state()
 -- @return the loader
 -- @usage local d = require('dpt').distributed
 --    local l = d.loader(d.sampler(2, {batch = 1, shuffle = false}), function(rows)
@@ -193,8 +194,8 @@ function Loader:load(state)
    return self
 end
 
---- Ends the workers, after what they are making, and moves the sampler back to behind the last
--- batch that was given out. A loader that is collected ends its workers by itself.
+--- Stops the workers after the batches that they are making, and moves the sampler back to the
+-- position after the last batch returned. Collecting a loader also stops its workers.
 -- @function distributed.loader:close
 -- @as distributed
 -- @return nothing

@@ -1,10 +1,10 @@
---- dpt.distributed.loading: the end of dpt.distributed.loader in a worker's Lua state.
+--- dpt.distributed.loading: the part of dpt.distributed.loader that runs in a worker's Lua state.
 --
--- Invariant: what a batch draws goes by its place in the data set's order alone, not by the worker
--- that makes it. Tensors that are handed over are on the device already: they go there on a stream
--- of the loader's own, from page-locked memory if the device has another memory than the host, and
--- only this thread waits for that. A worker lets the threads that train have a core at once
--- (dpt_thread_batch).
+-- Invariant: the random numbers of a batch depend only on its position in the data set's order, not
+-- on the worker that makes it. Tensors are already on the device when they are handed over. They
+-- are copied on the loader's own stream, from page-locked memory if the device has separate memory,
+-- and only this thread waits for the copies. A worker yields its core at once to the threads that
+-- train (dpt_thread_batch).
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -13,11 +13,11 @@ local C, type = dptffi.C, dptffi.type
 
 local loading = {}
 
-local load, device, stream -- what makes batches, and where they go; device nil: host memory
-local apart -- the device does not share the host's memory
+local load, device, stream -- load makes batches, for `device` (nil: host memory)
+local apart -- true if the device does not share the host's memory
 
---- @param make the function of a script
--- @param onDevice, onStream where results go, or nil
+--- @param make the script's function
+-- @param onDevice, onStream device and stream for the results, or nil
 -- @param init of the script, or nil: called with the worker's number
 function loading.begin(i, make, onDevice, onStream, init)
    C.dpt_thread_batch()
@@ -30,11 +30,12 @@ function loading.begin(i, make, onDevice, onStream, init)
    apart = device and cutorch.getDeviceProperties(device).integrated == 0
 end
 
--- Page-locked tensors by type, of this batch and of those before it: when the stream has come to
--- the end of a batch they are free for the next.
+-- Page-locked tensors by type, of this batch and of earlier ones. When the stream has reached the
+-- end of a batch, they are free for the next.
 local locked, used = {}, {}
 
--- A host tensor where the device can copy from, until the batch is handed over.
+-- Returns a copy of a host tensor that the device can copy from, valid until the batch is handed
+-- over.
 local function pinned(t)
    local kind = torch.type(t):match '^torch%.(%a+)Tensor$'
    local make = cutorch[('createCudaHost%sTensor'):format(kind)]
@@ -45,7 +46,7 @@ local function pinned(t)
    return list[i]:resize(t:size()):copy(t)
 end
 
--- The value with its host tensors on the device.
+-- Returns the value with its host tensors copied to the device.
 local function move(value)
    if torch.isTensor(value) then
       if comm.device(value) > 0 or not torch.type(value):find('^torch%.%a+Tensor$') then
@@ -63,16 +64,16 @@ local function move(value)
 end
 
 --- Makes a batch.
--- @param seed of what it draws
--- @return {n = how many results, results...}
+-- @param seed for the random numbers that it draws
+-- @return {n = number of results, results...}
 function loading.batch(seed, indices)
    torch.manualSeed(seed)
    local results = {load(indices)}
    results.n = table.maxn(results)
    if device then
-      cutorch.setDevice(device) -- the script may have chosen others
+      cutorch.setDevice(device) -- the script may have chosen another
       cutorch.setStream(stream)
-      cutorch.streamSynchronize(stream) -- copies of a batch that failed
+      cutorch.streamSynchronize(stream) -- for the copies of a batch that failed
       used = {}
       for i = 1, results.n do results[i] = move(results[i]) end
       cutorch.streamSynchronize(stream)

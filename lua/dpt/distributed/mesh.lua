@@ -1,8 +1,9 @@
 --- dpt.distributed.mesh: the ranks of the world as a grid of named dimensions.
 --
--- Invariant: ranks are numbered row by row: the next rank is the next one along the last dimension.
--- All ranks make all groups, in the same order, and each keeps those that it is in: one for each
--- dimension, of the ranks whose places differ from its own along that one alone.
+-- Invariant: ranks are numbered in row-major order: the next rank is the next one along the last
+-- dimension. All ranks make all groups in the same order. Each keeps the groups that it is a member
+-- of: one for each dimension, with the ranks whose coordinates differ from its own in that
+-- dimension only.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local groups = require 'dpt.distributed.group'
@@ -39,7 +40,7 @@ local function listOf(given)
    return list
 end
 
--- Raises unless the grid has as many places as there are ranks.
+-- Raises unless the product of the dimensions is the number of ranks.
 local function checkProduct(list, ranks)
    local product, texts = 1, {}
    for i, dimension in ipairs(list) do
@@ -60,7 +61,7 @@ return function(given)
    local mesh, stride = {}, ranks
    for _, dimension in ipairs(list) do
       local size, outer = dimension.size, stride
-      stride = stride / size -- between neighbours along the dimension
+      stride = stride / size -- distance between neighbours along the dimension
       for first = 0, ranks - 1 do
          if first % outer < stride then
             local members = {}

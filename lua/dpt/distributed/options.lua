@@ -1,23 +1,23 @@
---- dpt.distributed.options: checks tables of options, of distributed.sampler and distributed.loader
--- and of the networks above them.
+--- dpt.distributed.options: checks tables of options, for distributed.sampler, distributed.loader
+-- and the networks built on them.
 --
--- Invariant: an option that is not known or has a wrong value raises, saying what was wanted.
+-- Invariant: an unknown option or a wrong value raises an error that names what was wanted.
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
 local options = {}
 
---- Whether a value is a whole number.
+--- Returns true for an integer.
 function options.isWhole(value) return type(value) == 'number' and value % 1 == 0 end
 
---- Whether it is one from 1 on.
+--- Returns true for an integer from 1 on.
 function options.isCount(value) return options.isWhole(value) and value >= 1 end
 
---- Whether it is true or false.
+--- Returns true for true and false.
 function options.isBoolean(value) return type(value) == 'boolean' end
 
--- A value as scripts write it, as far as that is short.
+-- Returns a value as Lua text, if that is short.
 local function shown(value)
    if torch.type(value) ~= 'table' then
       return type(value) == 'string' and "'" .. value .. "'"
@@ -39,9 +39,9 @@ local function namesOf(known)
    return names
 end
 
---- Raises unless there is the option, and it may have the value.
--- @param known by name {test = function(value), what the option wants}
--- @param names those of known that there are; nil: all
+--- Raises unless the option exists and may have the value.
+-- @param known by name {test = function(value), description of the wanted value}
+-- @param names the allowed names among those of known; nil: all
 function options.checkOne(owner, name, value, known, names)
    names = names or namesOf(known)
    local option
@@ -57,9 +57,9 @@ function options.checkOne(owner, name, value, known, names)
    end
 end
 
---- Checks the options of a user.
+--- Checks a table of options.
 -- @param given nil or a table
--- @param argument which argument that is
+-- @param argument name of that argument
 -- @return the table
 function options.check(owner, given, argument, known, names)
    if given ~= nil and type(given) ~= 'table' then

@@ -1,9 +1,10 @@
---- dpt.distributed.pack: tensors on their way to other ranks as contiguous ones.
+--- dpt.distributed.pack: packs tensors into contiguous ones that are sent to other ranks.
 --
--- Invariant: what is opened alike on all ranks has the same flat tensors everywhere: one for a
--- tensor; for a list one for each type and device, in the order in which those first come. A tensor
--- of `parts` parts lies with its i-th part in the flat one's i-th part. A contiguous tensor is its
--- own flat one. layout: a hash of the sizes of parts in a list of several, which ranks compare.
+-- Invariant: values packed with the same types and sizes have the same flat tensors on all ranks:
+-- one for a tensor; for a list, one for each type and device, in order of first occurrence. The
+-- i-th of a tensor's `parts` parts is in the i-th part of the flat tensor. A contiguous tensor is
+-- its own flat tensor. layout: a hash of the sizes of parts in a list of several tensors, which
+-- ranks compare.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -15,7 +16,8 @@ local pack = {}
 local Pack = {}
 Pack.__index = Pack
 
--- Calls f(tensor's view, flat's view), both (parts, elements of a part).
+-- Calls f(view of a tensor, view of the flat tensor) for each tensor; both are (parts, elements of
+-- a part).
 local function each(self, f)
    local first = 1
    for _, t in ipairs(self.list) do
@@ -28,13 +30,13 @@ local function each(self, f)
    end
 end
 
---- Copies the tensors to the flat one.
+--- Copies the tensors to the flat tensor.
 function Pack:load()
    if self.own then return end
    each(self, function(t, there) there:copy(t:contiguous():view(self.parts, -1)) end)
 end
 
---- Copies the flat one to the tensors.
+--- Copies the flat tensor to the tensors.
 function Pack:store()
    if self.own then return end
    each(self, function(t, there) t:copy(there:contiguous():viewAs(t)) end)
@@ -58,8 +60,8 @@ local function make(fn, list, parts)
    return setmetatable({flat = flat, list = list, parts = parts, layout = layout}, Pack)
 end
 
---- A list of packs for a tensor or a list of tensors.
--- @param parts that each tensor has
+--- Returns a list of packs for a tensor or a list of tensors.
+-- @param parts number of parts of each tensor
 function pack.open(fn, value, parts)
    if core.isTensor(value) then return {make(fn, {value}, parts)} end
    if torch.type(value) ~= 'table' or (#value == 0 and next(value) ~= nil) then

@@ -1,14 +1,14 @@
---- dpt.distributed.sampler: which rows of a data set each rank takes.
+--- dpt.distributed.sampler: chooses the rows of a data set for each rank.
 --
 --    local sampler = distributed.sampler(60000, {batch = 256, seed = 1})
 --    for indices in sampler:epoch() do ... end                    -- this rank's rows of each batch
 --
--- Invariant: a batch is one of all ranks of the group, cut into as equal parts as can be, in the
--- order of ranks; so the batches of an epoch are the same whatever the number of ranks, all ranks
--- have as many of them (some perhaps without rows), and each index comes once, unless dropLast
--- leaves out the last batch for having fewer rows. The order goes by seed and epoch alone. What
--- state() returns is all that is needed to go on, also with another number of ranks. load takes the
--- position from it, and of the options those that the script did not ask for.
+-- Invariant: a batch is shared by all ranks of the group, in parts as equal as possible, in rank
+-- order. So the batches of an epoch are the same for every number of ranks, all ranks have the same
+-- number of batches (some perhaps without rows), and each index occurs once, unless dropLast omits
+-- the last batch for having fewer rows. The order depends on seed and epoch only. The result of
+-- state() is all that is needed to resume, even with another number of ranks. load takes from it
+-- the position, and the options that the script did not set.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local groups = require 'dpt.distributed.group'
@@ -29,24 +29,24 @@ local known = {
    shuffle = {options.isBoolean, 'true or false'},
 }
 
--- What load takes, beside n.
+-- Fields that load checks, besides n.
 local states = {batch = known.batch, seed = known.seed, shuffle = known.shuffle,
    dropLast = known.dropLast,
    current = {options.isCount, 'the number of an epoch'},
    position = {function(n) return options.isWhole(n) and n >= 0 end, 'a number of rows'}}
 
---- @param n how many rows there are
+--- @param n rows of the data set
 -- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0), dropLast
 --    (false), group (all ranks)
--- @param rank, size this rank's number, and how many there are, if there is no group
+-- @param rank, size this rank and the number of ranks, if there is no group
 function Sampler.new(n, given, rank, size)
    if not options.isWhole(n) or n < 0 then
       fail('%s: wants the number of rows as argument 1, got %s', NAME, tostring(n))
    end
    local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true,
       dropLast = false, rank = rank, size = size, current = 1, position = 0,
-      moves = 0}, Sampler) -- moves: calls of next and load
-   self.asked = {} -- names of options that the script asked for
+      moves = 0}, Sampler) -- moves: number of calls of next and load
+   self.asked = {} -- names of options that the script set
    for name, value in pairs(options.check(NAME, given, 2, known)) do
       self[name], self.asked[name] = value, true
    end
@@ -55,12 +55,12 @@ function Sampler.new(n, given, rank, size)
    return self
 end
 
---- A number below 2^52 that seed and epoch choose: exact, whatever the seed.
+--- Returns a number below 2^52 determined by seed and epoch: exact for every seed.
 function Sampler:_key(epoch) return (self.seed % 2 ^ 32 * 1000003 + epoch) % 2 ^ 52 end
 
 local generator = torch.Generator()
 
--- The order of the current epoch.
+-- Returns the order of the current epoch.
 local function orderOf(self)
    if self.ordered ~= self.current then
       self.ordered = self.current
@@ -74,7 +74,7 @@ local function orderOf(self)
    return self.order
 end
 
---- The number of batches of an epoch, the same on every rank.
+--- Returns the number of batches of an epoch, the same on every rank.
 -- @function distributed.sampler:steps
 -- @as distributed
 -- @follows PyTorch's len(loader)
@@ -86,11 +86,12 @@ function Sampler:steps()
    return (self.dropLast and math.floor or math.ceil)(self.n / self.batch)
 end
 
---- The next batch of the epoch; nothing at its end: the call after that begins the next epoch.
+--- Returns the next batch of the epoch. Returns nothing at its end; the call after that begins the
+-- next epoch.
 -- @function distributed.sampler:next
 -- @as distributed
--- @return a LongTensor of this rank's rows; how many rows of the batch are those of ranks before
---    this one; how many rows the batch has
+-- @return a LongTensor of this rank's rows; the number of rows of the batch on lower ranks; the
+--    number of rows of the batch
 -- @usage local s = require('dpt').distributed.sampler(3, {shuffle = false, batch = 2})
 --    s:next()
 --    return s:next() --> [3], 0, 1
@@ -115,10 +116,10 @@ function Sampler:next()
    return count > 0 and order:narrow(1, first + 1, count) or torch.LongTensor(), self.before, total
 end
 
---- Iterates over what is left of the epoch.
+--- Iterates over the rest of the epoch.
 -- @function distributed.sampler:epoch
 -- @as distributed
--- @return what a for loop takes
+-- @return an iterator and its state, for a for loop
 -- @usage local n = 0
 --    for rows in require('dpt').distributed.sampler(5, {batch = 2}):epoch() do
 --       n = n + rows:nElement()
@@ -126,7 +127,7 @@ end
 --    return n --> 5
 function Sampler:epoch() return self.next, self end
 
---- Where it is, as a table that can be saved.
+--- Returns the position as a table that can be saved.
 -- @function distributed.sampler:state
 -- @as distributed
 -- @return a table
@@ -136,13 +137,13 @@ function Sampler:state()
       dropLast = self.dropLast, current = self.current, position = self.position}
 end
 
---- Goes on from what state() returned, on this or another number of ranks. The epoch and the
--- position in it come from the state. Options that the script gave to distributed.sampler (batch,
--- seed, shuffle, dropLast) stay; the others come from the state. With another seed or shuffle in
--- the middle of an epoch, rows of that epoch may come twice or not at all.
+--- Resumes from a saved state, on the same or another number of ranks. The epoch and the position
+-- in it are taken from the state. Options that the script passed to distributed.sampler (batch,
+-- seed, shuffle, dropLast) stay; the others are taken from the state. With another seed or shuffle
+-- in the middle of an epoch, rows of that epoch may occur twice or not at all.
 -- @function distributed.sampler:load
 -- @as distributed
--- @param state table: what state() returned
+-- @param state table: result of state()
 -- @return the sampler
 -- @usage local s = require('dpt').distributed.sampler(5, {batch = 2, shuffle = false})
 --    s:next()

@@ -1,17 +1,17 @@
---- dpt.distributed.values: Lua values as bytes that go from one rank to another.
+--- dpt.distributed.values: converts Lua values to bytes, which one rank sends to another.
 --
--- Invariant: value(bytes(x)) is what torch.deserialize(torch.serialize(x)) is; nil is a value, too.
+-- Invariant: value(bytes(x)) equals torch.deserialize(torch.serialize(x)); x may be nil.
 local torch = require 'dpt.tensor'
 require 'dpt.file'
 
 local values = {}
 
---- A ByteTensor.
+--- Returns a value's bytes as a ByteTensor.
 function values.bytes(value)
    return torch.ByteTensor(torch.ByteStorage():string(torch.serialize{value = value}))
 end
 
---- The value of a contiguous ByteTensor of values.bytes.
+--- Returns the value of a contiguous ByteTensor of values.bytes.
 function values.value(bytes)
    return torch.deserialize(bytes:clone():storage():string()).value
 end
