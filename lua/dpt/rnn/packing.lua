@@ -1,8 +1,8 @@
 --- dpt.rnn.packing: sequences of different length without the padding between them.
 --
 -- Invariant: packed data has the rows of the first step of all sequences, then those of the second
--- step of the sequences that have one, and so on; so sequences stand in the order of falling
--- length. batchSizes[t] is how many sequences have a step t. Data is copied, never shared.
+-- step of the sequences that have one, and so on; so sequences are sorted by decreasing length.
+-- batchSizes[t] is the number of sequences that have a step t. Data is copied, never shared.
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
@@ -23,7 +23,7 @@ function M.check(lengths, T, B, name)
    end
 end
 
---- The number of sequences that have a step t, for every t.
+--- Returns the number of sequences that have a step t, for every t.
 -- @param lengths list that does not rise
 function M.sizes(lengths, name)
    local sizes = {}
@@ -37,7 +37,7 @@ function M.sizes(lengths, name)
    return sizes
 end
 
---- The length of every sequence.
+--- Returns the length of every sequence.
 function M.lengths(sizes, name)
    local lengths = {}
    for t, size in ipairs(sizes) do
@@ -69,7 +69,7 @@ local function sizesOf(t, skip, ...)
    return torch.LongStorage(list)
 end
 
---- Packed data (N x ...) as padded data (T x B x ...), zero behind the ends.
+--- Converts packed data (N x ...) to padded data (T x B x ...), zero after the ends.
 -- @param padded tensor for the result, or nil
 function M.pad(padded, data, sizes, rows)
    padded = padded or data.new()
@@ -77,7 +77,7 @@ function M.pad(padded, data, sizes, rows)
    return padded:resize(sizesOf(data, 1, #sizes, sizes[1]))
 end
 
---- Padded data as packed data.
+--- Converts padded data to packed data.
 -- @param data tensor for the result, or nil
 function M.pack(data, padded, rows)
    data = data or padded.new()

@@ -86,7 +86,7 @@ function Basic:setup()
    return self.modules
 end
 
---- Replica i; nil if there is none yet.
+--- Returns replica i, or nil if there is none yet.
 -- @param i the number of the replica
 -- @return a module or nil
 function Basic:get(i)
@@ -146,7 +146,7 @@ local function look(self)
    self.partWanted = #part.told(made[1]) > 0
 end
 
---- Whether replicas exchange something in the middle of passes.
+--- Returns true if replicas exchange values in the middle of passes.
 -- @return a boolean
 function Basic:meets()
    look(self)

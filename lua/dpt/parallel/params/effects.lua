@@ -81,10 +81,10 @@ function effects.takeOwn(module)
    return kept
 end
 
---- Lets replica 1 do what the others did in a pass, if it did something itself.
+--- Applies to replica 1 the effects of the others in a pass, if it had effects itself.
 -- @param module replica 1
 -- @param device where it is
--- @return whether it has
+-- @return true if it had
 function effects.join(module, device, dispatcher)
    if not noted[1] then return false end
    local lists = dispatcher:run(effects.take)

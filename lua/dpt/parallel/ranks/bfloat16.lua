@@ -1,9 +1,9 @@
 --- dpt.parallel.ranks.bfloat16: numbers as the upper halves of floats, which ShortTensors carry.
 --
--- Invariant: a float is rounded to the nearest bfloat16, of two equally near ones to the even one;
--- NaN stays NaN (one of them), infinities stay, and what rounds beyond the largest becomes
--- infinite. What is decoded is exact. A view of another type over a storage lives in these
--- functions alone: elements of both have 4 bytes.
+-- Invariant: a float is rounded to the nearest bfloat16, ties to even. NaN stays NaN (one of them),
+-- infinities stay, and values that round beyond the largest become infinite. Decoding is exact.
+-- Views of another type over a storage exist only inside these functions: elements of both have 4
+-- bytes.
 local torch = require 'dpt.tensor'
 
 local bfloat16 = {}

@@ -1,4 +1,4 @@
---- dpt.parallel.split.balanced: which rows of a batch each replica gets.
+--- dpt.parallel.split.balanced: the rows of a batch that each replica gets.
 --
 -- Invariant: parts differ by one row at most and the larger ones come first (9 rows in 4 parts: 3,
 -- 2, 2, 2), so with fewer rows than parts the last ones get none; together, in order, the parts are

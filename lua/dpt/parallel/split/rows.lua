@@ -37,7 +37,7 @@ local function count(value, how, dimension, devices, name)
    return rows
 end
 
---- How many rows a batch has.
+--- Returns the number of rows of a batch.
 -- @param value a tensor, or tables of tensors in any nesting
 -- @param how its split spec, or nil
 -- @param dimension along which an entry is cut that has none
