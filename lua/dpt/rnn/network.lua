@@ -22,7 +22,7 @@ local biases = {
 local directions = {CUDNN_UNIDIRECTIONAL = 1, CUDNN_BIDIRECTIONAL = 2}
 local inputs = {CUDNN_LINEAR_INPUT = 0, CUDNN_SKIP_INPUT = 1}
 
---- The names of the gates by mode, in the order of cuDNN's numbers.
+--- The names of the gates by mode, in cuDNN's order.
 M.gates = {
    CUDNN_RNN_RELU = {'h'}, CUDNN_RNN_TANH = {'h'},
    CUDNN_LSTM = {'i', 'f', 'g', 'o'}, CUDNN_GRU = {'r', 'z', 'n'},
@@ -82,7 +82,7 @@ end
 
 local elements = ffi.new('int64_t[1]')
 
---- How many elements the module's weight has where `weight` is.
+--- Returns the number of elements of the module's weight on the device of `weight`.
 function M.size(module, weight)
    lib.rnn_size(M.describe(module), weight, elements)
    return tonumber(elements[0])
@@ -115,7 +115,7 @@ function M.layout(module, weight)
    return matrices
 end
 
---- How many elements a part of a layout has.
+--- Returns the number of elements of a part of a layout.
 function M.count(entry) return entry.rows * (entry.columns or 1) end
 
 return M

@@ -19,7 +19,7 @@ function M.set(module, mode)
    return module
 end
 
---- Whether the module goes on, in the mode of training that it is in.
+--- Returns true if the module continues from its state, in its present training mode.
 function M.now(module)
    local mode = module.rememberMode
    return mode == 'both' or mode == (module.train ~= false and 'train' or 'eval')

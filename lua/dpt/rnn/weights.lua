@@ -11,7 +11,7 @@ local network = require 'dpt.rnn.network'
 
 local M = {}
 
---- Whether two layouts are one.
+--- Returns true if two layouts are equal.
 local function same(a, b)
    for i, entry in ipairs(a) do
       if entry.first ~= b[i].first then return false end

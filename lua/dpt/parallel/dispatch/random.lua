@@ -33,7 +33,7 @@ function random.from(row, rank, f, ...)
    return unpack(results, 2, table.maxn(results))
 end
 
---- How far the generator of a device is.
+--- Returns the offset of a device's generator.
 function random.offset(device)
    lib.pass_make(pass, device)
    return tonumber(pass.offset)
@@ -70,7 +70,7 @@ local passes = 0
 --- The replica of several whose pass runs in this Lua state, nil in none; the number of the pass.
 function random.running() return replica, number end
 
---- Whether the pass that runs in this Lua state has rows of a batch of several processes.
+--- Returns true if the pass that runs in this Lua state has rows of a batch of several processes.
 function random.isShared() return shared or lane > 0 end
 
 -- Whose draws begin.
@@ -118,7 +118,7 @@ function random.suspend()
    return left
 end
 
---- Goes on with it.
+--- Resumes a suspended pass.
 function random.resume(left)
    if not left then return end
    enter(left.bytes)

@@ -21,7 +21,7 @@ function Buffers.new(bytes)
    return setmetatable({bytes = bytes, versions = {}}, Buffers)
 end
 
---- The running statistics of a network, shared ones once.
+--- Returns the running statistics of a network, shared ones once.
 function Buffers.statistics(module)
    local list, seen = {}, {}
    for _, inner in ipairs(module:listModules()) do
@@ -72,7 +72,7 @@ function Buffers:average(lists)
    for _, t in ipairs(sums) do t:div(count) end
 end
 
--- A number that changes when a tensor gets another storage.
+-- Returns a number that changes when a tensor gets another storage.
 local function addresses(list)
    local sum = 0
    for _, t in ipairs(list) do

@@ -8,13 +8,13 @@ local comm = require 'dpt.comm'
 
 local owners = {}
 
---- Where a gradient lies.
+--- Returns a key for the memory of a gradient.
 function owners.keyOf(t) return comm.address(t) .. ':' .. t:storageOffset() end
 
 local PASSES = {'backward', 'updateGradInput', 'accGradParameters'}
 
---- Whether a container writes to no gradient of the modules in it: its methods are those of classes
--- that say so (leavesGradients).
+--- Returns true if a container writes to no gradient of the modules in it: its methods are those of
+-- classes that say so (leavesGradients).
 function owners.leavesInner(module)
    for _, name in ipairs(PASSES) do
       if rawget(module, name) ~= nil then return false end

@@ -170,12 +170,12 @@ local function update(self)
    return true
 end
 
---- Whether replica 1 is what it was at the last take.
+--- Returns true if replica 1 is unchanged since the last take.
 function Snapshot:isSame(root)
    return self.root == root and not hasLost(self) and not firstOther(self, 1)
 end
 
---- The version, or nil if replica 1 is not what it was at the last take.
+--- Returns the version, or nil if replica 1 has changed since the last take.
 function Snapshot:current(root)
    return self:isSame(root) and self.version or nil
 end

@@ -59,8 +59,8 @@ function hostRandom.apart(rank, ranks, rows, f, ...)
    return seeded(seed, hostRandom.within, rank * rows, rows, ranks * rows, f, ...)
 end
 
---- A number by which ranks find out whether their generators have come apart: a module may have
--- drawn as many numbers as it pleased.
+--- Returns a number with which ranks detect that their generators differ: a module may have drawn
+-- any number of values.
 function hostRandom.hash() return C.dpt_generator_hash(core.generator()) end
 
 return hostRandom

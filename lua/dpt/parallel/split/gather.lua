@@ -16,7 +16,7 @@ local function wrongForm(path, i, first, other)
       torch.type(other))
 end
 
--- The sum of tensors of several devices, in order.
+-- Sums tensors of several devices, in order.
 local function sum(kept, values, count, device)
    kept = cutorch.withDevice(device, function()
       return kept:resize(values[1]:size()):copy(values[1])
