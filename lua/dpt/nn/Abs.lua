@@ -1,5 +1,5 @@
---- nn.Abs(): |x|, element by element.
--- Invariant: the gradient at 0 is that of x.
+--- nn.Abs(): y = |x|, element by element.
+-- Invariant: the derivative at 0 is 1.
 -- @function nn.Abs
 -- @within nn transfer
 -- @as layer

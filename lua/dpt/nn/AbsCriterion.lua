@@ -1,9 +1,9 @@
---- nn.AbsCriterion(sizeAverage): |x - y|, summed.
--- Invariant: with sizeAverage (the default) the sum is divided by the element count.
+--- nn.AbsCriterion(sizeAverage): the mean absolute error (L1 loss), sum |x - y| / n.
+-- Invariant: without sizeAverage (true by default) the sum is not divided by the element count n.
 -- @function nn.AbsCriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes two tensors of one size, returns the loss
+-- @return a criterion; forward takes two tensors of the same size, returns the loss
 -- @usage nn.AbsCriterion():forward(torch.Tensor{1, 2}, torch.Tensor{2, 5}) --> 2
 
 local torch = require 'dpt.tensor'

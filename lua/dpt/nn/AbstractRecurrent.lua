@@ -1,15 +1,16 @@
---- nn.AbstractRecurrent(cell, rho): a cell that is called once for every step of a sequence.
+--- nn.AbstractRecurrent(cell, rho): base class of modules that apply a cell to one step of a
+-- sequence per call.
 --
 --    for t = 1, T do output[t] = net:forward(input[t]) end
 --    for t = T, 1, -1 do gradInput[t] = net:backward(input[t], gradOutput[t]) end
 --    net:forget() -- the next forward is a first step again
 --
--- Invariant: every step in training has a copy of the cell with the very parameters of the cell
--- itself (the same tensors), so what it computed is there when backward comes back to it; rho + 1
--- copies at most, older steps get no gradient. In evaluation there are two. A copy of the module,
--- one in a file or of another type has no steps to go back to; it begins with the last state, which
--- is state_. A class fills in callCell, backCell and accCell; `given` is what callCell makes and
--- keeps for the others.
+-- Invariant: in training each step has a clone of the cell that shares the cell's parameters (the
+-- same tensors), so the step's intermediate results are there for backward. At most rho + 1 clones
+-- exist; older steps get no gradient. Evaluation uses two clones. A module that was cloned, loaded
+-- from a file or converted to another type has no steps to backpropagate through; it starts from
+-- the last state, state_. Subclasses implement callCell, backCell and accCell; `given` is the value
+-- that callCell makes for the other two.
 -- @function nn.AbstractRecurrent
 -- @within nn recurrent
 -- @as recurrent
@@ -25,7 +26,8 @@ local raise = require('dpt.ffi').raise
 
 local AbstractRecurrent, parent = torch.class('nn.AbstractRecurrent', 'nn.Container')
 
---- The next step, the step that backward has come to, the copies and the input of each.
+--- Fields of the current sequence: the next step, the last step of backward, and each step's clone,
+-- input and state.
 AbstractRecurrent.transient = {'step', 'back_', 'cells_', 'given_', 'states_', 'gradState_',
    'kept_'}
 
@@ -36,7 +38,7 @@ function AbstractRecurrent:__init(cell, rho)
    self:training()
 end
 
---- Makes what a class wants to find in transient fields, after they were dropped.
+--- Rebuilds the transient fields that the class needs after they have been dropped.
 -- @function nn.AbstractRecurrent:resetTransient
 -- @as author
 -- @also nn.GPU:resetTransient()
@@ -51,7 +53,7 @@ function AbstractRecurrent:resetTransient()
    self.cells_, self.given_, self.states_, self.step = {}, {}, {[0] = self.state_}, 1
 end
 
--- As new, without a state.
+-- Drops the state and all steps.
 local function restart(self)
    self.state_ = nil
    transient.reset(self)
@@ -62,7 +64,7 @@ local function begin(self, state)
    self.states_, self.state_ = {[0] = state}, state
 end
 
---- The next forward is the first step of a sequence.
+--- Starts a new sequence: the next forward is its first step and has no previous state.
 -- @function nn.AbstractRecurrent:forget
 -- @as recurrent
 -- @within nn recurrent
@@ -75,7 +77,7 @@ function AbstractRecurrent:forget()
    return self
 end
 
---- The next forward is a first step for backward, but begins with the state that is there.
+--- Starts a new sequence for backward but keeps the current state as its initial state.
 -- @function nn.AbstractRecurrent:continue
 -- @as recurrent
 -- @within nn recurrent
@@ -85,21 +87,21 @@ end
 --    return m:continue().step, torch.equal(m:forward(x), first) --> 1, false
 function AbstractRecurrent:continue()
    local last = self.state_
-   -- its memory belongs to a copy of the cell
+   -- copied, because its memory belongs to a clone of the cell
    if last then self.kept_ = nn.utils.recursiveCopy(self.kept_, last) end
    begin(self, last and self.kept_)
    return self
 end
 
--- Where a step's copy and state are.
+-- Returns the index of a step's clone and state.
 function AbstractRecurrent:_slot(step)
    return step % (self.train ~= false and self.rho + 1 or 2)
 end
 
---- The copy of the cell that a step uses.
+--- Returns the clone of the cell that a step uses.
 -- @function nn.AbstractRecurrent:getStepModule
 -- @as author
--- @param step number: from 1 on
+-- @param step number: from 1
 -- @return a module
 -- @usage nn.GRU(2, 3):getStepModule(1) --> nn.RNN
 function AbstractRecurrent:getStepModule(step)
@@ -108,7 +110,7 @@ function AbstractRecurrent:getStepModule(step)
    return self.cells_[slot]
 end
 
---- @return the output for one step's input
+--- @return the output of one step
 function AbstractRecurrent:updateOutput(input)
    local step, slot = self.step, self:_slot(self.step)
    local cell = self:getStepModule(step)
@@ -120,7 +122,8 @@ function AbstractRecurrent:updateOutput(input)
    return output
 end
 
---- To be called once for each step, from the last to the first.
+--- Computes the gradient of one step's input. Call it once for each step, from the last to the
+-- first.
 function AbstractRecurrent:updateGradInput(input, gradOutput)
    local step = (self.back_ or self.step) - 1
    if step < 1 then
@@ -139,7 +142,7 @@ function AbstractRecurrent:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
---- For the step whose updateGradInput came last.
+--- Accumulates the parameter gradients of the step that the last updateGradInput handled.
 function AbstractRecurrent:accGradParameters(_, gradOutput, scale)
    local step = self.back_
    if not step then
@@ -171,46 +174,47 @@ function AbstractRecurrent:reset(stdv)
    return parent.reset(self, stdv)
 end
 
---- Inside a step of another recurrent module this one is itself: it counts its own steps.
+--- Returns a wrapper of this module, not a clone, inside a step of another recurrent module: the
+-- module itself counts its steps.
 function AbstractRecurrent:__clone(plain)
    return sharing.cloningSteps() and nn.RecurrentStep(self) or plain()
 end
 
---- What a class of recurrent modules fills in: calls the cell for a step.
+--- Calls the cell for one step. Each recurrent class implements it.
 -- @function nn.StepRNN:callCell
 -- @as author
 -- @also nn.Recurrent:callCell()
 -- @also nn.Recursor:callCell()
--- @param cell module: the copy of this step
+-- @param cell module: the clone of this step
 -- @param input tensor: of this step
--- @param state? tensor: or table, of the step before
--- @return what backCell and accCell need; the output; the state
+-- @param state? tensor: or table, of the previous step
+-- @return the value that backCell and accCell need; the output; the state
 -- @usage select(2, nn.Recursor(nn.Square()):callCell(nn.Square(), torch.Tensor{3})) --> [9]
 
---- What a class of recurrent modules fills in: the gradients of a step's input and of the state
--- before it.
+--- Computes the gradients of one step's input and of the state before it. Each recurrent class
+-- implements it.
 -- @function nn.StepRNN:backCell
 -- @as author
 -- @also nn.Recurrent:backCell()
 -- @also nn.Recursor:backCell()
--- @param cell module: the copy of this step
--- @param given any: what callCell returned
+-- @param cell module: the clone of this step
+-- @param given any: the first value that callCell returned
 -- @param gradOutput tensor: of the output
 -- @param gradState? tensor: or table, of the state
 -- @param input tensor: of this step
--- @return the gradient of the input; of the state before
+-- @return the gradient of the input; of the previous state
 -- @usage local cell = nn.Square()
 --    cell:forward(torch.Tensor{3})
 --    return (nn.Recursor(nn.Square()):backCell(cell, nil, torch.ones(1), nil,
 --       torch.Tensor{3})) --> [6]
 
---- What a class of recurrent modules fills in: adds a step's gradients of parameters.
+--- Accumulates the parameter gradients of one step. Each recurrent class implements it.
 -- @function nn.StepRNN:accCell
 -- @as author
 -- @also nn.Recurrent:accCell()
 -- @also nn.Recursor:accCell()
--- @param cell module: the copy of this step
--- @param given any: what callCell returned
+-- @param cell module: the clone of this step
+-- @param given any: the first value that callCell returned
 -- @param gradOutput tensor: of the output
 -- @param scale number: factor of the gradients
 -- @return nothing

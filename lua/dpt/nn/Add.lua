@@ -1,9 +1,11 @@
---- nn.Add(inputSize, scalar): adds a learned vector, or one learned number with scalar.
--- Invariant: bias has inputSize elements, or one; a longer input is a batch of vectors.
+--- nn.Add(inputSize, scalar): y = x + bias, where bias is a learned vector or, with scalar, a
+-- learned number.
+-- Invariant: bias has inputSize elements, or one. An input with more elements is a batch of
+-- vectors.
 -- @function nn.Add
 -- @within nn linear
 -- @as layer
--- @param scalar true: one number is learned, not a vector
+-- @param scalar true: learns one number, not a vector
 -- @return a module; forward: B x inputSize or inputSize -> the same
 -- @usage nn.Add(3):forward(torch.zeros(2, 3)):size() --> 2x3
 

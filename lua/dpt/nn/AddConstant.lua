@@ -1,10 +1,9 @@
 --- nn.AddConstant(constant, ip): adds a number to every element, or a vector to every row.
--- Invariant: with ip (in place) the input's memory is the output's, and backward leaves the input
--- as it was before.
+-- Invariant: with ip (in place) output shares the input's memory, and backward restores the input.
 -- @function nn.AddConstant
 -- @within nn linear
 -- @as layer
--- @param constant the number, or a vector with a number for each column
+-- @param constant a number, or a vector with one number per column
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.AddConstant(3):forward(torch.Tensor{1, 2}) --> [4 5]
 
@@ -23,7 +22,7 @@ function AddConstant:__init(constant, ip)
    self.inplace = ip or false
 end
 
---- Adds sign times the constant to a tensor of the input's size.
+--- Adds sign * constant to a tensor in place.
 -- @function nn.AddConstant:addTo
 -- @as author
 -- @param t tensor: of the input's size

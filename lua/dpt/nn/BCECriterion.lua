@@ -1,11 +1,11 @@
---- nn.BCECriterion(weights, sizeAverage): -(y log x + (1 - y) log(1 - x)), summed: x are
--- probabilities, y targets from 0 to 1.
--- Invariant: weights, one for each element of a target's row, multiply the rows of a batch alike.
+--- nn.BCECriterion(weights, sizeAverage): binary cross-entropy, -(y log x + (1 - y) log(1 - x)),
+-- averaged over the elements, or summed if sizeAverage is false. x are probabilities, y targets
+-- between 0 and 1.
+-- Invariant: weights has one element per column of the target and applies to every row of a batch.
 -- @function nn.BCECriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes probabilities, and targets of the same size, returns the
---    loss
+-- @return a criterion; forward takes probabilities, and targets of the same size, returns the loss
 -- @usage nn.BCECriterion():forward(torch.Tensor{0.5, 0.5}, torch.Tensor{1, 0}) --> 0.6931
 
 local torch = require 'dpt.tensor'
@@ -27,7 +27,7 @@ function BCECriterion:__init(weights, sizeAverage)
    end
 end
 
--- The weights of all elements: the target, which may have other sizes than the input, has the rows.
+-- Expands the weights to the target's size (which may differ from the input's).
 local function spread(self, target)
    local weights = self.weights
    if weights and weights:dim() < target:dim() then

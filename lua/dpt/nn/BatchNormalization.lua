@@ -1,8 +1,9 @@
---- nn.BatchNormalization(nOutput, eps, momentum, affine): every feature of a batch with mean 0 and
--- variance 1, times weight plus bias (affine).
--- Invariant: training uses the batch's statistics and moves running_mean and running_var towards
--- them, evaluation uses those two; nDim is the dimension count that the class wants. In evaluation
--- one less is a batch of one row, and so is its output.
+--- nn.BatchNormalization(nOutput, eps, momentum, affine): batch normalization of each feature, y =
+-- (x - mean) / sqrt(var + eps), then times weight plus bias if affine (the default).
+-- Invariant: training normalizes by the batch's statistics and updates running_mean and running_var
+-- with momentum; evaluation uses those two. nDim is the number of dimensions that the class
+-- requires. In evaluation an input with one dimension fewer is a batch of one row; its output has
+-- the batch dimension.
 -- @function nn.BatchNormalization
 -- @within nn normalization
 -- @as layer
@@ -18,7 +19,7 @@ local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Modu
 
 BatchNormalization.__version = 2
 
---- How many dimensions a batch has for the class.
+--- Number of dimensions of the class's input, the batch included.
 -- @field nn.BatchNormalization.nDim
 -- @as author
 -- @return a number
@@ -55,10 +56,10 @@ function BatchNormalization:reset()
    self.running_var:fill(1)
 end
 
---- The input, or gradOutput, as a batch.
+--- Returns the input, or gradOutput, with a batch dimension; raises if its size does not fit.
 -- @function nn.BatchNormalization:batch
 -- @as author
--- @param input tensor: of the class's dimensions, or one fewer in evaluation
+-- @param input tensor: with nDim dimensions, or one fewer in evaluation
 -- @return a tensor
 -- @usage nn.BatchNormalization(3):batch(torch.ones(2, 3)):size() --> 2x3
 function BatchNormalization:batch(input)
@@ -73,9 +74,9 @@ function BatchNormalization:batch(input)
    return input
 end
 
--- 1: the batch's own statistics are used. One value has none: then the running ones serve and stay
--- as they are. Torch7's last version did so for every batch of one row, by which networks that
--- train on single pictures (pix2pix) would not be normalized at all.
+-- Returns 1 if the batch's own statistics are used. One value per feature has no variance, so the
+-- running statistics are used then, and not updated. Torch7's last version did this for every batch
+-- of one row, which leaves networks that train on single images (pix2pix) unnormalized.
 local function byBatch(self, input)
    return self.train and input:nElement() > input:size(2) and 1 or 0
 end
@@ -101,7 +102,7 @@ local function backward(self, gradInput, gradWeight, gradBias, input, gradOutput
    return self.gradInput
 end
 
--- One pass for all three gradients.
+-- Computes all three gradients in one pass.
 function BatchNormalization:backward(input, gradOutput, scale)
    return backward(self, self.gradInput, self.gradWeight, self.gradBias, input, gradOutput, scale)
 end

@@ -1,5 +1,5 @@
---- nn.Bilinear(inputSize1, inputSize2, outputSize, bias): y_k = x1' W_k x2 + b_k for the rows of a
--- pair of matrices N x inputSize1 and N x inputSize2.
+--- nn.Bilinear(inputSize1, inputSize2, outputSize, bias): a bilinear map y_k = x1' W_k x2 + b_k of
+-- the rows of two matrices, N x inputSize1 and N x inputSize2. With bias = false there is no b.
 -- Invariant: weight is outputSize x inputSize1 x inputSize2.
 -- @function nn.Bilinear
 -- @within nn linear
@@ -37,7 +37,7 @@ function Bilinear:reset(stdv)
    return self
 end
 
---- Raises if the input does not fit.
+--- Raises if the sizes of the input do not fit.
 -- @function nn.Bilinear:check
 -- @as author
 -- @param input table: two matrices

@@ -1,10 +1,10 @@
---- nn.Bottle(module, nInputDim, nOutputDim): folds leading dimensions into one batch dimension, so
--- that a module for nInputDim dimensions (2) takes inputs of more.
--- Invariant: the folded dimensions come back in the output.
+--- nn.Bottle(module, nInputDim, nOutputDim): folds the leading dimensions into one batch dimension,
+-- so that a module for nInputDim dimensions (2 by default) accepts inputs with more.
+-- Invariant: the output has the folded dimensions again.
 -- @function nn.Bottle
 -- @within nn containers
 -- @as layer
--- @param nOutputDim dimensions of one output with its batch (nInputDim)
+-- @param nOutputDim dimensions of the module's output, the batch included (nInputDim)
 -- @return a module; forward: ... x (nInputDim - 1 dimensions) -> the same leading dimensions x
 --    the module's output
 -- @usage nn.Bottle(nn.Linear(3, 2)):forward(torch.ones(4, 5, 3)):size() --> 4x5x2
@@ -23,7 +23,7 @@ function Bottle:__init(module, nInputDim, nOutputDim)
    self.dimDelta = self.nInputDim - self.nOutputDim
 end
 
--- Sizes of t with all dimensions before the last `keep` - 1 multiplied into one.
+-- Returns the sizes of t with all dimensions before the last `keep` - 1 folded into one.
 local function folded(t, keep)
    local size = {1}
    for d = 1, t:dim() - keep + 1 do size[1] = size[1] * t:size(d) end
@@ -47,13 +47,13 @@ function Bottle:updateOutput(input)
    return self.output
 end
 
---- Calls f(input, gradOutput) as the inner module sees them.
+--- Calls f with the input and gradOutput in the shapes that the inner module sees.
 -- @function nn.Bottle:inside
 -- @as author
--- @param input tensor: as the bottle gets it
+-- @param input tensor: the bottle's input
 -- @param gradOutput tensor: of the bottle's output
--- @param f function: gets both with fewer dimensions
--- @return what f returns
+-- @param f function: is called with both, folded
+-- @return the value that f returns
 -- @usage local m = nn.Bottle(nn.Linear(2, 3))
 --    m:forward(torch.ones(4, 5, 2))
 --    return m:inside(torch.ones(4, 5, 2), torch.ones(4, 5, 3), function(x)

@@ -1,5 +1,5 @@
---- nn.CAdd(sizes): adds a learned tensor, element by element.
--- Invariant: the bias is spread over the input as nn/broadcast.lua says.
+--- nn.CAdd(sizes): y = x + bias, where bias is a learned tensor of the given sizes.
+-- Invariant: bias is broadcast over the input by the rules of nn/broadcast.lua.
 -- @function nn.CAdd
 -- @within nn linear
 -- @as layer

@@ -1,6 +1,6 @@
---- nn.CAddTable(inplace): the sum of the tensors of the input table.
--- Invariant: without inplace nothing of the input changes; with it output is input[1] and every
--- gradInput is gradOutput itself.
+--- nn.CAddTable(inplace): the elementwise sum of the tensors of the input table.
+-- Invariant: with inplace output is input[1] and every gradInput is gradOutput itself; without it
+-- the inputs do not change.
 -- @function nn.CAddTable
 -- @within nn tables
 -- @as layer

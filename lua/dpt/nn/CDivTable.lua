@@ -1,5 +1,5 @@
---- nn.CDivTable(): input[1] / input[2], element by element.
--- Invariant: neither input is changed.
+--- nn.CDivTable(): y = input[1] / input[2], element by element.
+-- Invariant: neither input changes.
 -- @function nn.CDivTable
 -- @within nn tables
 -- @as layer

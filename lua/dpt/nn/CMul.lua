@@ -1,5 +1,6 @@
---- nn.CMul(sizes): multiplies by a learned tensor, element by element.
--- Invariant: the weight is spread over the input as nn/broadcast.lua says.
+--- nn.CMul(sizes): y = weight * x, element by element; weight is a learned tensor of the given
+-- sizes.
+-- Invariant: weight is broadcast over the input by the rules of nn/broadcast.lua.
 -- @function nn.CMul
 -- @within nn linear
 -- @as layer

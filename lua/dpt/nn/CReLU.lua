@@ -1,5 +1,5 @@
---- nn.CReLU(nInputDims, inplace): the positive part of x and of -x, joined along the first
--- dimension behind the batch.
+--- nn.CReLU(nInputDims, inplace): concatenated ReLU: max(0, x) and max(0, -x), joined along the
+-- first dimension after the batch.
 -- Invariant: nInputDims counts the dimensions without the batch.
 -- @function nn.CReLU
 -- @within nn transfer

@@ -1,5 +1,5 @@
---- nn.CSubTable(): input[1] - input[2].
--- Invariant: both inputs have the same number of elements and neither is changed.
+--- nn.CSubTable(): y = input[1] - input[2], element by element.
+-- Invariant: both inputs have the same number of elements; neither changes.
 -- @function nn.CSubTable
 -- @within nn tables
 -- @as layer

@@ -1,10 +1,10 @@
---- nn.Clamp(min, max): x limited to min..max.
--- Invariant: it is nn.HardTanh whose bounds must be given.
+--- nn.Clamp(min, max): y = min(max(x, minimum), maximum), element by element.
+-- Invariant: it is nn.HardTanh with mandatory bounds.
 -- @function nn.Clamp
 -- @within nn transfer
 -- @as layer
--- @param min the least value
--- @param max the largest value
+-- @param min the lower bound
+-- @param max the upper bound
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.Clamp(0, 1):forward(torch.Tensor{-1, 0.5, 2}) --> [0 0.5 1]
 

@@ -1,12 +1,14 @@
---- nn.ClassNLLCriterion(weights, sizeAverage, ignoreIndex): the negative log-likelihood of classes:
--- input holds log-probabilities, C or NxC; target a class 1..C, or N of them.
--- Invariant: of a vector's target the first element counts; with sizeAverage the sum is divided by
--- the sum of the classes' weights; targets of ignoreIndex (-100) count for nothing.
+--- nn.ClassNLLCriterion(weights, sizeAverage, ignoreIndex): the negative log-likelihood loss,
+-- -weights[y] * x[y]. Input holds log-probabilities, C or N x C; target is a class from 1 to C, or
+-- N of them. The optional weights has one element per class.
+-- Invariant: with sizeAverage (the default) the sum is divided by the sum of the targets' weights.
+-- Targets equal to ignoreIndex (-100) add to neither sum. If input is a vector, only the first
+-- element of target counts.
 -- @function nn.ClassNLLCriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes B x C log-probabilities and B classes, or C and one,
---    returns the loss and the sum of the classes' weights, by which the mean is divided
+-- @return a criterion; forward takes B x C log-probabilities and B classes, or C and one, returns
+--    the loss and the sum of the targets' weights, by which the mean is divided
 -- @usage nn.ClassNLLCriterion() :forward(torch.Tensor{{-1, -2}, {-3, -4}},
 --       torch.LongTensor{1, 2}) --> 2.5, 2
 

@@ -1,10 +1,11 @@
---- nn.ClassSimplexCriterion(nClasses): nn.MSECriterion against the corner of a regular simplex that
--- stands for each class.
--- Invariant: corners have length 1 and equal distances; the last component is 0.
+--- nn.ClassSimplexCriterion(nClasses): the mean squared error (nn.MSECriterion) between the input
+-- and the vertex of a regular simplex that represents the target's class.
+-- Invariant: all vertices have length 1 and equal distances from each other; their last component
+-- is 0.
 -- @function nn.ClassSimplexCriterion
 -- @within nn criterions
 -- @as criterion
--- @param nClasses how many classes, at least 2
+-- @param nClasses number of classes, at least 2
 -- @return a criterion; forward takes B x nClasses, and B classes, returns the loss
 -- @usage nn.ClassSimplexCriterion(3):forward(torch.zeros(1, 3), torch.Tensor{1}) --> 0.3333
 
@@ -15,14 +16,14 @@ local raise, type = dptffi.raise, dptffi.type
 
 local ClassSimplexCriterion, parent = torch.class('nn.ClassSimplexCriterion', 'nn.MSECriterion')
 
--- The n+1 corners of a regular simplex in n dimensions, centred, of length 1.
+-- Returns the n + 1 vertices of a regular simplex in n dimensions, centred, of length 1.
 local function corners(n)
    local a = torch.zeros(n + 1, n)
    for k = 1, n do
       local square = 0
       for j = 1, k - 1 do square = square + a[k][j] ^ 2 end
       a[k][k] = math.sqrt(1 - square)
-      -- the scalar product with all later corners is -1/n
+      -- the dot product with every later vertex is -1/n
       local c = (a[k][k] ^ 2 - 1 - 1 / n) / a[k][k]
       for i = k + 1, n + 1 do a[i][k] = c end
    end
@@ -39,7 +40,7 @@ function ClassSimplexCriterion:__init(nClasses)
    self.simplex:narrow(2, 1, nClasses - 1):copy(corners(nClasses - 1))
 end
 
--- The corners of the target's classes, in the input's form.
+-- Returns the vertices of the target's classes, on the input's device.
 local function cornersOf(self, input, target)
    if type(target) == 'number' then target = torch.LongTensor{target} end
    local index = nn.utils.sameSide(self, '_classes', target, input)
@@ -57,7 +58,7 @@ function ClassSimplexCriterion:updateGradInput(input, target)
    return parent.updateGradInput(self, input, cornersOf(self, input, target))
 end
 
---- How near each input is to every corner: scalar products.
+--- Returns the dot product of each input with each class's vertex.
 -- @function nn.ClassSimplexCriterion:getPredictions
 -- @as criterion
 -- @within nn criterions
@@ -69,7 +70,7 @@ function ClassSimplexCriterion:getPredictions(input)
    return torch.mm(x, self.simplex:t())
 end
 
---- The class whose corner is nearest, for every row.
+--- Returns for each row the class with the nearest vertex.
 -- @function nn.ClassSimplexCriterion:getTopPrediction
 -- @as criterion
 -- @within nn criterions

@@ -1,5 +1,5 @@
---- nn.Collapse(nInputDim): makes one dimension of the last nInputDim ones.
--- Invariant: an input of one more dimension is a batch, which stays.
+--- nn.Collapse(nInputDim): flattens the last nInputDim dimensions into one.
+-- Invariant: if the input has more dimensions, the first one is the batch, which is kept.
 -- @function nn.Collapse
 -- @within nn simple
 -- @as layer

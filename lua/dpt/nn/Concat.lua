@@ -1,11 +1,12 @@
---- nn.Concat(dim): passes its input to every module and joins their outputs along dimension dim.
--- Invariant: output and gradInput are the container's own tensors; gradInput is the sum of the
--- modules' gradInputs, entry by entry if the input is a table.
+--- nn.Concat(dim): applies every module to the same input and concatenates their outputs along
+-- dimension dim.
+-- Invariant: the container owns output and gradInput. gradInput is the sum of the modules'
+-- gradInputs, entry by entry if the input is a table.
 -- @function nn.Concat
 -- @within nn containers
 -- @as layer
--- @return a module; forward: any tensor -> the modules' outputs, alike in all sizes but that of
---    the dimension
+-- @return a module; forward: any tensor -> the joined outputs, which agree in all sizes except
+--    along dim
 -- @usage nn.Concat(2):add(nn.Linear(3, 2)):add(nn.Linear(3, 5))
 --       :forward(torch.ones(4, 3)) :size() --> 4x7
 
@@ -33,7 +34,7 @@ function Concat:updateOutput(input)
    return self.output
 end
 
---- Calls f(module, index, its part of gradOutput) in order.
+--- Calls f(module, index, part) for each module in order; part is its slice of gradOutput.
 -- @function nn.Concat:eachPart
 -- @as author
 -- @param gradOutput tensor: of the output

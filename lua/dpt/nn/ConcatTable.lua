@@ -1,9 +1,10 @@
---- nn.ConcatTable: passes its input to every module; the output is the table of their outputs.
--- Invariant: output[i] is module i's own output; gradInput is the container's own sum.
+--- nn.ConcatTable: applies every module to the same input and returns the table of their outputs.
+-- Invariant: output[i] is module i's output, not a copy. The container owns gradInput, the sum of
+-- the modules' gradInputs.
 -- @function nn.ConcatTable
 -- @within nn containers
 -- @as layer
--- @return a module; forward: anything -> a table of as many entries as modules
+-- @return a module; forward: anything -> a table with an entry per module
 -- @usage #nn.ConcatTable():add(nn.Identity()):add(nn.Tanh()):forward(torch.ones(2)) --> 2
 
 local torch = require 'dpt.tensor'
@@ -23,13 +24,13 @@ function ConcatTable:updateOutput(input)
    return self.output
 end
 
---- Calls a backward method of every module and adds up the gradients of the input.
+--- Calls a backward method of every module and sums the gradients of the input.
 -- @function nn.ConcatTable:sumGradients
 -- @as author
--- @param method string: its name
+-- @param method string: the method's name
 -- @param input tensor: or table; that of the last forward
--- @param gradOutput table: an entry for each module
--- @param ...? any: more arguments of the method
+-- @param gradOutput table: an entry per module
+-- @param ...? any: further arguments of the method
 -- @return the gradient of the input
 -- @usage local m = nn.ConcatTable():add(nn.Identity()):add(nn.Identity())
 --    m:forward(torch.ones(1))

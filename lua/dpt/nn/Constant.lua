@@ -1,11 +1,11 @@
 --- nn.Constant(value, nInputDim): returns the same value for every input.
--- Invariant: an input of more dimensions than nInputDim is a batch and gets one value a row;
--- gradInput is zero.
+-- Invariant: an input with more than nInputDim dimensions is a batch; the output repeats the value
+-- for each row. gradInput is zero.
 -- @function nn.Constant
 -- @within nn simple
 -- @as layer
--- @param value what is returned
--- @return a module; forward: B x ... -> the value, B times with nInputDim
+-- @param value a number or tensor, the output
+-- @return a module; forward: B x ... -> the value, repeated B times if nInputDim is given
 -- @usage nn.Constant(torch.Tensor{7, 8}, 1):forward(torch.ones(3, 2)):size() --> 3x2
 
 local torch = require 'dpt.tensor'

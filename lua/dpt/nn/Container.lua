@@ -1,10 +1,10 @@
 --- nn.Container: a module made of other modules, in the list `modules`.
--- Invariant: what is asked of a container is asked of every module in it; an error inside names the
--- way to the module that failed, "In 2 module of nn.Sequential:", with one traceback.
+-- Invariant: a method of a container acts on every module in it. An error inside a module names the
+-- path to that module, "In 2 module of nn.Sequential:", with one traceback.
 -- @function nn.Container
 -- @within nn containers
 -- @as layer
--- @return a module; forward: see its descendants
+-- @return a module; forward: see its subclasses
 -- @usage nn.Sequential():add(nn.Tanh()):get(1):forward(torch.zeros(1)) --> [0]
 
 local torch = require 'dpt.tensor'
@@ -17,7 +17,7 @@ local type = dptffi.type
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 Container.leavesGradients = true
 
--- Whether # asks objects that are tables.
+-- True if # calls __len of tables (Lua 5.2).
 local asksTables = #setmetatable({}, {__len = function() return 1 end}) == 1
 
 function Container:__init(...)
@@ -30,7 +30,7 @@ function Container:__init(...)
    self.modules = {}
 end
 
---- Adds a module at the end.
+--- Appends a module.
 -- @function nn.Container:add
 -- @as method
 -- @within nn containers
@@ -52,7 +52,8 @@ function Container:size()
    return #self.modules
 end
 
--- The innermost container adds the traceback; the ones around it find it there.
+-- Appends a traceback to a message. Only the innermost container does so; the outer ones find it
+-- there.
 local function handler(message)
    if type(message) ~= 'string' or message:find('\nstack traceback:', 1, true) then
       return message
@@ -60,9 +61,10 @@ local function handler(message)
    return debug.traceback(message, 2)
 end
 
--- Containers inside each other; without a limit one that holds itself would use up Lua's stack in
--- the middle of nested error handlers, which LuaJIT does not always survive. How many calls are
--- under way is a guess, as coroutines may be left behind: past the limit the stack itself decides.
+-- Limit of nested containers. Without it, a container that contains itself would exhaust Lua's
+-- stack inside nested error handlers, which LuaJIT does not always survive. The count of active
+-- calls is an estimate, because coroutines may be abandoned; beyond the limit the depth of the
+-- stack decides.
 local NESTED = 1000
 local TOO_DEEP = ': more than ' .. NESTED .. ' containers inside each other: does one of'
 local calls = 0
@@ -74,14 +76,15 @@ local function wantShallow(self, method)
    calls = 1
 end
 
---- Calls module[method](module, ...); if it raises, says which module of this container it was.
+--- Calls module[method](module, ...). If it raises, prefixes the error with the module's position
+-- in this container.
 -- @function nn.Container:rethrowErrors
 -- @as author
--- @param module module: the one that is called
--- @param index number: its place in the container
+-- @param module module: the module to call
+-- @param index number: its index in the container
 -- @param method string: the method's name
--- @param ...? any: what it is called with
--- @return what the method returns
+-- @param ...? any: arguments of the method
+-- @return the method's first result
 -- @usage local net = nn.Sequential():add(nn.Square())
 --    return net:rethrowErrors(net:get(1), 1, 'updateOutput', torch.Tensor{3}) --> [9]
 function Container:rethrowErrors(module, index, method, ...)
@@ -97,12 +100,12 @@ function Container:rethrowErrors(module, index, method, ...)
    error(result, 0)
 end
 
---- Adds the gradient that a module computed for the input of all modules to gradInput; the first
--- one is copied into it. Tensors of a table keep the types that the first tables had.
+--- Adds the input gradient of one module to gradInput, the sum over all modules; the first one is
+-- copied into it. The tensors of a table keep the types that the first tables had.
 -- @function nn.Container:addGradInput
 -- @as author
--- @param index number: of the module
--- @param gradient tensor: or table; of the input, by that module
+-- @param index number: the module's index
+-- @param gradient tensor: or table; the module's gradInput
 -- @return nothing
 -- @usage local m = nn.Concat(1)
 --    m:addGradInput(1, torch.Tensor{1})
@@ -118,11 +121,11 @@ function Container:addGradInput(index, gradient)
    self.gradInput = nn.utils.recursiveCopy(kept, gradient)
 end
 
---- Calls f with every module directly inside.
+--- Calls f with each direct child.
 -- @function nn.Container:applyToModules
 -- @as method
 -- @within nn containers
--- @param f function: gets a module
+-- @param f function: is called with a module
 -- @return nothing
 -- @usage local n = 0
 --    nn.Sequential():add(nn.Tanh()):add(nn.ReLU()):applyToModules(function()
@@ -176,7 +179,7 @@ function Container:clearState()
    return parent.clearState(self)
 end
 
---- The text of a container whose modules stand side by side.
+--- Formats a container whose modules are parallel branches.
 -- @function nn.Container:branchesToString
 -- @as author
 -- @return a string
@@ -194,15 +197,15 @@ function Container:branchesToString()
    return table.concat(lines, '\n')
 end
 
---- The module at an index.
+--- Returns the module at an index.
 -- @function nn.Container:get
 -- @within nn containers
 -- @as method
--- @param index number: from 1 on; negative: from the end
+-- @param index number: from 1; a negative one counts from the end
 -- @return a module
 -- @usage torch.type(nn.Sequential():add(nn.Tanh()):get(1)) --> nn.Tanh
 
---- How many modules there are.
+--- Returns the number of modules.
 -- @function nn.Container:size
 -- @within nn containers
 -- @as method

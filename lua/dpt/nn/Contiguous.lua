@@ -1,9 +1,9 @@
---- nn.Contiguous(): a contiguous copy of its input, or the input if it is contiguous already.
+--- nn.Contiguous(): returns the input if it is contiguous, otherwise a contiguous copy.
 -- Invariant: output and gradInput are contiguous.
 -- @function nn.Contiguous
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor with any strides -> one without gaps
+-- @return a module; forward: a tensor with any strides -> a contiguous one
 -- @usage local x = torch.ones(2, 3):t()
 --    return x:stride(), nn.Contiguous():forward(x):stride() --> 1x3, 2x1
 

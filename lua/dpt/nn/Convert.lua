@@ -1,14 +1,15 @@
---- nn.Convert([inputShape, outputShape]): changes the order of dimensions, named by letters,
--- 'bchw' to 'bhwc' say; 'b' is the batch, 'bf' takes all others as one dimension, 'b' and 'bt' a
--- class or the first of several for each row. Without shapes it only converts the type.
+--- nn.Convert([inputShape, outputShape]): permutes dimensions that are named by letters, for
+-- example 'bchw' to 'bhwc'. 'b' is the batch. Output shape 'bf' flattens all other dimensions into
+-- one; 'b' and 'bt' convert between one class per row and the first of several. Without shapes only
+-- the type is converted.
 -- Invariant: the output has the module's type, gradInput the input's. An input without the batch
--- dimension is one row and has an output without it.
+-- dimension is one row, and its output has no batch dimension.
 -- @function nn.Convert
 -- @within nn simple
 -- @as layer
--- @param inputShape the input's dimensions, a letter each
--- @param outputShape the order of the output's
--- @return a module; forward: a tensor whose dimensions inputShape names -> the same in
+-- @param inputShape the input's dimensions, one letter each
+-- @param outputShape the output's dimensions
+-- @return a module; forward: a tensor whose dimensions inputShape names -> its elements in
 --    outputShape's order
 -- @usage nn.Convert('bchw', 'bhwc'):forward(torch.ones(2, 3, 4, 5)):size() --> 2x4x5x3
 
@@ -19,7 +20,7 @@ local fail, type = dptffi.fail, dptffi.type
 
 local Convert, parent = torch.class('nn.Convert', 'nn.Container')
 
--- A module that changes the order of letters from one string to another.
+-- Returns a module that permutes the letters of one string into another, or nil.
 local function permutation(from, to)
    local pairsOf, letters = {}, {}
    for letter in from:gmatch('.') do letters[#letters + 1] = letter end
@@ -36,7 +37,7 @@ local function permutation(from, to)
    return nn.Transpose(unpack(pairsOf))
 end
 
--- The module for shapes that both have a 'b'; nil if there is none.
+-- Returns the module for two shapes that both have a 'b', or nil if there is none.
 local function converter(from, to)
    if #from == #to then
       local same = permutation(from, to)
@@ -70,13 +71,13 @@ function Convert:__init(inputShape, outputShape)
    self:add(self.converter)
 end
 
--- A tensor in the module's type: itself or a copy.
+-- Returns the tensor in the module's type: itself or a copy.
 local function converted(self, t)
    if torch.type(t) == self._type then return t end
    return torch.getmetatable(self._type).new():resize(t:size()):copy(t)
 end
 
--- t as a batch of one row along a dimension.
+-- Returns t as a batch of one row along a dimension.
 local function asBatch(t, dim)
    return nn.utils.addSingletonDimension(t, dim)
 end

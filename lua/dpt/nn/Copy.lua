@@ -1,13 +1,13 @@
 --- nn.Copy(intype, outtype, forceCopy, dontCast): converts its input from one tensor type to
 -- another.
--- Invariant: if both types are one the output is the input itself, unless forceCopy.
+-- Invariant: if both types are equal, output is the input itself, unless forceCopy is set.
 -- @function nn.Copy
 -- @within nn simple
 -- @as layer
 -- @param intype type of the input (the default type)
 -- @param outtype type of the output (the default type)
--- @param forceCopy true: copies also if both types are the same
--- @param dontCast true: :type() leaves the two types as they are
+-- @param forceCopy true: copies even if both types are equal
+-- @param dontCast true: :type() does not change the two types
 -- @return a module; forward: a tensor of intype -> its copy of outtype
 -- @usage nn.Copy('torch.DoubleTensor', 'torch.FloatTensor')
 --       :forward(torch.DoubleTensor{2}) :type() --> torch.FloatTensor
@@ -50,7 +50,7 @@ function Copy:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
--- The side whose type was the module's follows the change of type.
+-- Changes the module's type; with dontCast does nothing.
 function Copy:type(typename, tensorCache)
    if typename and self.dontCast then return self end
    return parent.type(self, typename, tensorCache)

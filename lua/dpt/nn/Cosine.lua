@@ -1,5 +1,6 @@
---- nn.Cosine(inputSize, outputSize): y_j = w_j x / (|w_j| |x|), w_j a row of the weight.
--- Invariant: norms get 1e-12, so that zero vectors have a cosine of 0.
+--- nn.Cosine(inputSize, outputSize): the cosine similarity of the input and each row w_j of the
+-- weight, y_j = w_j x / (|w_j| |x|).
+-- Invariant: 1e-12 is added to the norms, so the cosine of a zero vector is 0.
 -- @function nn.Cosine
 -- @within nn linear
 -- @as layer
@@ -28,12 +29,12 @@ local function rows(t)
    return nn.utils.contiguousView(nil, t, -1, t:size(t:dim()))
 end
 
--- |x| of every row, N x 1
+-- Returns |x| of each row, N x 1.
 local function lengths(t)
    return t:norm(2, 2):add(1e-12)
 end
 
--- Rows divided by their lengths.
+-- Returns the rows divided by their norms.
 local function units(t, norms)
    return torch.cdiv(t, norms:expandAs(t))
 end

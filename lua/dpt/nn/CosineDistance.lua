@@ -1,6 +1,6 @@
---- nn.CosineDistance(): the cosine of the angle between a pair of vectors, or between the rows of a
--- pair of matrices.
--- Invariant: squared lengths get 1e-12, so that zero vectors have a cosine of 0.
+--- nn.CosineDistance(): the cosine similarity a b / (|a| |b|) of two vectors, or of the rows of two
+-- matrices.
+-- Invariant: 1e-12 is added to squared norms, so the cosine of a zero vector is 0.
 -- @function nn.CosineDistance
 -- @within nn linear
 -- @as layer
@@ -24,7 +24,7 @@ local function rows(t)
    return t
 end
 
--- The pair as matrices of one size.
+-- Returns the inputs as two matrices of one size; raises if they do not fit.
 local function pair(input)
    local a, b = rows(input[1]), rows(input[2])
    if a:dim() ~= 2 or not a:isSameSizeAs(b) then
@@ -34,7 +34,7 @@ local function pair(input)
    return a, b
 end
 
--- Products a b, and a a and b b with the small number added, one a row (N x 1).
+-- Returns the dot products a b, a a + 1e-12 and b b + 1e-12 of each row (N x 1).
 local function products(a, b)
    return torch.cmul(a, b):sum(2), torch.cmul(a, a):sum(2):add(1e-12),
       torch.cmul(b, b):sum(2):add(1e-12)

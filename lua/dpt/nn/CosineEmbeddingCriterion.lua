@@ -1,10 +1,10 @@
---- nn.CosineEmbeddingCriterion(margin): with the cosine c of a pair of vectors, or of the rows of a
--- pair of matrices: 1 - c where the target is 1, max(0, c - margin) where it is -1.
--- Invariant: with sizeAverage (the default) batches are averaged.
+--- nn.CosineEmbeddingCriterion(margin): loss on the cosine similarity c of two vectors, or of the
+-- rows of two matrices: 1 - c if the target is 1, max(0, c - margin) if it is -1.
+-- Invariant: with sizeAverage (the default) the losses of a batch are averaged.
 -- @function nn.CosineEmbeddingCriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes a pair B x n, and B targets 1 or -1, returns the loss
+-- @return a criterion; forward takes a pair of B x n, and B targets 1 or -1, returns the loss
 -- @usage nn.CosineEmbeddingCriterion():forward({torch.Tensor{1, 0}, torch.Tensor{0, 1}}, 1)
 --    --> 1
 
@@ -25,7 +25,7 @@ local function rows(t)
    return t:dim() == 1 and t:contiguous():view(1, -1) or t
 end
 
--- The cosine of every pair of rows and what its gradient needs, all N x 1; the targets likewise.
+-- Returns the cosine of each pair of rows, the targets and the terms of the gradient, all N x 1.
 local function cosines(self, input, target)
    local a, b = rows(input[1]), rows(input[2])
    local aa, bb = torch.cmul(a, a):sum(2):add(1e-12), torch.cmul(b, b):sum(2):add(1e-12)

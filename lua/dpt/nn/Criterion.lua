@@ -1,13 +1,13 @@
---- nn.Criterion: what every loss can do.
--- Invariant: output is a Lua number: forward reads one value at its end, the only wait (while
--- cutorch.graph captures it is the tensor with that value, and nothing waits); backward never
--- waits. A criterion fills in updateGradInput and updateLoss, which queues the loss, or, if the
--- loss is a number anyway, updateOutput instead of updateLoss. One whose batches can be split over
--- devices (nn.DataParallelCriterion) has its denominator as well.
+--- nn.Criterion: base class of losses.
+-- Invariant: output is a Lua number. forward reads it from the device at its end, the only wait;
+-- while cutorch.graph captures, output is the one-element tensor and nothing waits. backward never
+-- waits. A criterion implements updateGradInput and updateLoss, which queues the loss; or
+-- updateOutput instead of updateLoss, if the loss is a number anyway. A criterion whose batches can
+-- be split over devices (nn.DataParallelCriterion) implements denominator as well.
 -- @function nn.Criterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes see its descendants, returns the loss
+-- @return a criterion; forward takes see its subclasses, returns the loss
 -- @usage nn.MSECriterion():forward(torch.zeros(1), torch.ones(1)) --> 1
 
 local dptffi = require 'dpt.ffi'
@@ -27,25 +27,25 @@ function Criterion:__init()
    self._type = self.gradInput:type()
 end
 
---- Queues the loss without waiting for it; what a class of one's own fills in, so that its loss can
--- be computed in parts.
+--- Queues the loss without waiting for it. A subclass implements it, so that its loss can be
+-- computed in parts.
 -- @function nn.Criterion:updateLoss
 -- @as author
 -- @param input tensor: or table
 -- @param target tensor: or table or number
--- @return a tensor of one element; another one if updateOutput returns two numbers
+-- @return a tensor of one element; a second one if updateOutput returns two numbers
 -- @usage nn.MSECriterion():updateLoss(torch.Tensor{1}, torch.Tensor{4}) --> [9]
 function Criterion:updateLoss(_, _)
    dptffi.fail('%s has no updateOutput: a criterion fills in updateLoss or updateOutput',
       torch.type(self))
 end
 
---- Computes the loss; what a class of one's own fills in, if not updateLoss.
+--- Computes the loss. A subclass implements it if it does not implement updateLoss.
 -- @function nn.Criterion:updateOutput
 -- @as method
 -- @within nn criterions
--- @param input tensor: or table; what a network returned
--- @param target tensor: or table or number; what is right
+-- @param input tensor: or table; a network's output
+-- @param target tensor: or table or number; the expected output
 -- @return the loss, a number
 -- @usage nn.MSECriterion():updateOutput(torch.Tensor{1}, torch.Tensor{3}) --> 4
 function Criterion:updateOutput(input, target)
@@ -69,7 +69,7 @@ function Criterion:backward(input, target)
    return gradInput
 end
 
---- Computes the gradient of the loss; what a class of one's own fills in.
+--- Computes the gradient of the loss. Every subclass implements it.
 -- @function nn.Criterion:updateGradInput
 -- @as method
 -- @within nn criterions
@@ -80,25 +80,26 @@ end
 function Criterion:updateGradInput(_, _)
 end
 
---- What the loss of the last batch was divided by: samples, elements, the sum of their weights.
+--- Returns the divisor of the last batch's loss: the number of samples or elements, or the sum of
+-- their weights.
 -- @function nn.Criterion:denominator
 -- @as author
 -- @follows dpt's own
 -- @param input tensor: or table; that of the last forward
 -- @param target tensor: or table or number; that of the last forward
--- @return a number; a tensor of one element, if only the device knows; false: the loss is a sum.
---    With a tensor: what it is if nothing is masked, false if it goes by weights
+-- @return a number; a tensor of one element, if only the device knows it; false if the loss is a
+--    sum. With a tensor, also its value if nothing is masked, or false if it depends on weights
 -- @usage nn.MSECriterion():denominator(torch.ones(2, 3), torch.ones(2, 3)) --> 6
 function Criterion:denominator(_, _)
    dptffi.fail("%s cannot be computed in parts: it does not say what its loss is divided by (give"
       .. ' it a method denominator(input, target); false for a sum)', torch.type(self))
 end
 
---- What the losses were divided by of which this one is the weighted sum, in the order of terms.
+--- Appends the divisors of the losses whose weighted sum this loss is, in the order of terms.
 -- @function nn.Criterion:denominators
 -- @as author
 -- @follows dpt's own
--- @param list table: {denominator = } is added for each
+-- @param list table: {denominator = } is appended for each
 -- @param input tensor: or table; that of the last forward
 -- @param target tensor: or table or number; that of the last forward
 -- @return the list
@@ -112,7 +113,7 @@ function Criterion:denominators(list, input, target)
    return list
 end
 
---- The losses of which this one is the weighted sum, queued; of a copy that copyForTerms made.
+--- Queues the losses whose weighted sum this loss is. Call it on a copy that copyForTerms made.
 -- @function nn.Criterion:terms
 -- @as author
 -- @follows dpt's own
@@ -122,14 +123,14 @@ end
 -- @usage nn.MultiCriterion():add(nn.MSECriterion(), 0.5)
 --       :copyForTerms() :terms(torch.ones(2), torch.ones(2))[1].weight --> 0.5
 function Criterion:terms(input, target)
-   -- a class with an updateOutput of its own may do more than updateLoss
+   -- a subclass's updateOutput may do more than updateLoss
    local update = self.updateOutput == Criterion.updateOutput and 'updateLoss' or 'updateOutput'
    local loss = self[update](self, input, target)
    return {{criterion = self, weight = 1, loss = loss,
       denominator = (self:denominator(input, target))}}
 end
 
--- Lets no criterion occur twice in a tree.
+-- Replaces repeated criterions in a tree by copies.
 local function separate(tree, seen)
    for key, value in pairs(tree) do
       if type(value) == 'table' then
@@ -145,8 +146,8 @@ local function separate(tree, seen)
    end
 end
 
---- A copy to call terms of: a criterion that stands in it twice is two, each with its own loss and
--- share.
+--- Returns a copy whose terms can be queued. A criterion that occurs twice in it becomes two, each
+-- with its own loss and share.
 -- @function nn.Criterion:copyForTerms
 -- @as author
 -- @follows dpt's own
@@ -158,7 +159,7 @@ function Criterion:copyForTerms()
    return copy
 end
 
--- Calls f(term, key) for what is a tensor in terms.
+-- Calls f(term, key) for each tensor in terms.
 local function eachTensor(terms, f)
    for _, term in ipairs(terms) do
       for _, key in ipairs{'loss', 'denominator'} do
@@ -167,13 +168,13 @@ local function eachTensor(terms, f)
    end
 end
 
---- The terms with their numbers queued into one tensor, so that one wait reads them all.
+--- Queues the terms and joins their numbers in one tensor, so that one wait reads them all.
 -- @function nn.Criterion:queueTerms
 -- @as author
 -- @follows dpt's own
 -- @param input tensor: or table
 -- @param target tensor: or table or number
--- @return the terms, with their numbers in the field numbers
+-- @return the terms; the field numbers holds the tensor
 -- @usage nn.MSECriterion():queueTerms(torch.Tensor{1}, torch.Tensor{2}).numbers --> [1]
 function Criterion:queueTerms(input, target)
    local terms, list, typename = self:terms(input, target), {}, nil
@@ -191,7 +192,7 @@ end
 -- @function nn.Criterion:readTerms
 -- @as author
 -- @follows dpt's own
--- @param terms table: of queueTerms
+-- @param terms table: from queueTerms
 -- @return the terms, with numbers
 -- @usage local c = nn.MSECriterion()
 --    return c:readTerms(c:queueTerms(torch.Tensor{1}, torch.Tensor{4}))[1].loss --> 9
@@ -209,7 +210,7 @@ end
 -- @as author
 -- @follows dpt's own
 -- @param list table: of terms
--- @param weight number: the factor
+-- @param weight number: a factor
 -- @param input tensor: or table
 -- @param target tensor: or table or number
 -- @return nothing
@@ -228,8 +229,8 @@ local function multiply(value, factor)
    for _, inner in pairs(value) do multiply(inner, factor) end
 end
 
---- updateGradInput of a part of a batch: times its share of the denominator, which is the field
--- share_ of the criterion that a term names (1).
+--- Computes updateGradInput for part of a batch, times the part's share of the denominator: the
+-- field share_ of the criterion in each term (1 if nil).
 -- @function nn.Criterion:partGradient
 -- @as author
 -- @follows dpt's own
@@ -243,23 +244,24 @@ function Criterion:partGradient(input, target)
    return gradInput
 end
 
---- The sum of losses, divided unless the divisor is false, as a tensor of one element; 0 of no
--- samples.
+--- Sums losses into a tensor of one element, and divides by the divisor unless it is false; 0 for
+-- no samples.
 -- @function nn.Criterion:sumOf
 -- @as author
 -- @follows dpt's own
--- @param losses tensor: one for each sample
+-- @param losses tensor: one per sample
 -- @param divisor? number: or false
 -- @return a tensor of one element
 -- @usage nn.MSECriterion():sumOf(torch.Tensor{1, 5}, 2) --> [3]
 function Criterion:sumOf(losses, divisor)
-   if losses:type() == 'torch.CudaHalfTensor' then losses = losses:cuda() end -- 65504 is too little
+   if losses:type() == 'torch.CudaHalfTensor' then losses = losses:cuda() end -- may exceed 65504
    local sum = self:lossTensor(losses):sum(losses:view(1, -1), 2)
    if divisor and divisor ~= 0 then sum:div(divisor) end
    return sum:resize(1)
 end
 
---- A one-element tensor of the input's kind into which C puts the loss; kept between calls.
+--- Returns the one-element tensor of the input's type for the loss that C computes; it is kept
+-- between calls.
 -- @function nn.Criterion:lossTensor
 -- @as author
 -- @follows dpt's own
@@ -271,7 +273,8 @@ function Criterion:lossTensor(input)
    return self._loss
 end
 
---- A target of class numbers on the input's side: itself, or a copy. A number becomes a tensor.
+--- Returns a target of class numbers on the input's device: the target itself or a copy. A number
+-- becomes a tensor.
 -- @function nn.Criterion:classesFor
 -- @as author
 -- @follows dpt's own
@@ -292,7 +295,8 @@ function Criterion:classesFor(input, target)
    return nn.utils.sameSide(self, '_target', target, input)
 end
 
---- A target of values in the input's type: itself, or a copy. A number becomes a tensor.
+--- Returns a target of values in the input's type: the target itself or a copy. A number becomes a
+-- tensor.
 -- @function nn.Criterion:valuesFor
 -- @as author
 -- @follows dpt's own
@@ -311,7 +315,7 @@ function Criterion:valuesFor(input, target)
    return self._target:resize(target:size()):copy(target)
 end
 
---- A copy of the criterion, which shares nothing with it.
+--- Returns a copy that shares no memory with the criterion.
 -- @function nn.Criterion:clone
 -- @as method
 -- @within nn criterions
@@ -324,7 +328,7 @@ function Criterion:clone()
    return deepcopy(self)
 end
 
---- Criterion(input, target): the loss and its gradient.
+--- Returns the loss and its gradient: criterion(input, target).
 function Criterion:__call__(input, target)
    self.output = self:forward(input, target)
    self.gradInput = self:backward(input, target)
@@ -335,8 +339,8 @@ end
 -- @function nn.Criterion:forward
 -- @within nn criterions
 -- @as method
--- @param input tensor or table: what a network returned
--- @param target tensor, table or number: what is right
+-- @param input tensor or table: a network's output
+-- @param target tensor, table or number: the expected output
 -- @return the loss, a number
 -- @usage nn.AbsCriterion():forward(torch.Tensor{1}, torch.Tensor{4}) --> 3
 
@@ -349,8 +353,8 @@ end
 -- @return the gradient of the input
 -- @usage nn.MSECriterion():backward(torch.Tensor{1}, torch.Tensor{4}) --> [-6]
 
---- The type of the criterion's tensors; with a name, gives all of them that type. The methods named
--- after types do that for one type.
+--- Returns the type of the criterion's tensors; with a name, converts them to that type. The
+-- methods named after types convert to that type.
 -- @function nn.Criterion:type
 -- @as method
 -- @within nn criterions
@@ -360,8 +364,8 @@ end
 -- @also nn.Criterion:cuda()
 -- @also nn.Criterion:cudaDouble()
 -- @also nn.Criterion:cudaHalf()
--- @param typename? string: as 'torch.CudaTensor'
--- @param tensorCache? table: keeps what is shared between calls
+-- @param typename? string: for example 'torch.CudaTensor'
+-- @param tensorCache? table: keeps tensors shared across several calls
 -- @return the type's name, or the criterion
 -- @usage nn.MSECriterion():cuda():type() --> torch.CudaTensor
 
@@ -377,7 +381,7 @@ end
 --    c:read(f)
 --    return c.margin --> 2
 
---- Sets the criterion's fields to what write has put into a file.
+--- Restores the fields that write wrote to a file.
 -- @function nn.Criterion:read
 -- @as method
 -- @within nn criterions

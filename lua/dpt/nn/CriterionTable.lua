@@ -1,5 +1,5 @@
---- nn.CriterionTable(criterion): a criterion as a module: its input is {input, target}.
--- Invariant: output is the criterion's number; the gradients are the criterion's.
+--- nn.CriterionTable(criterion): wraps a criterion as a module whose input is {input, target}.
+-- Invariant: output is the criterion's loss, a number. The gradients are the criterion's.
 -- @function nn.CriterionTable
 -- @within nn tables
 -- @as layer

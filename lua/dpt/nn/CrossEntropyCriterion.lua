@@ -1,13 +1,12 @@
---- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax and nn.ClassNLLCriterion in one:
--- input C or NxC of any numbers.
--- Invariant: extra dimensions of size 1 are left out of the input, and the second one of Cx1 where
--- there is one target, as in Torch7; gradInput has the size of the input. A change
--- of sizeAverage reaches nll; one of nll.sizeAverage alone stays.
+--- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax followed by nn.ClassNLLCriterion,
+-- -log(exp(x[y]) / sum_j exp(x[j])). Input holds unnormalized scores, C or N x C.
+-- Invariant: dimensions of size 1 beyond two are squeezed, and so is the second one of C x 1 if
+-- there is one target, as in Torch7. gradInput has the input's size. Setting sizeAverage also sets
+-- nll.sizeAverage; setting only nll.sizeAverage takes effect as well.
 -- @function nn.CrossEntropyCriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes B x C numbers and B classes, or C and one, returns the
---    loss
+-- @return a criterion; forward takes B x C scores and B classes, or C and one, returns the loss
 -- @usage nn.CrossEntropyCriterion():forward(torch.zeros(1, 2), torch.LongTensor{1}) --> 0.6931
 
 local torch = require 'dpt.tensor'
@@ -24,7 +23,8 @@ function CrossEntropyCriterion:__init(weights, sizeAverage)
    self.oldSizeAverage = self.sizeAverage
 end
 
--- C or NxC; a matrix of one row stays one, one of one column if there are as many targets.
+-- Returns the input as C or N x C. A matrix of one row stays a matrix; one of one column does if
+-- there are several targets.
 local function rows(input, target)
    if input:dim() == 2 and input:size(2) == 1 and input:size(1) > 1 then
       local one = type(target) == 'number' or target:nElement() == 1

@@ -1,23 +1,23 @@
---- nn.DataParallel(module, {devices, outputDevice, dim, gather, buffers, overlap, weights}): a
--- network on several devices in one line, after PyTorch's class of that name.
+--- nn.DataParallel(module, {devices, outputDevice, dim, gather, buffers, overlap, weights}): runs a
+-- network on several devices, like PyTorch's class of that name.
 --
 --    net = nn.DataParallel(network)                           -- on all devices
 --    net = nn.DataParallel(network, {devices = {2, 3}, outputDevice = 3})
 --
--- Invariant: the result is an nn.DataParallelTable with flat parameters; the module itself becomes
--- replica 1, on the first device. One of a host type becomes a torch.CudaTensor one, others keep
--- their type. A batch of any size takes the same way.
+-- Invariant: the result is an nn.DataParallelTable with flat parameters. The module itself becomes
+-- replica 1, on the first device. A module of a host type is converted to torch.CudaTensor; others
+-- keep their type. Batches of every size take the same code path.
 -- @function nn.DataParallel
 -- @within nn data-parallel
 -- @as parallel
--- @param devices a list of devices (all of them)
--- @param outputDevice where outputs are joined (the first device)
+-- @param devices a list of devices (all)
+-- @param outputDevice the device on which outputs are joined (the first)
 -- @param dim the dimension that is split (1)
 -- @param gather false: outputs stay on their devices
--- @param buffers what becomes of running statistics, see docs/data-parallel.md
--- @param overlap false: gradients are added up after the backward pass
--- @param weights a list of numbers, in proportion to which devices get rows
--- @return a module; forward: what the network takes -> its output on outputDevice
+-- @param buffers how running statistics are combined, see docs/data-parallel.md
+-- @param overlap false: gradients are summed after the backward pass, not during it
+-- @param weights a list of numbers; each device gets rows in proportion to its number
+-- @return a module; forward: the network's input -> its output on outputDevice
 -- @usage nn.DataParallel(nn.Linear(3, 2)):forward(torch.CudaTensor(8, 3):fill(1)):size()
 --    --> 8x2
 local torch = require 'dpt.tensor'
@@ -30,9 +30,9 @@ local fail = require('dpt.ffi').fail
 
 local NAME = 'nn.DataParallel'
 
---- @param module which is moved to the first device
--- @param given devices = list (all), dim = along which batches are cut (1), and the options of
--- nn.DataParallelTable
+--- @param module is moved to the first device
+-- @param given devices = list (all), dim = dimension that batches are split along (1), and the
+--    options of nn.DataParallelTable
 function nn.DataParallel(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('%s: wants an nn.Module as argument 1, got %s', NAME, torch.type(module))

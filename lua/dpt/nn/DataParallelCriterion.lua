@@ -1,19 +1,20 @@
---- nn.DataParallelCriterion(criterion, {devices, dim}): the loss where the outputs are: each device
--- computes the loss of its part of the batch, by a copy of the criterion.
+--- nn.DataParallelCriterion(criterion, {devices, dim}): computes the loss on the devices that hold
+-- the outputs: each device computes the loss of its part of the batch, with a copy of the
+-- criterion.
 --
 --    net = nn.DataParallelTable(1, true, false, {gather = false}):add(network:cuda(), {1, 2, 3, 4})
 --    criterion = nn.DataParallelCriterion(nn.ClassNLLCriterion():cuda())
 --
--- Invariant: loss and gradient are those of the criterion on the whole batch: the copies'
--- denominators are added (see nn.Criterion). The losses of all devices are queued before one is
--- waited for; backward does not wait. Outputs that a network left on its devices stay there, and so
--- do their gradients; outputs in one tensor are cut, and the gradient lies where they do.
+-- Invariant: loss and gradient equal those of the criterion on the whole batch, because the copies'
+-- denominators are summed (see nn.Criterion). The losses of all devices are queued before the first
+-- wait; backward does not wait. Outputs that a network left on its devices stay there, and so do
+-- their gradients. Outputs in one tensor are split, and the gradient is on their device.
 -- @function nn.DataParallelCriterion
 -- @within nn data-parallel
 -- @as parallel
 -- @param devices a list of devices (those of the outputs)
--- @return a module; forward: the outputs that nn.DataParallelTable leaves on their devices, and
---    a target
+-- @return a module; forward: the outputs that nn.DataParallelTable leaves on their devices, and a
+--    target
 -- @usage torch.type(nn.DataParallelCriterion(nn.MSECriterion():cuda()))
 --    --> nn.DataParallelCriterion
 local dptffi = require 'dpt.ffi'
@@ -35,15 +36,15 @@ local DataParallelCriterion, parent = torch.class('nn.DataParallelCriterion', 'n
 
 local NAME = 'nn.DataParallelCriterion'
 
---- What the next forward makes anew.
+--- Fields that the next forward rebuilds.
 DataParallelCriterion.transient = {'made', 'gpuAssignments', 'modules', 'impl', 'state', 'inputGpu',
    'targetGpu', 'joined', 'used', 'lists', 'divisors', 'output', 'gradInput'}
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
---- @param criterion of a device's type
--- @param options for outputs in one tensor: devices = those to work on (all), dim = the dimension
--- along which they are cut (1); outputs that a network left on its devices bring both along
+--- @param criterion has a device's type
+-- @param options for outputs in one tensor: devices = list (all), dim = the dimension along which
+--    they are split (1). Outputs that a network left on its devices determine both
 function DataParallelCriterion:__init(criterion, options)
    parent.__init(self)
    if not torch.isTypeOf(criterion, 'nn.Criterion') then
@@ -64,7 +65,7 @@ function DataParallelCriterion:resetTransient()
    self.output, self.gradInput = 0, torch.getmetatable(self._type).new()
 end
 
---- A copy of the criterion on the current device.
+--- Returns a copy of the criterion on the current device.
 -- @function nn.DataParallelCriterion:replicate
 -- @as author
 -- @return a criterion
@@ -74,7 +75,8 @@ function DataParallelCriterion:replicate()
    return self.criterion:copyForTerms()
 end
 
--- Appends what makes up a value: keys and plain values, for tensors how often they were written to.
+-- Appends a description of a value: keys and plain values; for tensors, address and version (number
+-- of writes).
 local function describe(list, value, seen)
    if torch.isTensor(value) then
       list[#list + 1] = comm.address(value)
@@ -98,7 +100,7 @@ local function alike(a, b)
    return true
 end
 
--- Makes the copies if they are missing or elsewhere, or the criterion has changed.
+-- Makes the copies if they are missing or on other devices, or if the criterion has changed.
 function DataParallelCriterion:_prepare(list)
    local made = describe({}, {list, self.criterion}, {})
    if self.made and alike(made, self.made) then return end
@@ -107,8 +109,8 @@ function DataParallelCriterion:_prepare(list)
    self.impl = Basic(self)
 end
 
--- Every copy's input lies in inputGpu afterwards; how many got rows, and the plan by which it was
--- cut.
+-- Sets inputGpu to the copies' inputs. Returns the number of copies that have rows, and the plan by
+-- which the input was split.
 function DataParallelCriterion:_takeInput(input)
    local plan = deviceOutputs.plan(input)
    if plan then
@@ -127,7 +129,7 @@ function DataParallelCriterion:_takeInput(input)
       {devices = plan.devices, dimension = plan.dimension}, NAME .. ': input'), plan
 end
 
--- The target of every copy that has an input lies in targetGpu afterwards.
+-- Sets targetGpu to the target of each copy that has an input.
 function DataParallelCriterion:_takeTarget(target, used, plan)
    local list, counts = {}, {}
    for i = 1, used do
@@ -138,8 +140,8 @@ function DataParallelCriterion:_takeTarget(target, used, plan)
       NAME .. ': target')
 end
 
--- The loss of the whole batch from the terms of all copies; sets each one's part of the gradient.
--- Returns what each term is divided by, too: false for a sum.
+-- Computes the loss of the whole batch from the terms of all copies, and sets each copy's share of
+-- the gradient. Also returns the divisor of each term, or false for a sum.
 local function join(lists)
    local loss, divisors = 0, {}
    for k, first in ipairs(lists[1] or {}) do

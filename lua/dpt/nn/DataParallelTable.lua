@@ -1,17 +1,17 @@
---- nn.DataParallelTable: one network on several devices, each with its part of the batch.
+--- nn.DataParallelTable: runs one network on several devices, each with its part of the batch.
 --
 -- Invariant: replica 1 is the module that was added, on the first device, and the source: its
--- parameters are copied to the others before a forward that finds them changed; the gradients of
+-- parameters are copied to the others before a forward that finds them changed. The gradients of
 -- replicas 2..n are zero except between a backward and the reduction that ends it, which noSync
--- puts off. The results are those of one device. This file says when things happen, dpt/parallel/
--- says how.
+-- postpones. The results are those of one device. This file decides when each step happens,
+-- dpt/parallel/ how.
 --
 --    net = nn.DataParallelTable(1, true):add(network:cuda(), {1, 2, 3, 4})
 -- @function nn.DataParallelTable
 -- @within nn data-parallel
 -- @as parallel
--- @return a module; forward: what the network takes, on device 1 or on the host -> its output
---    on device 1
+-- @return a module; forward: the network's input, on device 1 or on the host -> its output on
+--    device 1
 -- @usage nn.DataParallelTable(1):add(nn.Linear(3, 2):cuda(), torch.range(1,
 --       cutorch.getDeviceCount()):totable()):forward(torch.CudaTensor(8,
 --       3):fill(1)):size() --> 8x2
@@ -41,17 +41,17 @@ local type = dptffi.type
 
 local DataParallelTable, parent = torch.class('nn.DataParallelTable', 'nn.Container')
 DataParallelTable.__version = 3
-DataParallelTable.ownDevices = true -- moving a network leaves it where it is
+DataParallelTable.ownDevices = true -- moving an enclosing network does not move it
 
---- Whether profiles name the network inside instead of the module.
+--- True if profiles name the inner network instead of this module.
 -- @field nn.DataParallelTable.standsForInner
 -- @as author
 -- @also nn.DistributedDataParallel.standsForInner
 -- @return true
 -- @usage nn.DataParallelTable.standsForInner, nn.Linear.standsForInner --> true, nil
 DataParallelTable.standsForInner = true -- dpt.device.scope
---- Options that say nothing else: gather (outputs come to device 1), buffers (whose running
--- statistics all get), overlap (gradients are added up while others are computed).
+--- Default options: gather (outputs are joined on device 1), buffers (the replica whose running
+-- statistics all others receive), overlap (gradients are summed during the backward pass).
 -- @field nn.DataParallelTable.gather
 -- @as parallel
 -- @within nn data-parallel
@@ -62,14 +62,14 @@ DataParallelTable.standsForInner = true -- dpt.device.scope
 --       nn.DataParallelTable.overlap --> true, first, true
 DataParallelTable.gather, DataParallelTable.buffers, DataParallelTable.overlap = true, 'first', true
 
---- The part of the batch that the ranks' passes have, see nn.L1Penalty.batchPart.
+--- The part of the batch that this rank's passes handle, see nn.L1Penalty.batchPart.
 -- @field nn.DataParallelTable.batchPart
 -- @as author
 -- @return false
 -- @usage nn.DataParallelTable.batchPart --> false
 DataParallelTable.batchPart = false
 
---- What is made again when it is needed; the dispatcher is the object's own.
+--- Fields that are rebuilt when needed; each copy has its own dispatcher.
 DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu', 'state',
    'used', 'deferred', 'copiedBytes', 'params', 'snapshot', 'constants', 'statistics',
    'flattenedParams', 'impl', 'batchPart'}
@@ -78,9 +78,9 @@ local NAME = 'nn.DataParallelTable'
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
---- @param dimension along which inputs are split and outputs joined, 1 for a batch of rows
--- @param flattenParams make the network's parameters one flat tensor at the first forward (false)
--- @param usenccl communicate by NCCL if it is there (false)
+--- @param dimension that inputs are split and outputs joined along, 1 for a batch of rows
+-- @param flattenParams makes the network's parameters one flat tensor at the first forward (false)
+-- @param usenccl communicates by NCCL if it is available (false)
 -- @param more options, see dpt.nn.DataParallelTable.options
 function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    parent.__init(self)
@@ -101,19 +101,19 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    self:resetTransient()
 end
 
--- Drops what the next forward makes anew.
+-- Drops the fields that the next forward rebuilds.
 function DataParallelTable:_resetState()
    self.inputGpu, self.gradOutputGpu, self.outputGpu, self.gradInputGpu = {}, {}, {}, {}
    self.state = {input = {}, gradOutput = {}, joined = {}}
-   self.used = nil -- how many replicas had rows in the last forward
+   self.used = nil -- number of replicas that had rows in the last forward
 end
 
---- Drops everything that is made again when it is needed, but for the dispatcher.
+--- Drops every field that is rebuilt when needed, except the dispatcher.
 function DataParallelTable:resetTransient()
    self:_resetState()
    self.impl = self.impl or Basic(self)
-   self.deferred = false -- whether noSync runs
-   -- what went between devices for the network itself, so far
+   self.deferred = false -- true inside noSync
+   -- bytes copied between devices for the network itself so far
    self.copiedBytes = {parameters = 0, gradients = 0, buffers = 0}
    self.params = Params.new(self.copiedBytes)
    self.snapshot = Snapshot.new()
@@ -122,17 +122,17 @@ function DataParallelTable:resetTransient()
    self.flattenedParams = nil
 end
 
---- Replica i; replica 1 is the module that was added.
+--- Returns replica i. Replica 1 is the module that was added.
 function DataParallelTable:get(i)
    if i ~= 1 and self.modules[1] and not self.impl.modules then self:_prepare() end
    self:syncBuffers()
    return i == 1 and self.modules[1] or self.impl:get(i)
 end
 
--- Every replica's part of value lies in self[field] afterwards.
--- @param splitSpec how the entries of value are cut, or nil
--- @param like what the replicas returned, if value is to be cut like that
--- @return how many replicas got rows, list of the rows before each replica's
+-- Splits a value into self[field], one part per replica.
+-- @param splitSpec how the entries of value are split, or nil
+-- @param like the replicas' outputs, if value must be split as they are
+-- @return the number of replicas that got rows, and for each the number of rows before its own
 function DataParallelTable:_scatterInto(field, name, value, splitSpec, like, likeName)
    local cut = weighted(self.weights, #self.gpuAssignments, NAME)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
@@ -141,8 +141,8 @@ function DataParallelTable:_scatterInto(field, name, value, splitSpec, like, lik
       NAME .. ': ' .. name)
 end
 
--- The replicas' results joined, in tensors that are kept from one call to the next: those that it
--- made itself, never what a script or a replica has put into the field.
+-- Joins the replicas' results in tensors that are kept between calls. These are always tensors that
+-- it allocated, never ones that a script or a replica assigned to the field.
 function DataParallelTable:_join(name, parts, splitSpec)
    local joined = self.state.joined
    joined[name] = joined[name] or self.used == 0 and torch.getmetatable(self._type).new() or nil
@@ -162,7 +162,7 @@ local function partsOf(self, used)
    return list
 end
 
--- Calls a method of the replicas, a pass. What it changes in replica 1 is no script's work.
+-- Runs a pass: calls a method of the replicas. Its changes to replica 1 do not count as a script's.
 function DataParallelTable:_call(name, method, used, ...)
    local wanted = self.impl:isPartWanted()
    if wanted then self.impl:run(part.setReplica, partsOf(self, used)) end
@@ -174,14 +174,15 @@ function DataParallelTable:_call(name, method, used, ...)
    return results
 end
 
--- How many replicas come to a pass without rows: the first one, which knows the sizes of what has
--- none, if the input has sizes and results are joined, or ranks exchange something in its middle.
+-- Returns the number of replicas that run a pass without rows. It is 1 if results are joined and
+-- the input has sizes, because only replica 1 knows the sizes of an empty result, or if ranks
+-- communicate within the pass; otherwise 0.
 function DataParallelTable:_leastUsed()
    if self.gather and deviceOutputs.dimensions(self.inputGpu[1]) > 0 then return 1 end
    return self.train ~= false and self.impl:meets() and distributed.size() > 1 and 1 or 0
 end
 
---- How an input is cut into the parts of replicas.
+--- Returns how an input is split into the replicas' parts.
 function DataParallelTable:inputSplit(input)
    return self.splitSpec or self.policy or self:_first():inputSplit(input) or self.dimension
 end
@@ -210,9 +211,9 @@ function DataParallelTable:updateOutput(input)
    return self.output
 end
 
--- Cuts an input.
--- @param keep whether the parts that a module has written to since are left to it: in place they
--- are its output, which a backward may need
+-- Splits an input.
+-- @param keep true: parts that a module has since written to are left to it. If it works in place,
+--    they are its output, which a backward may need
 function DataParallelTable:_cutInput(input, keep, like)
    local state = self.state
    if keep and state.written ~= scatter.version(self.inputGpu) then state.input = {} end
@@ -222,7 +223,7 @@ function DataParallelTable:_cutInput(input, keep, like)
    return used, before
 end
 
--- The replicas' parts of an input that was not that of the last forward (nil: it was).
+-- Splits an input that is not that of the last forward (nil: it is).
 function DataParallelTable:_takeInput(input)
    if input == nil or scatter.wasOf(self.state.input, self.inputGpu, input) then return end
    local used = self.used
@@ -231,8 +232,8 @@ function DataParallelTable:_takeInput(input)
    self.used = used
 end
 
--- Runs a method of every replica that got rows with its part of gradOutput; with reducing, the
--- reduction of gradients may begin meanwhile.
+-- Runs a method of every replica that got rows with its part of gradOutput. With reducing, the
+-- reduction of gradients may overlap with it.
 function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
    self:_takeInput(input)
@@ -256,14 +257,15 @@ function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
       call and self:_overlaps() and call)
 end
 
--- Returns true if sums of gradients may begin in the backward pass. With ranks, replicas that meet
--- in its middle would send buckets between what they exchange there.
+-- Returns true if the reduction of gradients may overlap with the backward pass. It must not if
+-- replicas communicate with other ranks within the pass: buckets would be sent between those
+-- exchanges.
 function DataParallelTable:_overlaps()
    local sender = self.params.sender
    return self.overlap and not (sender and (sender.waits or self.impl:meets()))
 end
 
--- The same for a method that adds to the gradients: they are added up in replica 1's.
+-- Runs a method that accumulates gradients, as _backward does, and sums the gradients in replica 1.
 function DataParallelTable:_accumulate(method, input, gradOutput, scale)
    self.params.pending:check()
    local before = self.params.gradient and self.params:gradientVersion()
@@ -308,7 +310,7 @@ end
 
 for name, method in pairs(follow) do DataParallelTable[name] = method end
 for name, method in pairs(methods) do DataParallelTable[name] = method end
-DataParallelTable.__clone = serial.clone -- what dpt.clone asks for
+DataParallelTable.__clone = serial.clone -- dpt.clone calls it
 DataParallelTable.__write, DataParallelTable.__read = serial.write, serial.read
 
 return DataParallelTable

@@ -1,9 +1,9 @@
---- nn.Decorator(module): a module around one other; subclasses change what they want to.
--- Invariant: everything is passed on; output and gradInput are the inner module's.
+--- nn.Decorator(module): wraps one module; subclasses override the methods that they change.
+-- Invariant: all methods are forwarded; output and gradInput are the inner module's.
 -- @function nn.Decorator
 -- @within nn containers
 -- @as layer
--- @return a module; forward: what the module takes -> what it returns
+-- @return a module; forward: the module's input -> its output
 -- @usage nn.Decorator(nn.Square()):forward(torch.Tensor{3}) --> [9]
 
 local torch = require 'dpt.tensor'
@@ -42,7 +42,7 @@ function Decorator:__tostring__()
    return torch.type(self) .. ' @ ' .. tostring(self.modules[1])
 end
 
---- Adds these methods to another class: for classes with two parents.
+--- Adds these methods to another class, for classes with two parents.
 -- @function nn.Decorator.decorate
 -- @as author
 -- @also nn.Decorator:decorate()

@@ -1,6 +1,7 @@
---- nn.DepthConcat(dim): nn.Concat for outputs whose other sizes differ: the smaller ones lie in the
--- middle of the largest, with zeros around.
--- Invariant: along dim the sizes add up; along all others the output has the largest.
+--- nn.DepthConcat(dim): concatenates like nn.Concat, but the outputs' other sizes may differ:
+-- smaller outputs are centred and padded with zeros.
+-- Invariant: the output's size along dim is the sum of the outputs' sizes; along all others it is
+-- the largest.
 -- @function nn.DepthConcat
 -- @within nn containers
 -- @as layer
@@ -15,12 +16,13 @@ local partDimension = require('dpt.nn.part').dimension
 local DepthConcat = torch.class('nn.DepthConcat', 'nn.Concat')
 DepthConcat.leavesGradients = true
 
---- The part of t that a module's output takes: `offset` along the joined dimension, centred else.
+--- Returns the window of t for a module's output: at `offset` along the joined dimension, centred
+-- along the others.
 -- @function nn.DepthConcat:windowNarrow
 -- @as author
 -- @param t tensor: of the output's size
 -- @param like tensor: a module's output
--- @param offset number: where it begins along the joined dimension
+-- @param offset number: the window's start along the joined dimension
 -- @return a view
 -- @usage nn.DepthConcat(1):windowNarrow(torch.ones(2, 4, 4), torch.ones(1, 2, 2), 2):size()
 --    --> 1x2x2

@@ -1,6 +1,7 @@
---- nn.DistKLDivCriterion(sizeAverage): y (log y - x), summed: x are log-probabilities, y the target
--- distribution.
--- Invariant: targets of 0 and below add nothing; sizeAverage divides by the element count.
+--- nn.DistKLDivCriterion(sizeAverage): the Kullback-Leibler divergence sum y (log y - x) / n; x are
+-- log-probabilities, y is the target distribution.
+-- Invariant: targets of 0 and below add nothing. Without sizeAverage (true by default) the sum is
+-- not divided by the element count n.
 -- @function nn.DistKLDivCriterion
 -- @within nn criterions
 -- @as criterion

@@ -1,6 +1,6 @@
---- nn.DistanceRatioCriterion(sizeAverage): for a pair of distances a (to what is like) and b (to
--- what is unlike): -log(e^-a / (e^-a + e^-b)), one a row.
--- Invariant: rows are averaged with sizeAverage (the default).
+--- nn.DistanceRatioCriterion(sizeAverage): -log(e^-a / (e^-a + e^-b)) for each row of a pair of
+-- distances: a to a similar sample, b to a dissimilar one.
+-- Invariant: with sizeAverage (the default) rows are averaged, otherwise summed.
 -- @function nn.DistanceRatioCriterion
 -- @within nn criterions
 -- @as criterion
@@ -22,7 +22,7 @@ function DistanceRatioCriterion:__init(sizeAverage)
    self.gradInput = {torch.Tensor(), torch.Tensor()}
 end
 
--- The loss is log(1 + e^(a - b)).
+-- Queues the loss, log(1 + e^(a - b)).
 function DistanceRatioCriterion:updateLoss(input)
    local difference = torch.add(input[1], -1, input[2])
    lib.map1(softplus, difference, difference, 1, 20)

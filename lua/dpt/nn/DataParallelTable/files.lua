@@ -1,9 +1,10 @@
---- dpt.nn.DataParallelTable.files: copies of a parallel network in memory and in files.
+--- dpt.nn.DataParallelTable.files: clones a parallel network, and saves it to and loads it from
+-- files.
 --
--- Invariant: a copy and a file hold replica 1 alone, the others are made when needed. A file has
--- what cunn's version 3 wrote, and cunn reads it; those of version 1 (all replicas and the
--- dispatcher among the fields), 2 and 3 (the devices before the fields) load on whatever devices
--- there are. The dispatcher is no part of a file.
+-- Invariant: a clone and a file hold replica 1 only; the others are made when needed. A file has
+-- the format of cunn's version 3, which cunn can read. Files of version 1 (all replicas and the
+-- dispatcher among the fields) and of versions 2 and 3 (the devices before the fields) load on any
+-- set of devices. Files never hold the dispatcher.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
@@ -11,13 +12,13 @@ local comm = require 'dpt.comm'
 local transient = require 'dpt.transient'
 local options = require 'dpt.nn.DataParallelTable.options'
 local splitSpec = require 'dpt.parallel.split.split_spec'
-require 'dpt.parallel.dispatch.threads' -- its class must be known: cunn's files hold dispatchers
+require 'dpt.parallel.dispatch.threads' -- registers its class: cunn's files hold dispatchers
 local dptffi = require 'dpt.ffi'
 local fail, lib, type = dptffi.fail, dptffi.lib, dptffi.type
 
 local serial = {}
 
---- A copy of owner, which plain() makes on the current device.
+--- Clones owner by calling plain() on its first device.
 function serial.clone(owner, plain)
    owner:_flush()
    local clone = cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), plain)
@@ -25,23 +26,23 @@ function serial.clone(owner, plain)
    return clone
 end
 
--- The fields that cunn wants to find as empty tables.
+-- Fields that cunn expects as empty tables.
 local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 
---- Writes the devices, then the fields.
+--- Writes the devices, followed by the fields.
 function serial.write(owner, file)
    owner:_flush()
    local fields = transient.kept(owner)
    fields.typeStr = owner._type
-   fields.splitSpec = splitSpec.saved(owner.splitSpec or owner.policy) -- its older name
+   fields.splitSpec = splitSpec.saved(owner.splitSpec or owner.policy) -- the field's older name
    for _, name in ipairs(EMPTY) do fields[name] = {} end
    fields.flattenedParams = owner.flattenedParams and {owner.flattenedParams[1]}
    file:writeObject(owner.gpuAssignments)
    file:writeObject(fields)
 end
 
--- The devices for a file's network: the first n if the class's deserializeNGPUs says so, else
--- those of the file that are here, else the current one.
+-- Returns the devices for a network from a file: the first n if the class's deserializeNGPUs is n;
+-- otherwise those of the file's devices that exist here; if there are none, the current device.
 local function devicesFor(owner, listed)
    local count, wanted, devices = cutorch.getDeviceCount(), owner.deserializeNGPUs, {}
    lib.device_check(torch.type(owner))
@@ -65,14 +66,14 @@ local function devicesFor(owner, listed)
    return devices
 end
 
--- The type of a network whose fields were read. cunn has it in typeStr; its _type is the default
--- type of the process that wrote the file. Files that are older than typeStr are CudaTensors'.
+-- Returns the type of a network whose fields were read. cunn stores it in typeStr; its _type is the
+-- default type of the process that wrote the file. Files older than typeStr hold CudaTensors.
 local function typeOf(owner)
    local name = owner.typeStr or owner._type
    return type(name) == 'string' and name:find('^torch%.Cuda') and name or 'torch.CudaTensor'
 end
 
--- Whether a parameter of the module lies on another device.
+-- Returns true if a parameter of the module is on another device.
 local function elsewhere(module, device)
    for _, t in ipairs(module:parameters() or {}) do
       local lies = comm.device(t)
@@ -81,7 +82,7 @@ local function elsewhere(module, device)
    return false
 end
 
---- Sets the fields of owner from a file of that version.
+--- Sets the fields of owner from a file of the given version.
 function serial.read(owner, file, version)
    local fields, listed
    transient.unread[owner] = true
@@ -111,7 +112,7 @@ function serial.read(owner, file, version)
    owner.flattenParams = owner.flattenParams or false
    owner.usenccl = owner.usenccl and comm.setTransport('nccl') or false
    owner._type, owner.typeStr = typeOf(owner), nil
-   -- one that is being read leads to this network
+   -- a module that is still being read contains this network
    if module and not transient.unread[module] and elsewhere(module, devices[1]) then
       module = cutorch.withDevice(devices[1], copyTree, module)
    end

@@ -1,11 +1,12 @@
---- dpt.nn.DataParallelTable.follow: how the replicas of a parallel network follow replica 1.
+--- dpt.nn.DataParallelTable.follow: keeps the replicas of a parallel network equal to replica 1.
 --
--- Invariant: what a script changes in replica 1 between two passes the next pass applies to all:
--- settings are set on them, elements of tensors copied, a network that has another form is copied
--- anew, tensors that lie elsewhere are laid out after it. What the others hold alone (gradients
--- that wait, statistics) has reached replica 1 before they are made anew. The order is always:
--- fields (dpt.parallel.params.snapshot) and elements (dpt.parallel.params.constants, buffers), then
--- memory of tensors (dpt.parallel.params.layout), then values of parameters (dpt.parallel.params).
+-- Invariant: the next pass applies every change that a script has made to replica 1 since the last
+-- pass: it sets settings, copies elements of tensors, copies the network again if its structure
+-- differs, and rebuilds the layout if tensors moved. State that only the other replicas hold
+-- (pending gradients, statistics) is copied to replica 1 before they are rebuilt. The order is
+-- always: fields (dpt.parallel.params.snapshot) and elements (dpt.parallel.params.constants,
+-- buffers), then the memory of tensors (dpt.parallel.params.layout), then the values of parameters
+-- (dpt.parallel.params).
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local updates = require 'dpt.updates'
@@ -20,12 +21,12 @@ local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
 end
 
--- Replica 1.
+-- Returns replica 1; raises if there is none.
 function follow:_first()
    return self.modules[1] or fail(self, 'nothing was added: call add(module, {devices}) first')
 end
 
--- Makes the replicas if they are missing; what was laid out belongs to those before.
+-- Makes the replicas if they are missing, and invalidates the layout of the previous ones.
 function follow:_replicas()
    if self.impl.modules or not self.modules[1] then return end
    part.wantBare(torch.type(self), 'a pass', self.modules[1], options.WRAPPED)
@@ -36,7 +37,7 @@ function follow:_replicas()
 end
 
 -- Records that the replicas are equal to replica 1.
--- @param pass whether a pass has ended
+-- @param pass true if a pass has ended
 function follow:_takeSnapshot(pass)
    if not self.impl.modules or #self.gpuAssignments == 1 then return end
    self.snapshot:take(self.modules[1])
@@ -44,15 +45,15 @@ function follow:_takeSnapshot(pass)
    self.statistics:take()
 end
 
--- Lets the replicas be made anew, after their gradients and statistics have reached replica 1.
+-- Schedules a rebuild of the replicas, after copying their gradients and statistics to replica 1.
 function follow:_renew()
    if not self.params:changed(self.modules[1]) then self:syncGradients() end
    self.statistics:flush(self.buffers)
    self.impl:applyChanges()
 end
 
--- Applies what a script has changed in replica 1 since the last pass to the other replicas.
--- @return the snapshot's version if it has changed no field
+-- Applies a script's changes to replica 1 since the last pass to the other replicas.
+-- @return the snapshot's version if no field has changed
 function follow:_follow()
    local first = self:_first()
    if not self.impl.modules then return end
@@ -76,9 +77,9 @@ function follow:_readType()
    self._type = options.typeOf(self:_first()) or self._type
 end
 
--- Lays the replicas' parameters out anew if replica 1's were replaced or moved.
--- @param version of replica 1's fields, if it is known
--- @param whole true: they must be one flat tensor, also if they are in one with another network's
+-- Rebuilds the layout of the replicas' parameters if replica 1's were replaced or moved.
+-- @param version of replica 1's fields, if known
+-- @param whole true: they must be one flat tensor, even if they are part of another network's
 function follow:_layOut(version, whole)
    local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
    local change = params:changed(module, version)
@@ -87,7 +88,7 @@ function follow:_layOut(version, whole)
    if isDone and (params.flattened or not self.flattenParams)
       and (params:isFlat() or not whole) then return end
    if change then self:_readType() else self:syncGradients() end
-   if self.flattenParams then -- before replicas are made: then they are flat, too
+   if self.flattenParams then -- before replicas are made, so that they are flat, too
       params:flatten(module, device, torch.type(self), whole)
    end
    self:_replicas()
@@ -96,12 +97,13 @@ function follow:_layOut(version, whole)
    self.flattenedParams = self.flattenParams and params:isFlat() and params.flat or nil
 end
 
--- Makes replicas and their flat buffers if they are missing or replica 1 has changed.
+-- Makes the replicas and their flat buffers if they are missing or replica 1 has changed.
 function follow:_prepare()
    self:_layOut(self:_follow())
 end
 
---- Copies replica 1's parameters, in evaluation also running statistics, if they have changed.
+--- Copies replica 1's parameters to the other replicas if they have changed; in evaluation mode,
+-- running statistics as well.
 -- @function nn.DataParallelTable:syncParameters
 -- @as ofreplicas
 -- @return nothing
@@ -116,7 +118,7 @@ function follow:syncParameters()
    self.needsSync = false
 end
 
---- Lets all replicas have the same running statistics, by the rule in the field buffers.
+--- Gives all replicas the same running statistics, by the rule in the field buffers.
 -- @function nn.DataParallelTable:syncBuffers
 -- @as ofreplicas
 -- @return nothing
@@ -130,7 +132,7 @@ function follow:syncBuffers()
    if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
 end
 
---- A script is about to change the replicas: makes them, as replica 1 is now.
+--- Prepares for a script that changes the replicas: makes them as copies of replica 1.
 -- @function nn.DataParallelTable:scriptBegins
 -- @as author
 -- @return nothing
@@ -142,7 +144,7 @@ function follow:scriptBegins()
    self:_replicas()
 end
 
---- A script has changed all replicas alike, but their parameters are unknown until the next sync.
+--- Ends a script's changes to all replicas. Their parameters are distrusted until the next sync.
 -- @function nn.DataParallelTable:scriptEnded
 -- @as author
 -- @return nothing
@@ -156,7 +158,7 @@ function follow:scriptEnded()
    self.params:distrust()
 end
 
---- Lets the parameters of every replica be views of one flat tensor (one for each element type):
+--- Makes the parameters of every replica views of one flat tensor (one per element type):
 -- flattenedParams[i] is {parameters, gradients} of replica i.
 -- @function nn.DataParallelTable:flattenParameters
 -- @as ofreplicas
@@ -169,7 +171,7 @@ function follow:flattenParameters()
    self:_layOut(nil, true)
 end
 
---- The flat parameters and gradients of replica 1; the same memory at every call.
+--- Returns replica 1's flat parameters and gradients; every call returns the same memory.
 function follow:getParameters()
    self:flattenParameters()
    local flat = self.flattenedParams[1]
@@ -184,14 +186,15 @@ function follow:getParameters()
    return updates.give(flat[1]), updates.give(flat[2])
 end
 
---- Calls f(...); a backward in it leaves each replica its own gradients and nothing is copied. They
--- are added up by the next backward outside, or by syncGradients. Parameters must stay as they are.
+--- Calls f(...) without reducing gradients: a backward inside it leaves the gradients on their
+-- replicas and copies nothing. The next backward outside, or syncGradients, sums them. Do not
+-- change parameters in between.
 -- @function nn.DataParallelTable:noSync
 -- @as ofreplicas
 -- @follows PyTorch's no_sync
 -- @param f function: is called
--- @param ...? any: what it is called with
--- @return what f returns
+-- @param ...? any: arguments of f
+-- @return the results of f
 -- @usage local net, x = nn.DataParallelTable(1) :add(nn.Linear(2, 1):cuda(), {1, 2}),
 --       torch.CudaTensor(4, 2):fill(1)
 --    net:zeroGradParameters()
@@ -209,7 +212,7 @@ function follow:noSync(f, ...)
    return unpack(results, 2, table.maxn(results))
 end
 
---- Adds up the gradients that noSync left on the replicas.
+--- Sums the gradients that noSync left on the replicas.
 -- @function nn.DataParallelTable:syncGradients
 -- @as ofreplicas
 -- @return nothing
@@ -224,14 +227,14 @@ function follow:syncGradients()
    if self.params.pending:check() then self.params:reduce() end
 end
 
---- Sets the gradients of all replicas to zero, those that wait too.
+--- Sets the gradients of all replicas to zero, pending ones included.
 function follow:zeroGradParameters()
    self.params:dropPending()
    self:_layOut(self.snapshot:current(self:_first()))
    self.params:zero()
 end
 
--- Copies everything that only the others have to replica 1.
+-- Copies all state that only the other replicas hold to replica 1.
 function follow:_flush()
    if self.params.sender and self.params.pending:waits() then
       fail(self, 'it is copied or saved while gradients wait on the ranks (noSync): call'

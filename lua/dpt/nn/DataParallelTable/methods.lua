@@ -1,8 +1,10 @@
---- dpt.nn.DataParallelTable.methods: what a parallel network does apart from steps of training.
+--- dpt.nn.DataParallelTable.methods: methods of a parallel network other than those of a training
+-- step.
 --
--- Invariant: replica 1 is what is asked, changed and copied; the others follow at the next use.
--- What replicas 2..n hold alone (statistics, gradients that wait) has reached replica 1 before it
--- is copied or changed. What replicas cannot do raises and says what to do instead.
+-- Invariant: methods read, change and copy replica 1; the others are updated at the next use.
+-- Before replica 1 is copied or changed, the state that only replicas 2..n hold (statistics,
+-- pending gradients) is copied to it. A method that replicas cannot support raises and names an
+-- alternative.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
@@ -21,7 +23,7 @@ local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
 end
 
--- Calls a method of replica 1 with its device current.
+-- Calls a method of replica 1 with its device as the current one.
 local function callFirst(self, method, ...)
    local module = self.modules[1]
    if module then
@@ -29,8 +31,8 @@ local function callFirst(self, method, ...)
    end
 end
 
---- add(module, {devices}), or add(module, device) once for each device, of which the first
--- module counts.
+--- Adds the network and its devices: add(module, {devices}), or add(module, device) once per
+-- device, where only the first module counts.
 -- @return self
 function methods:add(module, gpus)
    if not torch.isTypeOf(module, 'nn.Module') or part.isClass(module) then
@@ -56,7 +58,7 @@ function methods:add(module, gpus)
    return self
 end
 
---- A copy of replica 1 on the current device.
+--- Returns a copy of replica 1 on the current device.
 -- @function nn.DataParallelTable:replicate
 -- @as author
 -- @return a module
@@ -66,15 +68,15 @@ function methods:replicate()
    return copyTree(self.modules[1])
 end
 
---- Replica 1's parameters and gradients. (A network that is inside itself overflows the stack: a
--- call in the place of this one would go on forever.)
+--- Returns replica 1's parameters and gradients. (No tail call: a network that contains itself must
+-- overflow the stack, not loop forever.)
 function methods:parameters()
    local parameters, gradients = self:_first():parameters()
    return parameters, gradients
 end
 
---- The lists of parameters and gradients of every replica; if they are flat, each list holds
--- the flat tensors.
+--- Returns the lists of parameters and gradients of every replica. If they are flat, each list
+-- holds the flat tensors.
 -- @function nn.DataParallelTable:moduleParameters
 -- @as ofreplicas
 -- @return a list of {parameters, gradients}
@@ -131,14 +133,14 @@ function methods:remember(mode)
    return self
 end
 
---- Calls f(module, i) for every replica i where it lives, with its device current: to reset states,
--- to read or set fields of one replica. With threads() upvalues, arguments and results are copied
--- and tensors shared. Parameters stay replica 1's: the next forward copies them over what f wrote
--- to those of others.
+--- Calls f(module, i) for every replica i in its own thread, with its device as the current one;
+-- for example to reset states, or to read or set fields of one replica. With threads(), upvalues,
+-- arguments and results are copied, and tensors are shared. Parameters remain replica 1's: the next
+-- forward overwrites parameters that f wrote on other replicas.
 -- @function nn.DataParallelTable:applyToReplicas
 -- @as ofreplicas
--- @param f function: gets a module and its number
--- @return a list of what f returns, one for each replica
+-- @param f function: is called with a module and its number
+-- @return a list of the results of f, one per replica
 -- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):applyToReplicas(function(_, i)
 --       return 10 * i
 --    end) --> {10 20}
@@ -149,7 +151,8 @@ function methods:applyToReplicas(f)
    return self.impl:exec(f)
 end
 
---- Calls f for this module and for those of replica 1; the other replicas are then copied anew.
+--- Calls f for this module and for those of replica 1, and schedules a rebuild of the other
+-- replicas.
 function methods:apply(f)
    self:_flush()
    f(self)
@@ -158,14 +161,15 @@ function methods:apply(f)
    self.needsSync = true
 end
 
---- Replaces every module of replica 1, the outer ones first, by f(module); the others
--- follow.
+--- Replaces every module of replica 1, outer ones first, by f(module); the other replicas are
+-- rebuilt.
 function methods:replace(f)
    self:_flush()
    return torch.getmetatable('nn.Module').replace(self, f)
 end
 
---- The type's name, or the same network with another type of tensors, which must be a device's.
+--- Returns the name of the type; with a name, converts the network to that type, which must be a
+-- device's.
 function methods:type(typename, tensorCache)
    if not typename then return self._type end
    if not options.types[typename] then
@@ -183,13 +187,13 @@ function methods:type(typename, tensorCache)
    return self
 end
 
---- Lets every replica but the first live in a thread with a Lua state of its own, so that they are
--- called at the same time.
+--- Moves every replica except the first into a thread with its own Lua state, so that replicas run
+-- concurrently.
 -- @function nn.DataParallelTable:threads
 -- @as ofreplicas
--- @param initFunc? function: gets a replica's number, in its state: requires what the network is
---    made of
--- @param syncCopies? boolean: true: copies are made one after the other
+-- @param initFunc? function: is called with a replica's number, in its state: requires the modules
+--    that the network uses
+-- @param syncCopies? boolean: true: copies are made one at a time
 -- @return the module
 -- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):threads()
 --    local size = net:forward(torch.CudaTensor(4, 2):fill(1)):size()
@@ -215,12 +219,12 @@ function methods:share()
    fail(self, 'replicas cannot share tensors with another module; share get(1) before a forward')
 end
 
---- Raises: modules are put into the network that replicas have, net:get(1).
+--- Raises: modules are inserted into, and removed from, the replicated network, net:get(1).
 -- @function nn.DataParallelTable:insert
 -- @as method
 -- @within nn data-parallel
 -- @also nn.DataParallelTable:remove()
--- @param ... any: as for the network
+-- @param ... any: arguments of the network's method
 -- @return nothing
 -- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
 --    return select(2, pcall(net.insert, net, nn.ReLU(), 1)):match 'do it to get%(1%)'
@@ -242,10 +246,10 @@ function methods:__tostring__()
    return 'DataParallelTable: ' .. #self.gpuAssignments .. ' x ' .. tostring(self.modules[1])
 end
 
---- What methods of nn.DataParallelTable have in common, for the reference.
+--- Common properties of nn.DataParallelTable's methods, for the reference.
 -- @pattern ofreplicas
 -- @within nn data-parallel
 -- @follows Torch7's cunn, or dpt's own
--- @raise what a replica raises, with its number and its device
+-- @raise the error of a replica, with the replica's number and device
 
 return methods

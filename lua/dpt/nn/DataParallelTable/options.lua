@@ -1,7 +1,7 @@
---- dpt.nn.DataParallelTable.options: checks what a parallel network is made with.
+--- dpt.nn.DataParallelTable.options: checks the options of a parallel network.
 --
--- Invariant: an option that is not known or has a wrong value raises, saying what was wanted; one
--- that is left out is the class's.
+-- Invariant: an unknown option or a wrong value raises and names the valid ones. An omitted option
+-- has the class's default.
 local cutorch = require 'dpt.device'
 local general = require 'dpt.distributed.options'
 local torch = require 'dpt.tensor'
@@ -20,10 +20,10 @@ local function areWeights(value)
       if type(weight) ~= 'number' or weight <= 0 then return false end
       sum = sum + weight
    end
-   return sum < math.huge -- nor a NaN
+   return sum < math.huge -- rejects NaN, too
 end
 
--- Each option with its test and what it wants.
+-- Each option with its test and the description of valid values.
 local known = {
    devices = {isList, 'a list of devices'},
    dim = {general.isCount, 'the dimension to split along, from 1'},
@@ -37,15 +37,16 @@ local known = {
 
 local options = {}
 
---- What nn.DistributedDataParallel belongs around, for errors.
+--- The module that nn.DistributedDataParallel must wrap, for errors.
 options.WRAPPED = 'nn.DataParallelTable(1):add(network, devices)'
 
---- The types that a network on devices may have.
+--- Types that a network on devices may have.
 options.types = {
    ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
 }
 
---- That of a module, by its parameters, which a script may have converted; nil: none of these.
+--- Returns the type of a module, by its parameters (a script may have converted them); nil if it is
+-- none of these types.
 function options.typeOf(module)
    for _, t in ipairs(module:parameters() or {}) do
       if options.types[t:type()] then return t:type() end
@@ -56,39 +57,39 @@ end
 --- The options of nn.DataParallelTable.
 options.names = {'buffers', 'gather', 'outputDevice', 'overlap', 'weights'}
 
---- Raises unless the option is one of names (the table's) and may have the value.
+--- Raises unless the option is one of names (the table's) and the value is valid.
 function options.check(owner, name, value, names)
    general.checkOne(owner, name, value, known, names or options.names)
 end
 
---- The same for the fields of an object, which a script may have set.
+--- Raises unless the fields of an object, which a script may have set, have valid values.
 function options.checkFields(object)
    for _, name in ipairs(options.names) do
       if object[name] ~= nil then options.check(torch.type(object), name, object[name]) end
    end
 end
 
---- Raises unless what a method is to call is a function.
+--- Raises unless argument 1 of a method is a function.
 function options.checkFunction(owner, method, f)
    if type(f) ~= 'function' then
       fail('%s: %s wants a function as argument 1, got %s', owner, method, torch.type(f))
    end
 end
 
---- Checks the options of a user.
+--- Checks a user's options.
 -- @param given nil or a table
--- @param names those that there are
--- @param argument which argument the table is
+-- @param names the valid names
+-- @param argument the table's argument number
 -- @return the table
 function options.read(given, names, owner, argument)
    return general.check(owner, given, argument, known, names)
 end
 
---- Sets fields of an object by the options of a user.
--- @param given nil or a table: outputDevice = device on which results are joined (the first of the
--- network's), gather = whether they are (true), buffers = whose running statistics count ('first'),
--- overlap = whether gradients are added up while others are computed (true), weights = list of how
--- large the part of each device is (alike)
+--- Sets fields of an object from a user's options.
+-- @param given nil or a table: outputDevice = device on which results are joined (the network's
+--    first), gather = whether they are joined (true), buffers = the source of running statistics
+--    ('first'), overlap = whether gradients are summed during backward (true), weights = list of
+--    the devices' relative parts (equal)
 function options.set(object, given, owner)
    for name, value in pairs(options.read(given, options.names, owner, 4)) do
       object[name] = value

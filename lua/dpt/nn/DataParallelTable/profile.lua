@@ -1,7 +1,7 @@
---- dpt.nn.DataParallelTable.profile: how long the parts of a step take.
+--- dpt.nn.DataParallelTable.profile: measures how long each part of a step takes.
 --
--- Invariant: without a table of times nothing is measured and nothing waits; with one all devices
--- are idle when a part begins and when it ends, so what parts do at once is not seen.
+-- Invariant: without a table of times nothing is measured and nothing waits. With one, all devices
+-- are idle when a part begins and when it ends, so overlap between parts does not show.
 local cutorch = require 'dpt.device'
 local scope = require 'dpt.device.scope'
 local clock = require('dpt.util.sys').clock
@@ -12,10 +12,11 @@ local function ended(times, name, before, ...)
    return ...
 end
 
---- Calls f(...), the part of a step with that name.
--- @param owner adds the seconds to that name in its own table profile, if there is one (every class
--- has a method profile with the package dpnn; scripts and files may still have the older name)
--- @return what f returns
+--- Calls f(...), one part of a step.
+-- @param owner has the seconds added under that name in its field profile, if it is a table of its
+--    own (with the package dpnn every class has a method profile; scripts and files may use the
+--    older name, times)
+-- @return the results of f
 return function(owner, name, f, ...)
    local times = rawget(owner, 'profile') or rawget(owner, 'times')
    if not times then return scope.call(name, f, ...) end
