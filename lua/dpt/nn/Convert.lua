@@ -1,7 +1,7 @@
 --- nn.Convert([inputShape, outputShape]): permutes dimensions that are named by letters, for
 -- example 'bchw' to 'bhwc'. 'b' is the batch. Output shape 'bf' flattens all other dimensions into
--- one; 'b' and 'bt' convert between one class per row and the first of several. Without shapes only
--- the type is converted.
+-- one; 'b' selects the first column of 'bt' or 'bf', and 'bt' makes a column of 'b'. Without shapes
+-- only the type is converted.
 -- Invariant: the output has the module's type, gradInput the input's. An input without the batch
 -- dimension is one row, and its output has no batch dimension.
 -- @function nn.Convert

@@ -1,23 +1,23 @@
---- nn.DistributedDataParallel(module, {reduce, buffers, overlap}): one network in several
--- processes, each with its part of the batch (PyTorch's class of that name).
+--- nn.DistributedDataParallel(module, {reduce, buffers, overlap}): trains one network in several
+-- processes, each with its part of the batch, like PyTorch's class of that name.
 --
 --    net = nn.DistributedDataParallel(network)           -- on all ranks of dpt.distributed
 --
--- Invariant: all ranks have the same parameters, and after a backward the same gradients: those
--- that one process would have computed from the rows of all. Gradients that are there before a pass
--- count once (rank 0's), so passes add up; those that no rank's pass reaches keep their bits. The
--- module may be an nn.DataParallelTable: sums are taken inside the process first. Collectives
--- depend on the calls alone, never on what a pass used: no graph lets ranks hang. In evaluation
--- nothing is sent. This file says when things happen; its folder has what is the bare module's,
--- dpt/parallel/ how.
+-- Invariant: all ranks have the same parameters and, after a backward, the same gradients: those
+-- that one process would compute from the rows of all ranks. Gradients from before a pass count
+-- once (rank 0's), so passes accumulate; gradients that no rank's pass touches keep their bits. The
+-- module may be an nn.DataParallelTable: gradients are then summed inside the process first. The
+-- sequence of collectives depends only on the calls, never on which modules a pass used, so no
+-- graph can deadlock the ranks. Evaluation sends nothing. This file decides when each step happens;
+-- its folder holds the methods of the bare module, dpt/parallel/ the steps themselves.
 -- @function nn.DistributedDataParallel
 -- @within nn data-parallel
 -- @as parallel
 -- @param reduce 'samples' (default): the mean over all ranks' samples; 'ranks': over ranks; 'sum'
--- @param buffers what becomes of running statistics, see docs/distributed.md
--- @param overlap whether sums run beside the backward pass
--- @param checkAlike number: calls net:checkAlike() in every so many forwards in training
--- @param group of distributed.group: whose ranks train the network (all)
+-- @param buffers how running statistics are combined, see docs/distributed.md
+-- @param overlap true (default): gradients are reduced during the backward pass
+-- @param checkAlike number: calls net:checkAlike() in every checkAlike-th forward in training
+-- @param group from distributed.group: the ranks that train the network (all)
 -- @return a module; forward: this rank's part of the batch -> its output
 -- @usage nn.DistributedDataParallel(nn.Linear(3, 2)):forward(torch.ones(4, 3)):size() --> 4x2
 local dptffi = require 'dpt.ffi'
@@ -50,9 +50,9 @@ local rows = require 'dpt.parallel.split.rows'
 
 local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
 
---- Options that say nothing else: reduce (what ranks weigh their gradients by), buffers (whose
--- running statistics all get), overlap (gradients are sent while others are computed), evenBatches
--- (ranks promise to have batches of as many rows, and ask each other for nothing).
+--- Default options: reduce (how ranks' gradients are weighted), buffers (the rank whose running
+-- statistics all receive), overlap (gradients are sent during the backward pass), evenBatches (true
+-- promises batches with the same number of rows on all ranks, which saves the exchange of counts).
 -- @field nn.DistributedDataParallel.reduce
 -- @as parallel
 -- @within nn data-parallel
@@ -66,7 +66,7 @@ DistributedDataParallel.reduce, DistributedDataParallel.buffers = 'samples', 'fi
 DistributedDataParallel.overlap, DistributedDataParallel.evenBatches = true, false
 DistributedDataParallel.standsForInner = true -- dpt.device.scope
 
---- What copies do without: they are bare networks.
+--- Fields that copies omit: copies are bare networks.
 DistributedDataParallel.transient = {'output', 'gradInput'}
 for name in pairs(fields) do
    if name ~= 'modules' then table.insert(DistributedDataParallel.transient, name) end
@@ -77,18 +77,18 @@ local type = dptffi.type
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
---- @param module which all ranks have made alike; rank 0's parameters, running statistics and
--- random states become those of all
+--- @param module is constructed alike on all ranks; rank 0's parameters, running statistics and
+--    random states are copied to all
 -- @param given reduce = 'samples' (the mean over the samples of all ranks), 'ranks' (the mean of
--- the ranks' gradients) or 'sum'; buffers = whose running statistics all have after a backward:
--- 'first' (those of the first rank with rows), 'average' (of the ranks with rows) or 'own'; overlap
--- = whether gradients are sent while others are computed; checkAlike = N, the number of forwards in
--- training from one call of net:checkAlike() to the next; evenBatches = true: all ranks have
--- batches of as many rows in each pass, whose losses are divided by the same numbers, so that only
--- gradients and statistics travel; sampler = what knows where this rank's rows stand in a batch;
--- hook = how gradients are added up: 'half' or 'bfloat16' (of 2 bytes each), or function(tensor,
--- bucket) that leaves the sum in the tensor; group = the ranks that train the network (all): rank 0
--- is its first then
+--    the ranks' gradients) or 'sum'; buffers = the running statistics that all have after a
+--    backward: 'first' (those of the first rank with rows), 'average' (of the ranks with rows) or
+--    'own'; overlap = whether gradients are sent while others are computed; checkAlike = N, calls
+--    net:checkAlike() in every N-th forward in training; evenBatches = true: in each pass the
+--    batches of all ranks have the same number of rows and their losses the same divisors, so that
+--    only gradients and statistics are sent; sampler = an object that knows the position of this
+--    rank's rows in a batch; hook = how gradients are summed: 'half' or 'bfloat16' (2 bytes each),
+--    or function(tensor, bucket) that leaves the sum in the tensor; group = the ranks that train
+--    the network (all), whose first one then acts as rank 0
 function DistributedDataParallel:__init(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
@@ -117,21 +117,22 @@ function DistributedDataParallel:__init(module, given)
    end
 end
 
---- The network inside: what torch.save writes.
+--- Returns the inner network, which torch.save writes.
 function DistributedDataParallel:__saved()
    self:_checkWhole('the network is saved')
    return self.modules[1]
 end
 
--- How many rows an input has, by how it would be cut into parts of replicas.
+-- Returns the number of an input's rows, by the way it would be split among replicas.
 local function rowsOf(self, input)
    local devices = self.table
    return rows(input, self.modules[1]:inputSplit(input), devices and devices.dimension or 1,
       devices and devices.gpuAssignments or {self.device}, NAME .. ': input')
 end
 
--- Where this rank's rows begin in the batch of all ranks. The field active says which ranks have
--- rows: the first one, how many, and if this one has; in noSync it is that of the last pass before.
+-- Sets the position of this rank's rows in the batch of all ranks, and the field active: the first
+-- rank with rows, the number of ranks with rows, and whether this rank has some. In noSync active
+-- keeps its value from the last pass before.
 function DistributedDataParallel:_place()
    local sampler = self.sampler
    if sampler then
@@ -149,7 +150,7 @@ function DistributedDataParallel:_place()
    end
    self.before, self.total = self.rows * self.rank, nil
    if self.evenBatches then self.total, self.active = self.rows * self.ranks, nil end
-   if self.deferred or self.evenBatches then return end -- nothing is sent: as if all had as many
+   if self.deferred or self.evenBatches then return end -- nothing is sent: assumes equal counts
    local all = self:_allGatherNumbers{self.rows}
    self.before, self.total = 0, 0
    local active = {count = 0, isOwn = self.rows > 0}
@@ -163,10 +164,11 @@ function DistributedDataParallel:_place()
    self.active = active
 end
 
---- Returns the numbers of all ranks. Generators that have come apart meet: a rank without rows has
--- drawn nothing on its device. One in host memory that a rank has seeded otherwise is an error.
--- @param numbers list, as long on all ranks
--- @return list[rank + 1] of lists, in which some numbers of this function's follow
+--- Returns the numbers of all ranks. Also synchronizes generators that have diverged, because a
+-- rank without rows has drawn nothing on its device; raises if a rank has seeded the host's
+-- generator differently.
+-- @param numbers list, of the same length on all ranks
+-- @return list[rank + 1] of lists; this function's own numbers follow at the end of each
 function DistributedDataParallel:_allGatherNumbers(numbers)
    local device, n = self.device or self.table.gpuAssignments[1], #numbers
    local offset = device > 0 and random.offset(device) or hostRandom.hash()
@@ -196,7 +198,8 @@ local function onDevice(self, f, ...)
    return cutorch.withDevice(self.device, random.within, passes[1], f, ...)
 end
 
--- Calls f(...), a pass of this rank's rows, the share `share` of all ranks' (nil: unknown).
+-- Calls f(...), a pass over this rank's rows, which are the fraction `share` of all ranks' (nil:
+-- unknown).
 local function within(self, share, f, ...)
    local own = {share = share, devices = self.sender.parts}
    if (self.device or 0) == 0 then
@@ -205,7 +208,7 @@ local function within(self, share, f, ...)
    return random.from(self.before, self.rank, onDevice, self, part.within, self.told, own, f, ...)
 end
 
---- Calls a method of the network, a pass of this rank's rows that sends nothing.
+--- Calls a method of the network, a pass over this rank's rows that sends no gradients.
 function DistributedDataParallel:_run(share, method, ...)
    local module = self.modules[1]
    self.pending:checkUpdate()
@@ -214,7 +217,7 @@ function DistributedDataParallel:_run(share, method, ...)
    return result
 end
 
--- A forward in training.
+-- Runs a forward in training.
 local function forward(self, input)
    if self.device ~= 0 then return self:_run(nil, 'updateOutput', input) end
    if self.total then
@@ -225,7 +228,8 @@ local function forward(self, input)
       input)
 end
 
--- A forward in evaluation, which sends nothing; what a backward after it needs is kept.
+-- Runs a forward in evaluation, which sends nothing; keeps the fields that a backward after it
+-- needs.
 local function evaluate(self, input)
    local module = self.modules[1]
    self.before, self.total = self.rows * self.rank, nil
@@ -236,7 +240,7 @@ function DistributedDataParallel:updateOutput(input)
    local module = self.modules[1]
    self.evaluated = self.train == false or module.train == false
    if self.ranks == 1 then
-      self.rows = 0 -- as many as there are
+      self.rows = 0 -- all rows
       self.output = hostRandom.whole(module.updateOutput, module, input)
       return self.output
    end
@@ -254,7 +258,7 @@ function DistributedDataParallel:updateOutput(input)
    return self.output
 end
 
--- Raises unless the last forward can have been that of a backward of this input.
+-- Raises unless the last forward may have been the one for a backward of this input.
 local function checkForward(self, input, gradOutput)
    if not self.rows then fail('backward before forward') end
    if self.ranks > 1 and not torch.isTensor(gradOutput) and torch.type(gradOutput) ~= 'table' then
@@ -267,9 +271,9 @@ local function checkForward(self, input, gradOutput)
    end
 end
 
---- Calls f(self, rowsShare, method, input, gradOutput, factor), a pass whose gradients count
--- `share` times: gradOutput is multiplied before. The gradInput that it returns is in this rank's
--- units again, unless entries of gradOutput have shares of their own (a table).
+--- Calls f(self, rowsShare, method, input, gradOutput, factor), a pass whose gradients are scaled
+-- by `share`: gradOutput is multiplied before the call. The returned gradInput is in this rank's
+-- units again, unless the entries of gradOutput have their own shares (a table).
 function DistributedDataParallel:_pass(f, share, rowsShare, method, input, gradOutput, factor)
    if share == 1 then return f(self, rowsShare, method, input, gradOutput, factor) end
    self.scaled = shares.multiplied(self.scaled, gradOutput, share)
@@ -280,7 +284,7 @@ function DistributedDataParallel:_pass(f, share, rowsShare, method, input, gradO
    return self.unscaled
 end
 
--- A gradient of the network's input counts as that of its output.
+-- Gives the gradient of the network's input the divisors of its output's gradient.
 local function follow(self, gradOutput, terms)
    if self.gradInput and not rawequal(self.gradInput, gradOutput) then
       denominators.follow(self.gradInput, terms)
@@ -304,7 +308,7 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
--- The order in which rank 0's first pass filled the gradients becomes that of all buckets.
+-- Broadcasts the order in which rank 0's first pass completed the gradients; buckets follow it.
 local function learnOrder(self)
    self.ordered = true
    if self.device == 0 or not self.overlap then return end
@@ -314,8 +318,7 @@ local function learnOrder(self)
    self.params.overlap = nil
 end
 
--- Runs a method that adds to the gradients, beside which they are added up over all ranks, or
--- before.
+-- Runs a method that accumulates gradients, and reduces them over all ranks during it or after it.
 local function pass(self, share, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
    if self.table then
@@ -337,7 +340,7 @@ local function pass(self, share, method, input, gradOutput, factor)
    return result
 end
 
--- A pass whose gradients are added up over all ranks.
+-- Runs a pass whose gradients are summed over all ranks.
 local function train(self, method, input, gradOutput, factor, terms)
    local share, rowsShare, number, text = self:_settle(self:_weight(gradOutput, terms))
    local params = self.params
@@ -354,7 +357,7 @@ local function train(self, method, input, gradOutput, factor, terms)
    return result, type(share) == 'table'
 end
 
--- @return gradInput; whether its entries have had their shares; what gradOutput was divided by
+-- @return gradInput; true if its entries already include their shares; the divisors of gradOutput
 function DistributedDataParallel:_accumulate(method, input, gradOutput, factor, given)
    local module = self.modules[1]
    checkForward(self, input, gradOutput)
@@ -366,14 +369,15 @@ function DistributedDataParallel:_accumulate(method, input, gradOutput, factor, 
    return result, hasShares, terms
 end
 
---- Computes the gradients of this rank's rows and adds them up over all ranks.
+--- Computes the gradients of this rank's rows and sums them over all ranks.
 -- @function nn.DistributedDataParallel:backward
 -- @as ofranks
 -- @param input tensor or table: that of the last forward
 -- @param gradOutput tensor or table: the gradient of the loss
--- @param scale? number: the factor of the parameters' gradients (1)
--- @param given? table: {denominator = n}: gradOutput is that of a loss that was divided by n;
--- false: of a sum. Without it a criterion's gradient counts by its denominator, any other by rows
+-- @param scale? number: a factor for the parameters' gradients (1)
+-- @param given? table: {denominator = n} if gradOutput belongs to a loss divided by n; false if the
+--    loss is a sum. Without it, a criterion's gradient is weighted by its denominator, any other by
+--    rows
 -- @return gradInput, in this rank's units
 -- @usage local net, x = nn.DistributedDataParallel(nn.Add(2)), torch.ones(3, 2)
 --    net:zeroGradParameters()
@@ -388,8 +392,8 @@ function DistributedDataParallel:backward(input, gradOutput, scale, given)
    return self.gradInput
 end
 
--- Modules before the last one go by what updateGradInput left in them, which no share had been
--- multiplied with: so it is done again.
+-- Runs a whole backward: modules before the last one use the gradients that updateGradInput left in
+-- them, which were not multiplied by a share.
 function DistributedDataParallel:accGradParameters(input, gradOutput, scale, given)
    self:_accumulate(self.ranks > 1 and 'backward' or 'accGradParameters', input, gradOutput, scale,
       given)
@@ -399,7 +403,7 @@ for _, methods in ipairs{check, gradients, inner, join, noSync, sync} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
 end
 
--- Error messages say in which of these something is sent.
+-- Names the method that communicates in error messages.
 for name, known in pairs{updateOutput = 'forward', backward = 'backward',
    accGradParameters = 'accGradParameters', syncGradients = 'syncGradients',
    syncParameters = 'syncParameters', syncBuffers = 'syncBuffers', checkAlike = 'checkAlike',

@@ -1,13 +1,14 @@
---- nn.DontCast(module, castin, castout, moduleType): keeps a module's tensor type whatever :type
--- says; with castin and castout inputs and outputs are converted on the way in and out.
--- Invariant: self._type is the outside type, self.moduleType the inside one.
+--- nn.DontCast(module, castin, castout, moduleType): wraps a module whose tensor type :type() does
+-- not change. With castin and castout, inputs and outputs are converted to and from the module's
+-- type.
+-- Invariant: self._type is the outer type, self.moduleType the inner one.
 -- @function nn.DontCast
 -- @within nn containers
 -- @as layer
 -- @param castin true: inputs are converted to the module's type
 -- @param castout true: outputs are converted to the caller's type
--- @param moduleType the type that stays (the module's own)
--- @return a module; forward: what the module takes -> what it returns
+-- @param moduleType the type to keep (the module's)
+-- @return a module; forward: the module's input -> its output
 -- @usage nn.DontCast(nn.Linear(2, 2):float()):double():get(1).weight:type()
 --    --> torch.FloatTensor
 
@@ -37,7 +38,7 @@ local function cast(value, typename)
    return torch.getmetatable(typename).new():resize(value:size()):copy(value)
 end
 
---- The input as the inner module's type, if it is cast at all.
+--- Converts a value to the inner module's type, if castin is set.
 -- @function nn.DontCast:inward
 -- @as author
 -- @param value tensor: or table
@@ -48,7 +49,7 @@ function DontCast:inward(value)
    return self.castin and cast(value, self.moduleType) or value
 end
 
---- The output as the outer type, if it is cast at all.
+--- Converts a value to the outer type, if castout is set.
 -- @function nn.DontCast:outward
 -- @as author
 -- @param value tensor: or table
@@ -82,7 +83,7 @@ function DontCast:sharedAccUpdateGradParameters(input, gradOutput, lr)
    self.modules[1]:sharedAccUpdateGradParameters(self:inward(input), self:inward(gradOutput), lr)
 end
 
--- Only what lies outside the inner module is converted.
+-- Converts this module's own tensors only, not the inner module.
 function DontCast:type(typename, tensorCache)
    if not typename then return self._type end
    if self.castout then

@@ -1,5 +1,5 @@
---- nn.DotProduct(): the dot product of a pair of vectors, or of every pair of rows of two matrices.
--- Invariant: output has one number a row.
+--- nn.DotProduct(): the dot product of two vectors, or of corresponding rows of two matrices.
+-- Invariant: output has one number per row.
 -- @function nn.DotProduct
 -- @within nn linear
 -- @as layer

@@ -1,9 +1,10 @@
---- nn.Dropout(p, v1, inplace, stochasticInference): sets elements to 0 with probability p in
--- training. The rest is divided by 1-p in training, or (v1) multiplied by it in evaluation.
--- Invariant: noise is the mask that forward used. On host tensors it is drawn from the generator as
--- Torch7 did, on devices from theirs, one draw for each forward. No module has a number or counts:
--- so copies of one, however they are made, never drop the same, and the states of the generators
--- are all that must be kept to drop the same again.
+--- nn.Dropout(p, v1, inplace, stochasticInference): zeroes elements with probability p in training.
+-- The remaining ones are divided by 1 - p in training or, with v1, multiplied by it in evaluation.
+-- stochasticInference drops elements in evaluation, too.
+-- Invariant: noise is the mask that forward used. For host tensors it is drawn from the generator
+-- as in Torch7; on devices from theirs, one draw per forward. Modules hold no seed and no counter,
+-- so copies never drop the same elements, however they are made, and restoring the generators'
+-- states is enough to reproduce the masks.
 -- @function nn.Dropout
 -- @within nn normalization
 -- @as layer
@@ -29,18 +30,18 @@ function Dropout:__init(p, v1, inplace, stochasticInference)
    self.train = true
    self.inplace = inplace
    self.stochastic_inference = stochasticInference or false
-   self.v2 = not v1 -- the name of the newer kind, which scales in training
+   self.v2 = not v1 -- Torch7's newer version, which scales in training
    if type(self.p) ~= 'number' or not (self.p >= 0 and self.p < 1) then
       dptffi.fail('%s: the probability wants 0 <= p < 1, got %s', torch.type(self), tostring(p))
    end
    self.noise = torch.Tensor()
 end
 
---- Fills a mask with `value` where elements are kept and 0 elsewhere; its rows are the batch's.
+--- Fills a mask, whose rows are the batch's, with `value` for kept elements and 0 for dropped ones.
 -- @function nn.Dropout:draw
 -- @as author
 -- @param mask tensor: rows of the batch
--- @param value number: where elements are kept
+-- @param value number: for kept elements
 -- @return nothing
 -- @usage local m, t = nn.Dropout(0.5), torch.Tensor(100)
 --    m:draw(t, 2)
@@ -55,8 +56,7 @@ function Dropout:draw(mask, value)
    lib.dropout_mask(mask, key, self.p, value)
 end
 
--- The mask's sizes; subclasses drop whole planes.
---- Gives the mask its sizes; SpatialDropout and its kin drop whole planes.
+--- Resizes the mask; SpatialDropout and similar classes drop whole planes.
 -- @function nn.Dropout:resizeNoise
 -- @as author
 -- @param input tensor: of any size
@@ -68,7 +68,7 @@ function Dropout:resizeNoise(input)
    self.noise:resizeAs(input)
 end
 
---- Whether elements are dropped: in training, if the probability is not 0.
+--- Returns true if elements are dropped: in training, if the probability is not 0.
 -- @function nn.Dropout:active
 -- @as author
 -- @return a boolean
@@ -77,8 +77,8 @@ function Dropout:active()
    return self.p > 0 and (self.train or self.stochastic_inference)
 end
 
--- result becomes what is left of x, the input or its gradient in any shape: times the noise, or
--- scaled as in evaluation.
+-- Sets result to x, the input or its gradient in any shape, times the noise, or scaled as in
+-- evaluation.
 local function drop(self, result, x, input)
    local active = self:active()
    if self.inplace then
@@ -109,7 +109,7 @@ function Dropout:updateGradInput(input, gradOutput)
    return drop(self, self.gradInput, gradOutput, input)
 end
 
---- Another probability, for the next forward.
+--- Sets the probability, from the next forward on.
 -- @function nn.Dropout:setp
 -- @as method
 -- @within nn normalization

@@ -1,9 +1,9 @@
---- nn.ELU(alpha, ip): x where x > 0, alpha (e^x - 1) elsewhere.
--- Invariant: backward uses the output, so in place works.
+--- nn.ELU(alpha, ip): y = x if x > 0, alpha (e^x - 1) otherwise. ip computes in place.
+-- Invariant: backward uses the output only, so in-place operation is possible.
 -- @function nn.ELU
 -- @within nn transfer
 -- @as layer
--- @param alpha the limit of negative values is -alpha (1)
+-- @param alpha negative outputs approach -alpha (1)
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.ELU():forward(torch.Tensor{-1, 2}) --> [-0.6321 2]
 

@@ -1,5 +1,6 @@
---- nn.Euclidean(inputSize, outputSize): y_j = |x - w_j|, w_j a column of the weight.
--- Invariant: distances get 1e-7 before they divide, so that x = w_j has a gradient of 0.
+--- nn.Euclidean(inputSize, outputSize): the Euclidean distance to each column w_j of the weight,
+-- y_j = |x - w_j|.
+-- Invariant: backward divides by y_j + 1e-7, so the gradient is 0 if x = w_j.
 -- @function nn.Euclidean
 -- @within nn linear
 -- @as layer
@@ -25,7 +26,7 @@ function Euclidean:reset(stdv)
    self.weight:uniform(-stdv, stdv)
 end
 
---- x - w_j of every row and column, N x inputSize x outputSize, in a new tensor.
+--- Returns x - w_j for each row and column, N x inputSize x outputSize, in a new tensor.
 -- @function nn.Euclidean:differences
 -- @as author
 -- @param input tensor: N x inputSize, or a vector
@@ -44,7 +45,7 @@ function Euclidean:differences(input)
       :add(-1, self.weight:view(1, inputSize, outputSize):expand(n, inputSize, outputSize))
 end
 
---- gradOutput_j / y_j, spread like the differences.
+--- Returns gradOutput_j / (y_j + 1e-7), expanded to the size of the differences.
 -- @function nn.Euclidean:factors
 -- @as author
 -- @param gradOutput tensor: of the output
@@ -58,7 +59,7 @@ function Euclidean:factors(gradOutput, like)
    return quotient:view(like:size(1), 1, like:size(3)):expandAs(like)
 end
 
---- The output: |d_j| of the differences.
+--- Computes the output, the norms |x - w_j| of the differences.
 -- @function nn.Euclidean:measure
 -- @as author
 -- @param input tensor: N x inputSize, or a vector

@@ -1,4 +1,4 @@
---- nn.Exp(): e^x, element by element.
+--- nn.Exp(): y = e^x, element by element.
 -- Invariant: backward uses the output.
 -- @function nn.Exp
 -- @within nn transfer

@@ -1,14 +1,14 @@
---- nn.FeatureLPPooling(width, stride, power, batchMode): the p-norm of every window along the
--- feature dimension: the first one, the second one with batchMode.
--- Invariant: windows that do not fit at the end are left out.
+--- nn.FeatureLPPooling(width, stride, power, batchMode): the p-norm (sum |x|^p)^(1/p) of windows
+-- along the feature dimension, which is the first one or, with batchMode, the second.
+-- Invariant: an incomplete window at the end is dropped.
 -- @function nn.FeatureLPPooling
 -- @within nn pooling
 -- @as layer
--- @param width features of a window, 2 to 16
--- @param stride from one window to the next, 1 to 4
--- @param power the exponent of the norm, 1 or 2
--- @param batchMode true: dimension 1 is a batch
--- @return a module; forward: B x C or B x C x H x W -> fewer features
+-- @param width number of features in a window, 2 to 16
+-- @param stride distance between windows, 1 to 4
+-- @param power the exponent p of the norm, 1 or 2
+-- @param batchMode true: dimension 1 is the batch
+-- @return a module; forward: B x C or B x C x H x W -> the same with fewer features
 -- @usage nn.FeatureLPPooling(2, 2, 2, true):forward(torch.ones(1, 6)):size() --> 1x3
 
 local torch = require 'dpt.tensor'
@@ -26,7 +26,7 @@ function FeatureLPPooling:__init(width, stride, power, batchMode)
    self.batch_mode = batchMode or false
 end
 
---- Element k of every window of t, for k = 1..width.
+--- Returns element k of every window of t, for k = 1..width.
 -- @function nn.FeatureLPPooling:slices
 -- @as author
 -- @param t tensor: the input
@@ -51,7 +51,7 @@ function FeatureLPPooling:updateOutput(input)
    return self.output
 end
 
--- d/dx = x |x|^(p-2) / y^(p-1), summed over the windows that x is in; 0 where y is 0
+-- d/dx = x |x|^(p-2) / y^(p-1), summed over the windows that contain x; 0 where y is 0
 function FeatureLPPooling:updateGradInput(input, gradOutput)
    local pull = torch.pow(self.output, 1 - self.power):cmul(gradOutput)
    pull:maskedFill(torch.eq(self.output, 0), 0)

@@ -1,7 +1,7 @@
---- nn.FlattenTable(): the tensors of nested tables in one list, depth first.
--- Invariant: outputs are the input's own tensors; gradInput has the nesting of the input and holds
--- gradOutput's own tensors. The output stays the same table while it holds the same tensors in the
--- same nesting, of which input_map holds the indices.
+--- nn.FlattenTable(): flattens nested tables of tensors into one list, depth first.
+-- Invariant: nothing is copied: output holds the input's tensors, and gradInput holds gradOutput's
+-- in the input's nesting. The output table is reused while tensors and nesting stay the same;
+-- input_map holds the indices by nesting.
 -- @function nn.FlattenTable
 -- @within nn tables
 -- @as layer
@@ -29,7 +29,7 @@ local function flatten(list, value)
    return indices
 end
 
--- Whether a list holds a value's tensors at these indices.
+-- Returns true if a list holds a value's tensors at these indices.
 local function holds(list, value, indices)
    if type(value) ~= 'table' then return rawequal(list[indices], value) end
    if type(indices) ~= 'table' or #indices ~= #value then return false end
@@ -39,7 +39,7 @@ local function holds(list, value, indices)
    return true
 end
 
--- Puts the list's tensors, from index `at`, into a table nested like `form`.
+-- Returns the list's tensors, from index `at`, in a table nested like `form`.
 local function nest(list, form, at)
    if type(form) ~= 'table' then return list[at], at + 1 end
    local nested = {}

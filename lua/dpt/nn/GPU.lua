@@ -1,16 +1,16 @@
---- nn.GPU(module, device, outdevice): a module on a device of its own, for networks that are split
+--- nn.GPU(module, device, outdevice): runs a module on a given device, for networks that are split
 -- over devices by layers.
 --
--- Invariant: the module's tensors lie on the device and its work is done there; input and
--- gradOutput are moved there, outputs to outdevice (the same device if not given), gradInput to
--- where the input is; what is there already is not copied. As a module of a host type it changes
--- nothing, so that the same network runs where there are no devices.
+-- Invariant: the module's tensors are on the device, and it computes there. input and gradOutput
+-- are copied to the device, outputs to outdevice (device if omitted), gradInput to the input's
+-- device; tensors already in place are not copied. A module of a host type ignores devices, so the
+-- same network runs on a machine without any.
 -- @function nn.GPU
 -- @within nn data-parallel
 -- @as parallel
--- @param device where the module is and computes
--- @param outdevice where its output goes (device)
--- @return a module; forward: what the module takes -> its output, on outdevice
+-- @param device the device of the module
+-- @param outdevice the device of its output (device)
+-- @return a module; forward: the module's input -> its output, on outdevice
 -- @usage nn.GPU(nn.Linear(3, 2), 1):cuda():forward(torch.CudaTensor(4, 3):fill(1)):size()
 --    --> 4x2
 local dptffi = require 'dpt.ffi'
@@ -22,14 +22,14 @@ local type = dptffi.type
 
 local GPU, parent = torch.class('nn.GPU', 'nn.Container')
 
---- Whether moving a network leaves the module where it is.
+--- True: moving an enclosing network does not move the module.
 -- @field nn.GPU.ownDevices
 -- @as author
 -- @also nn.DataParallelTable.ownDevices
 -- @return true
 -- @usage nn.GPU.ownDevices, nn.Linear.ownDevices --> true, nil
-GPU.ownDevices = true -- moving a network leaves it where it is
---- The input and copies on other devices; output and gradInput may be among these.
+GPU.ownDevices = true -- moving an enclosing network does not move it
+--- The input, and copies on other devices; output and gradInput may be among them.
 GPU.transient = {'_input', '_gradOutput', 'kept', 'output', 'gradInput'}
 
 local function fail(format, ...) return dptffi.fail('nn.GPU: ' .. format, ...) end
@@ -42,13 +42,13 @@ local function onDevices(self)
    return self._type:find('^torch%.Cuda') ~= nil
 end
 
--- Calls f(...) with the module's device current if it is on one.
+-- Calls f(...), with the module's device as the current one if it has a device.
 local function on(self, f, ...)
    if onDevices(self) then return cutorch.withDevice(self.device, f, ...) end
    return f(...)
 end
 
---- @param outdevice where outputs go (device)
+--- @param outdevice device of the outputs (device)
 function GPU:__init(module, device, outdevice)
    parent.__init(self)
    if not torch.isTypeOf(module, 'nn.Module') then
@@ -72,11 +72,11 @@ function GPU:resetTransient()
    self.gradInput = self.output.new()
 end
 
---- Moves the module to a device, and its outputs if they stayed there.
+--- Moves the module to a device, and the outputs too if they were on the module's device.
 -- @function nn.GPU:setDevice
 -- @as parallel
 -- @within nn data-parallel
--- @param device number: from 1 on
+-- @param device number: from 1
 -- @return the module
 -- @usage nn.GPU(nn.Linear(2, 3), 1):setDevice(2).device --> 2
 function GPU:setDevice(device)
@@ -87,8 +87,8 @@ function GPU:setDevice(device)
    return self
 end
 
--- What is src, with its tensors on devices: where is a device or a tree of tensors that are there.
--- Copies are made in kept, which the call before returned as its second result.
+-- Returns src with its tensors on other devices. `where` is a device, or a tree of tensors that are
+-- on the wanted ones. Copies reuse the memory of kept, the second result of the previous call.
 local function moved(kept, src, where)
    if torch.isTensor(src) then
       local device = torch.isTensor(where) and comm.device(where) or where
@@ -110,7 +110,7 @@ local function moved(kept, src, where)
    return src, kept
 end
 
--- A value on devices, by the copies that were kept under a name.
+-- Moves a value to devices; the copies are kept under a name for the next call.
 function GPU:_move(name, value, where)
    if not onDevices(self) then return value end
    local result
@@ -118,7 +118,7 @@ function GPU:_move(name, value, where)
    return result
 end
 
--- The inner module's method, with its device current and errors that name the way.
+-- Calls the inner module's method on its device; an error names the module.
 function GPU:_call(method, ...)
    return on(self, self.rethrowErrors, self, self.modules[1], 1, method, ...)
 end
@@ -156,7 +156,8 @@ for _, method in ipairs{'apply', 'zeroGradParameters', 'updateParameters', 'trai
    GPU[method] = function(self, ...) return on(self, parent[method], self, ...) end
 end
 
---- The type's name, or the module with another type of tensors; a device's are made on its device.
+--- Returns the name of the type; with a name, converts the module to that type. Tensors of a device
+-- type are allocated on the module's device.
 function GPU:type(typename, tensorCache)
    if not typename then return self._type end
    self._type = typename
@@ -173,7 +174,7 @@ function GPU:__write(file)
    file:writeFields(self)
 end
 
---- If there are devices, but not the module's, it goes to the current one.
+--- Reads the module. If its device does not exist but others do, it moves to the current one.
 function GPU:__read(file)
    local header = file:readObject()
    local count = cutorch.getDeviceCount()

@@ -1,5 +1,6 @@
---- nn.GRU(inputSize, outputSize, rho): one step at a time of cudnn.GRU's cell.
--- Invariant: it is an nn.StepRNN; the package rnn's other options do not exist.
+--- nn.GRU(inputSize, outputSize, rho): a gated recurrent unit with the cell of cudnn.GRU, one step
+-- per call.
+-- Invariant: it is an nn.StepRNN; other options of the package rnn are not supported.
 -- @function nn.GRU
 -- @within nn recurrent
 -- @as recurrent

@@ -1,6 +1,6 @@
---- nn.GatedLinearUnit(dim): a sigmoid(b), a and b the halves of the input along a dimension (the
--- last one).
--- Invariant: that dimension's size is even.
+--- nn.GatedLinearUnit(dim): y = a sigmoid(b), where a and b are the halves of the input along
+-- dimension dim (the last one).
+-- Invariant: the size of that dimension is even.
 -- @function nn.GatedLinearUnit
 -- @within nn transfer
 -- @as layer
@@ -18,7 +18,7 @@ function GatedLinearUnit:__init(dim)
    self.sigmoid = torch.Tensor()
 end
 
---- The two halves of the input along its dimension: values and gates.
+--- Returns the halves of the input along dim: values and gates.
 -- @function nn.GatedLinearUnit:halves
 -- @as author
 -- @param t tensor: the input

@@ -1,9 +1,9 @@
---- nn.GradientReversal(lambda): passes its input on and turns gradients around, times lambda (1).
--- Invariant: output is the input's own memory.
+--- nn.GradientReversal(lambda): returns its input; backward multiplies the gradient by -lambda.
+-- Invariant: output shares the input's memory.
 -- @function nn.GradientReversal
 -- @within nn transfer
 -- @as layer
--- @param lambda the factor of gradients (1)
+-- @param lambda factor of the gradient (1)
 -- @return a module; forward: any tensor -> the same
 -- @usage nn.GradientReversal(2):backward(torch.ones(2), torch.Tensor{1, 2}) --> [-2 -4]
 
@@ -16,7 +16,7 @@ function GradientReversal:__init(lambda)
    self.lambda = lambda or 1
 end
 
---- Another factor of the reversed gradient.
+--- Sets the factor of the reversed gradient.
 -- @function nn.GradientReversal:setLambda
 -- @as method
 -- @within nn transfer

@@ -1,9 +1,9 @@
---- nn.HardShrink(lambda): x where |x| > lambda, else 0.
+--- nn.HardShrink(lambda): y = x if |x| > lambda, 0 otherwise.
 -- Invariant: lambda is 0.5 if not given.
 -- @function nn.HardShrink
 -- @within nn transfer
 -- @as layer
--- @param lambda up to which |x| the output is 0 (0.5)
+-- @param lambda the threshold (0.5)
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.HardShrink(1):forward(torch.Tensor{-3, 0.5}) --> [-3 0]
 

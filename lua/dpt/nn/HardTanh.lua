@@ -1,10 +1,10 @@
---- nn.HardTanh(min, max, ip): x limited to min..max (-1..1).
+--- nn.HardTanh(min, max, ip): limits x to the range min..max (-1..1). ip computes in place.
 -- Invariant: the gradient is 0 at the bounds and outside.
 -- @function nn.HardTanh
 -- @within nn transfer
 -- @as layer
--- @param min the least output (-1)
--- @param max the largest output (1)
+-- @param min the lower bound (-1)
+-- @param max the upper bound (1)
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.HardTanh():forward(torch.Tensor{-3, 0.5}) --> [-1 0.5]
 

@@ -1,6 +1,6 @@
---- nn.HingeEmbeddingCriterion(margin): x where the target is 1, max(0, margin - x) where it is -1,
--- averaged.
--- Invariant: margin is 1 if not given; target may be a number for a single input.
+--- nn.HingeEmbeddingCriterion(margin): x if the target is 1, max(0, margin - x) if it is -1,
+-- averaged over the elements.
+-- Invariant: margin defaults to 1. For an input of one element the target may be a number.
 -- @function nn.HingeEmbeddingCriterion
 -- @within nn criterions
 -- @as criterion

@@ -1,5 +1,5 @@
---- nn.Identity(): returns what it gets, tensor or table.
--- Invariant: output is the input itself and gradInput gradOutput itself.
+--- nn.Identity(): returns its input, a tensor or a table, unchanged.
+-- Invariant: output is the input itself, gradInput is gradOutput itself.
 -- @function nn.Identity
 -- @within nn simple
 -- @as layer
@@ -15,7 +15,8 @@ function Identity:updateOutput(input)
    return input
 end
 
---- A table's entries are joined as nn.DataParallelTable says.
+--- Returns how the output was split. A table's entries are joined by nn.DataParallelTable's
+-- defaults.
 function Identity:outputSplit(split)
    return tonumber(split) and split
 end

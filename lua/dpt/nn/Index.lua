@@ -1,5 +1,5 @@
---- nn.Index(dimension): input is {tensor, indices}; the slices of the tensor that the indices name.
--- Invariant: a slice named twice gets both gradients; the indices get zeros.
+--- nn.Index(dimension): selects slices along a dimension. The input is {tensor, indices}.
+-- Invariant: the gradients of repeated indices are summed; the indices' gradient is zero.
 -- @function nn.Index
 -- @within nn simple
 -- @as layer

@@ -1,18 +1,17 @@
---- nn.IndexLinear(inputSize, outputSize): nn.Linear for sparse inputs in the form {keys, values}:
--- vectors, two tables of vectors (a batch), or, with a third entry, all keys and values of a batch
--- in one vector each and the samples' lengths.
--- Invariant: weight is inputSize x outputSize, a key names its row (key + offset + 1); weightDecay
--- shrinks only rows that took part. With normalize four columns stand before those of weight: the
--- largest magnitude that a key's values had in training, 1 / that, the factor of the row's steps (1
--- once it took part in training), and a learned number that is added to the values after they were
--- divided by the largest.
+--- nn.IndexLinear(inputSize, outputSize): nn.Linear for sparse inputs {keys, values}: two vectors;
+-- two tables of vectors (a batch); or, with a third entry, the keys and values of a batch, each in
+-- one vector, and the samples' lengths.
+-- Invariant: weight is inputSize x outputSize; row key + offset + 1 belongs to a key. weightDecay
+-- shrinks only rows that were used. With normalize, four columns precede those of weight: the
+-- largest magnitude of the key's values seen in training; its reciprocal; a factor for the row's
+-- updates (1 after use in training); and a learned number that is added to the normalized values.
 -- @function nn.IndexLinear
 -- @within nn linear
 -- @as layer
--- @param keysOffset what is added to each key (0)
--- @param weight a weight to take, in place of a new one
--- @param normalize true: values are divided by the largest that their key has had
--- @return a module; forward: {keys, values}, each a LongTensor and a tensor of one length ->
+-- @param keysOffset is added to each key (0)
+-- @param weight a tensor to use as the weight instead of a new one
+-- @param normalize true: divides values by the largest magnitude that their key has had
+-- @return a module; forward: {keys, values}, a LongTensor and a tensor of the same length ->
 --    outputSize; tables of them -> B x outputSize
 -- @usage nn.IndexLinear(100, 2):forward{torch.LongTensor{7, 30}, torch.Tensor{1, 2}}:size()
 --    --> 2
@@ -26,10 +25,10 @@ local IndexLinear, parent = torch.class('nn.IndexLinear', 'nn.Module')
 
 local PEAK, INVERSE, RATE, SHIFT, EXTRA = 1, 2, 3, 4, 4
 
---- @param doGradInput whether updateGradInput computes anything (false)
--- @param keysOffset what the first key is counted from: key 0 is row keysOffset (0)
--- @param weight tensors to use instead of new ones, here and for bias
--- @param normalize whether values are divided by their key's largest
+--- @param doGradInput true: updateGradInput computes a gradient (false)
+-- @param keysOffset key 0 is row keysOffset (0)
+-- @param weight a tensor to use instead of a new one, as is bias
+-- @param normalize true: divides values by their key's largest magnitude
 function IndexLinear:__init(inputSize, outputSize, doGradInput, keysOffset, weight, bias, normalize)
    parent.__init(self)
    self.normalize = normalize and EXTRA or 0
@@ -41,7 +40,7 @@ function IndexLinear:__init(inputSize, outputSize, doGradInput, keysOffset, weig
    self.weightDecay = 0
    self.doGradInput = doGradInput or false
    self.offset = (keysOffset or 0) - 1
-   self.used = {} -- the rows of every accGradParameters since zeroGradParameters
+   self.used = {} -- rows of every accGradParameters since zeroGradParameters
 end
 
 function IndexLinear:reset(stdv)
@@ -58,7 +57,7 @@ local function checkVectors(keys, values)
    end
 end
 
--- The sample of every key, as index tensor.
+-- Returns the sample of each key, as an index tensor.
 local function samples(lengths, like)
    local list = {}
    for sample, length in ipairs(lengths) do
@@ -68,7 +67,7 @@ local function samples(lengths, like)
    return index:resize(#list):copy(torch.LongTensor(list))
 end
 
--- Brings an input into self.rows (which row of weight), self.values and self.sample.
+-- Converts an input to self.rows (rows of weight), self.values and self.sample.
 function IndexLinear:_flatten(input)
    if type(input) ~= 'table' then fail('nn.IndexLinear: wanted {keys, values}') end
    local keys, values, lengths = input[1], input[2], input[3]
@@ -96,20 +95,20 @@ function IndexLinear:_flatten(input)
    self.rows:add(self.offset + 1)
 end
 
--- Every row of a matrix times the number that goes with it.
+-- Multiplies each row of a matrix by its number.
 local function weighted(rows, numbers)
    return rows:cmul(numbers:contiguous():view(-1, 1):expandAs(rows))
 end
 
--- The columns that are multiplied with values, of whole rows.
+-- Returns the columns of whole rows that are multiplied with values.
 local function outputs(self, rows) return rows:narrow(2, self.normalize + 1, self.outputSize) end
 
--- The values over the largest of their key, which they may raise in training.
+-- Returns the values divided by their key's largest magnitude, which training updates.
 local function normalized(self)
    local weight, values = self.weight, self.values
    local size = torch.abs(values)
    if self.train then
-      local peaks, order = torch.sort(size) -- the largest of a key is written last
+      local peaks, order = torch.sort(size) -- a key's largest value is written last
       local rows = self.rows:index(1, order)
       peaks:cmax(weight:select(2, PEAK):index(1, rows))
       weight:select(2, PEAK):indexCopy(1, rows, peaks)
@@ -135,7 +134,7 @@ function IndexLinear:updateOutput(input)
    return self.output
 end
 
--- The gradient of the row of every key, and gradOutput as matrix.
+-- Returns the gradient of the row of each key, and gradOutput as a matrix.
 local function gradients(self, gradOutput)
    local g = gradOutput:contiguous():view(self.count, self.outputSize)
    local rows = g:index(1, self.sample)
@@ -155,7 +154,7 @@ function IndexLinear:accGradParameters(_, gradOutput, scale)
    table.insert(self.used, self.rows)
 end
 
--- Shrinks rows of weight.
+-- Applies weight decay to rows of weight.
 local function decay(self, rows)
    if self.weightDecay == 0 then return end
    local step = self.weight:index(1, rows):mul(-self.weightDecay)
@@ -175,7 +174,7 @@ function IndexLinear:accUpdateGradParameters(_, gradOutput, lr)
    if self.normalize > 0 then self.weight:select(2, RATE):indexFill(1, self.rows, 0) end
 end
 
---- The gradient as {keys, values} of all rows, in the form that the input has.
+--- Returns the gradient as {keys, values} of all rows, in the input's format.
 function IndexLinear:updateGradInput(_, gradOutput)
    self.gradInput = {}
    if not self.doGradInput then return self.gradInput end

@@ -1,7 +1,7 @@
---- nn.Jacobian and nn.SparseJacobian: compare gradients of modules with differences of their
--- outputs; the sparse one takes rows {index, value} as input and looks at the values alone.
--- Invariant: matrices are (elements of the input or parameter) x (elements of the output); tensors
--- that are changed for a difference get their values back.
+--- nn.Jacobian and nn.SparseJacobian: compare gradients of modules with finite differences. The
+-- sparse one takes rows {index, value} as input and differentiates by the values only.
+-- Invariant: matrices are (elements of the input or parameter) x (elements of the output). Tensors
+-- that are perturbed get their values back.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -10,7 +10,7 @@ local function elements(t)
    return t:storage() and t:view(t:nElement()) or t
 end
 
--- Calls f(i) with element i of gradOutput 1 and all others 0.
+-- Calls f(i, gradOutput) for each output element i, with gradOutput 1 at i and 0 elsewhere.
 local function eachOutput(module, input, f)
    module:forward(input)
    local output = module.output
@@ -23,7 +23,7 @@ local function eachOutput(module, input, f)
    end
 end
 
--- Random values between minval (-2) and maxval (2).
+-- Fills t with random values between minval (-2) and maxval (2).
 local function randomize(t, minval, maxval)
    minval, maxval = minval or -2, maxval or 2
    t:copy(torch.rand(t:nElement()):mul(maxval - minval):add(minval))
@@ -33,15 +33,15 @@ local function difference(a, b)
    return a:add(-1, b):abs():max()
 end
 
--- What Jacobian and SparseJacobian share: their first parameter `values`, a function, returns what
--- counts of an input or its gradient, as a vector.
+-- Functions of both tables. Their first parameter is a function `values`, which returns the
+-- elements of an input, or of its gradient, that are differentiated, as a vector.
 local shared = {}
 
---- The Jacobian by backward: of the input, or of a parameter.
+--- Returns the Jacobian with respect to the input, or to a parameter, computed by backward.
 -- @function nn.Jacobian.backward
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: at which it is taken
+-- @param input tensor: the point of evaluation
 -- @param param? tensor: a parameter
 -- @param dparam? tensor: its gradient
 -- @return elements of the input (or parameter) x elements of the output
@@ -59,11 +59,11 @@ function shared.backward(values, module, input, param, dparam)
    return matrix
 end
 
---- The matrix of a parameter as accUpdateGradParameters leaves it with a rate of 1.
+--- Returns a parameter after accUpdateGradParameters with learning rate 1, for each output element.
 -- @function nn.Jacobian.backwardUpdate
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: at which it is taken
+-- @param input tensor: the point of evaluation
 -- @param param tensor: a parameter
 -- @return elements of the parameter x elements of the output
 -- @usage local m = nn.Add(1)
@@ -87,13 +87,13 @@ function shared.backwardUpdate(_, module, input, param)
    return matrix
 end
 
---- The Jacobian by differences: of the input, or of a parameter.
+--- Returns the Jacobian with respect to the input, or to a parameter, by central differences.
 -- @function nn.Jacobian.forward
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: at which it is taken
+-- @param input tensor: the point of evaluation
 -- @param param? tensor: a parameter
--- @param perturbation? number: half the distance of the two points (1e-6)
+-- @param perturbation? number: half the distance between the two points (1e-6)
 -- @return elements of the input (or parameter) x elements of the output
 -- @usage nn.Jacobian.forward(nn.Square(), torch.Tensor{3}) --> [6]
 function shared.forward(values, module, input, param, perturbation)
@@ -113,13 +113,13 @@ function shared.forward(values, module, input, param, perturbation)
    return matrix
 end
 
---- What accUpdateGradParameters should leave: the parameter less the matrix by differences.
+--- Returns the expected result of backwardUpdate: the parameter minus the Jacobian by differences.
 -- @function nn.Jacobian.forwardUpdate
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: at which it is taken
+-- @param input tensor: the point of evaluation
 -- @param param tensor: a parameter
--- @param perturbation? number: half the distance of the two points (1e-6)
+-- @param perturbation? number: half the distance between the two points (1e-6)
 -- @return elements of the parameter x elements of the output
 -- @usage local m = nn.Add(1)
 --    m.bias:fill(3)
@@ -130,14 +130,15 @@ function shared.forwardUpdate(values, module, input, param, perturbation)
    return matrix:mul(-1):add(1, column:view(-1, 1):expandAs(matrix))
 end
 
---- The largest difference of the input's two Jacobians, at random values.
+--- Returns the largest difference between the input's Jacobians by forward and by backward, at
+-- random values.
 -- @function nn.Jacobian.testJacobian
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: gets the values
--- @param minval? number: the least (-2)
--- @param maxval? number: the largest (2)
--- @param perturbation? number: half the distance of the two points (1e-6)
+-- @param input tensor: is filled with random values
+-- @param minval? number: the lower bound (-2)
+-- @param maxval? number: the upper bound (2)
+-- @param perturbation? number: half the distance between the two points (1e-6)
 -- @return a number
 -- @usage ('%.4f'):format(nn.Jacobian.testJacobian(nn.Linear(3, 2), torch.Tensor(3))) --> 0.0000
 function shared.testJacobian(values, module, input, minval, maxval, perturbation)
@@ -146,16 +147,17 @@ function shared.testJacobian(values, module, input, minval, maxval, perturbation
       shared.backward(values, module, input))
 end
 
---- The largest difference of a parameter's two Jacobians, at random values.
+--- Returns the largest difference between a parameter's Jacobians by forward and by backward, at
+-- random values.
 -- @function nn.Jacobian.testJacobianParameters
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: gets random values
--- @param param tensor: a parameter, gets random values
+-- @param input tensor: is filled with random values
+-- @param param tensor: a parameter, is filled with random values
 -- @param dparam tensor: its gradient
--- @param minval? number: the least (-2)
--- @param maxval? number: the largest (2)
--- @param perturbation? number: half the distance of the two points (1e-6)
+-- @param minval? number: the lower bound (-2)
+-- @param maxval? number: the upper bound (2)
+-- @param perturbation? number: half the distance between the two points (1e-6)
 -- @return a number
 -- @usage local m = nn.Linear(3, 2)
 --    local far = nn.Jacobian.testJacobianParameters(m, torch.Tensor(3), m.weight, m.gradWeight)
@@ -168,15 +170,16 @@ function shared.testJacobianParameters(values, module, input, param, dparam, min
       shared.backward(values, module, input, param, dparam))
 end
 
---- The largest difference of a parameter's two updates, at random values.
+--- Returns the largest difference between a parameter's updates by forwardUpdate and
+-- backwardUpdate, at random values.
 -- @function nn.Jacobian.testJacobianUpdateParameters
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: gets random values
--- @param param tensor: a parameter, gets random values
--- @param minval? number: the least (-2)
--- @param maxval? number: the largest (2)
--- @param perturbation? number: half the distance of the two points (1e-6)
+-- @param input tensor: is filled with random values
+-- @param param tensor: a parameter, is filled with random values
+-- @param minval? number: the lower bound (-2)
+-- @param maxval? number: the upper bound (2)
+-- @param perturbation? number: half the distance between the two points (1e-6)
 -- @return a number
 -- @usage local m = nn.Linear(3, 2)
 --    local far = nn.Jacobian.testJacobianUpdateParameters(m, torch.Tensor(3), m.bias)
@@ -189,14 +192,14 @@ function shared.testJacobianUpdateParameters(values, module, input, param, minva
       shared.backwardUpdate(values, module, input, param))
 end
 
---- The largest differences of output and gradInput between a module and what a file has of it after
--- clearState, which must return the module.
+--- Returns the largest differences in output and gradInput between a module and its copy that was
+-- serialized after clearState, which must return the module.
 -- @function nn.Jacobian.testIO
 -- @as jacobian
 -- @param module module: any; is cleared
 -- @param input tensor: any
--- @param minval? number: the least value of the output's gradient (-2)
--- @param maxval? number: the largest (2)
+-- @param minval? number: lower bound of the output's gradient (-2)
+-- @param maxval? number: its upper bound (2)
 -- @return two numbers
 -- @usage nn.Jacobian.testIO(nn.Linear(3, 2), torch.ones(3)) --> 0, 0
 function shared.testIO(_, module, input, minval, maxval)
@@ -217,13 +220,13 @@ function shared.testIO(_, module, input, minval, maxval)
    return difference(output, again), gradInput:nElement() > 0 and difference(gradInput, back) or 0
 end
 
---- How far the ways to update a parameter are apart: by accGradParameters and updateParameters, by
--- accUpdateGradParameters, by backwardUpdate, alone and shared.
+--- Returns the differences between the ways to update a parameter: accGradParameters with
+-- updateParameters, accUpdateGradParameters (also with shared parameters), and backwardUpdate.
 -- @function nn.Jacobian.testAllUpdate
 -- @as jacobian
 -- @param module module: any
--- @param input tensor: at which it is taken
--- @param weight string: a field, as 'weight'
+-- @param input tensor: the point of evaluation
+-- @param weight string: a field, for example 'weight'
 -- @param gradWeight string: the field of its gradient
 -- @return a table name -> difference
 -- @usage local m = nn.Linear(3, 2)
@@ -259,7 +262,7 @@ function shared.testAllUpdate(_, module, input, weight, gradWeight)
    return errors
 end
 
--- nn.Jacobian's functions, or nn.SparseJacobian's.
+-- Returns nn.Jacobian's or nn.SparseJacobian's functions.
 local function over(values)
    local functions = {}
    for name, f in pairs(shared) do
@@ -268,7 +271,7 @@ local function over(values)
    return functions
 end
 
---- Compares gradients of modules with differences of their outputs.
+--- Compares gradients of modules with finite differences.
 -- @field nn.Jacobian
 -- @as jacobian
 -- @return a table of functions
@@ -276,16 +279,17 @@ end
 nn.Jacobian = over(elements)
 nn.SparseJacobian = over(function(t) return t:select(2, 2) end)
 
--- Checks of nn.hessian: F is half the sum of the squares of a module's outputs, whose second
--- derivatives by the outputs are 1.
+-- Checks of nn.hessian. The function is half the sum of the squares of a module's outputs, whose
+-- second derivative by each output is 1.
 local Jacobian = nn.Jacobian
 
---- The diagonal of the Hessian of half the outputs' squares by nn.hessian's functions.
+--- Returns the diagonal of the Hessian of half the outputs' squares, computed by nn.hessian's
+-- methods.
 -- @function nn.Jacobian.backwardDiagHessian
 -- @as jacobian
 -- @param module module: any, after nn.hessian.enable()
--- @param input tensor: at which it is taken
--- @param name string: the field that holds it, as 'diagHessianInput'
+-- @param input tensor: the point of evaluation
+-- @param name string: the field of the diagonal, for example 'diagHessianInput'
 -- @return a tensor
 -- @usage local pool, got = require('threads').Threads(1)
 --    pool:addjob(function() nn.hessian.enable() local m = nn.Linear(1, 1)
@@ -305,13 +309,13 @@ function Jacobian.backwardDiagHessian(module, input, name)
    return module[name]
 end
 
---- The diagonal of the Hessian from first derivatives, for a module that is linear in its input and
--- parameters.
+--- Returns the diagonal of the Hessian from first derivatives, for a module that is linear in its
+-- input and its parameters.
 -- @function nn.Jacobian.linearModuleDiagHessian
 -- @as jacobian
--- @param module module: as nn.Linear
--- @param input tensor: at which it is taken
--- @param name string: the field of the gradient, as 'gradInput'
+-- @param module module: a linear one, for example nn.Linear
+-- @param input tensor: the point of evaluation
+-- @param name string: the field of the gradient, for example 'gradInput'
 -- @return a tensor
 -- @usage local m = nn.Linear(1, 1)
 --    m.weight:fill(3)
@@ -334,19 +338,19 @@ function Jacobian.linearModuleDiagHessian(module, input, name)
    return diagonal
 end
 
---- The largest difference of the two diagonals, at random inputs; the names with Input, Weight and
--- Bias know their fields.
+--- Returns the largest difference between the two diagonals at random inputs. The variants for
+-- Input, Weight and Bias set the fields themselves.
 -- @function nn.Jacobian.testDiagHessian
 -- @as jacobian
 -- @also nn.Jacobian.testDiagHessianInput()
 -- @also nn.Jacobian.testDiagHessianWeight()
 -- @also nn.Jacobian.testDiagHessianBias()
--- @param module module: as nn.Linear, after nn.hessian.enable()
--- @param input tensor: gets the values
--- @param gradient string: the field of the gradient, as 'gradInput'
--- @param diagonal string: the field of the diagonal, as 'diagHessianInput'
--- @param minval? number: the least (-2)
--- @param maxval? number: the largest (2)
+-- @param module module: a linear one, for example nn.Linear, after nn.hessian.enable()
+-- @param input tensor: is filled with random values
+-- @param gradient string: the field of the gradient, for example 'gradInput'
+-- @param diagonal string: the field of the diagonal, for example 'diagHessianInput'
+-- @param minval? number: the lower bound (-2)
+-- @param maxval? number: the upper bound (2)
 -- @return a number
 -- @usage local pool, far = require('threads').Threads(1)
 --    pool:addjob(function()
@@ -370,10 +374,10 @@ for _, name in ipairs{'Input', 'Weight', 'Bias'} do
    end
 end
 
---- What functions of nn.Jacobian have in common, for the reference.
+--- Common properties of nn.Jacobian's functions, for the reference.
 -- @pattern jacobian
 -- @within nn for authors
 -- @follows Torch7's nn.Jacobian
--- @raise what the module raises
+-- @raise any error of the module
 
 return Jacobian

@@ -1,11 +1,13 @@
---- nn.JoinTable(dimension, nInputDims): joins the tensors of the input table along a dimension.
--- Invariant: a negative dimension counts from the end; with nInputDims an input of one more
--- dimension is a batch, whose dimension is not counted. The output has the module's type, each
--- gradInput that of its input.
+--- nn.JoinTable(dimension, nInputDims): concatenates the tensors of the input table along a
+-- dimension.
+-- Invariant: a negative dimension counts from the end. Inputs with nInputDims + 1 dimensions are
+-- batches, and dimension then does not count the batch. The output has the module's type, each
+-- gradInput its input's.
 -- @function nn.JoinTable
 -- @within nn tables
 -- @as layer
--- @return a module; forward: a table of tensors alike but for one size, of any types -> one tensor
+-- @return a module; forward: a table of tensors that agree in all sizes but one, of any types ->
+--    one tensor
 -- @usage nn.JoinTable(1):forward{torch.ones(2, 3), torch.ones(4, 3)}:size() --> 6x3
 
 local torch = require 'dpt.tensor'

@@ -1,12 +1,13 @@
---- nn.Kmeans(k, dim [, scale]): the number of the nearest of k centers for every row of a matrix.
--- Invariant: weight are the centers (k x dim), loss is the sum of squared distances of the last
--- forward; a step of updateParameters(1) moves each center to the mean of its rows. The criterion
--- is its own, so gradInput is 0.
+--- nn.Kmeans(k, dim [, scale]): returns the index of the nearest of k centers for each row of a
+-- matrix.
+-- Invariant: weight holds the centers (k x dim); loss is the sum of squared distances in the last
+-- forward. updateParameters(1) moves each center to the mean of its rows. The module has its own
+-- loss, so gradInput is 0.
 -- @function nn.Kmeans
 -- @within nn linear
 -- @as layer
--- @param k how many centers
--- @param scale how far centers move in an update (1)
+-- @param k number of centers
+-- @param scale step size of the centers in an update (1)
 -- @return a module; forward: B x dim -> B numbers 1..k
 -- @usage nn.Kmeans(2, 3):forward(torch.ones(5, 3)):size() --> 5
 
@@ -15,7 +16,7 @@ local fail = require 'dpt.ffi'.fail
 
 local Kmeans, parent = torch.class('nn.Kmeans', 'nn.Module')
 
---- @param scale of the gradients, instead of the one that backward is called with
+--- @param scale of the gradients, replaces the argument of backward
 function Kmeans:__init(k, dim, scale)
    parent.__init(self)
    if not (k > 0 and dim > 0) then
@@ -40,7 +41,7 @@ function Kmeans:_check(input, rows)
    end
 end
 
---- The centers become rows of input, drawn at random.
+--- Sets the centers to random rows of input.
 -- @function nn.Kmeans:initRandom
 -- @as method
 -- @within nn linear
@@ -54,7 +55,7 @@ function Kmeans:initRandom(input)
    for i = 1, self.k do self.weight[i]:copy(input[torch.random(input:size(1))]) end
 end
 
--- Squared distances of all rows of input from the centers first..last, N x (last - first + 1).
+-- Returns the squared distances of all rows from the centers first..last, N x (last - first + 1).
 local function distances(self, input, first, last)
    local result = self.weight.new(input:size(1), last - first + 1)
    for i = first, last do
@@ -64,12 +65,12 @@ local function distances(self, input, first, last)
    return result
 end
 
---- Centers far from each other (kmeans++): each next one is drawn among the farthest rows.
+--- Sets centers far from each other (kmeans++): draws each next one among the farthest rows.
 -- @function nn.Kmeans:initKmeansPlus
 -- @as method
 -- @within nn linear
 -- @param input tensor: N x dim
--- @param p? number: share of the rows that are too near to be drawn (0.95)
+-- @param p? number: fraction of rows that are too near to be drawn (0.95)
 -- @return nothing
 -- @usage local m, x = nn.Kmeans(2, 1), torch.Tensor{{1}, {1}, {9}, {9}}
 --    m:initKmeansPlus(x, 0.5)

@@ -1,5 +1,5 @@
---- nn.L1Cost(): the sum of |x|.
--- Invariant: it takes no target.
+--- nn.L1Cost(): the L1 norm of the input, sum |x|.
+-- Invariant: it has no target.
 -- @function nn.L1Cost
 -- @within nn criterions
 -- @as criterion

@@ -1,6 +1,6 @@
---- nn.L1HingeEmbeddingCriterion(margin): d = |x1 - x2|_1 for a pair of vectors; the loss is d where
--- the target is 1 and max(0, margin - d) where it is -1.
--- Invariant: the target is a number, so forward reads the distance.
+--- nn.L1HingeEmbeddingCriterion(margin): with d = |x1 - x2|_1 of two vectors, the loss is d if the
+-- target is 1 and max(0, margin - d) if it is -1.
+-- Invariant: the sign of the target decides on the host, so forward waits for the distance.
 -- @function nn.L1HingeEmbeddingCriterion
 -- @within nn criterions
 -- @as criterion

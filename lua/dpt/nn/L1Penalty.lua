@@ -1,14 +1,15 @@
---- nn.L1Penalty(l1weight, sizeAverage, provideOutput): passes its input on, adds the gradient of
--- l1weight |x|_1 on the way back and leaves that penalty in the field loss.
--- Invariant: loss is a number, so forward reads one value; with provideOutput false the gradient is
--- the penalty's alone. Where the module has a part of a batch (nn.DataParallelTable,
--- nn.DistributedDataParallel) loss is the part's, and the parts' gradients add up to that of the
+--- nn.L1Penalty(l1weight, sizeAverage, provideOutput): returns its input and stores the penalty
+-- l1weight |x|_1 in the field loss; backward adds the penalty's gradient. With sizeAverage the
+-- penalty is divided by the element count.
+-- Invariant: loss is a number, so forward waits for one value. With provideOutput = false the
+-- gradient is the penalty's alone. If the module gets part of a batch (nn.DataParallelTable,
+-- nn.DistributedDataParallel), loss is the part's, and the parts' gradients sum to that of the
 -- whole batch.
 -- @function nn.L1Penalty
 -- @within nn transfer
 -- @as layer
--- @param l1weight the factor of the penalty
--- @param provideOutput false: the output is the penalty alone
+-- @param l1weight factor of the penalty
+-- @param provideOutput false: backward ignores gradOutput
 -- @return a module; forward: any tensor -> the same
 -- @usage nn.L1Penalty(0.1):forward(torch.Tensor{-1, 2}) --> [-1 2]
 
@@ -24,12 +25,12 @@ function L1Penalty:__init(l1weight, sizeAverage, provideOutput)
    self.provideOutput = provideOutput == nil and true or provideOutput
 end
 
---- The part of the batch that the pass has: what a module declares which adds the gradient of a
--- loss of its own in its backward, so that parts of a batch add up to the whole one's. In passes of
--- nn.DataParallelTable and nn.DistributedDataParallel it is a table {share = n}: a loss that is a
--- mean over the batch counts n times (the part's rows / all rows), one that is a sum over the batch
--- counts once. share is nil where it is unknown (noSync of several ranks, updateGradInput by
--- itself): then such a module raises.
+--- The part of the batch that a pass handles. A module whose backward adds the gradient of its own
+-- loss declares this field, so that parts of a batch sum to the whole. In passes of
+-- nn.DataParallelTable and nn.DistributedDataParallel it is a table {share = n}: multiply a loss
+-- that is a mean over the batch by n (the part's rows / all rows), and one that is a sum by 1.
+-- share is nil where it is unknown (in noSync of several ranks, and in updateGradInput alone): such
+-- a module then raises.
 -- @field nn.L1Penalty.batchPart
 -- @as author
 -- @follows dpt's own
@@ -37,7 +38,8 @@ end
 -- @usage nn.L1Penalty.batchPart, nn.Linear.batchPart --> false, nil
 L1Penalty.batchPart = false
 
---- The penalty's weight for an input, divided by its elements if sizes are averaged.
+--- Returns the penalty's weight for an input: l1weight, divided by the element count with
+-- sizeAverage.
 -- @function nn.L1Penalty:weightFor
 -- @as author
 -- @param input tensor: of any size

@@ -1,5 +1,6 @@
---- nn.LSTM(inputSize, outputSize, rho): one step at a time of cudnn.LSTM's cell.
--- Invariant: it is an nn.StepRNN; the package rnn's other options do not exist.
+--- nn.LSTM(inputSize, outputSize, rho): a long short-term memory with the cell of cudnn.LSTM, one
+-- step per call.
+-- Invariant: it is an nn.StepRNN; other options of the package rnn are not supported.
 -- @function nn.LSTM
 -- @within nn recurrent
 -- @as recurrent

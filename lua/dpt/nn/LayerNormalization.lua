@@ -1,10 +1,10 @@
---- nn.LayerNormalization(nOutput, bias, eps, affine): for a batch of one row: x less its mean,
--- divided by its deviation, times a learned weight plus a learned bias (affine). For more rows, as
--- in Torch7, the result of a row depends on the other rows: with N means, one for each row, mean
--- k mod N is subtracted from element k of the whole batch (from 0); each row is then divided by its
--- norm.
--- Normalization of each row by itself, as PyTorch's nn.LayerNorm, is not a module yet;
--- docs/from-pytorch.md makes it of others.
+--- nn.LayerNormalization(nOutput, bias, eps, affine): layer normalization as in Torch7. A batch of
+-- one row is normalized to (x - mean) / deviation, then multiplied by a learned weight and shifted
+-- by a learned bias (affine). With more rows, as in Torch7, the result of a row depends on the
+-- others: of the N rows' means, mean k mod N is subtracted from element k of the whole batch
+-- (counted from 0); each row is then divided by its norm.
+-- Normalization of each row by itself, as in PyTorch's nn.LayerNorm, is not available as a module;
+-- docs/from-pytorch.md builds it from others.
 -- Invariant: it is Torch7's chain of modules.
 -- @function nn.LayerNormalization
 -- @within nn normalization

@@ -1,10 +1,10 @@
---- nn.LeakyReLU(negval, ip): x where x > 0, negval x (0.01 x) elsewhere. As in Torch7 a
--- boolean negval counts as none.
--- Invariant: in place negval is not negative, so that the output has the input's sign.
+--- nn.LeakyReLU(negval, ip): y = x if x > 0, negval x otherwise. ip computes in place.
+-- Invariant: in place negval is not negative, so the output has the input's sign. As in Torch7, a
+-- boolean negval is ignored.
 -- @function nn.LeakyReLU
 -- @within nn transfer
 -- @as layer
--- @param negval the slope for x < 0 (0.01), or true for in place
+-- @param negval the slope for x < 0 (0.01)
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.LeakyReLU(0.1):forward(torch.Tensor{-1, 2}) --> [-0.1 2]
 

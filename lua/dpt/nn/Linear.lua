@@ -1,5 +1,5 @@
---- nn.Linear(inputSize, outputSize, bias): y = W x + b for a vector or every row of a matrix.
--- Invariant: weight is outputSize x inputSize; without bias there is no field bias.
+--- nn.Linear(inputSize, outputSize, bias): y = W x + b for a vector or each row of a matrix.
+-- Invariant: weight is outputSize x inputSize. With bias = false there is no field bias.
 -- @function nn.Linear
 -- @within nn linear
 -- @as layer
@@ -22,7 +22,7 @@ function Linear:__init(inputSize, outputSize, bias)
    self:reset()
 end
 
---- Makes the field addBuffer a vector of ones, one for each row; for classes derived from it.
+--- Resizes the field addBuffer to a vector of ones, one per row; for subclasses.
 -- @function nn.Linear:updateAddBuffer
 -- @as author
 -- @param input tensor: N x inputSize
@@ -37,7 +37,7 @@ function Linear:updateAddBuffer(input)
    end
 end
 
---- Takes the bias away.
+--- Removes the bias.
 -- @function nn.Linear:noBias
 -- @as method
 -- @within nn linear
@@ -49,7 +49,7 @@ function Linear:noBias()
    return self
 end
 
---- Uniform in +-stdv sqrt(3), or +-1/sqrt(inputSize) without stdv.
+--- Draws weight and bias uniformly from +-stdv sqrt(3), or from +-1/sqrt(inputSize) without stdv.
 function Linear:reset(stdv)
    stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.weight:size(2))
    self.weight:uniform(-stdv, stdv)
@@ -74,7 +74,7 @@ function Linear:accGradParameters(input, gradOutput, scale)
       scale or 1)
 end
 
--- No weight is read after the update, so sharing needs no gradient of its own.
+-- The weight is not read after the update, so shared weights need no gradient buffer.
 Linear.sharedAccUpdateGradParameters = parent.defaultAccUpdateGradParameters
 
 function Linear:__tostring__()

@@ -1,10 +1,11 @@
---- nn.LinearWeightNorm(inputSize, outputSize, bias, eps): nn.Linear whose rows are g v / |v|.
--- Invariant: v (outputSize x inputSize) and g (outputSize x 1) are learned, weight is made from
--- them at each forward; norms get eps (1e-16) under the root.
+--- nn.LinearWeightNorm(inputSize, outputSize, bias, eps): nn.Linear with weight normalization: each
+-- row of the weight is g v / |v|.
+-- Invariant: v (outputSize x inputSize) and g (outputSize x 1) are learned; forward computes weight
+-- from them. eps is added to |v|^2.
 -- @function nn.LinearWeightNorm
 -- @within nn linear
 -- @as layer
--- @param eps the least norm that divides (1e-16)
+-- @param eps avoids division by zero (1e-16)
 -- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize
 -- @usage nn.LinearWeightNorm(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
 
@@ -29,7 +30,7 @@ function LinearWeightNorm:parameters()
    return {self.v, self.g}, {self.gradV, self.gradG}
 end
 
--- |v| of every row, outputSize x 1
+-- Returns |v| of each row, outputSize x 1.
 local function lengths(self)
    return torch.cmul(self.v, self.v):sum(2):add(self.eps):sqrt()
 end
@@ -52,12 +53,12 @@ function LinearWeightNorm:initFromWeight(weight)
    return self
 end
 
---- A module that computes what an nn.Linear does.
+--- Returns an nn.LinearWeightNorm that computes the same function as an nn.Linear.
 -- @function nn.LinearWeightNorm.fromLinear
 -- @as method
 -- @within nn linear
 -- @also nn.LinearWeightNorm:fromLinear()
--- @param linear nn.Linear: whose weight and bias are copied
+-- @param linear nn.Linear: its weight and bias are copied
 -- @return an nn.LinearWeightNorm
 -- @usage local l = nn.Linear(2, 3)
 --    l.weight:fill(2)
@@ -72,7 +73,7 @@ function LinearWeightNorm.fromLinear(linear)
    return module:initFromWeight()
 end
 
---- An nn.Linear that computes what this module does.
+--- Returns an nn.Linear that computes the same function as this module.
 -- @function nn.LinearWeightNorm:toLinear
 -- @as method
 -- @within nn linear
@@ -87,7 +88,7 @@ function LinearWeightNorm:toLinear()
    return module
 end
 
---- Computes the weight of v and g: g v / |v|.
+--- Computes the weight from v and g: g v / |v|.
 -- @function nn.LinearWeightNorm:updateWeightMatrix
 -- @as author
 -- @return nothing
@@ -111,13 +112,13 @@ function LinearWeightNorm:accGradParameters(input, gradOutput, scale)
    local norms = lengths(self)
    local unit = torch.cdiv(self.v, norms:expandAs(self.v))
    local gradG = torch.cmul(self.gradWeight, unit):sum(2)
-   local factor = torch.cdiv(self.g, norms) -- before gradG is added, which may be g itself
+   local factor = torch.cdiv(self.g, norms) -- read before gradG is added, which may alias g
    self.gradG:add(1, gradG)
    local gradV = self.gradWeight:clone():addcmul(-1, unit, gradG:expandAs(unit))
    self.gradV:addcmul(1, gradV, factor:expandAs(gradV))
 end
 
--- gradWeight is only a buffer here, so the update goes by the gradients of v and g.
+-- gradWeight is only a buffer here; the update uses the gradients of v and g.
 function LinearWeightNorm:defaultAccUpdateGradParameters(input, gradOutput, lr)
    local gradV, gradG, gradBias = self.gradV, self.gradG, self.gradBias
    self.gradV, self.gradG, self.gradBias = self.v, self.g, self.bias

@@ -1,4 +1,4 @@
---- nn.Log(): the natural logarithm, element by element.
+--- nn.Log(): y = ln x, element by element.
 -- Invariant: backward uses the input.
 -- @function nn.Log
 -- @within nn transfer

@@ -1,5 +1,5 @@
---- nn.LogSigmoid(): log(1 / (1 + e^-x)), element by element.
--- Invariant: exact also far from 0.
+--- nn.LogSigmoid(): y = log(1 / (1 + e^-x)), element by element.
+-- Invariant: accurate for large |x|, too.
 -- @function nn.LogSigmoid
 -- @within nn transfer
 -- @as layer

@@ -1,5 +1,6 @@
---- nn.LogSoftMax(): the logarithm of nn.SoftMax.
--- Invariant: it is exact also where SoftMax is 0.
+--- nn.LogSoftMax(): y_i = log(exp(x_i) / sum_j exp(x_j)), over the features of each sample or
+-- pixel.
+-- Invariant: finite and accurate even where SoftMax underflows to 0.
 -- @function nn.LogSoftMax
 -- @within nn transfer
 -- @as layer

@@ -1,7 +1,7 @@
---- nn.LookupTable(nIndex, nOutput, paddingValue, maxNorm, normType): row i of the weight for every
--- number i of the input, a vector or a matrix of numbers 1..nIndex of any type.
--- Invariant: rows of the index paddingValue get no gradient; with maxNorm a row that is used is
--- first scaled down to that norm, in the weight itself.
+--- nn.LookupTable(nIndex, nOutput, paddingValue, maxNorm, normType): an embedding: returns row i of
+-- the weight for each index i of the input, a vector or a matrix of numbers 1..nIndex of any type.
+-- Invariant: the row of index paddingValue gets no gradient. With maxNorm, forward first scales the
+-- used rows whose norm exceeds it down to it, in the weight itself.
 -- @function nn.LookupTable
 -- @within nn linear
 -- @as layer
@@ -28,7 +28,7 @@ function LookupTable:__init(nIndex, nOutput, paddingValue, maxNorm, normType)
    self:reset()
 end
 
---- Gradients are divided by how often an index occurs in the input.
+--- Divides the gradient of each index by its number of occurrences in the input.
 -- @function nn.LookupTable:scaleGradByFreq
 -- @as method
 -- @within nn linear
@@ -43,7 +43,7 @@ function LookupTable:scaleGradByFreq()
    return self
 end
 
---- The index whose row gets no gradient.
+--- Sets the index whose row gets no gradient.
 -- @function nn.LookupTable:setPadding
 -- @as method
 -- @within nn linear
@@ -55,11 +55,11 @@ function LookupTable:setPadding(paddingValue)
    return self
 end
 
---- The largest norm of rows that are read; longer ones are scaled down.
+--- Sets the largest norm of rows that are used; forward scales longer ones down.
 -- @function nn.LookupTable:setMaxNorm
 -- @as method
 -- @within nn linear
--- @param maxNorm number: nil: any
+-- @param maxNorm number: nil: no limit
 -- @return the module
 -- @usage nn.LookupTable(5, 2):setMaxNorm(2).maxNorm --> 2
 function LookupTable:setMaxNorm(maxNorm)
@@ -67,11 +67,11 @@ function LookupTable:setMaxNorm(maxNorm)
    return self
 end
 
---- The exponent of that norm.
+--- Sets the exponent of that norm.
 -- @function nn.LookupTable:setNormType
 -- @as method
 -- @within nn linear
--- @param normType number: 2 for Euclid's
+-- @param normType number: 2 for the Euclidean norm
 -- @return the module
 -- @usage nn.LookupTable(5, 2):setNormType(1).normType --> 1
 function LookupTable:setNormType(normType)
@@ -79,7 +79,7 @@ function LookupTable:setNormType(normType)
    return self
 end
 
---- Without gradWeight: for accUpdateGradParameters only.
+--- Frees gradWeight: the module then supports accUpdateGradParameters only.
 -- @function nn.LookupTable:accUpdateOnly
 -- @as method
 -- @within nn linear
@@ -99,8 +99,8 @@ function LookupTable:reset(stdv)
    return self
 end
 
---- The input or, if it is no contiguous LongTensor, a copy in the field _input that is one; for
--- derived classes.
+--- Returns the input if it is a contiguous LongTensor, otherwise a copy in the field _input that is
+-- one; for subclasses.
 -- @function nn.LookupTable:makeInputContiguous
 -- @as author
 -- @param input tensor: of indices
@@ -115,14 +115,14 @@ function LookupTable:makeInputContiguous(input)
    return self._input:resize(input:size()):copy(input)
 end
 
---- The input as indices on the weight's side.
+--- Returns the input as indices on the weight's device.
 -- @function nn.LookupTable:indices
 -- @as author
 -- @param input tensor: of one or two dimensions
 -- @return a tensor
 -- @usage nn.LookupTable(5, 2):indices(torch.LongTensor{1, 2}):nElement() --> 2
 function LookupTable:indices(input)
-   if not torch.isTensor(input) or input:dim() > 2 then -- none: a vector without elements
+   if not torch.isTensor(input) or input:dim() > 2 then -- 0: a vector without elements
       fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
          torch.isTensor(input) and input:dim() or torch.type(input))
    end
@@ -133,7 +133,7 @@ function effects.kinds.renorm(weight, indices, maxNorm, normType)
    lib.lookup_renorm(weight, indices, maxNorm, normType)
 end
 
---- Scales the rows of the weight that the indices name down to maxNorm.
+--- Scales the rows of the weight that the indices select down to maxNorm.
 -- @function nn.LookupTable:renorm
 -- @as author
 -- @param input tensor: of indices
@@ -157,7 +157,7 @@ function LookupTable:updateOutput(input)
    return self.output
 end
 
---- Numbers of rows have no gradient: zeros, in the input's type.
+--- Returns zeros in the input's type: indices have no gradient.
 function LookupTable:updateGradInput(input, _)
    if torch.type(self.gradInput) ~= torch.type(input) then self.gradInput = input.new() end
    if not self.gradInput:isSameSizeAs(input) then self.gradInput:resizeAs(input):zero() end

@@ -1,5 +1,4 @@
---- nn.LookupTableMaskZero(nIndex, nOutput): nn.LookupTable whose input may have the index 0, which
--- returns zeros.
+--- nn.LookupTableMaskZero(nIndex, nOutput): nn.LookupTable that returns zeros for index 0.
 -- Invariant: row i + 1 of the weight belongs to index i; row 1 is zero and gets no gradient.
 -- @function nn.LookupTableMaskZero
 -- @within nn recurrent

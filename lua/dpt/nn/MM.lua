@@ -1,5 +1,5 @@
---- nn.MM(transA, transB): the matrix product of the pair {A, B}, or of every pair of a batch.
--- Invariant: with transA (transB) the matrix enters transposed.
+--- nn.MM(transA, transB): the matrix product A B of a pair {A, B}, or of each pair of two batches.
+-- Invariant: with transA (transB) A (B) is transposed before the product.
 -- @function nn.MM
 -- @within nn linear
 -- @as layer
@@ -22,7 +22,7 @@ function MM:__init(transA, transB)
    self.gradInput = {torch.Tensor(), torch.Tensor()}
 end
 
--- result = a b, matrices or batches of them
+-- Computes result = a b, of matrices or batches of matrices.
 local function product(result, a, b)
    if a:dim() == 2 then
       result:resize(a:size(1), b:size(2))
@@ -36,7 +36,7 @@ local function turned(t, yes)
    return yes and t:transpose(t:dim() - 1, t:dim()) or t
 end
 
---- The two matrices, or batches of them, turned as asked for.
+--- Returns the two matrices, or batches, transposed as the options say; raises if they do not fit.
 -- @function nn.MM:operands
 -- @as author
 -- @param input table: two tensors

@@ -1,5 +1,5 @@
---- nn.MSECriterion(sizeAverage): (x - y)^2, summed.
--- Invariant: with sizeAverage (the default) the sum is divided by the element count.
+--- nn.MSECriterion(sizeAverage): the mean squared error, sum (x - y)^2 / n.
+-- Invariant: without sizeAverage (true by default) the sum is not divided by the element count n.
 -- @function nn.MSECriterion
 -- @within nn criterions
 -- @as criterion

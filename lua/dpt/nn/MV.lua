@@ -1,5 +1,5 @@
---- nn.MV(trans): the product of the pair {matrix, vector}, or of every pair of a batch.
--- Invariant: with trans the matrix enters transposed.
+--- nn.MV(trans): the product M v of a pair {matrix, vector}, or of each pair of two batches.
+-- Invariant: with trans the matrix is transposed before the product.
 -- @function nn.MV
 -- @within nn linear
 -- @as layer
@@ -19,7 +19,7 @@ function MV:__init(trans)
    self.gradInput = {torch.Tensor(), torch.Tensor()}
 end
 
---- Matrix and vector as batches; the matrix turned as asked for.
+--- Returns matrix and vector as batches, the matrix transposed as the option says.
 -- @function nn.MV:operands
 -- @as author
 -- @param input table: a matrix and a vector, or batches of them

@@ -1,10 +1,11 @@
---- nn.MapTable(module, shared): passes every entry of the input table to a copy of one module.
--- Invariant: module 1 is the one given; copies are made as entries come and share its parameters
--- and gradients (or the named fields, or nothing if shared is false).
+--- nn.MapTable(module, shared): applies clones of one module to the entries of the input table, one
+-- clone per entry.
+-- Invariant: module 1 is the given one. Clones are made on demand and share its parameters and
+-- gradients (or the named fields, or nothing if shared is false).
 -- @function nn.MapTable
 -- @within nn containers
 -- @as layer
--- @param shared the names of fields that all copies share
+-- @param shared a list of the fields that all clones share, or false
 -- @return a module; forward: a table of tensors -> a table of outputs
 -- @usage #nn.MapTable(nn.Linear(3, 2)):forward{torch.ones(3), torch.ones(3), torch.ones(3)}
 --    --> 3
@@ -40,13 +41,13 @@ function MapTable:_extend(n)
    end
 end
 
-local MOST = 2 ^ 20 -- copies: more of them are a mistake, or a day's work
+local MOST = 2 ^ 20 -- limit of clones; more are a mistake, or a day's work
 
---- Makes exactly n copies.
+--- Resizes the list to exactly n clones.
 -- @function nn.MapTable:resize
 -- @as method
 -- @within nn tables
--- @param n number: how many
+-- @param n number: of clones
 -- @return nothing
 -- @usage local m = nn.MapTable(nn.Tanh())
 --    m:resize(3)
@@ -60,7 +61,7 @@ function MapTable:resize(n)
    for i = n + 1, #self.modules do self.modules[i] = nil end
 end
 
---- Sets the module that is copied; a MapTable has one. nil sets none.
+--- Sets the module that is cloned; it can be set once. nil sets none.
 function MapTable:add(module)
    if self.module then
       raise('nn.MapTable: add takes one module and there is one already')
@@ -106,7 +107,7 @@ function MapTable:accUpdateGradParameters(input, gradOutput, lr)
    end
 end
 
--- Copies that share parameters share gradients, so one of them does.
+-- Clones that share parameters share gradients, so zeroing the first one's is enough.
 function MapTable:zeroGradParameters()
    if self.module then
       if self.shared then self.module:zeroGradParameters() else parent.zeroGradParameters(self) end
@@ -123,7 +124,7 @@ function MapTable:updateParameters(learningRate)
    end
 end
 
---- Drops the copies as well; the next forward makes them again.
+--- Frees the clones as well; the next forward makes them again.
 function MapTable:clearState()
    for i = 2, #self.modules do self.modules[i] = nil end
    return parent.clearState(self)

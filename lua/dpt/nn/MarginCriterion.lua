@@ -1,5 +1,6 @@
---- nn.MarginCriterion(margin): max(0, margin - y x) for targets y of 1 or -1, averaged.
--- Invariant: margin is 1 if not given; with the field sizeAverage false it is a sum.
+--- nn.MarginCriterion(margin): the hinge loss max(0, margin - y x) for targets y of 1 or -1,
+-- averaged over the elements.
+-- Invariant: margin defaults to 1. If the field sizeAverage is false, losses are summed.
 -- @function nn.MarginCriterion
 -- @within nn criterions
 -- @as criterion

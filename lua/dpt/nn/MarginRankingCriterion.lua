@@ -1,7 +1,7 @@
---- nn.MarginRankingCriterion(margin): max(0, margin - y (x1 - x2)) for a pair of inputs and targets
--- y of 1 (x1 should be larger) or -1. At the hinge itself there is a gradient, as in Torch7.
--- Invariant: single numbers come as tensors of one element; with sizeAverage (the default) the
--- sum is divided by the first size, as in Torch7.
+--- nn.MarginRankingCriterion(margin): max(0, margin - y (x1 - x2)) for a pair of inputs and a
+-- target y of 1 (x1 should be larger) or -1. As in Torch7, the gradient at the hinge is not zero.
+-- Invariant: single numbers are tensors of one element. With sizeAverage (the default) the sum is
+-- divided by the first size, as in Torch7.
 -- @function nn.MarginRankingCriterion
 -- @within nn criterions
 -- @as criterion
@@ -23,7 +23,7 @@ end
 
 local function firstSize(t) return t:dim() > 0 and t:size(1) or 0 end
 
--- margin - y (x1 - x2), and y in the input's form
+-- Returns margin - y (x1 - x2), and y as a tensor of the input's size.
 local function hinge(self, input, target)
    local difference = torch.add(input[1], -1, input[2])
    local y

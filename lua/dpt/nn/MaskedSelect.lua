@@ -1,5 +1,6 @@
---- nn.MaskedSelect(): input is {tensor, mask}; the elements where the mask is 1, as a vector.
--- Invariant: the output's length depends on values, so forward waits for a device. The mask's
+--- nn.MaskedSelect(): selects the elements where a mask is 1, as a vector. The input is {tensor,
+-- mask}.
+-- Invariant: the output's length depends on values, so forward waits for the device. The mask's
 -- gradient is 0, in the mask's type.
 -- @function nn.MaskedSelect
 -- @within nn simple

@@ -1,4 +1,5 @@
---- nn.Max(dimension, nInputDims): the maximum over a dimension, which goes away.
+--- nn.Max(dimension, nInputDims): the maximum over a dimension, which is removed. Inputs with
+-- nInputDims + 1 dimensions are batches.
 -- @function nn.Max
 -- @within nn simple
 -- @as layer

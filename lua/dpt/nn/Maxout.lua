@@ -1,11 +1,11 @@
---- nn.Maxout(inputSize, outputSize, maxoutNumber, preprocess): the largest of maxoutNumber linear
+--- nn.Maxout(inputSize, outputSize, maxoutNumber, preprocess): the maximum of maxoutNumber linear
 -- functions for each output.
--- Invariant: preprocess, a module, stands between nn.Linear and the maximum.
+-- Invariant: preprocess, a module, is applied between nn.Linear and the maximum.
 -- @function nn.Maxout
 -- @within nn linear
 -- @as layer
--- @param maxoutNumber linear functions for each output
--- @param preprocess a module in front
+-- @param maxoutNumber linear functions per output
+-- @param preprocess a module before the maximum
 -- @return a module; forward: B x inputSize -> B x outputSize
 -- @usage nn.Maxout(3, 2, 5):forward(torch.ones(4, 3)):size() --> 4x2
 

@@ -1,4 +1,5 @@
---- nn.Mean(dimension, nInputDims): the mean over a dimension, which goes away.
+--- nn.Mean(dimension, nInputDims): the mean over a dimension, which is removed. Inputs with
+-- nInputDims + 1 dimensions are batches.
 -- Invariant: it is nn.Sum with sizeAverage.
 -- @function nn.Mean
 -- @within nn simple

@@ -1,4 +1,5 @@
---- nn.Min(dimension, nInputDims): the minimum over a dimension, which goes away.
+--- nn.Min(dimension, nInputDims): the minimum over a dimension, which is removed. Inputs with
+-- nInputDims + 1 dimensions are batches.
 -- @function nn.Min
 -- @within nn simple
 -- @as layer

@@ -1,5 +1,6 @@
---- nn.MixtureTable(dim): a weighted sum of experts: input is {gater, experts}, gater Nxk or k,
--- experts a table of k tensors or one tensor with the experts along dimension dim.
+--- nn.MixtureTable(dim): a weighted sum of experts, sum_i gater_i expert_i. The input is {gater,
+-- experts}: gater is N x k or k; experts is a table of k tensors, or one tensor with the experts
+-- along dimension dim.
 -- Invariant: dim defaults to 2 for a batch and to 1 otherwise.
 -- @function nn.MixtureTable
 -- @within nn tables
@@ -20,7 +21,7 @@ function MixtureTable:__init(dim)
    self.gradInput = {}
 end
 
---- The experts as one tensor, their dimension, and the gater spread over it.
+--- Returns the experts as one tensor, and the gater expanded to its size.
 -- @function nn.MixtureTable:spread
 -- @as author
 -- @param input table: the gater, and the experts as a table or tensor

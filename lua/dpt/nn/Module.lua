@@ -1,13 +1,13 @@
---- nn.Module: what every layer can do.
--- Invariant: a layer keeps its last `output` and `gradInput` and returns these very objects; its
--- parameters are the fields weight and bias with gradWeight and gradBias beside them; forward and
--- backward never wait for a device. A layer fills in updateOutput, updateGradInput and, if it
--- has parameters, accGradParameters; everything else is built from these three. This file is the
--- model to follow for a class of nn: one class a file, named like the class.
+--- nn.Module: base class of all layers.
+-- Invariant: a layer keeps its last `output` and `gradInput` and returns these very objects. Its
+-- parameters are the fields weight and bias, their gradients gradWeight and gradBias. forward and
+-- backward never wait for a device. A layer implements updateOutput, updateGradInput and, if it has
+-- parameters, accGradParameters; all other methods are built on these three. This file is the model
+-- for classes of nn: one class per file, named like the class.
 -- @function nn.Module
 -- @within nn containers
 -- @as layer
--- @return a module; forward: see its descendants
+-- @return a module; forward: see its subclasses
 -- @usage nn.Tanh():forward(torch.zeros(1)) --> [0]
 
 local torch = require 'dpt.tensor'
@@ -25,13 +25,11 @@ local fail, type = dptffi.fail, dptffi.type
 
 local Module = torch.class('nn.Module')
 addObjectMethods(Module)
--- Whether the backward methods that a class itself defines leave the gradients of modules inside to
+--- True if the backward methods that a class itself defines leave the gradients of inner modules to
 -- those modules (dpt.parallel.params.overlap).
---- Whether the backward methods that a class defines leave the gradients of modules inside to those
--- modules.
 -- @field nn.Module.leavesGradients
 -- @as author
--- @return true; a class that adds to their gradients itself says false
+-- @return true; false for a class that adds to their gradients itself
 -- @usage nn.Module.leavesGradients --> true
 Module.leavesGradients = true
 
@@ -41,7 +39,8 @@ function Module:__init()
    self._type = self.output:type()
 end
 
---- The learned tensors and their gradients, two lists in the same order; nothing without any.
+--- Returns the learned tensors and their gradients, two lists in the same order; nothing if there
+-- are none.
 -- @return list of tensors, list of gradients
 function Module:parameters()
    if self.weight and self.bias then
@@ -62,8 +61,8 @@ function Module:forward(input)
    return self:updateOutput(input)
 end
 
---- Gradients for the input and the parameters: gradOutput is d(loss)/d(output).
--- @param scale multiplies what is added to the parameters' gradients (1)
+--- Computes the gradients of the input and the parameters; gradOutput is d(loss)/d(output).
+-- @param scale factor of the terms added to the parameters' gradients (1)
 -- @return self.gradInput
 function Module:backward(input, gradOutput, scale)
    scale = scale or 1
@@ -72,13 +71,13 @@ function Module:backward(input, gradOutput, scale)
    return self.gradInput
 end
 
---- Backward and a step of plain gradient descent in one, for a layer on its own.
+--- Runs backward and a step of plain gradient descent, for a single layer.
 -- @function nn.Module:backwardUpdate
 -- @as method
 -- @within nn containers
 -- @param input tensor: or table; that of the last forward
 -- @param gradOutput tensor: or table; the gradient of the output
--- @param lr number: the rate
+-- @param lr number: the learning rate
 -- @return the gradient of the input
 -- @usage local m = nn.Add(1)
 --    m.bias:fill(5)
@@ -95,17 +94,17 @@ function Module:updateGradInput(_, _)
    return self.gradInput
 end
 
---- Adds scale times the parameters' gradients to gradWeight and gradBias.
+--- Adds the parameters' gradients, times scale, to gradWeight and gradBias.
 function Module:accGradParameters(_, _, _)
 end
 
---- Adds -lr times the parameters' gradients to the parameters themselves.
+--- Adds the parameters' gradients, times -lr, to the parameters themselves.
 -- @function nn.Module:accUpdateGradParameters
 -- @as method
 -- @within nn containers
 -- @param input tensor: or table; that of the last forward
 -- @param gradOutput tensor: or table; the gradient of the output
--- @param lr number: the rate
+-- @param lr number: the learning rate
 -- @return nothing
 -- @usage local m = nn.Add(1)
 --    m.bias:fill(5)
@@ -120,12 +119,12 @@ function Module:accUpdateGradParameters(input, gradOutput, lr)
    end
 end
 
---- What accUpdateGradParameters does for a layer that shares no parameters.
+--- Implements accUpdateGradParameters for a layer that shares no parameters.
 -- @function nn.Module:defaultAccUpdateGradParameters
 -- @as author
 -- @param input tensor: or table; that of the last forward
 -- @param gradOutput tensor: or table; the gradient of the output
--- @param lr number: the rate
+-- @param lr number: the learning rate
 -- @return nothing
 -- @usage local m = nn.Add(1)
 --    m.bias:fill(1)
@@ -139,15 +138,13 @@ function Module:defaultAccUpdateGradParameters(input, gradOutput, lr)
    self.gradWeight, self.gradBias = gradWeight, gradBias
 end
 
--- A layer that shares its parameters may read a weight again after another has changed it, so it
--- collects the gradient first.
---- What accUpdateGradParameters does for a layer that shares parameters: it collects the gradient
--- first.
+--- Implements accUpdateGradParameters for a layer that shares parameters. It computes the whole
+-- gradient first, because the layer may read a weight again after another one has changed it.
 -- @function nn.Module:sharedAccUpdateGradParameters
 -- @as author
 -- @param input tensor: or table; that of the last forward
 -- @param gradOutput tensor: or table; the gradient of the output
--- @param lr number: the rate
+-- @param lr number: the learning rate
 -- @return nothing
 -- @usage local m = nn.Add(1)
 --    m.bias:fill(2)
@@ -178,7 +175,7 @@ end
 
 function Module:_gradientViews() return norms.of(self) end
 
---- As nn.utils.clipGradNorm of the module.
+--- Clips the gradients, see nn.utils.clipGradNorm.
 function Module:clipGradNorm(maxNorm, normType)
    return norms.clip(self:_gradientViews(), maxNorm, normType)
 end
@@ -198,7 +195,7 @@ for _, method in ipairs{'forget', 'remember'} do
    end
 end
 
---- Lets the named fields be the other module's tensors.
+--- Makes the named fields views of the other module's tensors.
 function Module:share(other, ...)
    for _, field in ipairs{...} do
       if self[field] ~= nil then
@@ -210,15 +207,15 @@ function Module:share(other, ...)
    return self
 end
 
---- A copy that shares nothing, except the named fields.
+--- Returns a copy that shares the named fields only.
 function Module:clone(...)
    local clone = deepcopy(self)
    if select('#', ...) > 0 then clone:share(self, ...) end
    return clone
 end
 
---- A copy with the very same parameters and gradients; stepClone: for another step of a sequence,
--- in which recurrent modules are not copied.
+--- Returns a clone that shares all parameters and gradients. stepClone does so for another step of
+-- a sequence; it does not clone recurrent modules.
 -- @function nn.Module:sharedClone
 -- @as method
 -- @within nn containers
@@ -231,12 +228,12 @@ end
 --    return c.weight[1][1] --> 9
 Module.sharedClone, Module.stepClone = sharing.clone, sharing.step
 
---- New initial values for the parameters.
+--- Draws new initial values for the parameters.
 function Module:reset()
 end
 
---- The tensors that forward moves in training and that evaluation reads: running_mean and
--- running_var, unless a class says others.
+--- Returns the tensors that forward updates in training and reads in evaluation: running_mean and
+-- running_var, unless a class overrides it.
 -- @function nn.Module:runningStatistics
 -- @as author
 -- @follows dpt's own
@@ -249,48 +246,48 @@ function Module:runningStatistics()
    return list
 end
 
---- Along which dimensions an input is cut for several devices; nothing: nn.DataParallelTable's own
--- dimension.
+--- Returns the dimensions along which an input is split over several devices, or nothing for
+-- nn.DataParallelTable's own dimension.
 -- @function nn.Module:inputSplit
 -- @as author
 -- @follows dpt's own, in the sense of PyTorch's in_dims
 -- @param input tensor: or table
--- @return a split spec: a number, or a table of them for a table
+-- @return a split spec: a number, or a table of numbers if the input is a table
 -- @usage local function split(m, ...) return (m:inputSplit(torch.ones(...))) end
 --    return split(nn.Linear(2, 3), 1, 2), split(nn.SeqGRU(2, 3), 4, 1, 2) --> nil, 2
 function Module:inputSplit(_)
 end
 
---- Along which dimensions the outputs of several devices are joined.
+--- Returns the dimensions along which the outputs of several devices are joined.
 -- @function nn.Module:outputSplit
 -- @as author
 -- @follows dpt's own, in the sense of PyTorch's out_dims
--- @param split? number: how the input was cut: a split spec, as that of inputSplit
--- @return a split spec; nothing: nn.DataParallelTable's own dimension
+-- @param split? number: how the input was split: a split spec, as inputSplit returns
+-- @return a split spec; nothing for nn.DataParallelTable's own dimension
 -- @usage (nn.Linear(2, 3):outputSplit()), nn.SeqGRU(2, 3):outputSplit() --> nil, 2
 function Module:outputSplit(_)
 end
 
---- What outputSplit of a class is whose output has its rows where its input, or the first tensor in
--- it, has them.
+--- Returns the input's dimension of rows: an implementation of outputSplit for classes whose output
+-- has its rows along the same dimension as the input, or as the first tensor in it.
 -- @function nn.Module:sameSplit
 -- @as author
 -- @follows dpt's own
--- @param split? number: how the input was cut: or a table of such for a table
--- @return a number; nothing: that is unknown
+-- @param split? number: how the input was split: or a table of numbers for a table
+-- @return a number; nothing if unknown
 -- @usage nn.Tanh():sameSplit(2) --> 2
 function Module:sameSplit(split) -- luacheck: no self
    if type(split) == 'table' then split = split[1] end
    return type(split) == 'number' and split or nil
 end
 
---- Drops what the next forward makes anew: for saving or for sending.
+--- Frees buffers that the next forward allocates again, before saving or sending.
 function Module:clearState()
    transient.reset(self)
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 
---- Module(input) is forward; Module(input, gradOutput) is forward and backward.
+--- Calls forward; with gradOutput, backward too.
 function Module:__call__(input, gradOutput)
    self:forward(input)
    if gradOutput then
@@ -300,7 +297,7 @@ function Module:__call__(input, gradOutput)
    return self.output
 end
 
--- Where a tensor stands in a module, as in 'modules[2].weight'.
+-- Returns the path of a tensor in a module, for example 'modules[2].weight'.
 local function pathOf(module, tensor, path)
    for key, value in pairs(module) do
       if rawequal(value, tensor) then return path .. tostring(key) end
@@ -311,9 +308,9 @@ local function pathOf(module, tensor, path)
    end
 end
 
---- All parameters and all gradients as two flat tensors, of which the module's are views from now
--- on; a parameter that occurs twice counts once. Called again on an unchanged module it returns the
--- same memory.
+--- Returns all parameters and all gradients as two flat tensors. The module's tensors become views
+-- of them; a parameter that occurs twice counts once. Calls on an unchanged module return the same
+-- memory.
 function Module:getParameters()
    local parameters, gradParameters = self:parameters()
    local flat, gradient = flatten.pair(parameters or {}, gradParameters or {}, torch.type(self),
@@ -321,7 +318,7 @@ function Module:getParameters()
    return updates.give(flat), updates.give(gradient)
 end
 
---- Every module of a type and the containers that hold them.
+--- Returns all modules of a type, and the containers that hold them.
 function Module:findModules(typename, container)
    container = container or self
    local found, containers = {}, {}
@@ -337,7 +334,7 @@ function Module:findModules(typename, container)
    return found, containers
 end
 
---- This module and all modules inside it, the outer ones first.
+--- Returns this module and all inner modules, outer ones first.
 function Module:listModules()
    local list = {self}
    for _, child in ipairs(self.modules or {}) do
@@ -346,20 +343,20 @@ function Module:listModules()
    return list
 end
 
---- Calls f for this module and all inside it, the outer ones first.
+--- Calls f for this module and all inner modules, outer ones first.
 function Module:apply(f)
    f(self)
    for _, child in ipairs(self.modules or {}) do child:apply(f) end
 end
 
---- Replaces every module, the outer ones first, by f(module); returns what replaces this one.
+--- Replaces every module, outer ones first, by f(module); returns the replacement of this one.
 function Module:replace(f)
    local out = f(self)
    for i, child in ipairs(self.modules or {}) do self.modules[i] = child:replace(f) end
    return out
 end
 
---- One flat tensor whose views the given tensors become; Torch7's name for it.
+--- Moves tensors into one flat tensor, of which they become views (Torch7's function).
 -- @function nn.Module.flatten
 -- @as method
 -- @within nn containers
@@ -378,12 +375,11 @@ end
 -- @function nn.Module:forward
 -- @within nn containers
 -- @as method
--- @param input tensor or table: what the module takes
+-- @param input tensor or table: the module's input
 -- @return the module's output, which the next forward overwrites
 -- @usage nn.Tanh():forward(torch.zeros(2)) --> [0 0]
 
---- Computes the gradient of the input, and adds that of the parameters to gradWeight and
--- gradBias.
+--- Computes the gradient of the input, and adds those of the parameters to gradWeight and gradBias.
 -- @function nn.Module:backward
 -- @within nn containers
 -- @as method
@@ -395,22 +391,22 @@ end
 --    m:forward(torch.Tensor{3})
 --    return m:backward(torch.Tensor{3}, torch.ones(1)) --> [6]
 
---- Lists the learned tensors of a module and of those inside.
+--- Returns the learned tensors of a module and its inner modules, and their gradients.
 -- @function nn.Module:parameters
 -- @within nn containers
 -- @as method
 -- @return a list of parameters and one of their gradients; nothing without parameters
 -- @usage #nn.Sequential():add(nn.Linear(2, 3)):add(nn.Linear(3, 1)):parameters() --> 4
 
---- Moves all parameters into one vector, and all gradients into another, of which they are views
--- from then on; call it once, after :cuda().
+--- Moves all parameters into one vector and all gradients into another; the module's tensors become
+-- views of them. Call it once, after :cuda().
 -- @function nn.Module:getParameters
 -- @within nn containers
 -- @as method
 -- @return the parameters and the gradients, as one vector each
 -- @usage nn.Linear(2, 3):getParameters():size() --> 9
 
---- Sets all gradients of parameters to 0, before the passes that add to them.
+--- Sets the parameters' gradients to 0. Call it before the backward passes that accumulate them.
 -- @function nn.Module:zeroGradParameters
 -- @within nn containers
 -- @as method
@@ -420,26 +416,26 @@ end
 --    m:zeroGradParameters()
 --    return m.gradBias --> [0 0 0]
 
---- Multiplies the gradients so that their norm, of all together, is maxNorm at most: as
--- nn.utils.clipGradNorm does. Of nn.DistributedDataParallel it is that of all ranks, which all call
--- it.
+--- Scales the gradients down so that their joint norm is at most maxNorm, like
+-- nn.utils.clipGradNorm. For nn.DistributedDataParallel it is the norm over all ranks, and all
+-- ranks must call it.
 -- @function nn.Module:clipGradNorm
 -- @within nn containers
 -- @as method
 -- @param maxNorm number: above 0
--- @param normType? number: the exponent of the norm (2); math.huge: the largest absolute value
--- @return the norm before
--- @raise if an argument is not a number above 0; if ranks do not call it alike
+-- @param normType? number: the exponent of the norm (2); math.huge for the largest absolute value
+-- @return the norm before clipping
+-- @raise if an argument is not a number above 0; if the ranks' calls do not match
 -- @follows PyTorch's torch.nn.utils.clip_grad_norm_
 -- @usage local m = nn.Add(2)
 --    m.gradBias:copy(torch.Tensor{3, -4})
 --    return m:clipGradNorm(1), m.gradBias --> 5, [0.6 -0.8]
 
---- Takes the gradients, times a rate, from the parameters.
+--- Subtracts the gradients, times a learning rate, from the parameters.
 -- @function nn.Module:updateParameters
 -- @within nn containers
 -- @as method
--- @param learningRate number: the step
+-- @param learningRate number: the learning rate
 -- @return nothing
 -- @usage local m = nn.Add(1)
 --    m.bias:fill(5)
@@ -447,7 +443,8 @@ end
 --    m:updateParameters(2)
 --    return m.bias --> [3]
 
---- Puts a module and those inside into the mode in which nn.Dropout drops and statistics move.
+--- Sets training mode for a module and its inner modules: nn.Dropout drops elements, and running
+-- statistics are updated.
 -- @function nn.Module:training
 -- @within nn containers
 -- @as method
@@ -456,8 +453,7 @@ end
 --    m:training()
 --    return m:forward(torch.ones(5)) --> [2 0 0 0 2]
 
---- Puts a module and those inside into the mode for using a network: no dropping, fixed
--- statistics.
+--- Sets evaluation mode for a module and its inner modules: no dropout, fixed statistics.
 -- @function nn.Module:evaluate
 -- @within nn containers
 -- @as method
@@ -466,7 +462,7 @@ end
 --    m:evaluate()
 --    return m:forward(torch.ones(5)) --> [1 1 1 1 1]
 
---- The next sequence begins with zeros, for recurrent modules inside.
+--- Resets the states of inner recurrent modules, so that the next sequence starts from zeros.
 -- @function nn.Module:forget
 -- @within nn containers
 -- @as method
@@ -474,8 +470,8 @@ end
 -- @usage local net = nn.Sequential():add(nn.SeqLSTM(2, 3))
 --    return torch.type(net:forget()) --> nn.Sequential
 
---- Whether sequences are parts of longer ones, whose states go on: for nn.SeqLSTM, nn.SeqGRU and
--- nn.Sequencer inside.
+--- Sets whether inner nn.SeqLSTM, nn.SeqGRU and nn.Sequencer keep their states between sequences,
+-- which are then parts of longer ones.
 -- @function nn.Module:remember
 -- @within nn containers
 -- @as method
@@ -484,60 +480,60 @@ end
 -- @usage local net = nn.Sequential():add(nn.SeqLSTM(2, 3)):remember('eval')
 --    return net:get(1).rememberMode --> eval
 
---- Makes fields views of another module's: they learn together.
+--- Makes fields views of another module's tensors, so that both learn the same values.
 -- @function nn.Module:share
 -- @within nn containers
 -- @as method
--- @param other module: of the same kind
--- @param names string: of fields, several in a row
+-- @param other module: of the same class
+-- @param names string: one or more field names
 -- @return the module
 -- @usage local a, b = nn.Linear(2, 3), nn.Linear(2, 3)
 --    a:share(b, 'weight')
 --    b.weight:fill(7)
 --    return a.weight:max() --> 7
 
---- Copies a module with all that is inside.
+--- Copies a module with all its contents.
 -- @function nn.Module:clone
 -- @within nn containers
 -- @as method
--- @param names? string: of fields that both share, several in a row
+-- @param names? string: names of fields that both share
 -- @return the copy
 -- @usage nn.Linear(2, 3):clone().weight:size() --> 3x2
 
---- Draws the parameters anew.
+--- Draws new values for the parameters.
 -- @function nn.Module:reset
 -- @within nn containers
 -- @as method
--- @param stdv? number: where the class takes one, the standard deviation
+-- @param stdv? number: the standard deviation, where the class supports it
 -- @return the module, or nothing
 -- @usage local m = nn.Linear(2, 1)
 --    m.weight:fill(9)
 --    m:reset(0.5)
 --    return m.weight --> [0.7492 -0.8658]
 
---- Frees what the last passes left, as before saving.
+--- Frees the buffers of the last passes, for example before saving.
 -- @function nn.Module:clearState
 -- @within nn containers
 -- @as method
 -- @return the module
 -- @usage nn.Linear(2, 3):clearState().output:nElement() --> 0
 
---- Finds all modules of a class inside.
+--- Finds all inner modules of a class.
 -- @function nn.Module:findModules
 -- @within nn containers
 -- @as method
--- @param typename string: the class, as 'nn.Linear'
--- @return a list of modules, and a list of the containers that they are in
+-- @param typename string: the class, for example 'nn.Linear'
+-- @return a list of modules, and a list of the containers that hold them
 -- @usage #nn.Sequential():add(nn.Tanh()):add(nn.Tanh()):findModules 'nn.Tanh' --> 2
 
---- Lists a module and all that are inside, depth first.
+--- Lists a module and all inner modules, depth first.
 -- @function nn.Module:listModules
 -- @within nn containers
 -- @as method
 -- @return a list of modules, this one first
 -- @usage #nn.Sequential():add(nn.Tanh()):add(nn.Abs()):listModules() --> 3
 
---- Calls a function for a module and all that are inside, outer ones first.
+--- Calls a function for a module and all inner modules, outer ones first.
 -- @function nn.Module:apply
 -- @within nn containers
 -- @as method
@@ -547,17 +543,17 @@ end
 --    nn.Sequential():add(nn.Tanh()):apply(function() n = n + 1 end)
 --    return n --> 2
 
---- Replaces modules inside by what a function returns for each.
+--- Replaces the module and all inner modules by the results of a function.
 -- @function nn.Module:replace
 -- @within nn containers
 -- @as method
--- @param f function: is called with each module, and returns what takes its place
--- @return what took the place of this module
+-- @param f function: is called with each module and returns its replacement
+-- @return the replacement of this module
 -- @usage torch.type(nn.Sequential():add(nn.Tanh()):replace(function(m)
 --       return torch.type(m) == 'nn.Tanh' and nn.ReLU() or m
 --    end):get(1)) --> nn.ReLU
 
---- The part of backward that adds the gradients of parameters; a class with parameters defines
+--- Adds the gradients of the parameters, as part of backward; a class with parameters implements
 -- it.
 -- @function nn.Module:accGradParameters
 -- @within nn containers
@@ -571,7 +567,7 @@ end
 --    m:accGradParameters(torch.ones(2), torch.ones(1), 3)
 --    return m.gradBias --> [3]
 
---- The part of backward that computes the gradient of the input; every class defines it.
+--- Computes the gradient of the input, as part of backward; every class implements it.
 -- @function nn.Module:updateGradInput
 -- @within nn containers
 -- @as method
@@ -580,16 +576,16 @@ end
 -- @return the gradient of the input
 -- @usage nn.Identity():updateGradInput(torch.ones(1), torch.Tensor{5}) --> [5]
 
---- What forward calls; every class defines it.
+--- Computes the output; forward calls it, and every class implements it.
 -- @function nn.Module:updateOutput
 -- @within nn containers
 -- @as method
--- @param input tensor or table: what the module takes
+-- @param input tensor or table: the module's input
 -- @return the output
 -- @usage nn.Abs():updateOutput(torch.Tensor{-5}) --> [5]
 
---- The type of the module's tensors; with a name, gives all of them that type. The methods named
--- after types do that for one type.
+--- Returns the type of the module's tensors; with a name, converts them to that type. The methods
+-- named after types convert to that type.
 -- @function nn.Module:type
 -- @as method
 -- @within nn containers
@@ -599,13 +595,13 @@ end
 -- @also nn.Module:cuda()
 -- @also nn.Module:cudaDouble()
 -- @also nn.Module:cudaHalf()
--- @param typename? string: as 'torch.FloatTensor'
--- @param tensorCache? table: keeps what is shared between modules that are changed by calls of
---    their own
+-- @param typename? string: for example 'torch.FloatTensor'
+-- @param tensorCache? table: keeps tensors shared across modules that are converted by separate
+--    calls
 -- @return the type's name, or the module
 -- @usage nn.Linear(2, 3):float():type() --> torch.FloatTensor
 
---- Writes the module's fields, without transient ones, into an open file; writeObject calls it.
+--- Writes the module's fields, except transient ones, to an open file; writeObject calls it.
 -- @function nn.Module:write
 -- @as method
 -- @within nn containers
@@ -617,7 +613,7 @@ end
 --    m:read(f)
 --    return m.constant_scalar --> 4
 
---- Sets the fields to what write has put into a file; readObject calls it.
+--- Restores the fields that write wrote to a file; readObject calls it.
 -- @function nn.Module:read
 -- @as method
 -- @within nn containers

@@ -1,13 +1,13 @@
---- nn.ModuleCriterion(criterion, inputModule, targetModule, castTarget): a criterion after modules
--- for the input and the target, each of which may be nil.
--- Invariant: the gradient goes back through the input's module only.
+--- nn.ModuleCriterion(criterion, inputModule, targetModule, castTarget): applies modules to the
+-- input and the target before a criterion. Either module may be nil.
+-- Invariant: the gradient is backpropagated through inputModule only.
 -- @function nn.ModuleCriterion
 -- @within nn criterions
 -- @as criterion
 -- @param inputModule the module for inputs
 -- @param targetModule the module for targets
--- @param castTarget false: :type() leaves targets alone
--- @return a criterion; forward takes what the modules take, returns the loss
+-- @param castTarget false: :type() does not convert targetModule
+-- @return a criterion; forward takes the modules' inputs, returns the loss
 -- @usage nn.ModuleCriterion(nn.MSECriterion(), nn.Square()) :forward(torch.Tensor{2},
 --       torch.Tensor{5}) --> 1
 
@@ -30,7 +30,7 @@ function ModuleCriterion:__init(criterion, inputModule, targetModule, castTarget
    self.criterion = criterion
 end
 
--- Input and target as the criterion sees them.
+-- Returns the input and target that the criterion gets.
 local function seen(self, input, target)
    if self.inputModule then
       self.input = self.inputModule:forward(input)

@@ -1,5 +1,5 @@
---- nn.Mul(): multiplies the input by one learned number.
--- Invariant: weight is a tensor of one element and never read by the host.
+--- nn.Mul(): y = w x, where w is a learned number.
+-- Invariant: weight is a tensor of one element, which the host never reads.
 -- @function nn.Mul
 -- @within nn linear
 -- @as layer
@@ -23,7 +23,7 @@ function Mul:reset(stdv)
    self.weight:uniform(-stdv, stdv)
 end
 
--- result = source times the number
+-- Computes result = source times the number.
 local function scaled(self, result, source)
    result:resizeAs(source):copy(source)
    local flat = result:view(-1)

@@ -1,6 +1,5 @@
 --- nn.MulConstant(number, ip): multiplies every element by a number.
--- Invariant: with ip (in place) the input's memory is the output's, and backward leaves the input
--- as it was before.
+-- Invariant: with ip (in place) output shares the input's memory, and backward restores the input.
 -- @function nn.MulConstant
 -- @within nn linear
 -- @as layer

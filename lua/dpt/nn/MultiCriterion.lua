@@ -1,9 +1,10 @@
---- nn.MultiCriterion(): a weighted sum of criterions, all on one input and one target.
--- Invariant: output is the weighted sum; gradInput is the container's own.
+--- nn.MultiCriterion(): the weighted sum of several criterions, all applied to the same input and
+-- target.
+-- Invariant: the container owns gradInput.
 -- @function nn.MultiCriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes what all its criterions take, returns the loss
+-- @return a criterion; forward takes the input and target of its criterions, returns the loss
 -- @usage nn.MultiCriterion():add(nn.MSECriterion())
 --       :add(nn.AbsCriterion(), 0.5) :forward(torch.Tensor{2}, torch.Tensor{5}) --> 10.5
 
@@ -24,8 +25,8 @@ end
 -- @function nn.MultiCriterion:add
 -- @as criterion
 -- @within nn criterions
--- @param criterion criterion: gets the same input and target as the others
--- @param weight? number: the factor of its loss (1)
+-- @param criterion criterion: is applied to the same input and target as the others
+-- @param weight? number: factor of its loss (1)
 -- @return the criterion
 -- @usage nn.MultiCriterion():add(nn.MSECriterion(), 2) :forward(torch.Tensor{1},
 --       torch.Tensor{2}) --> 2

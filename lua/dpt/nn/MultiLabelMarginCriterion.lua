@@ -1,6 +1,7 @@
---- nn.MultiLabelMarginCriterion(sizeAverage): sum over labels j and other classes i of
--- max(0, 1 - x_j + x_i) / C.
--- Invariant: a row of the target lists labels up to the first 0.
+--- nn.MultiLabelMarginCriterion(sizeAverage): the multi-class multi-label hinge loss: sum of max(0,
+-- 1 - x_j + x_i) / C over labels j and other classes i.
+-- Invariant: a row of the target lists labels up to the first 0. With sizeAverage (the default) the
+-- losses of a batch are averaged.
 -- @function nn.MultiLabelMarginCriterion
 -- @within nn criterions
 -- @as criterion

@@ -1,6 +1,6 @@
---- nn.MultiLabelSoftMarginCriterion(weights, sizeAverage): the cross-entropy of sigmoid(x) and
--- targets 0 or 1 for every class, averaged over all elements.
--- Invariant: it is exact also where sigmoid(x) is 0 or 1; weights are one for each class.
+--- nn.MultiLabelSoftMarginCriterion(weights, sizeAverage): the binary cross-entropy of sigmoid(x)
+-- and targets 0 or 1 for each class, averaged over all elements.
+-- Invariant: accurate even where sigmoid(x) rounds to 0 or 1. weights has one element per class.
 -- @function nn.MultiLabelSoftMarginCriterion
 -- @within nn criterions
 -- @as criterion
@@ -23,7 +23,7 @@ function MultiLabelSoftMarginCriterion:__init(weights, sizeAverage)
    self.weights = weights
 end
 
--- t times the weights, spread over its rows.
+-- Multiplies t by the weights, broadcast over its rows.
 local function weighted(self, t)
    if self.weights then
       local weights = self.weights

@@ -1,10 +1,11 @@
---- nn.NaN(module, id): raises if the inner module returns a NaN: output, gradInput or gradients.
--- Invariant: it looks at values, so it waits for the device: for searching faults only.
+--- nn.NaN(module, id): raises if the output, the gradInput or a gradient of the inner module
+-- contains a NaN.
+-- Invariant: it reads values, so it waits for the device; use it for debugging only.
 -- @function nn.NaN
 -- @within nn containers
 -- @as layer
 -- @param id a name for the error message
--- @return a module; forward: what the module takes -> what it returns
+-- @return a module; forward: the module's input -> its output
 -- @usage local m = nn.NaN(nn.Log(), 'fc1')
 --    return select(2, pcall(m.forward, m, torch.Tensor{-1})):match '[^\n]*$'
 --    --> nn.NaN(fc1) @ nn.Log
@@ -35,12 +36,13 @@ local function hasNaN(value)
    return false
 end
 
---- Raises if there is a NaN, and says where it comes from.
+--- Raises if a value contains a NaN, and names its origin.
 -- @function nn.NaN:check
 -- @as author
 -- @param value tensor: or table
--- @param what string: what it is, for the error message
--- @param ...? any: from what it was computed, each with its name: a NaN in one is the cause
+-- @param what string: name of the value, for the error message
+-- @param ...? any: the values that it was computed from, each followed by its name; a NaN in one of
+--    them is named as the cause
 -- @return nothing
 -- @usage local m = nn.NaN(nn.Tanh(), 'fc1')
 --    return select(2, pcall(m.check, m, torch.Tensor{0 / 0}, 'output')):match 'NaN found in %w+'

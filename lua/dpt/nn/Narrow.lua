@@ -1,11 +1,11 @@
---- nn.Narrow(dimension, offset, length): a part of the input along a dimension.
--- Invariant: output is a view of the input; a negative dimension counts from the end, a negative
--- length leaves -length-1 elements out at the end, and a negative offset takes what is in front of
--- the last `length` elements; gradInput is zero elsewhere. Both have the type of the input.
+--- nn.Narrow(dimension, offset, length): selects a range of the input along a dimension.
+-- Invariant: output is a view of the input; gradInput is zero outside the range; both have the
+-- input's type. A negative dimension counts from the end. A negative length omits the last -length
+-- - 1 elements; a negative offset selects all but the last `length` elements.
 -- @function nn.Narrow
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor -> length slices from offset on
+-- @return a module; forward: a tensor -> length slices from offset
 -- @usage nn.Narrow(1, 2, 2):forward(torch.Tensor{1, 2, 3, 4}) --> [2 3]
 
 local torch = require 'dpt.tensor'
@@ -23,7 +23,7 @@ function Narrow:__init(dimension, offset, length)
    self.length = length or 1
 end
 
---- The dimension, the first index and the length that the module means for an input.
+--- Returns the dimension, the first index and the length of the range in an input.
 -- @function nn.Narrow:range
 -- @as author
 -- @param input tensor: of any size

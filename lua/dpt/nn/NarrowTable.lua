@@ -1,5 +1,6 @@
---- nn.NarrowTable(offset, length): entries offset .. offset+length-1 of the input table.
--- Invariant: outputs are the entries themselves; gradInput is zero for the others.
+--- nn.NarrowTable(offset, length): selects entries offset .. offset + length - 1 of the input
+-- table.
+-- Invariant: output holds the entries themselves; gradInput is zero for all others.
 -- @function nn.NarrowTable
 -- @within nn tables
 -- @as layer

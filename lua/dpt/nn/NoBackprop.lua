@@ -1,9 +1,9 @@
---- nn.NoBackprop(module): a module through which no gradient goes.
--- Invariant: its parameters get no gradient, and the gradient of its input is zero.
+--- nn.NoBackprop(module): wraps a module and blocks its gradients.
+-- Invariant: the module's parameters get no gradient, and the input's gradient is zero.
 -- @function nn.NoBackprop
 -- @within nn recurrent
 -- @as recurrent
--- @return a module; forward: what the module takes -> what it returns
+-- @return a module; forward: the module's input -> its output
 -- @usage nn.NoBackprop(nn.Linear(3, 5)):forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'

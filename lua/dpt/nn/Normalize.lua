@@ -1,9 +1,9 @@
---- nn.Normalize(p, eps): x / |x|_p for a vector or every row of a matrix; p may be math.huge.
--- Invariant: |x|_p^p gets eps (1e-10), so that zero rows stay zero.
+--- nn.Normalize(p, eps): y = x / |x|_p for a vector or each row of a matrix; p may be math.huge.
+-- Invariant: eps (1e-10) is added to |x|_p^p (for p = math.huge to |x|_p), so zero rows stay zero.
 -- @function nn.Normalize
 -- @within nn transfer
 -- @as layer
--- @param p the exponent of the norm; math.huge: the largest |x|
+-- @param p the exponent of the norm; math.huge for the largest |x|
 -- @return a module; forward: B x n or n -> the same size
 -- @usage nn.Normalize(2):forward(torch.Tensor{3, 4}) --> [0.6 0.8]
 
@@ -29,7 +29,7 @@ local function rows(t)
    return t:dim() == 1 and t:contiguous():view(1, -1) or t
 end
 
---- |x|_p of every row, N x 1; for p = infinity also where the largest element is.
+--- Returns |x|_p of each row, N x 1; for p = math.huge also the indices of the largest elements.
 -- @function nn.Normalize:lengths
 -- @as author
 -- @param x tensor: rows

@@ -1,10 +1,11 @@
---- nn.OneHot(outputSize): a number 1..outputSize becomes a vector with a 1 at its index.
--- Invariant: the output has the size of the input x outputSize; gradInput is zero.
+--- nn.OneHot(outputSize): encodes each number 1..outputSize as a vector with a 1 at that index and
+-- 0 elsewhere.
+-- Invariant: the output has the input's sizes, followed by outputSize; gradInput is zero.
 -- @function nn.OneHot
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor of class numbers, or one -> the same with a dimension of
---    outputSize behind
+-- @return a module; forward: a tensor of class numbers, or a number -> a tensor with an additional
+--    last dimension of size outputSize
 -- @usage nn.OneHot(3):forward(torch.LongTensor{2, 1}) --> [0 1 0 1 0 0]
 
 local torch = require 'dpt.tensor'

@@ -1,7 +1,7 @@
---- nn.PReLU(nOutputPlane): x where x > 0, a x elsewhere, with one learned slope a, or one for each
--- plane.
--- Invariant: slopes begin at 0.25; input is C, NxC, NxCxL, NxCxHxW, or CxHxW if the slopes do not
--- fit NxCxL.
+--- nn.PReLU(nOutputPlane): y = x if x > 0, a x otherwise, with one learned slope a, or one per
+-- plane if nOutputPlane is given.
+-- Invariant: slopes are initialized to 0.25. Input is C, N x C, N x C x L, N x C x H x W; or C x H
+-- x W if the number of slopes does not fit N x C x L.
 -- @function nn.PReLU
 -- @within nn transfer
 -- @as layer
@@ -15,7 +15,7 @@ local PReLU, parent = torch.class('nn.PReLU', 'nn.Module')
 
 function PReLU:__init(nOutputPlane)
    parent.__init(self)
-   self.nOutputPlane = nOutputPlane or 0 -- 0: one slope for all
+   self.nOutputPlane = nOutputPlane or 0 -- 0: one slope for all planes
    local n = math.max(self.nOutputPlane, 1)
    self.weight = torch.Tensor(n):fill(0.25)
    self.gradWeight = torch.Tensor(n):zero()

@@ -1,11 +1,12 @@
---- nn.Padding(dim, pad, nInputDim, value, index): adds |pad| slices of a value (0) along a
--- dimension: pad > 0 after, pad < 0 before what stands at `index` (1), counted from that side.
--- Invariant: an input whose dimension count is not nInputDim is a batch.
+--- nn.Padding(dim, pad, nInputDim, value, index): inserts |pad| slices filled with value (0) along
+-- a dimension. With pad > 0 they are inserted before the last index - 1 slices; with pad < 0, after
+-- the first index - 1 ones. index is 1 by default: at the end or the start.
+-- Invariant: an input whose number of dimensions is not nInputDim is a batch.
 -- @function nn.Padding
 -- @within nn simple
 -- @as layer
--- @param pad how many slices; negative: in front
--- @param value what they are filled with (0)
+-- @param pad number of slices; negative: at the start
+-- @param value the value that fills them (0)
 -- @return a module; forward: a tensor -> one that is longer along dim
 -- @usage nn.Padding(1, 2):forward(torch.Tensor{5, 6}) --> [5 6 0 0]
 
@@ -22,11 +23,11 @@ function Padding:__init(dim, pad, nInputDim, value, index)
    self.outputSize = torch.LongStorage()
 end
 
---- The dimension and how many of the input's slices lie before the padding.
+--- Returns the dimension and the number of input slices before the padding.
 -- @function nn.Padding:axis
 -- @as author
 -- @param input tensor: of any size
--- @return three numbers: those, and how many slices the input has
+-- @return three numbers: those, and the number of input slices
 -- @usage nn.Padding(1, 2):axis(torch.ones(3)) --> 1, 3, 3
 function Padding:axis(input)
    local dim = self.dim
@@ -39,7 +40,7 @@ function Padding:axis(input)
    return dim, before, length
 end
 
--- Copies the slices around the padding between the padded tensor and the plain one.
+-- Copies the slices around the padding from the plain tensor to the padded one (into), or back.
 local function copyParts(self, plain, padded, into)
    local dim, before, length = self:axis(plain)
    for _, part in ipairs{{1, before, 1}, {before + 1, length - before,

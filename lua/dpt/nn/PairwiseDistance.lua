@@ -1,6 +1,6 @@
---- nn.PairwiseDistance(p): the p-norm of the difference of a pair of vectors, or of the rows of a
--- pair of matrices.
--- Invariant: distances of 0 have gradients of 0.
+--- nn.PairwiseDistance(p): the p-norm |x1 - x2|_p of two vectors, or of corresponding rows of two
+-- matrices.
+-- Invariant: if the distance is 0, so is the gradient.
 -- @function nn.PairwiseDistance
 -- @within nn linear
 -- @as layer

@@ -1,12 +1,12 @@
---- nn.Parallel(inputDim, outputDim): passes slice i of the input along inputDim to module i and
--- joins their outputs along outputDim.
--- Invariant: the input has no more slices than there are modules; modules beyond them are not
+--- nn.Parallel(inputDim, outputDim): applies module i to slice i of the input along inputDim, and
+-- concatenates the outputs along outputDim.
+-- Invariant: the input has at most as many slices as there are modules; surplus modules are not
 -- called.
 -- @function nn.Parallel
 -- @within nn containers
 -- @as layer
--- @return a module; forward: a tensor with as many slices along inputDimension as there are
---    modules -> their outputs joined
+-- @return a module; forward: a tensor with one slice per module along inputDimension -> the
+--    concatenated outputs
 -- @usage nn.Parallel(2, 2):add(nn.Linear(3, 1))
 --       :add(nn.Linear(3, 2)) :forward(torch.ones(4, 2, 3)):size() --> 4x3
 
@@ -38,7 +38,7 @@ function Parallel:updateOutput(input)
    return nn.utils.join(self.output, outputs, partDimension(self, 'outputDimension'))
 end
 
---- Calls f(module, index, its input, its part of gradOutput) in order.
+--- Calls f(module, index, slice, part) for each slice in order; part is its part of gradOutput.
 -- @function nn.Parallel:eachPart
 -- @as author
 -- @param input tensor: that of the last forward

@@ -1,11 +1,11 @@
---- nn.ParallelCriterion(repeatTarget): criterion i on entry i of the input and of the target table;
--- a weighted sum.
--- Invariant: with repeatTarget all criterions get the whole target.
+--- nn.ParallelCriterion(repeatTarget): the weighted sum of several criterions; criterion i is
+-- applied to entry i of the input and of the target table.
+-- Invariant: with repeatTarget every criterion gets the whole target.
 -- @function nn.ParallelCriterion
 -- @within nn criterions
 -- @as criterion
--- @param repeatTarget true: all criterions have the same target
--- @return a criterion; forward takes tables of as many entries as criterions, returns the loss
+-- @param repeatTarget true: all criterions get the same target
+-- @return a criterion; forward takes tables with an entry per criterion, returns the loss
 -- @usage
 --    nn.ParallelCriterion():add(nn.MSECriterion()):add(nn.AbsCriterion()):forward({torch.Tensor{2},
 --    torch.Tensor{2}}, {torch.Tensor{3}, torch.Tensor{4}}) --> 3
@@ -29,8 +29,8 @@ end
 -- @function nn.ParallelCriterion:add
 -- @as criterion
 -- @within nn criterions
--- @param criterion criterion: gets an entry of the input and of the target
--- @param weight? number: the factor of its loss (1)
+-- @param criterion criterion: is applied to one entry of the input and the target
+-- @param weight? number: factor of its loss (1)
 -- @return the criterion
 -- @usage nn.ParallelCriterion()
 --       :add(nn.AbsCriterion(), 3) :forward({torch.Tensor{1}}, {torch.Tensor{2}}) --> 3

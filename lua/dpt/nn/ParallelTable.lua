@@ -1,9 +1,9 @@
---- nn.ParallelTable: passes entry i of the input table to module i.
--- Invariant: output[i] and gradInput[i] are module i's own tensors.
+--- nn.ParallelTable: applies module i to entry i of the input table.
+-- Invariant: output[i] and gradInput[i] are module i's tensors, not copies.
 -- @function nn.ParallelTable
 -- @within nn containers
 -- @as layer
--- @return a module; forward: a table of as many entries as modules -> a table of their outputs
+-- @return a module; forward: a table with an entry per module -> a table of their outputs
 -- @usage nn.ParallelTable():add(nn.Abs())
 --       :add(nn.Square()) :forward{torch.Tensor{-1}, torch.Tensor{3}}[2] --> [9]
 
@@ -41,7 +41,7 @@ function ParallelTable:backward(input, gradOutput, scale)
    return self.gradInput
 end
 
---- Every module knows about its entry.
+--- Returns the splits of the entries, each from its module.
 function ParallelTable:inputSplit(input)
    local split = {}
    for i, module in ipairs(self.modules) do split[i] = module:inputSplit(input[i]) end

@@ -1,13 +1,12 @@
---- nn.PartialLinear(inputSize, outputSize, bias): nn.Linear of which only some outputs are
--- computed.
--- Invariant: setPartition(indices) chooses the outputs, resetPartition takes all; gradients of the
--- other rows stay as they are. The weight is that of the nn.LookupTable in self.network, as in
+--- nn.PartialLinear(inputSize, outputSize, bias): nn.Linear that computes a subset of its outputs.
+-- Invariant: setPartition(indices) selects the outputs, resetPartition all of them. The gradients
+-- of the other rows do not change. The weight is that of the nn.LookupTable in self.network, as in
 -- Torch7's files; the network itself is never called.
 -- @function nn.PartialLinear
 -- @within nn linear
 -- @as layer
 -- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize; after
---    setPartition only the outputs that it names
+--    setPartition only the selected outputs
 -- @usage nn.PartialLinear(3, 10):forward(torch.ones(4, 3)):size() --> 4x10
 
 local torch = require 'dpt.tensor'
@@ -29,7 +28,7 @@ function PartialLinear:__init(inputSize, outputSize, bias)
    self:resetPartition()
 end
 
--- The module with weight and gradWeight.
+-- Returns the module that holds weight and gradWeight.
 local function lookup(self) return self.network:get(1):get(2) end
 
 function PartialLinear:parameters()
@@ -37,11 +36,11 @@ function PartialLinear:parameters()
    return {rows.weight, self.bias}, {rows.gradWeight, self.gradBias}
 end
 
---- Computes the outputs whose numbers a tensor holds, in its order.
+--- Selects the outputs to compute, by their indices and in that order.
 -- @function nn.PartialLinear:setPartition
 -- @as method
 -- @within nn linear
--- @param indices tensor: the outputs' numbers
+-- @param indices tensor: indices of outputs
 -- @return nothing
 -- @usage local m = nn.PartialLinear(2, 3)
 --    m:setPartition(torch.LongTensor{3, 1})
@@ -50,7 +49,7 @@ function PartialLinear:setPartition(indices)
    self.partition = indices:type(self.allcolumns:type())
 end
 
---- Computes all outputs again.
+--- Selects all outputs again.
 -- @function nn.PartialLinear:resetPartition
 -- @as method
 -- @within nn linear
@@ -63,14 +62,14 @@ function PartialLinear:resetPartition()
    self.partition = self.allcolumns
 end
 
--- The numbers of the outputs on the weight's side, nil for all.
+-- Returns the selected indices on the weight's device, or nil for all.
 local function rows(self, weight)
    if rawequal(self.partition, self.allcolumns) then return nil end
    local index = nn.utils.indexTensor(nil, weight)
    return index:resize(self.partition:nElement()):copy(self.partition)
 end
 
--- Weight and bias of the chosen outputs.
+-- Returns weight and bias of the selected outputs.
 local function chosen(self)
    local weight, bias = lookup(self).weight, self.bias and self.bias:view(-1)
    local index = rows(self, weight)
@@ -91,7 +90,7 @@ function PartialLinear:updateGradInput(_, gradOutput)
    end
 end
 
--- Adds scale times the gradients to tensors like weight and bias.
+-- Adds the gradients, times scale, to tensors of the sizes of weight and bias.
 local function accumulate(self, toWeight, toBias, input, gradOutput, scale)
    toBias = toBias and toBias:view(-1)
    local index = rows(self, toWeight)

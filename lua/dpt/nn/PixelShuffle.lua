@@ -1,9 +1,10 @@
---- nn.PixelShuffle(r): (N)x(C r^2)xHxW becomes (N)xCx(H r)x(W r), channels becoming pixels.
--- Invariant: channel c r^2 + i r + j becomes pixel (i, j) of every r x r block.
+--- nn.PixelShuffle(r): rearranges (N x) (C r^2) x H x W to (N x) C x (H r) x (W r): channels become
+-- pixels.
+-- Invariant: channel c r^2 + i r + j becomes pixel (i, j) of each r x r block.
 -- @function nn.PixelShuffle
 -- @within nn simple
 -- @as layer
--- @param upscaleFactor r, by which height and width grow
+-- @param upscaleFactor r, the factor of height and width
 -- @return a module; forward: B x (C r^2) x H x W -> B x C x (H r) x (W r)
 -- @usage nn.PixelShuffle(2):forward(torch.ones(1, 8, 3, 3)):size() --> 1x2x6x6
 
@@ -17,7 +18,8 @@ function PixelShuffle:__init(upscaleFactor)
    self.upscaleFactor = upscaleFactor
 end
 
---- Batch or 1, C, H, W of the coarse image.
+--- Returns batch size (or 1), C, H and W, where C counts output channels and H and W are the
+-- input's.
 -- @function nn.PixelShuffle:sizes
 -- @as author
 -- @param input tensor: (N x) C x H x W

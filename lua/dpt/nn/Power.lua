@@ -1,5 +1,5 @@
---- nn.Power(p): x^p, element by element.
--- Invariant: the gradient is p x^(p-1).
+--- nn.Power(p): y = x^p, element by element.
+-- Invariant: the derivative is p x^(p-1).
 -- @function nn.Power
 -- @within nn transfer
 -- @as layer

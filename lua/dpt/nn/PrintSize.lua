@@ -1,9 +1,9 @@
---- nn.PrintSize(prefix): prints the size of what passes; see also nn.NaN.
+--- nn.PrintSize(prefix): prints the sizes of input and gradOutput; see also nn.NaN.
 -- Invariant: output and gradInput are input and gradOutput themselves.
 -- @function nn.PrintSize
 -- @within nn simple
 -- @as layer
--- @param prefix what is printed in front
+-- @param prefix text printed before the sizes
 -- @return a module; forward: anything -> the same
 -- @usage torch.type(nn.PrintSize('here')) --> nn.PrintSize
 

@@ -1,11 +1,12 @@
---- nn.Profile(module, print_interval, name): times the inner module and prints means now and then.
--- Invariant: it passes everything on; on a device the times are of queueing the work.
+--- nn.Profile(module, print_interval, name): measures the time of the inner module's passes and
+-- prints it at intervals.
+-- Invariant: all values are passed through. On a device it measures the time to queue the work.
 -- @function nn.Profile
 -- @within nn containers
 -- @as layer
--- @param printInterval forwards from one print to the next (100)
--- @param name what is printed in front
--- @return a module; forward: what the module takes -> what it returns
+-- @param printInterval number of passes between prints (100)
+-- @param name text printed before the times
+-- @return a module; forward: the module's input -> its output
 -- @usage nn.Profile(nn.Tanh(), 100):forward(torch.zeros(2)) --> [0 0]
 
 local torch = require 'dpt.tensor'

@@ -1,5 +1,5 @@
 --- nn.RNN(mode, inputSize, hiddenSize, numLayers, batchFirst, dropout, rememberStates): recurrent
--- layers over whole sequences; what cudnn.RNN and nn.SeqLSTM are made of.
+-- layers over whole sequences; base class of cudnn.RNN and nn.SeqLSTM.
 --
 --    input                                             output
 --    x  T x B x inputSize (B x T with batchFirst)      y  T x B x width
@@ -7,12 +7,12 @@
 --    {x, lengths}, also {x, h0, c0, lengths}           as without; 0 behind the ends
 --    {packed x (N x inputSize), batch sizes}           packed y
 --
--- States are (layers * directions) x B x hiddenSize. lengths: a vector or a list of B numbers, in
--- any order; they have no gradient. gradOutput has the form of the output and gradInput that of the
--- input, but for packed sequences, whose gradInput is the tensor.
--- Invariant: weight and gradWeight are one run each (dpt.rnn.weights), and nothing is copied to
--- keep them so. States outside the input, and gradients of states, are in the fields that
--- cudnn.torch has for them.
+-- States are (layers * directions) x B x hiddenSize. lengths is a vector or a list of B numbers, in
+-- any order; it has no gradient. gradOutput has the format of the output, and gradInput that of the
+-- input; for packed sequences gradInput is the tensor alone.
+-- Invariant: weight and gradWeight are one contiguous block each (dpt.rnn.weights), and nothing is
+-- copied to keep them so. States that are not part of the input, and gradients of states, are in
+-- the fields that cudnn.torch uses for them.
 -- @function nn.RNN
 -- @within nn recurrent
 -- @as recurrent
@@ -37,8 +37,8 @@ local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
 end
 
---- The fields of a class's objects that copies, files, type() and clearState() do without; an
--- object without them is as good as new.
+--- Fields that copies, files, type() and clearState() drop. An object without them behaves like a
+-- new one.
 -- @field nn.RNN.transient
 -- @as author
 -- @also nn.AbstractRecurrent.transient
@@ -63,7 +63,7 @@ function RNN:__init(mode, inputSize, hiddenSize, numLayers, batchFirst, dropout,
    self.batchFirst = batchFirst or false
    self.dropout = dropout or 0
    self.rememberStates = rememberStates or false
-   self.compactions = 0 -- how often parts of the weight had to be copied into it
+   self.compactions = 0 -- number of times that parts of the weight were copied into it
    for _, field in ipairs{'weight', 'gradWeight', 'hiddenOutput', 'cellOutput', 'gradHiddenInput',
       'gradCellInput'} do
       self[field] = torch.Tensor()
@@ -79,7 +79,8 @@ local function checkDropout(self)
    end
 end
 
---- Uniform in +-stdv (1/sqrt(hiddenSize)); to be called after a change of the fields above.
+--- Draws weights uniformly from +-stdv (1/sqrt(hiddenSize)). Call it after changing the fields
+-- above.
 function RNN:reset(stdv)
    checkDropout(self)
    self.numDirections = self.bidirectional == 'CUDNN_BIDIRECTIONAL' and 2 or 1
@@ -94,7 +95,7 @@ function RNN:reset(stdv)
    return self
 end
 
---- Both directions: the output has those of the first and, beside them, of the second.
+--- Makes the network bidirectional: the output holds both directions' values, side by side.
 -- @function nn.RNN:bothDirections
 -- @as recurrent
 -- @within nn recurrent
@@ -105,7 +106,7 @@ function RNN:bothDirections()
    return self:reset()
 end
 
---- Takes the biases away and draws the weights anew.
+--- Removes the biases and draws the weights again.
 -- @function nn.RNN:noBias
 -- @as recurrent
 -- @within nn recurrent
@@ -116,7 +117,7 @@ function RNN:noBias()
    return self:reset()
 end
 
---- The first layer has no matrices on its input, which has hiddenSize columns.
+--- Removes the first layer's input matrices; its input must have hiddenSize columns.
 -- @function nn.RNN:skipInput
 -- @as recurrent
 -- @within nn recurrent
@@ -127,7 +128,7 @@ function RNN:skipInput()
    return self:reset()
 end
 
---- An LSTM whose h has `size` columns: a matrix times what it would be.
+--- Adds a projection to an LSTM: h is multiplied by a matrix and has `size` columns.
 -- @function nn.RNN:projection
 -- @as recurrent
 -- @within nn recurrent
@@ -139,11 +140,11 @@ function RNN:projection(size)
    return self:reset()
 end
 
---- For scripts of cudnn.torch: no call waits.
+--- Stores a flag of cudnn.torch, which has no effect: no call waits.
 -- @function nn.RNN:setSync
 -- @as recurrent
 -- @within nn recurrent
--- @param sync boolean: is only remembered
+-- @param sync boolean: is only stored
 -- @return nothing
 -- @usage local m = nn.SeqGRU(2, 2)
 --    local before = m.sync
@@ -153,12 +154,12 @@ function RNN:setSync(sync)
    self.sync = sync
 end
 
---- The states that the next forwards begin with, if their input has none; nil: zeros.
+--- Sets the initial states of the next forwards whose input has none; nil: zeros.
 -- @function nn.RNN:setStates
 -- @as recurrent
 -- @within nn recurrent
 -- @param hidden? tensor: layers x B x size
--- @param cell? tensor: of an LSTM, of that size
+-- @param cell? tensor: of an LSTM, of the same size
 -- @return the module
 -- @usage nn.SeqLSTM(2, 2):setStates(torch.ones(1, 1, 2)).hiddenInput --> [1 1]
 function RNN:setStates(hidden, cell)
@@ -166,7 +167,7 @@ function RNN:setStates(hidden, cell)
    return self
 end
 
---- The next forward begins with zeros.
+--- Resets the states: the next forward starts from zeros.
 -- @function nn.RNN:resetStates
 -- @as recurrent
 -- @within nn recurrent
@@ -183,7 +184,7 @@ function RNN:resetStates()
    self.cellOutput:zero()
 end
 
---- The next sequence begins with zeros.
+--- Resets the states: the next sequence starts from zeros.
 -- @function nn.RNN:forget
 -- @as recurrent
 -- @within nn recurrent
@@ -196,26 +197,27 @@ function RNN:forget()
    return self
 end
 
---- Padded sequences (T x B x ..., B x T with batchFirst) without their padding, as {tensor, list of
--- the number of sequences at every step}; lengths is a list of B numbers that do not rise.
+--- Packs padded sequences (T x B x ..., or B x T x ... with batchFirst): returns {tensor without
+-- padding, list of the number of sequences at each step}. Sequences must be sorted by decreasing
+-- length.
 -- @function nn.RNN:packPaddedSequence
 -- @as recurrent
 -- @within nn recurrent
 -- @param input tensor: T x B x ..., or B x T x ... with batchFirst
--- @param lengths table: B numbers that do not rise
--- @param batchFirst? boolean: true: B comes first
--- @return {tensor, list of the number of sequences at every step}
+-- @param lengths table: B numbers in decreasing order
+-- @param batchFirst? boolean: true: B is the first dimension
+-- @return {tensor, list of the number of sequences at each step}
 -- @usage nn.SeqGRU(2, 2):packPaddedSequence(torch.ones(3, 2, 1), {3, 1})[2] --> {2 1 1}
 function RNN:packPaddedSequence(input, lengths, batchFirst)
    return packing.packPadded(input, lengths, batchFirst, torch.type(self))
 end
 
---- Padded sequences again of what packPaddedSequence returned.
+--- Reverses packPaddedSequence: returns padded sequences.
 -- @function nn.RNN:padPackedSequence
 -- @as recurrent
 -- @within nn recurrent
--- @param packed table: {tensor, list of the number of sequences at every step}
--- @param batchFirst? boolean: true: B comes first
+-- @param packed table: {tensor, list of the number of sequences at each step}
+-- @param batchFirst? boolean: true: B is the first dimension
 -- @return a padded tensor; a list of lengths
 -- @usage local m = nn.SeqGRU(2, 2)
 --    return (m:padPackedSequence(m:packPaddedSequence(torch.ones(3, 2, 1), {3, 1})))
@@ -224,14 +226,14 @@ function RNN:padPackedSequence(packed, batchFirst)
    return packing.padPacked(packed, batchFirst, torch.type(self))
 end
 
--- A buffer of the given type in a field.
+-- Makes sure that a field holds a buffer of the given type.
 local function buffer(self, field, typename)
    if torch.type(self[field]) ~= typename then
       self[field] = torch.getmetatable(typename).new()
    end
 end
 
--- Runs the network; a call that is run again draws what it drew.
+-- Runs the network. A repeated run of a call uses the same dropout mask.
 local function run(self, call, train)
    local lstm = self.mode == 'CUDNN_LSTM'
    if train and self.dropout > 0 and self.numLayers > 1 and not call.draw then
@@ -241,7 +243,7 @@ local function run(self, call, train)
    lib.rnn_forward(self.sequence, self.hiddenOutput, lstm and self.cellOutput or nil,
       train and self.reserve or nil, description, call.x, call.hidden, lstm and call.cell or nil,
       self.weight, call.lengths)
-   call.kept = train -- whether the reserve is this call's
+   call.kept = train -- true if the reserve holds this call's values
 end
 
 function RNN:updateOutput(input)
@@ -257,7 +259,7 @@ function RNN:updateOutput(input)
    return self.output
 end
 
--- The call that a backward belongs to.
+-- Returns the call that a backward belongs to.
 local function callOf(self)
    local call = self.call_
    if not call or call.kept == false then
@@ -271,7 +273,7 @@ function RNN:updateGradInput(input, gradOutput)
    if not call.kept then run(self, call, true) end -- a second backward
    local gy, hidden, cell = calls.readGradient(self, call, gradOutput)
    buffer(self, 'gradSequence', torch.type(self.weight))
-   call.kept = nil -- the reserve is used up
+   call.kept = nil -- backward overwrites the reserve
    lib.rnn_backward_data(self.gradSequence, self.gradHiddenInput,
       lstm and self.gradCellInput or nil, self.reserve,
       network.describe(self, call.batchFirst, call.draw),
@@ -291,7 +293,8 @@ function RNN:accGradParameters(input, gradOutput, scale)
       call.x, call.hidden, self.sequence, call.lengths, self.reserve, scale or 1)
 end
 
---- Makes weight and gradWeight one chunk each if a script has changed that, as forward does.
+--- Gathers weight and gradWeight into one block each, if a script has changed that; forward does
+-- it, too.
 -- @function nn.RNN:flattenParameters
 -- @as recurrent
 -- @within nn recurrent
@@ -306,15 +309,15 @@ for method, names in pairs{
    weights = {'weight', 'matrices'}, biases = {'weight', 'biases'},
    gradWeights = {'gradWeight', 'matrices'}, gradBiases = {'gradWeight', 'biases'},
 } do
-   --- Views of all matrices (or biases, or the gradients) for every layer and direction: a list of
-   -- vectors by cuDNN's numbers from 1, which also has them by name: input.i is the matrix of an
-   -- LSTM's input gate on the input, recurrent.i that on h, and projection.
+   --- Returns views of all matrices (or biases, or their gradients) for each layer and direction: a
+   -- list of vectors by cuDNN's numbers, from 1, which also holds them by name: input.i is the
+   -- matrix from the input to an LSTM's input gate, recurrent.i that from h, and projection.
    RNN[method] = function(self)
       return weights.views(self)[names[1]][names[2]]
    end
 end
 
---- What nn.DataParallelTable splits an input along: the dimension of the batch of every entry.
+--- Returns the dimension along which nn.DataParallelTable splits each entry: that of the batch.
 function RNN:inputSplit(input)
    local batch = self.batchFirst and 1 or 2
    if torch.type(input) ~= 'table' then return batch end
@@ -326,7 +329,7 @@ function RNN:inputSplit(input)
    return split
 end
 
---- The same for the output of the last forward.
+--- Returns the dimension of the batch in each entry of the last output.
 function RNN:outputSplit()
    local batch = self.batchFirst and 1 or 2
    return torch.type(self.output) == 'table' and {batch, 2, 2} or batch
@@ -351,7 +354,8 @@ function RNN:clearState()
    return parent.clearState(self)
 end
 
---- Files have the parts of weights in one order, whatever the backend: see dpt.rnn.network.
+--- Writes the module. Files hold the parts of weights in one order for all backends, see
+-- dpt.rnn.network.
 function RNN:write(file)
    weights.gather(self)
    local fields = transient.kept(self)
@@ -371,7 +375,7 @@ function RNN:read(file)
       self[name] = self[name] and weights.fromFile(self, self[name], file.flats_)
    end
 end
--- inside a process the layout stays what it is
+-- copies within a process keep the layout
 File.plain[RNN.write], File.plain[RNN.read] = true, true
 
 function RNN:__tostring__()
@@ -380,15 +384,15 @@ function RNN:__tostring__()
       self.numDirections == 2 and ', both directions' or '')
 end
 
---- Views of all matrices for every layer and direction; biases, and the gradients of both,
--- likewise.
+--- Returns views of all matrices for each layer and direction; biases returns those of the biases,
+-- gradWeights and gradBiases those of the gradients.
 -- @function nn.RNN:weights
 -- @as recurrent
 -- @within nn recurrent
 -- @also nn.RNN:biases()
 -- @also nn.RNN:gradWeights()
 -- @also nn.RNN:gradBiases()
--- @return a list with a table of views for every layer and direction
+-- @return a list with a table of views for each layer and direction
 -- @usage #nn.SeqLSTM(3, 4):weights() --> 1
 
 return RNN

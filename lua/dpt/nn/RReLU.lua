@@ -1,13 +1,14 @@
---- nn.RReLU(l, u, ip): x where x > 0, a x elsewhere: in training a is drawn from l..u for every
--- element (1/8..1/3), in evaluation it is (l + u) / 2.
--- Invariant: noise holds the slopes that forward used, 1 where x > 0; host tensors draw one number
--- for every element that is not positive, in order, as Torch7 did; in nn.DistributedDataParallel
--- one for every element, whatever the number of ranks, since none knows the others' signs.
+--- nn.RReLU(l, u, ip): randomized leaky ReLU, y = x if x > 0, a x otherwise. In training a is drawn
+-- uniformly from l..u (1/8..1/3) for each element; in evaluation it is (l + u) / 2. ip computes in
+-- place.
+-- Invariant: noise holds the slopes that forward used, 1 where x > 0. Host tensors draw one number
+-- for each element that is not positive, in order, as in Torch7; in nn.DistributedDataParallel one
+-- for each element, for any number of ranks, because no rank knows the others' signs.
 -- @function nn.RReLU
 -- @within nn transfer
 -- @as layer
--- @param l the least slope (1/8)
--- @param u the largest slope (1/3)
+-- @param l lower bound of the slope (1/8)
+-- @param u upper bound of the slope (1/3)
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.RReLU(0.25, 0.25):forward(torch.Tensor{-4, 2}) --> [-1 2]
 
@@ -32,7 +33,7 @@ function RReLU:__init(l, u, ip)
    self.inplace = ip or false
 end
 
---- The slopes of one forward.
+--- Draws the slopes of a forward.
 -- @function nn.RReLU:draw
 -- @as author
 -- @param input tensor: of any size
@@ -54,10 +55,10 @@ function RReLU:draw(input)
    end
 end
 
---- Multiplies t by the slopes where the input (or, in place, the output) is not positive.
+--- Multiplies t in place by the slopes, where the input is not positive.
 -- @function nn.RReLU:slope
 -- @as author
--- @param t tensor: what is multiplied
+-- @param t tensor: is multiplied
 -- @param input tensor: of the last forward
 -- @return the tensor
 -- @usage local m, t = nn.RReLU(0.5, 0.5), torch.Tensor{1, 1}

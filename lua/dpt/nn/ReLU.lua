@@ -1,4 +1,4 @@
---- nn.ReLU(ip): x where x > 0, else 0.
+--- nn.ReLU(ip): y = max(0, x), element by element. ip computes in place.
 -- Invariant: it is nn.Threshold(0, 0, ip).
 -- @function nn.ReLU
 -- @within nn transfer

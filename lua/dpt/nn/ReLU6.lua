@@ -1,4 +1,4 @@
---- nn.ReLU6(ip): x limited to 0..6.
+--- nn.ReLU6(ip): y = min(max(0, x), 6), element by element. ip computes in place.
 -- Invariant: it is nn.HardTanh(0, 6, ip).
 -- @function nn.ReLU6
 -- @within nn transfer

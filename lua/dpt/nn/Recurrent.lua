@@ -1,15 +1,16 @@
---- nn.Recurrent(start, input, feedback, transfer, rho, merge): a step's output is transfer(merge{
--- input(x), feedback(the output before)}); the first one is transfer(start(input(x))).
--- Invariant: start is a module, or the size of an nn.Add; transfer is nn.Sigmoid and merge
--- nn.CAddTable unless others are given. The modules are used in both kinds of step.
+--- nn.Recurrent(start, input, feedback, transfer, rho, merge): a simple recurrent network, one step
+-- per call: y_t = transfer(merge{input(x_t), feedback(y_(t-1))}); the first step is y_1 =
+-- transfer(start(input(x_1))).
+-- Invariant: start is a module, or the size of an nn.Add. transfer defaults to nn.Sigmoid, merge to
+-- nn.CAddTable. The first and later steps use the same modules.
 -- @function nn.Recurrent
 -- @within nn recurrent
 -- @as recurrent
--- @param start the size of the output, or the module behind the first input
+-- @param start the size of the output, or the module applied to the first input(x)
 -- @param input the module for inputs
--- @param feedback the module for the output before
--- @param transfer the module behind the merge (nn.Sigmoid)
--- @return a module; forward: one step: what input takes -> what transfer returns
+-- @param feedback the module for the previous output
+-- @param transfer the module after the merge (nn.Sigmoid)
+-- @return a module; forward: one step: input's argument -> transfer's result
 -- @usage nn.Recurrent(5, nn.Linear(3, 5), nn.Linear(5, 5)):forward(torch.ones(2, 3)):size()
 --    --> 2x5
 
@@ -28,11 +29,11 @@ function Recurrent:__init(start, input, feedback, transfer, rho, merge)
    local first = nn.Sequential():add(input):add(start):add(self.transferModule)
    local others = nn.Sequential():add(nn.ParallelTable():add(input):add(feedback))
       :add(self.mergeModule):add(self.transferModule)
-   -- both kinds of step share modules; each step's copy runs one of the two
+   -- both kinds of step share modules; each step's clone runs one of the two
    parent.__init(self, nn.Container():add(first):add(others), rho)
 end
 
---- Every module once.
+--- Returns the parameters of every module once.
 function Recurrent:parameters()
    local all = nn.Container()
    all.modules = {self.startModule, self.inputModule, self.feedbackModule, self.mergeModule,
@@ -40,7 +41,7 @@ function Recurrent:parameters()
    return all:parameters()
 end
 
--- Not those of Container, which would go through modules that stand in both kinds of step twice.
+-- Not Container's, which would visit modules that occur in both kinds of step twice.
 Recurrent.updateParameters = nn.Module.updateParameters
 Recurrent.zeroGradParameters = nn.Module.zeroGradParameters
 

@@ -1,5 +1,5 @@
---- nn.RecurrentStep(module): a recurrent module inside the copy of a network for one step.
--- Invariant: the module is the same in all steps, output and gradInput are the step's.
+--- nn.RecurrentStep(module): wraps a recurrent module inside the clone of a network for one step.
+-- Invariant: all steps share the module; output and gradInput belong to the step.
 -- @function nn.RecurrentStep
 -- @within nn recurrent
 -- @as recurrent

@@ -1,11 +1,11 @@
---- nn.Recursor(module, rho): any module, called once for every step.
--- Invariant: every step has a copy of the module with the same parameters; recurrent modules inside
--- are not copied, they count their own steps and forget with this one.
+--- nn.Recursor(module, rho): applies any module to a sequence, one step per call.
+-- Invariant: each step has a clone of the module that shares its parameters. Inner recurrent
+-- modules are not cloned; they count their own steps and are reset with this one (forget).
 -- @function nn.Recursor
 -- @within nn recurrent
 -- @as recurrent
 -- @param module the module of one step
--- @return a module; forward: one step: what the module takes -> what it returns
+-- @return a module; forward: one step: the module's input -> its output
 -- @usage nn.Recursor(nn.Linear(3, 5)):forward(torch.ones(2, 3)):size() --> 2x5
 
 local torch = require 'dpt.tensor'
@@ -13,7 +13,7 @@ local nn = require 'dpt.nn'
 
 local Recursor, parent = torch.class('nn.Recursor', 'nn.AbstractRecurrent')
 
--- Calls a method of the recurrent modules inside, but not of those inside these.
+-- Calls a method of the outermost recurrent modules inside.
 local function callAll(module, method)
    for _, child in ipairs(module.modules or {}) do
       if torch.isTypeOf(child, 'nn.AbstractRecurrent') then

@@ -1,11 +1,12 @@
---- nn.Replicate(nFeatures, dim, nDim): nFeatures equal slices along a new dimension dim (1).
--- Invariant: output is a view with a stride of 0; with nDim an input of more dimensions is a batch,
--- whose dimension is not counted.
+--- nn.Replicate(nFeatures, dim, nDim): repeats the input nFeatures times along a new dimension dim
+-- (1).
+-- Invariant: output is a view with stride 0. Inputs with more than nDim dimensions are batches, and
+-- dim then does not count the batch.
 -- @function nn.Replicate
 -- @within nn simple
 -- @as layer
--- @param nFeatures how many slices
--- @return a module; forward: a tensor -> one with a dimension of nFeatures more
+-- @param nFeatures number of repetitions
+-- @return a module; forward: a tensor -> one with an additional dimension of size nFeatures
 -- @usage nn.Replicate(3):forward(torch.ones(4, 5)):size() --> 3x4x5
 
 local torch = require 'dpt.tensor'
@@ -19,12 +20,12 @@ function Replicate:__init(nFeatures, dim, nDim)
    self.nfeatures = nFeatures
    self.dim = dim or 1
    self.ndim = nDim
-   if self.dim % 1 ~= 0 or self.dim < 1 then -- of a NaN the rest is a NaN
+   if self.dim % 1 ~= 0 or self.dim < 1 then -- NaN % 1 is NaN
       raise('nn.Replicate: dim counts from 1, got ' .. self.dim)
    end
 end
 
---- The new dimension.
+--- Returns the index of the new dimension.
 -- @function nn.Replicate:axis
 -- @as author
 -- @param input tensor: of any size
@@ -42,7 +43,7 @@ function Replicate:updateOutput(input)
    end
    local size, stride = input:size():totable(), input:stride():totable()
    table.insert(size, dim, self.nfeatures)
-   if input:nElement() == 0 then -- no memory to look at
+   if input:nElement() == 0 then -- no memory to view
       self.output = input.new(torch.LongStorage(size))
       return self.output
    end

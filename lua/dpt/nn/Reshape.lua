@@ -1,12 +1,12 @@
---- nn.Reshape(sizes, batchMode): the input's elements under other sizes.
--- Invariant: one size may be -1, what is left; batchMode true keeps the first dimension, false
--- takes all; without it the input is a batch unless it has just the elements of the sizes and a
--- first size above 1.
+--- nn.Reshape(sizes, batchMode): returns the input's elements with other sizes.
+-- Invariant: one size may be -1, which is inferred. batchMode = true keeps the first dimension as
+-- the batch; false reshapes all elements. If omitted, the input is a batch unless its number of
+-- elements equals the product of the sizes and its first size is not 1.
 -- @function nn.Reshape
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor, with a batch in front unless its elements are just as
---    many -> the sizes
+-- @return a module; forward: a tensor, with a batch dimension unless it has just as many elements
+--    as the sizes -> the sizes
 -- @usage nn.Reshape(6):forward(torch.ones(4, 2, 3)):size() --> 4x6
 
 local torch = require 'dpt.tensor'
@@ -45,7 +45,7 @@ function Reshape:updateOutput(input)
       size = self.batchsize
    end
    local wanted = single and self.nelement or self.nelement * input:size(1)
-   if self.nelement >= 0 and input:nElement() ~= wanted then -- else a size of -1: view says it
+   if self.nelement >= 0 and input:nElement() ~= wanted then -- with a size of -1 view checks
       fail('nn.Reshape: input has %d elements (size %s), wanted %d for size %s',
          input:nElement(), table.concat(input:size():totable(), 'x'), wanted,
          table.concat(size:totable(), 'x'))

@@ -144,7 +144,7 @@ function follow:scriptBegins()
    self:_replicas()
 end
 
---- Ends a script's changes to all replicas. Their parameters are distrusted until the next sync.
+--- Ends a script's changes to all replicas. Their parameters count as unknown until the next sync.
 -- @function nn.DataParallelTable:scriptEnded
 -- @as author
 -- @return nothing

@@ -133,10 +133,10 @@ function methods:remember(mode)
    return self
 end
 
---- Calls f(module, i) for every replica i in its own thread, with its device as the current one;
--- for example to reset states, or to read or set fields of one replica. With threads(), upvalues,
--- arguments and results are copied, and tensors are shared. Parameters remain replica 1's: the next
--- forward overwrites parameters that f wrote on other replicas.
+--- Calls f(module, i) for every replica i in the replica's thread, with its device as the current
+-- one; for example to reset states, or to read or set fields of one replica. With threads(),
+-- upvalues, arguments and results are copied, and tensors are shared. Parameters remain replica
+-- 1's: the next forward overwrites parameters that f wrote on other replicas.
 -- @function nn.DataParallelTable:applyToReplicas
 -- @as ofreplicas
 -- @param f function: is called with a module and its number

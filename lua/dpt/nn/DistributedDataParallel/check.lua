@@ -1,9 +1,9 @@
---- dpt.nn.DistributedDataParallel.check: finds ranks that do not have the same values any more.
+--- dpt.nn.DistributedDataParallel.check: finds ranks whose values have diverged.
 --
--- Invariant: all ranks find the same, and raise the same message, which names the first tensor that
--- differs. If nothing differs each rank has sent 8 bytes. What differs by design is left out: the
--- parts of a state that ranks share out, running statistics that each rank keeps (buffers = 'own'),
--- and those that a forward has moved, until the backward after it.
+-- Invariant: all ranks reach the same verdict and raise the same message, which names the first
+-- tensor that differs. If nothing differs, each rank has sent 8 bytes. Values that differ by design
+-- are skipped: partitions of a sharded optimizer state, running statistics that each rank keeps
+-- (buffers = 'own'), and statistics that a forward has updated, until the next backward.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 local buffers = require 'dpt.parallel.params.buffers'
@@ -17,7 +17,7 @@ local check = {}
 
 local NAME = 'nn.DistributedDataParallel: checkAlike'
 
--- The keys of a table, numbers first.
+-- Returns the keys of a table, numbers first.
 local function sortedKeys(t)
    local keys = {}
    for key in next, t do
@@ -30,9 +30,9 @@ local function sortedKeys(t)
    return keys
 end
 
--- Returns true if a value of an optimizer's state is this rank's alone: optim's
--- ZeroRedundancyOptimizer has cut tensors of n elements into parts, and a rank without a part
--- counts no steps.
+-- Returns true if a value of an optimizer's state belongs to this rank alone: optim's
+-- ZeroRedundancyOptimizer partitions tensors of n elements, and a rank without a part counts no
+-- steps.
 local function isOwn(part, ranks, value)
    if part.n < ranks then return true end
    local count = torch.isTensor(value) and value:nElement()
@@ -57,7 +57,7 @@ local function addState(list, name, state, part, ranks, seen)
    end
 end
 
--- Returns the values that have to be the same on all ranks, in an order that is the same.
+-- Returns the values that must be equal on all ranks, in the same order on all.
 local function valuesOf(self, state)
    local list, module = {}, self.modules[1]
    local names = digest.names(module)
@@ -72,7 +72,8 @@ local function valuesOf(self, state)
    return list
 end
 
--- Raises if an entry of a rank differs from that of the same name of another rank, or is not there.
+-- Raises if an entry of one rank differs from another rank's entry of that name, or has no
+-- counterpart.
 local function compare(group, r, list, other, others)
    local byName = {}
    for _, entry in ipairs(others) do byName[entry.name] = entry end
@@ -88,7 +89,7 @@ local function compare(group, r, list, other, others)
    end
 end
 
--- Finds the first value that differs.
+-- Finds the first value that differs, and raises.
 local function find(self, list)
    local own = {}
    for i, entry in ipairs(list) do
@@ -101,13 +102,12 @@ local function find(self, list)
    end
 end
 
---- Raises, on all ranks, unless all have the same parameters, running statistics and, if it is
--- given, state of the optimizer, bit for bit; the message names the first tensor that differs. The
--- option checkAlike = N of the constructor does so in each N-th forward in training. All ranks call
--- it.
+--- Raises, on all ranks, unless parameters, running statistics and, if given, the optimizer's state
+-- are equal on all ranks, bit for bit; the message names the first tensor that differs. All ranks
+-- must call it. The constructor's option checkAlike = N calls it in every N-th forward in training.
 -- @function nn.DistributedDataParallel:checkAlike
 -- @as ofranks
--- @param state? table: what the optimizer keeps, its config included
+-- @param state? table: the optimizer's state, its config included
 -- @return nothing
 -- @usage local net = nn.DistributedDataParallel(nn.Linear(2, 1), {checkAlike = 100})
 --    net:checkAlike{learningRate = 0.1}
@@ -127,9 +127,9 @@ function check:checkAlike(state)
    end
 end
 
---- Calls checkAlike in the first forward in training and in each N-th after it, if the option says
--- so, and in the first one after parameters were written to while gradients waited: by hand each
--- rank may have used its own part. Those in noSync do not count.
+--- Calls checkAlike in the first forward in training and in every N-th after it, if the option is
+-- set, and in the first one after parameters were written while gradients were pending: each rank
+-- may have updated them by its own gradients. Forwards in noSync do not count.
 function check:_checkEvery()
    if self.deferred then return end
    if self.suspect then

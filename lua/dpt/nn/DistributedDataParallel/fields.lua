@@ -1,7 +1,8 @@
---- dpt.nn.DistributedDataParallel.fields: the fields of a distributed network, each once.
+--- dpt.nn.DistributedDataParallel.fields: lists the fields of a distributed network.
 --
--- Invariant: an object has these and no others, beside those of nn.Module. Each has the file of
--- this folder that writes it (`init` is nn/DistributedDataParallel.lua) and its meaning.
+-- Invariant: an object has these fields and those of nn.Module, no others. Each value names the
+-- file of this folder that writes the field (`init` is nn/DistributedDataParallel.lua), and its
+-- meaning.
 local fields = {
    -- Options (options.lua): docs/distributed.md.
    reduce = 'options: how ranks are weighted',

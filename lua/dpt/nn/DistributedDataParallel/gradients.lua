@@ -1,8 +1,8 @@
---- dpt.nn.DistributedDataParallel.gradients: what scripts ask about the gradients of all ranks.
+--- dpt.nn.DistributedDataParallel.gradients: answers queries about the gradients of all ranks.
 --
--- Invariant: after a backward all ranks have the same gradients, so what is computed of them is the
--- same everywhere and nothing is sent: all ranks clip alike, and skip a step or none does. What
--- waits on ranks (noSync) is added up before.
+-- Invariant: after a backward all ranks have the same gradients, so values computed from them agree
+-- without communication: all ranks clip alike, and either all or none skip a step. Pending
+-- gradients (noSync) are summed before.
 local cutorch = require 'dpt.device'
 local updates = require 'dpt.updates'
 local nn = require 'dpt.nn'
@@ -12,7 +12,7 @@ local type = dptffi.type
 
 local gradients = {}
 
-local CHUNK = 2 ^ 20 -- elements that are looked at at once
+local CHUNK = 2 ^ 20 -- elements per read
 
 function gradients:_gradientViews()
    if self.ranks == 1 then return nn.Module._gradientViews(self) end
@@ -20,7 +20,7 @@ function gradients:_gradientViews()
    return self:_layOut().gradient
 end
 
--- 0, or NaN if an element is not finite.
+-- Returns 0, or NaN if an element is not finite.
 local function nothing(t)
    t = t:contiguous():view(-1)
    local sum = 0
@@ -31,7 +31,7 @@ local function nothing(t)
    return sum
 end
 
---- Whether a gradient is infinite or NaN: of one rank is enough, and all ranks answer alike.
+--- Returns true if a gradient of any rank is infinite or NaN; all ranks return the same.
 -- @function nn.DistributedDataParallel:foundInf
 -- @as ofranks
 -- @return a boolean
@@ -48,12 +48,13 @@ function gradients:foundInf()
    return false
 end
 
---- The loss of all ranks from that of each: the mean with the weights of the last backward, or of
--- the rows of the last forward if that came later; the sum if losses are sums. All ranks call it.
--- If the loss is a sum of terms that count differently, one number is not enough: an error.
+--- Returns the loss over all ranks from each rank's loss: the mean, weighted as in the last
+-- backward, or by rows if the last forward came later; or the sum if losses are sums. All ranks
+-- must call it. Raises if the loss is a sum of terms with different weights, for which one number
+-- is not enough.
 -- @function nn.DistributedDataParallel:meanLoss
 -- @as ofranks
--- @param loss number: of this rank
+-- @param loss number: this rank's loss
 -- @return a number
 -- @usage local net = nn.DistributedDataParallel(nn.Linear(2, 1))
 --    net:forward(torch.ones(3, 2))
@@ -82,13 +83,13 @@ function gradients:meanLoss(loss)
    return total > 0 and sum / total or 0
 end
 
---- Returns true if x is in the parameters of this network.
+--- Returns true if x is part of this network's parameters.
 function gradients:_trains(x) return updates.isIn(self.params.source, x) end
 
---- What methods of nn.DistributedDataParallel have in common, for the reference.
+--- Common properties of nn.DistributedDataParallel's methods, for the reference.
 -- @pattern ofranks
 -- @within nn data-parallel
 -- @follows PyTorch's DistributedDataParallel
--- @raise if ranks do not call it alike
+-- @raise if the ranks' calls do not match
 
 return gradients

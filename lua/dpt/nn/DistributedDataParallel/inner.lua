@@ -1,7 +1,8 @@
---- dpt.nn.DistributedDataParallel.inner: what a distributed network does as the network inside.
+--- dpt.nn.DistributedDataParallel.inner: methods of a distributed network that the inner network
+-- answers.
 --
--- Invariant: each of these is the inner network's answer; what ranks still hold of gradients has
--- been added up before they are used.
+-- Invariant: each method returns the inner network's result. Gradients pending on ranks are summed
+-- before they are used.
 local dptffi = require 'dpt.ffi'
 
 local inner = {}
@@ -11,7 +12,7 @@ for _, name in ipairs{'parameters', 'findModules', 'apply', 'inputSplit', 'outpu
    inner[name] = function(self, ...) return self.modules[1][name](self.modules[1], ...) end
 end
 
---- A copy is a bare one, as a file is.
+--- Copies the bare network, as torch.save does.
 function inner:__clone(plain)
    self:_checkWhole('the network is copied')
    return plain().modules[1]
@@ -62,12 +63,12 @@ function inner:accUpdateGradParameters()
 end
 inner.sharedAccUpdateGradParameters = inner.accUpdateGradParameters
 
---- Raises, as add does: modules are put into the network inside, net:get(1).
+--- Raises, as add does: modules are inserted into the inner network, net:get(1).
 -- @function nn.DistributedDataParallel:insert
 -- @as method
 -- @within nn data-parallel
 -- @also nn.DistributedDataParallel:remove()
--- @param ... any: as for the network
+-- @param ... any: arguments of the network's method
 -- @return nothing
 -- @usage local net = nn.DistributedDataParallel(nn.Sequential():add(nn.Tanh()))
 --    return select(2, pcall(net.insert, net, nn.ReLU(), 1)):match 'do it to the network before.-,'

@@ -1,7 +1,7 @@
---- dpt.nn.DistributedDataParallel.join: ranks with more or fewer batches.
+--- dpt.nn.DistributedDataParallel.join: loops over batches whose number differs between ranks.
 --
--- Invariant: while one rank has a batch all of them go through the loop, those that have none with
--- one without rows; so every rank takes the same steps, its optimizer too, and sends the same.
+-- Invariant: while any rank has a batch, all ranks run the loop; those without one get a batch
+-- without rows. So every rank takes the same steps, the optimizer's included, and sends the same.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 local splitSpec = require 'dpt.parallel.split.split_spec'
@@ -10,8 +10,8 @@ local type = dptffi.type
 
 local join = {}
 
--- What a value is without its rows, in tables that can be sent; how: its split spec; dimension:
--- along which the rows of a tensor lie that has none.
+-- Describes a value without its rows, in tables that can be sent. how is its split spec; dimension
+-- is that of a tensor's rows if the spec names none.
 local function describe(value, how, dimension)
    if how == 'replicate' then return {value = value} end
    if torch.isTensor(value) then
@@ -40,15 +40,16 @@ local function make(described)
    return described.value
 end
 
---- Iterates over batches until no rank has one any more: `for input, target in net:join(batches)`,
--- or with all that a generic for takes. A rank that has had its own gets batches without rows. All
--- ranks call it.
+--- Iterates over batches until no rank has any left: `for input, target in net:join(batches)`; it
+-- accepts the three values of a generic for. A rank whose batches are used up gets batches without
+-- rows. All ranks must call it.
 -- @function nn.DistributedDataParallel:join
 -- @as ofranks
--- @param f function: returns the next batch, its input first, or nil, as a generic for takes it
+-- @param f function: an iterator as in a generic for; returns the next batch, its input first, or
+--    nil
 -- @param state? any: f's first argument
 -- @param control? any: f's second argument
--- @return what a for loop takes
+-- @return an iterator for a for loop
 -- @usage local net, n = nn.DistributedDataParallel(nn.Linear(2, 1)), 0
 --    local batches = {torch.ones(1, 2), torch.ones(1, 2)}
 --    local i = 0
@@ -63,7 +64,7 @@ function join:join(f, state, control)
          torch.type(f))
    end
    if self.ranks == 1 then return f, state, control end
-   local model, ended -- what the last batch was; whether there are no more
+   local model, ended -- the last batch's description; true after the end
    local function step()
       local batch = ended and {} or {f(state, control)}
       local input = batch[1]

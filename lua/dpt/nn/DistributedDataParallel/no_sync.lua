@@ -1,10 +1,11 @@
---- dpt.nn.DistributedDataParallel.no_sync: gradients that wait on their ranks.
+--- dpt.nn.DistributedDataParallel.no_sync: accumulates gradients on each rank without
+-- communication.
 --
--- Invariant: in noSync nothing is sent. A rank's gradients hold the sum of its passes, each times
--- its weight in units of the first one's; those that rank 0 had before are kept beside them
--- (`base`). The next pass outside, or syncGradients, adds all up. The result is that of as many
--- passes, each divided by the mean of their weights: that of one process if its batches are as
--- large.
+-- Invariant: noSync sends nothing. A rank's gradients hold the sum of its passes, each scaled by
+-- its weight relative to the first pass's; gradients that rank 0 had before are kept separately
+-- (`base`). The next pass outside, or syncGradients, sums them over all ranks. The result is that
+-- of the same number of passes, each divided by the mean of their weights: that of one process if
+-- its batches have equal sizes.
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
@@ -20,17 +21,17 @@ local NAME = 'nn.DistributedDataParallel'
 
 local NOTHING = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {}}
 
---- Calls f(...); a backward in it leaves each rank its own gradients, and nothing is sent. They are
--- added up by the next backward outside, or by syncGradients.
+--- Calls f(...) without communication: a backward inside it leaves the gradients on their ranks.
+-- The next backward outside, or syncGradients, sums them.
 -- @function nn.DistributedDataParallel:noSync
 -- @as ofranks
 -- @param f function: is called
--- @param ...? any: what it is called with
--- @return what f returns
+-- @param ...? any: arguments of f
+-- @return the results of f
 -- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):noSync(function(x) return x end, 6) --> 6
 noSync.noSync = follow.noSync
 
---- Returns what a gradient counts on this rank (shares.of).
+--- Returns the weight of a gradient on this rank (shares.of).
 function noSync:_weight(gradOutput, terms)
    local own
    if self.reduce == 'sum' then
@@ -45,11 +46,11 @@ function noSync:_weight(gradOutput, terms)
    return own
 end
 
--- Returns the counts of passes that wait: none yet. What rank 0 has is kept, the others begin with
--- nothing.
+-- Returns the counts of pending passes before the first one. Keeps rank 0's gradients; the other
+-- ranks start from zero.
 local function begin(self)
    local counts = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {}}
-   -- modules that exchange sums over ranks need the same unit on all
+   -- modules that sum over ranks need the same unit on all
    counts.unit = meeting.isWanted(self.modules[1]) and 1 or nil
    for i, t in ipairs(self.params.gradient) do
       if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then
@@ -60,7 +61,7 @@ local function begin(self)
    return counts
 end
 
--- Returns the counts with a pass's added. Raises if they cannot be added.
+-- Returns the counts with those of a pass added. Raises if they are incompatible.
 local function added(counts, own)
    local sum = {passes = counts.passes + 1, weight = counts.weight + own.weight, unit = counts.unit,
       base = counts.base, kind = counts.kind, ratio = counts.ratio, criterion = own.criterion}
@@ -74,7 +75,7 @@ local function added(counts, own)
    return sum
 end
 
---- A pass whose gradients wait.
+--- Runs a pass whose gradients stay pending.
 function noSync:_defer(method, input, gradOutput, factor, terms)
    local params = self.params
    self.pending:check()
@@ -98,7 +99,7 @@ function noSync:_defer(method, input, gradOutput, factor, terms)
    return result
 end
 
--- Brings what waits on this rank to the scale of all ranks.
+-- Scales this rank's pending gradients to the units of all ranks.
 local function bring(self, factor)
    if self.table then
       self.params.sender = nil
@@ -111,9 +112,9 @@ local function bring(self, factor)
    end
 end
 
--- Settles a pass of ranks that have promised to have the same weights: nothing is sent.
--- @return this rank's share of the pass, and of the rows; a number and a text that stand for its
--- weight in signatures
+-- Computes the shares of a pass of ranks that have promised equal weights; nothing is sent.
+-- @return this rank's share of the pass; of the rows; a number and a text that represent its weight
+--    in signatures
 local function settleEven(self, own)
    local counts = self.counts or NOTHING
    local sum = added(counts, shares.want(own, self.group))
@@ -126,11 +127,11 @@ local function settleEven(self, own)
       (', of %d rows, divided by %g'):format(self.rows, sum.weight)
 end
 
---- Ranks tell each other what their gradients count, in this pass (if there is one) and in those
--- that wait. What waits is brought to the scale of all ranks.
--- @param own what the pass counts; nil: there is none
--- @return this rank's share of the pass, a number, or one for each tensor of gradOutput by tensor;
--- its share of the rows of all ranks; with evenBatches as settleEven
+--- Exchanges the weights of all ranks' gradients, those of this pass (if there is one) and of
+-- pending ones, and scales pending gradients to the units of all ranks.
+-- @param own weight of the pass; nil: there is none
+-- @return this rank's share of the pass, a number or a table of numbers by tensor of gradOutput;
+--    its share of the rows of all ranks; with evenBatches as settleEven
 function noSync:_settle(own)
    self.pending:check()
    self.weight = own or self.weight
@@ -163,7 +164,7 @@ function noSync:_settle(own)
    return total > 0 and pass.weight / total or 0, rowsShare
 end
 
---- Adds up the gradients that noSync left on the ranks. All ranks call it, if one has some.
+--- Sums the gradients that noSync left on the ranks. All ranks must call it if one has some.
 -- @function nn.DistributedDataParallel:syncGradients
 -- @as ofranks
 -- @return nothing
@@ -184,7 +185,7 @@ function noSync:syncGradients()
    self.params:reduce()
 end
 
---- Lets what gradients hold from earlier passes count once: on rank 0.
+--- Makes gradients from earlier passes count once: clears them on all ranks except 0.
 function noSync:_holdOnce()
    for _, t in ipairs(self.rank > 0 and not self.counts and self.params.gradient or {}) do
       t:fill(Sender.NOTHING)
@@ -192,7 +193,7 @@ function noSync:_holdOnce()
    self:_forgetPending()
 end
 
---- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
+--- Sums pending gradients if x, which an optimizer is about to update, belongs to this network.
 -- @function nn.DistributedDataParallel:flush
 -- @as author
 -- @param x tensor: the parameters
@@ -208,19 +209,19 @@ function noSync:flush(x)
    if self.pending:waits() and updates.isIn(self.params.source, x) then self:syncGradients() end
 end
 
---- Ends the waiting.
+--- Clears the record of pending gradients.
 function noSync:_forgetPending()
    self.counts = nil
    self.pending:forget()
 end
 
---- The network was changed: raises if gradients waited.
+--- Handles a change of the network: raises if gradients were pending.
 function noSync:_losePending()
    self.counts = nil
    self.pending:lose()
 end
 
---- Raises while gradients wait: a copy or a file would have those of this rank alone.
+--- Raises while gradients are pending: a copy or a file would hold this rank's alone.
 function noSync:_checkWhole(what)
    if self.counts then
       dptffi.fail('%s: %s while gradients wait on the ranks (noSync): call syncGradients() on all'

@@ -1,6 +1,6 @@
---- dpt.nn.DistributedDataParallel.options: checks what a distributed network is made with.
+--- dpt.nn.DistributedDataParallel.options: checks the options of a distributed network.
 --
--- Invariant: an option that is not known or has a wrong value raises, saying what was wanted.
+-- Invariant: an unknown option or a wrong value raises and names the valid ones.
 local groups = require 'dpt.distributed.group'
 local general = require 'dpt.distributed.options'
 local Sampler = require 'dpt.distributed.sampler'
@@ -22,7 +22,7 @@ end
 local function isSampler(value) return type(value) == 'table' and value.next ~= nil end
 
 local names = {'buffers', 'checkAlike', 'evenBatches', 'hook', 'overlap', 'reduce', 'sampler'}
-local fields = {checkAlike = 'checkEvery'} -- whose name is that of a method
+local fields = {checkAlike = 'checkEvery'} -- fields whose option has a method's name
 local known = {
    buffers = {oneOf('first', 'average', 'own'), "'first', 'average' or 'own'"},
    checkAlike = {general.isCount, 'a number from 1 on'},
@@ -34,16 +34,16 @@ local known = {
    reduce = {oneOf('samples', 'ranks', 'sum'), "'samples', 'ranks' or 'sum'"},
 }
 
---- Sets fields of an object by the options of a user.
+--- Sets fields of an object from a user's options.
 function options.set(object, given, owner)
    for name, value in pairs(general.check(owner, given, 2, known)) do
       object[fields[name] or name] = value
    end
 end
 
---- Raises if the option sampler cuts its batches for other ranks than those of the group.
+--- Raises if the option sampler splits batches for ranks other than the group's.
 function options.checkSampler(object, owner)
-   local sampler = object.sampler and (object.sampler.sampler or object.sampler) -- a loader's
+   local sampler = object.sampler and (object.sampler.sampler or object.sampler) -- of a loader
    if getmetatable(sampler) == Sampler
       and (sampler.size ~= object.ranks or sampler.rank ~= object.rank) then
       dptffi.fail('%s: option sampler cuts batches for rank %d of %d, and the network has this as'
@@ -52,7 +52,7 @@ function options.checkSampler(object, owner)
    end
 end
 
--- What the batches of a sampler, or of a loader, go by.
+-- Describes the settings of a sampler or loader that determine its batches.
 local function batches(sampler)
    local state = type(sampler.state) == 'function' and sampler:state()
    if type(state) ~= 'table' then return 'given' end
@@ -64,7 +64,7 @@ local function batches(sampler)
    return '{' .. table.concat(list, ', ') .. '}'
 end
 
---- The options of an object, each as a text.
+--- Returns the options of an object, each as a text.
 function options.texts(object)
    local list = {}
    for i, name in ipairs(names) do

@@ -1,11 +1,11 @@
---- dpt.nn.DistributedDataParallel.shares: how much the gradient of each rank counts.
+--- dpt.nn.DistributedDataParallel.shares: computes the weight of each rank's gradient.
 --
 -- Invariant: the mean over the samples of all ranks is the sum of each rank's mean times its share
--- of what the loss was divided by: a criterion's denominator, what the script says, or else rows. A
--- loss that is a sum is summed. Each entry of a table of gradients has its own share; the terms of
--- one tensor have one share together, so their denominators have the same ratios on all ranks. A
--- rank without rows counts for nothing and agrees with all. All ranks compare the same numbers, so
--- errors of that comparison are raised by all.
+-- of the divisors: a criterion's denominator, the number that the script passes, or otherwise rows.
+-- A loss that is a sum is summed. Each entry of a table of gradients has its own share. The terms
+-- of one tensor have a common share, so their denominators must have the same ratios on all ranks.
+-- A rank without rows has weight 0 and is compatible with all. All ranks compare the same numbers,
+-- so all of them raise errors of that comparison.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
@@ -16,8 +16,8 @@ local shares = {}
 
 local NAME = 'nn.DistributedDataParallel'
 
---- Kinds of weights. MIXED: some terms of a loss are means, some sums. UNKNOWN: the gradient may be
--- that of a criterion that does not divide by rows.
+--- Kinds of weights. MIXED: some terms of a loss are means, some are sums. UNKNOWN: the gradient
+-- may be that of a criterion whose divisor is not the number of rows.
 shares.NONE, shares.ROWS, shares.DENOMINATOR, shares.SUM, shares.MIXED = 0, 1, 2, 3, 4
 shares.UNKNOWN = 5
 local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss is a sum',
@@ -25,8 +25,8 @@ local KINDS = {'rows', "the criterion's denominator", 'nothing, since its loss i
 
 local NEAR = 1e-6
 
---- Returns what gradOutput was divided by, as terms (dpt.nn.denominators), or nil.
--- @param given the fourth argument of backward: nil, or {denominator = number or false}
+--- Returns the divisors of gradOutput as terms (dpt.nn.denominators), or nil.
+-- @param given argument 4 of backward: nil, or {denominator = number or false}
 function shares.termsOf(gradOutput, given)
    if given == nil then return denominators.of(gradOutput) end
    local divisor = type(given) == 'table' and given.denominator
@@ -40,7 +40,7 @@ function shares.termsOf(gradOutput, given)
    return {{denominator = divisor}, isGiven = true}
 end
 
--- Returns what terms were divided by as numbers, false for a sum. Tensors are read at once.
+-- Returns the divisors of terms as numbers, false for a sum. All tensors are read in one transfer.
 local function read(terms, rows)
    local numbers, tensors, indices = {}, {}, {}
    for k, term in ipairs(terms) do
@@ -74,7 +74,8 @@ end
 
 local function noWeight() return {weight = 0, kind = shares.NONE, ratio = 0} end
 
--- Returns the weight of a gradient that has terms; nil: it was divided by rows.
+-- Returns the weight of a gradient with terms. A single term without a denominator is divided by
+-- rows.
 local function weightOfTerms(terms, rows)
    if #terms == 1 and terms[1].denominator == nil then
       return {weight = rows, kind = shares.ROWS, ratio = 0}
@@ -82,11 +83,11 @@ local function weightOfTerms(terms, rows)
    return weightOf(read(terms, rows))
 end
 
--- Appends the weights of the tensors of a tree of gradients, which all have terms.
+-- Appends the weights of the tensors in a tree of gradients, each of which has terms.
 local function addEntries(list, gradient, rows)
    if torch.isTensor(gradient) then
       local terms = denominators.of(gradient)
-      local own = terms and weightOfTerms(terms, rows) or noWeight() -- no elements
+      local own = terms and weightOfTerms(terms, rows) or noWeight() -- nil: no elements
       own.tensor = gradient
       list[#list + 1] = own
    else
@@ -95,7 +96,7 @@ local function addEntries(list, gradient, rows)
    return list
 end
 
--- Returns the number of tensors of a tree of gradients.
+-- Returns the number of tensors in a tree of gradients.
 local function countEntries(gradient)
    if torch.isTensor(gradient) then return 1 end
    local count = 0
@@ -103,10 +104,10 @@ local function countEntries(gradient)
    return count
 end
 
---- Returns what the gradient of a network's output counts on this rank: {weight = , kind = , ratio
--- = }, of a table also {entries = how many tensors it has, gradient = , rows = }.
--- @param rows of the batch
--- @param terms what shares.termsOf returned
+--- Returns the weight of a network output's gradient on this rank: {weight = , kind = , ratio = };
+-- for a table also {entries = its number of tensors, gradient = , rows = }.
+-- @param rows number of rows of the batch
+-- @param terms from shares.termsOf
 function shares.of(gradient, rows, terms)
    if rows == 0 then return noWeight() end
    if terms then
@@ -121,15 +122,15 @@ function shares.of(gradient, rows, terms)
       criterion = criterion}
 end
 
---- Returns whether two weights can be added up.
+--- Returns true if two weights can be added.
 function shares.agree(a, b)
    if a.kind == shares.NONE or b.kind == shares.NONE then return true end
    return a.kind == b.kind
       and (a.weight == 0 or b.weight == 0 or math.abs(a.ratio - b.ratio) <= NEAR)
 end
 
--- Returns why the weight of rank r of a group cannot be added to that of rank `first`; nil if it
--- can.
+-- Returns the reason why the weight of rank r of a group cannot be added to that of rank `first`,
+-- or nil if it can.
 local function conflict(known, first, own, r, group)
    if own.kind == shares.UNKNOWN then
       return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or made by"
@@ -150,11 +151,11 @@ local function conflict(known, first, own, r, group)
    end
 end
 
---- Returns the sum of all ranks' weights, 1 if gradients are summed; and whether it is the divisor
--- of a mean. nil and a message: weights are not of one kind, or those of several terms have other
--- ratios.
+--- Returns the sum of all ranks' weights, or 1 if gradients are summed, and true if it is the
+-- divisor of a mean. Returns nil and a message if the weights differ in kind, or if those of
+-- several terms differ in ratios.
 -- @param all list of weights, by rank
--- @param group of the ranks
+-- @param group the group of the ranks
 function shares.sum(all, group)
    local sum, first = 0, nil
    for r, own in ipairs(all) do
@@ -169,8 +170,8 @@ function shares.sum(all, group)
    return sum, true
 end
 
---- Raises if a weight is of no use, before anything is sent.
--- @param group of the ranks
+--- Raises if a weight is unusable, before anything is sent.
+-- @param group the group of the ranks
 function shares.want(own, group)
    local why = own.kind >= shares.MIXED and conflict(own, group:rank(), own, group:rank(), group)
    if why then fail('%s: %s', NAME, why) end
@@ -178,9 +179,9 @@ function shares.want(own, group)
 end
 
 --- Returns this rank's share of each entry, by tensor, from the weights of all ranks.
--- @param own what shares.of returned
--- @param gather function: gets a list of numbers, returns those of all ranks
--- @param n how many entries the ranks with rows have
+-- @param own from shares.of
+-- @param gather function that takes a list of numbers and returns those of all ranks
+-- @param n number of entries on the ranks with rows
 function shares.ofEntries(own, gather, n, group)
    local numbers, result = {}, {}
    local list = own.gradient and addEntries({}, own.gradient, own.rows) or {} -- without rows: none
@@ -206,9 +207,10 @@ local function scale(kept, t, factor)
    return kept:resizeAs(t):mul(t, factor)
 end
 
---- Returns a gradient, a tensor or a tree of tensors, times a factor; each tensor where it lies.
--- @param kept what the last such call returned, whose memory is used again; or nil
--- @param factor number, or a table of them by tensor
+--- Returns a gradient, a tensor or a tree of tensors, times a factor; each product is on its
+-- tensor's device.
+-- @param kept the result of the last such call, whose memory is reused, or nil
+-- @param factor a number, or a table of numbers by tensor
 function shares.multiplied(kept, gradient, factor)
    if torch.isTensor(gradient) then
       local own = type(factor) == 'table' and (factor[gradient] or 0) or factor

@@ -1,9 +1,9 @@
---- dpt.nn.DistributedDataParallel.sync: how ranks become and stay alike.
+--- dpt.nn.DistributedDataParallel.sync: makes the ranks' networks equal and keeps them so.
 --
--- Invariant: before anything of a network travels, all ranks have found that they have the same
--- one, with parameters and gradients in the same segments. They are views of flat tensors from then
--- on; those in a flat tensor with another network's stay there. Ranks compare again if a tensor was
--- replaced or has moved.
+-- Invariant: before anything of a network is sent, all ranks have verified that they have the same
+-- one, with parameters and gradients in the same segments. From then on these are views of flat
+-- tensors; those that share a flat tensor with another network stay there. The ranks compare again
+-- if a tensor was replaced or has moved.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -23,7 +23,7 @@ local sync = {}
 
 local NAME = 'nn.DistributedDataParallel'
 
--- The parameters that a forward changes, by rows that it uses (nn.LookupTable's maxNorm).
+-- Returns the parameters whose used rows a forward changes (nn.LookupTable's maxNorm).
 local function limited(self)
    local list = {}
    for _, inner in ipairs(self.modules[1]:listModules()) do
@@ -32,7 +32,7 @@ local function limited(self)
    return list
 end
 
--- Raises if layers add up over all ranks, and only some of these have the network.
+-- Raises if layers sum over all ranks, but only some of the ranks have the network.
 function sync:_checkLayers()
    if self.group == groups.world then return end
    for i, inner in ipairs(self.modules[1]:listModules()) do
@@ -44,10 +44,10 @@ function sync:_checkLayers()
    end
 end
 
--- Raises unless all ranks have the same network, and lays its parameters out.
+-- Raises unless all ranks have the same network, and resets the state that depends on it.
 function sync:_compare()
    local module = self.modules[1]
-   -- what modules hold later may be of passes, which ranks may have had as they pleased
+   -- only the first time: later, fields may hold results of passes, which may differ between ranks
    local fields = self.params and {} or digest.fields(module)
    digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)), fields,
       self.group)
@@ -63,15 +63,15 @@ function sync:_compare()
    self.dispatcher = {run = function(_, f, ...) return {f(module, 1, ...)} end}
 end
 
--- Where a network on one device is: its parameters or, if it has none, what it makes.
+-- Returns the device of a network on one device: its parameters' or, if it has none, its outputs'.
 local function deviceOf(module)
    local first = (module:parameters() or {})[1]
    if first then return comm.device(first) end
    return module:type():find '^torch%.Cuda' and cutorch.getDevice() or 0
 end
 
--- Lays out the parameters.
--- @param whole as layout.flatten
+-- Builds the layout of the parameters.
+-- @param whole see layout.flatten
 local function layOut(self, whole)
    local module = self.modules[1]
    if self.table then
@@ -85,7 +85,7 @@ local function layOut(self, whole)
    end
 end
 
--- Lays out the parameters alike on all ranks: what travels are segments.
+-- Builds the same layout of parameters on all ranks, because collectives send its segments.
 local function layOutAlike(self)
    layOut(self)
    local module = self.modules[1]
@@ -98,8 +98,8 @@ local function layOutAlike(self)
    end
 end
 
--- Lays out the parameters if they lie elsewhere than before.
--- @return true if they did and ranks have compared the network; false at the first time
+-- Rebuilds the layout if parameters have moved.
+-- @return true if they had and the ranks have compared the network; nil the first time
 local function place(self)
    local module, before = self.modules[1], self.seen
    if self.table and before then layOut(self) end -- its replicas may be missing
@@ -122,8 +122,8 @@ local function sendParameters(self)
    end
 end
 
---- The flat parameters and gradients; lays them out if a script has changed the network, whose
--- parameters then are rank 0's on all ranks.
+--- Returns the flat parameters and gradients. If a script has changed the network, rebuilds the
+-- layout and copies rank 0's parameters to all ranks.
 function sync:_layOut()
    local changed = place(self)
    self.params.sender, self.params.order = self.sender, self.order
@@ -132,7 +132,7 @@ function sync:_layOut()
    return self.params
 end
 
--- Calls f(...), a forward of this rank alone, which leaves parameters as they were.
+-- Calls f(...), a forward of this rank alone, and restores the parameters after it.
 function sync:_leave(f, ...)
    local list = limited(self)
    if #list == 0 then return f(...) end
@@ -144,7 +144,7 @@ function sync:_leave(f, ...)
    return result
 end
 
--- Calls f(...), a forward in training; every rank then does to rows of parameters what others did.
+-- Calls f(...), a forward in training, and applies other ranks' changes to rows of parameters.
 function sync:_join(f, ...)
    if not self.limits then
       local result = f(...)
@@ -179,15 +179,15 @@ function sync:_join(f, ...)
    return result
 end
 
--- The ranks of a new network become alike. Generators that are the same let passes draw as parts of
--- one batch, and give all ranks the same order of data.
+-- Makes the ranks of a new network equal. With equal generators, passes draw random numbers as
+-- parts of one batch, and all ranks get the same order of data.
 function sync:_meet()
    self:_compare()
    generators.share(NAME, cutorch.getDeviceCount(), self.group)
    self:syncParameters()
 end
 
---- Rank 0's parameters and running statistics become those of all ranks.
+--- Copies rank 0's parameters and running statistics to all ranks.
 -- @function nn.DistributedDataParallel:syncParameters
 -- @as ofranks
 -- @return nothing
@@ -204,7 +204,7 @@ function sync:syncParameters()
    self.moved, self.suspect = false, false
 end
 
--- The mean of the ranks that had rows in the last pass; those without have not moved theirs.
+-- Averages over the ranks that had rows in the last pass; the others' statistics have not changed.
 local function average(self, list)
    local active = self.active
    if not active or active.count == 0 or active.count == self.ranks then
@@ -218,9 +218,9 @@ local function average(self, list)
    for _, t in ipairs(list) do t:div(active.count) end
 end
 
---- Makes running statistics the same on all ranks, by the rule in the field buffers: those of the
--- first rank that had rows in the last pass, or the average of all that had. Those of an
--- nn.DataParallelTable are replica 1's, or their average if its field says so.
+--- Makes running statistics equal on all ranks, by the rule in the field buffers: those of the
+-- first rank that had rows in the last pass, or the average over all that had. The statistics of an
+-- nn.DataParallelTable are replica 1's, or the replicas' average if its field says so.
 -- @function nn.DistributedDataParallel:syncBuffers
 -- @as ofranks
 -- @return nothing
