@@ -40,7 +40,7 @@ function ClassSimplexCriterion:__init(nClasses)
    self.simplex:narrow(2, 1, nClasses - 1):copy(corners(nClasses - 1))
 end
 
--- Returns the vertices of the target's classes, on the input's device.
+-- Returns the vertices of the target's classes, one per row.
 local function cornersOf(self, input, target)
    if type(target) == 'number' then target = torch.LongTensor{target} end
    local index = nn.utils.sameSide(self, '_classes', target, input)

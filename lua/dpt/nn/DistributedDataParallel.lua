@@ -403,7 +403,7 @@ for _, methods in ipairs{check, gradients, inner, join, noSync, sync} do
    for name, method in pairs(methods) do DistributedDataParallel[name] = method end
 end
 
--- Names the method that communicates in error messages.
+-- Makes error messages name the method that communicates.
 for name, known in pairs{updateOutput = 'forward', backward = 'backward',
    accGradParameters = 'accGradParameters', syncGradients = 'syncGradients',
    syncParameters = 'syncParameters', syncBuffers = 'syncBuffers', checkAlike = 'checkAlike',

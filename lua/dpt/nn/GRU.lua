@@ -1,5 +1,5 @@
---- nn.GRU(inputSize, outputSize, rho): a gated recurrent unit with the cell of cudnn.GRU, one step
--- per call.
+--- nn.GRU(inputSize, outputSize, rho): a gated recurrent unit (GRU) with the cell of cudnn.GRU, one
+-- step per call.
 -- Invariant: it is an nn.StepRNN; other options of the package rnn are not supported.
 -- @function nn.GRU
 -- @within nn recurrent

@@ -1,4 +1,5 @@
---- nn.Index(dimension): selects slices along a dimension. The input is {tensor, indices}.
+--- nn.Index(dimension): selects the slices of a tensor along a dimension by their indices. The
+-- input is {tensor, indices}.
 -- Invariant: the gradients of repeated indices are summed; the indices' gradient is zero.
 -- @function nn.Index
 -- @within nn simple

@@ -1,7 +1,7 @@
 --- nn.IndexLinear(inputSize, outputSize): nn.Linear for sparse inputs {keys, values}: two vectors;
 -- two tables of vectors (a batch); or, with a third entry, the keys and values of a batch, each in
 -- one vector, and the samples' lengths.
--- Invariant: weight is inputSize x outputSize; row key + offset + 1 belongs to a key. weightDecay
+-- Invariant: weight is inputSize x outputSize; a key selects row key + offset + 1. weightDecay
 -- shrinks only rows that were used. With normalize, four columns precede those of weight: the
 -- largest magnitude of the key's values seen in training; its reciprocal; a factor for the row's
 -- updates (1 after use in training); and a learned number that is added to the normalized values.

@@ -1,5 +1,5 @@
---- nn.LSTM(inputSize, outputSize, rho): a long short-term memory with the cell of cudnn.LSTM, one
--- step per call.
+--- nn.LSTM(inputSize, outputSize, rho): a long short-term memory (LSTM) unit with the cell of
+-- cudnn.LSTM, one step per call.
 -- Invariant: it is an nn.StepRNN; other options of the package rnn are not supported.
 -- @function nn.LSTM
 -- @within nn recurrent

@@ -4,7 +4,7 @@
 --    input                                             output
 --    x  T x B x inputSize (B x T with batchFirst)      y  T x B x width
 --    {x, h0 [, c0]}, the states before the first step  {y, hn [, cn]}, those after the last
---    {x, lengths}, also {x, h0, c0, lengths}           as without; 0 behind the ends
+--    {x, lengths}, also {x, h0, c0, lengths}           as without; 0 after the ends
 --    {packed x (N x inputSize), batch sizes}           packed y
 --
 -- States are (layers * directions) x B x hiddenSize. lengths is a vector or a list of B numbers, in
@@ -204,7 +204,7 @@ end
 -- @as recurrent
 -- @within nn recurrent
 -- @param input tensor: T x B x ..., or B x T x ... with batchFirst
--- @param lengths table: B numbers in decreasing order
+-- @param lengths table: B numbers in non-increasing order
 -- @param batchFirst? boolean: true: B is the first dimension
 -- @return {tensor, list of the number of sequences at each step}
 -- @usage nn.SeqGRU(2, 2):packPaddedSequence(torch.ones(3, 2, 1), {3, 1})[2] --> {2 1 1}
@@ -273,7 +273,7 @@ function RNN:updateGradInput(input, gradOutput)
    if not call.kept then run(self, call, true) end -- a second backward
    local gy, hidden, cell = calls.readGradient(self, call, gradOutput)
    buffer(self, 'gradSequence', torch.type(self.weight))
-   call.kept = nil -- backward overwrites the reserve
+   call.kept = nil -- backward consumes the reserve
    lib.rnn_backward_data(self.gradSequence, self.gradHiddenInput,
       lstm and self.gradCellInput or nil, self.reserve,
       network.describe(self, call.batchFirst, call.draw),

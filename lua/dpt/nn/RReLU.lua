@@ -55,7 +55,7 @@ function RReLU:draw(input)
    end
 end
 
---- Multiplies t in place by the slopes, where the input is not positive.
+--- Multiplies t in place by the slopes, where the input (in place: the output) is not positive.
 -- @function nn.RReLU:slope
 -- @as author
 -- @param t tensor: is multiplied

@@ -128,8 +128,9 @@ function check:checkAlike(state)
 end
 
 --- Calls checkAlike in the first forward in training and in every N-th after it, if the option is
--- set, and in the first one after parameters were written while gradients were pending: each rank
--- may have updated them by its own gradients. Forwards in noSync do not count.
+-- set, and in the first one after parameters were written while gradients were pending: a script
+-- may have updated them on each rank by that rank's gradients alone. Forwards in noSync do not
+-- count.
 function check:_checkEvery()
    if self.deferred then return end
    if self.suspect then

@@ -12,7 +12,7 @@ local type = dptffi.type
 
 local gradients = {}
 
-local CHUNK = 2 ^ 20 -- elements per read
+local CHUNK = 2 ^ 20 -- elements tested at a time
 
 function gradients:_gradientViews()
    if self.ranks == 1 then return nn.Module._gradientViews(self) end
