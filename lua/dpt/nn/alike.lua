@@ -1,6 +1,6 @@
---- gradOutput of modules that treat every element alone.
+--- dpt.nn.alike: checks and reshapes the gradOutput of elementwise modules.
 --
--- Invariant: it may have any shape, as in Torch7, but has as many elements as the input.
+-- Invariant: gradOutput has as many elements as the input, in any shape, as in Torch7.
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
@@ -16,7 +16,7 @@ function alike.count(module, input, gradOutput)
    end
 end
 
---- gradOutput itself, or a view of it with the input's sizes: of a copy if it has gaps.
+--- Returns gradOutput with the input's sizes: itself, a view, or a view of a contiguous copy.
 function alike.shape(module, input, gradOutput)
    if torch.isSameSizeAs(input, gradOutput) then return gradOutput end
    alike.count(module, input, gradOutput)

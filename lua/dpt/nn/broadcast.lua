@@ -1,7 +1,8 @@
---- Parameters that are spread over an input: over its batch, or over dimensions of size 1.
--- Invariant: a parameter of the input's dimension count is expanded dimension by dimension; one of
--- the input's element count is taken element by element; otherwise the input is a batch whose rows
--- have the parameter's element count.
+--- dpt.nn.broadcast: broadcasts parameters over the batch of an input or over dimensions of size 1.
+--
+-- Invariant: a parameter with as many elements as the input is applied element by element. A
+-- parameter with as many dimensions as the input is expanded in its dimensions of size 1. Otherwise
+-- the input is a batch, and each of its rows has as many elements as the parameter.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -9,8 +10,8 @@ local fail = require('dpt.ffi').fail
 
 local M = {}
 
---- The input and the parameter as views of equal sizes.
--- @param what names the module in errors
+--- Returns views of the input and the parameter that have equal sizes.
+-- @param what name of the module in errors
 function M.views(input, parameter, what)
    if input:nElement() == parameter:nElement() then
       local flat = nn.utils.contiguousView(nil, input, -1)
@@ -25,8 +26,8 @@ function M.views(input, parameter, what)
       table.concat(input:size():totable(), 'x'), table.concat(parameter:size():totable(), 'x'))
 end
 
---- gradient += scale * the sum of t (sizes as the input had) over what the parameter is spread
--- over.
+--- Adds scale * t to the gradient, where t has the input's sizes and is summed over the dimensions
+-- along which the parameter is broadcast.
 function M.accumulate(gradient, scale, t)
    if t:nElement() == gradient:nElement() then
       gradient:add(scale, t)

@@ -1,4 +1,4 @@
---- dpt.nn.denominators: records what the gradients of criterions were divided by.
+--- dpt.nn.denominators: records the divisors of the gradients that criterions compute.
 --
 -- Invariant: a gradient is identified by its memory. A tensor that shares the storage of a
 -- criterion's gradInput, or of one of its entries, has the denominators of that criterion's last
@@ -9,41 +9,41 @@ local C = require('dpt.ffi').C
 
 local M = {}
 
---- True from the first network of several ranks on: criterions record denominators.
+--- True after the first network with several ranks is created: criterions record denominators.
 M.recorded = false
 
 -- By gradient (a tensor or a table): {terms = , number = }, see M.record.
 local records = setmetatable({}, {__mode = 'k'})
 
--- Gradients that criterions have computed since the last claim, MOST at most:
+-- At most MOST gradients that criterions have computed since the last claim:
 -- {terms = , criterion = its class, rows = of its input}.
 local unclaimed = {}
 local MOST = 64
 
 local number = 0
 
--- Returns the number of rows of a criterion's input; one vector is a row.
+-- Returns the number of rows of a criterion's input; a vector counts as one row.
 local function rowsOf(input)
    if torch.isTensor(input) then return input:dim() > 1 and input:size(1) or 1 end
    return torch.type(input) == 'table' and input[1] ~= nil and rowsOf(input[1]) or 1
 end
 
--- Returns a divisor that its criterion does not write to: the number in a host tensor, or a copy of
--- a device tensor, which is read when a network asks.
+-- Returns a divisor that its criterion does not overwrite: the number in a host tensor, or a copy
+-- of a device tensor, which is read when a network needs it.
 local function kept(divisor)
    if not torch.isTensor(divisor) then return divisor end
    if C.dpt_tensor_device(divisor) == 0 then return divisor:view(-1)[1] end
    return cutorch.withDeviceOf(divisor, divisor.clone, divisor)
 end
 
---- Records what a gradient was divided by. The criterion may compute another loss before the
--- network's backward: divisors that are tensors are read or copied.
+--- Records the divisors of a gradient. The criterion may compute another loss before the network's
+-- backward, so divisors that are tensors are read or copied now.
 -- @param gradient tensor or table: the criterion's gradInput
 -- @param terms list: {denominator = number, tensor of one element, false (the loss is a sum) or nil
--- (unknown: rows); count = what a tensor is if nothing is masked, or false; entry = the only one of
--- the gradient, a table, that the term reaches}
--- @param criterion string: its class
--- @param input tensor or table: the criterion's
+-- (unknown, rows are assumed); count = value of the tensor if nothing is masked, or false; entry =
+-- the only entry of the gradient, a table, that the term affects}
+-- @param criterion string: class of the criterion
+-- @param input tensor or table: input of the criterion
 function M.record(gradient, terms, criterion, input)
    for _, term in ipairs(terms) do term.denominator = kept(term.denominator) end
    number = number + 1
@@ -52,7 +52,7 @@ function M.record(gradient, terms, criterion, input)
    unclaimed[#unclaimed + 1] = {terms = terms, criterion = criterion, rows = rowsOf(input)}
 end
 
--- Returns the entry of a table of gradients that shares a tensor's storage.
+-- Returns the key of the entry in a table of gradients that shares a tensor's storage.
 local function entryOf(list, t)
    for key, value in pairs(list) do
       if torch.isTensor(value) and value.storage_ == t.storage_
@@ -60,7 +60,7 @@ local function entryOf(list, t)
    end
 end
 
--- Returns the terms that reach one entry.
+-- Returns the terms that affect one entry.
 local function termsOfEntry(terms, entry)
    local list = {}
    for _, term in ipairs(terms) do
@@ -69,7 +69,7 @@ local function termsOfEntry(terms, entry)
    return list
 end
 
--- Returns the terms of the gradient that was recorded last in a tensor's storage.
+-- Returns the terms of the gradient recorded last in a tensor's storage.
 local function termsInStorage(t)
    local found, last = nil, 0
    for gradient, record in pairs(records) do
@@ -86,8 +86,8 @@ local function termsInStorage(t)
    return found
 end
 
---- Returns what a gradient was divided by: the terms that were recorded for it, those of all
--- entries of a table that a script has made, or nil.
+--- Returns the terms that were recorded for a gradient. For a table built by a script, returns the
+-- terms of all its entries. Returns nil if there are none.
 function M.of(gradient)
    local record = records[gradient]
    if record then return record.terms end
@@ -104,13 +104,13 @@ function M.of(gradient)
    return terms
 end
 
---- Lets a network's gradInput have the terms of its gradOutput; nil: it has none.
+--- Records the terms of a network's gradOutput for its gradInput. nil removes the record.
 function M.follow(gradInput, terms)
    number = number + 1
    records[gradInput] = terms and {terms = terms, number = number} or nil
 end
 
--- Returns whether a term is divided by what the number of rows gives.
+-- Returns true if the divisor of a term is proportional to the number of rows.
 local function goesByRows(term, rows)
    local divisor = term.denominator
    if divisor == nil then return true end
@@ -119,8 +119,8 @@ local function goesByRows(term, rows)
    return divisor and divisor > 0 and divisor % rows == 0
 end
 
---- Returns the name of a criterion that has computed a gradient since the last claim and divides by
--- something else than rows (a sum, class weights, a mask); nil if there is none.
+--- Returns the class of a criterion that has computed a gradient since the last claim and divides
+-- by something other than rows (a sum, class weights, a mask). Returns nil if there is none.
 function M.unusual()
    for _, one in ipairs(unclaimed) do
       for _, term in ipairs(one.terms) do
@@ -129,7 +129,7 @@ function M.unusual()
    end
 end
 
---- Notes that a network has used the gradients that were recorded.
+--- Marks the recorded gradients as used by a network.
 function M.claim() unclaimed = {} end
 
 return M

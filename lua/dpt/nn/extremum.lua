@@ -1,6 +1,8 @@
---- The extreme element over a dimension (nn.Max, nn.Min).
--- Invariant: the gradient goes to the element that is the output; a negative dimension counts
--- from the end; with nInputDims an input of one more dimension is a batch.
+--- dpt.nn.extremum: defines layers that return the extreme element along a dimension (nn.Max,
+-- nn.Min).
+--
+-- Invariant: the gradient goes to the selected element. A negative dimension counts from the end.
+-- With nInputDims, an input with one more dimension is a batch.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -18,13 +20,13 @@ function M.define(name, pick)
       parent.__init(self)
       self.dimension = dimension or 1
 
-      --- How many dimensions a sample has: in a larger input, the dimension counts behind the
-      -- batch.
+      --- Sets the number of dimensions of a sample. If an input has one more, its first dimension
+      -- is the batch, and the module's dimension does not count it.
       -- @function nn.Max:setNumInputDims
       -- @as method
       -- @within nn simple
       -- @also nn.Min:setNumInputDims()
-      -- @param nInputDims number: of a sample
+      -- @param nInputDims number: dimensions of a sample, without the batch
       -- @return the module
       -- @usage nn.Max(1):setNumInputDims(1):forward(torch.Tensor{{1, 3}, {5, 2}}) --> [3 5]
       self:setNumInputDims(nInputDims)

@@ -1,6 +1,6 @@
---- dpt.nn.gradients: the gradients of a module, each element once, and their norm.
+--- dpt.nn.gradients: collects the gradients of a module, without duplicates, and clips their norm.
 --
--- Invariant: gradients that wait on replicas or ranks (noSync) are added up before they are used.
+-- Invariant: gradients that replicas or ranks have not reduced yet (noSync) are reduced before use.
 local torch = require 'dpt.tensor'
 local flatten = require 'dpt.flatten'
 local dptffi = require 'dpt.ffi'
@@ -8,7 +8,7 @@ local fail, type = dptffi.fail, dptffi.type
 
 local M = {}
 
--- Views that together are the elements of tensors, each element in one.
+-- Returns views that cover every element of the tensors exactly once.
 local function viewsOf(tensors)
    local types, views = {}, {} -- tensors by type; their types in order
    for i, t in ipairs(tensors) do
@@ -33,7 +33,7 @@ local function sync(module)
    for _, child in ipairs(module.modules or {}) do sync(child) end
 end
 
---- Returns views of a module's gradients, each element in one.
+--- Returns views that cover every element of a module's gradients exactly once.
 function M.of(module)
    sync(module)
    local parameters, all = module:parameters()
@@ -46,7 +46,7 @@ end
 
 local function isAboveZero(value) return type(value) == 'number' and value > 0 end
 
--- The largest absolute value, NaN if there is one.
+-- Returns the largest absolute value, or NaN if any element is NaN.
 local function maximum(views)
    local most = 0
    for _, t in ipairs(views) do
@@ -66,8 +66,8 @@ local function normOf(views, normType)
    return sum ^ (1 / normType)
 end
 
---- Multiplies views so that their norm is maxNorm at most.
--- @return the norm before
+--- Scales views in place so that their total norm is at most maxNorm.
+-- @return the norm before scaling
 function M.clip(views, maxNorm, normType)
    normType = normType == nil and 2 or normType
    for name, value in pairs{maxNorm = maxNorm or false, normType = normType} do
@@ -84,18 +84,18 @@ function M.clip(views, maxNorm, normType)
    return norm
 end
 
---- Multiplies gradients so that their norm, of all together, is maxNorm at most. Gradients whose
--- norm is infinite or NaN stay as they are. The factor is maxNorm / (norm + 1e-6), or 1 if that is
--- more. An element that is in several gradients counts once.
+--- Scales gradients in place so that their total norm is at most maxNorm. The factor is min(1,
+-- maxNorm / (norm + 1e-6)). Gradients whose norm is infinite or NaN do not change. An element that
+-- several gradients share counts once.
 -- @function nn.utils.clipGradNorm
 -- @within nn containers
 -- @follows PyTorch's torch.nn.utils.clip_grad_norm_
--- @param gradients module: whose gradients are clipped, on all devices and ranks; or a tensor, as
+-- @param gradients module: clips its gradients, on all devices and ranks; or a tensor, as
 -- getParameters returns, or a list of tensors
--- @param maxNorm number: above 0
--- @param normType? number: the exponent of the norm (2); math.huge: the largest absolute value
--- @return the norm before
--- @raise if an argument is of another kind or not above 0
+-- @param maxNorm number: upper bound of the norm, above 0
+-- @param normType? number: exponent of the norm (2); math.huge: the largest absolute value
+-- @return the norm before scaling
+-- @raise if an argument has the wrong type or is not above 0
 -- @usage local gradients = {torch.Tensor{3}, torch.FloatTensor{-4}}
 --    return nn.utils.clipGradNorm(gradients, 1), gradients[1] --> 5, [0.6]
 function M.clipGradNorm(gradients, maxNorm, normType)

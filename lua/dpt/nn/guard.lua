@@ -1,11 +1,11 @@
---- The one check of the kinds of arguments of dpt's own modules and criterions.
+--- dpt.nn.guard: checks the types of arguments of dpt's own modules and criterions.
 --
--- Invariant: it stands in front of the methods that dpt's files define (dpt.class asks guard while
--- such a file is loaded), so that forward, containers, replicas and scripts that call updateOutput
--- all pass it, and a script's own method, on a class or on an object, never does. It costs one test
--- of a kind for each argument, one of a capture (dpt.device.captured), and leaves no frame on the
--- stack. A method of a pointwise class gets
--- gradOutput in the shape of the input. What a class takes is said in dpt.nn.signatures.
+-- Invariant: the check wraps the methods that dpt's files define; dpt.class calls guard while it
+-- loads such a file. So forward, containers, replicas and scripts that call updateOutput are all
+-- checked, and a script's own method, on a class or on an object, never is. A call costs one type
+-- test for each argument and one test for a capture (dpt.device.captured), and adds no frame to the
+-- stack. A method of a pointwise class gets gradOutput in the shape of the input.
+-- dpt.nn.signatures declares the arguments of each class.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local signatures = require 'dpt.nn.signatures'
@@ -17,12 +17,12 @@ local type = dptffi.type
 
 local function isTensor(value) return type(value) == 'cdata' and torch.isTensor(value) end
 
---- Whether a value is an object of a class or of one that descends from it.
+--- Returns a function that returns true for an object of a class or of a class derived from it.
 local function object(class)
    return function(value) return torch.isTypeOf(value, class) and not part.isClass(value) end
 end
 
---- Kinds: what the message calls them, and whether a value is of the kind.
+--- Kinds: the name in messages, and a function that returns true for a value of the kind.
 local kinds = {
    tensor = {'a tensor', isTensor},
    module = {'a module', object 'nn.Module'}, criterion = {'a criterion', object 'nn.Criterion'},
@@ -42,7 +42,7 @@ local function matches(value, kind)
    return found
 end
 
---- Raises what an argument is and what was wanted.
+--- Raises an error that names the argument, its type and the wanted types.
 local function reject(class, argument, kind, value)
    local wanted = {}
    each(kind, function(name) wanted[#wanted + 1] = kinds[name][1] end)
@@ -52,8 +52,9 @@ end
 
 -- methods -----------------------------------------------------------------------------------------
 
---- Lua text that is true of a value of another kind; false for any kind. A tensor is what is C
--- data: asking for the very type would cost ten times as much, and dpt.ffi.lib does.
+--- Returns a Lua expression that is true if a variable is of another kind; 'false' for kind any.
+-- Any cdata passes as a tensor: a test of the exact type would cost ten times as much, and
+-- dpt.ffi.lib makes it.
 local function other(kind, variable)
    if kind == 'any' then return 'false' end
    local tests = {}
@@ -64,13 +65,13 @@ local function other(kind, variable)
    return table.concat(tests, ' and ')
 end
 
---- The methods that are checked, with their parameters; input alone is looked at if there is one.
+--- Checked methods, with their parameters; arguments that a class does not declare are not tested.
 local checked = {
    updateOutput = 'a1', updateLoss = 'a1, a2', updateGradInput = 'a1, a2',
    accGradParameters = 'a1, a2, a3', backward = 'a1, a2, a3',
 }
 
---- Fields with numbers that a script may change between passes and that no pass changes.
+--- Numeric fields that a script may change between passes and that no pass changes.
 local numbers = {}
 for name in ([[p norm pow power pnorm eps momentum lambda alpha beta k K threshold val thresval
    min_val max_val ceiling negval lower upper mean std constant_scalar value l1weight margin
@@ -78,7 +79,7 @@ for name in ([[p norm pow power pnorm eps momentum lambda alpha beta k K thresho
    numbers[#numbers + 1] = name
 end
 
---- Notes the numbers of a module whose kernels are captured.
+--- Notes the numeric fields of a module whose kernels are being captured.
 local function note(self)
    local keys = {}
    for _, name in ipairs(numbers) do
@@ -110,7 +111,8 @@ end
 
 -- constructors ------------------------------------------------------------------------------------
 
---- The argument for a parameter; what Torch7 took for numbers, strings too, becomes one.
+--- Returns the value for a parameter. Values that Torch7 accepted as numbers, such as strings, are
+-- converted.
 local function accepted(class, parameter, value)
    local kind = parameter.kind
    if kind == 'any' or parameter.optional and not value or matches(value, kind) then
@@ -138,10 +140,11 @@ local function constructor(class, parameters, plain)
    return guarded
 end
 
---- The method with its check in front, for a class with a signature; any other value itself.
--- @param class its name
--- @param key the method's name
--- @param value what a file of dpt defines
+--- Returns a method wrapped in its check if the class has a signature; returns other values
+-- unchanged.
+-- @param class name of the class
+-- @param key name of the method
+-- @param value any: the value that dpt's file assigns
 return function(class, key, value)
    if type(value) ~= 'function' or not (checked[key] or key == '__init') then return value end
    value = unalias(class, key, value)

@@ -1,31 +1,31 @@
---- nn.hessian: estimates of the diagonal of the Hessian (LeCun's, layer by layer).
--- Invariant: nothing changes before nn.hessian.enable(), which returns the classes below
--- initDiagHessianParameters, updateDiagHessianInput and accDiagHessianParameters and lets
--- parameters() and getParameters() also return the diagonals. A layer's own methods do the work, on
--- squared weights and inputs.
+--- dpt.nn.hessian: estimates the diagonal of the Hessian, layer by layer (LeCun).
+--
+-- Invariant: nothing changes before nn.hessian.enable(). It adds initDiagHessianParameters,
+-- updateDiagHessianInput and accDiagHessianParameters to the classes below, and makes parameters()
+-- and getParameters() return the diagonals too. A layer's own methods compute them, from squared
+-- weights and inputs.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local flatten = require 'dpt.flatten'
 local fail = require 'dpt.ffi'.fail
 
---- Estimates of the diagonal of the Hessian, layer by layer; nothing changes before
--- nn.hessian.enable().
+--- Estimates the diagonal of the Hessian, layer by layer. Has no effect before nn.hessian.enable().
 -- @field nn.hessian
 -- @as author
--- @return a table with enable
+-- @return a table of functions; nn.hessian.enable turns the estimates on
 -- @usage type(nn.hessian.enable) --> function
 local hessian = {}
 nn.hessian = hessian
 
---- Classes with weight and bias, linear in input and weight, and functions of single elements.
+--- Classes that have a weight and a bias and are linear in both; then elementwise functions.
 local learned = {
    'Linear', 'SpatialConvolution', 'SpatialConvolutionLocal', 'SpatialFullConvolution',
    'SpatialConvolutionMap', 'SpatialFullConvolutionMap',
 }
 local pointwise = {'Tanh', 'TanhShrink', 'Square', 'Sqrt'}
 
--- Calls f() while module has other values in some fields.
+-- Calls f() while some fields of the module have other values.
 local function with(module, fields, f)
    local kept = {}
    for name, value in pairs(fields) do kept[name], module[name] = module[name], value end
@@ -36,7 +36,7 @@ end
 
 local function square(x) return torch.cmul(x, x) end
 
--- The names of the gradients that the module has, and of their diagonals.
+-- Returns the names of the gradients that the module has, and the names of their diagonals.
 local function own(module)
    local gradients, diagonals = {}, {}
    for _, name in ipairs{'Weight', 'Bias'} do
@@ -48,18 +48,18 @@ local function own(module)
    return gradients, diagonals
 end
 
---- For classes of scripts: initDiagHessianParameters makes diagonals (a list of fields) for the
--- gradients (another); accDiagHessianParameters adds to them; updateDiagHessianInput sets the
--- field diagHessianInput, by the module's updateGradInput with squared weights (a list of fields);
--- updateDiagHessianInputPointWise does so for functions of single elements.
+--- Helpers for classes that scripts define. initDiagHessianParameters allocates a diagonal for each
+-- gradient; accDiagHessianParameters adds to the diagonals. updateDiagHessianInput sets the field
+-- diagHessianInput with the module's updateGradInput, with the fields `weights` squared.
+-- updateDiagHessianInputPointWise does this for elementwise functions.
 -- @function nn.hessian.initDiagHessianParameters
 -- @as author
 -- @also nn.hessian.accDiagHessianParameters(module, input, diagHessianOutput, gradients, diagonals)
 -- @also nn.hessian.updateDiagHessianInput(module, input, diagHessianOutput, weights)
 -- @also nn.hessian.updateDiagHessianInputPointWise(module, input, diagHessianOutput)
 -- @param module nn.Module: a layer
--- @param gradients table: names of fields
--- @param diagonals table: as many names of fields
+-- @param gradients table: names of the fields that hold gradients
+-- @param diagonals table: names of the fields that hold their diagonals, in the same order
 -- @return nothing
 -- @usage local layer = nn.Linear(2, 3)
 --    nn.hessian.initDiagHessianParameters(layer, {'gradBias'}, {'diagHessianBias'})
@@ -145,7 +145,7 @@ local function enableSequential(class)
    end
 end
 
--- parameters() of a class returns the diagonals as a third list, if there are any.
+-- Makes parameters() of a class return the diagonals, if there are any, as a third list.
 local function enableParameters(class, diagonals)
    local before = class.parameters
    function class:parameters()
@@ -171,9 +171,9 @@ end
 
 local enabled = false
 
---- Gives the classes of linear layers, convolutions, functions of elements, nn.Sequential and
--- criterions methods for the diagonal of the Hessian; parameters() and getParameters() then return
--- the diagonals, too.
+--- Adds methods for the diagonal of the Hessian to linear layers, convolutions, elementwise
+-- functions, nn.Sequential and criterions. parameters() and getParameters() then return the
+-- diagonals too.
 -- @function nn.hessian.enable
 -- @as author
 -- @return nothing

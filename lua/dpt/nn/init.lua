@@ -1,44 +1,44 @@
---- dpt.nn: the table `nn`: layers, containers, criterions.
+--- dpt.nn: defines the table `nn`: layers, containers and criterions.
 --
--- Invariant: the lists here are the one place that names what there is. Every class is a field of
--- nn from the start, so that pairs(nn) lists it, but its file is loaded at its first use.
--- A class whose file is not loaded yet gives way to one that a script defines under its name. What
--- dpt adds to Torch7's nn is no field before its first use, and gives way to a script's or a
--- package's (rnn) class even after that.
+-- Invariant: the lists below are the only place that names the classes. Every class of Torch7's nn
+-- is a field of nn from the start, so that pairs(nn) lists it, but its file is loaded at its first
+-- use. Until then, a class that a script defines under the same name replaces it. A class that dpt
+-- adds to Torch7's nn becomes a field at its first use; a class of a script or of a package (rnn)
+-- replaces it even after that.
 
---- What all modules have in common, for the reference.
+--- Text that the reference shares among all modules.
 -- @pattern layer
--- @raise if a parameter is missing or of another kind; forward and backward, if the input does not
---    have such sizes, naming what they got and what they wanted, at the line of the script
+-- @raise if a parameter is missing or has the wrong type. forward and backward raise if the input's
+--    sizes do not fit: the error names the sizes they got and wanted, at the script's line
 -- @follows Torch7's nn
 
---- What methods have in common, for the reference.
+--- Text that the reference shares among methods.
 -- @pattern method
--- @raise what the module raises, naming the modules around it
+-- @raise any error of the module, with the names of the modules that contain it
 -- @follows Torch7's nn
 
---- What recurrent modules have in common, for the reference.
+--- Text that the reference shares among recurrent modules.
 -- @pattern recurrent
--- @raise if a parameter is missing or of another kind; forward and backward, if the input does not
---    have such sizes, or if backward comes for a step that forward has not done
+-- @raise if a parameter is missing or has the wrong type. forward and backward raise if the input's
+--    sizes do not fit; backward raises if forward has not computed that step
 -- @follows Element-Research's package rnn, and cudnn.torch's bindings
 
---- What the modules for several devices have in common, for the reference.
+--- Text that the reference shares among modules for several devices.
 -- @pattern parallel
--- @raise if a parameter is missing or of another kind; what a replica raises comes with its number
---    and its device
+-- @raise if a parameter is missing or has the wrong type; an error in a replica names the replica's
+--    number and device
 -- @follows Torch7's cunn, and PyTorch's classes of these names
 
---- What all criterions have in common, for the reference.
+--- Text that the reference shares among criterions.
 -- @pattern criterion
--- @raise if a parameter is missing or of another kind; forward and backward, if input and target do
---    not fit, naming what they got and what they wanted, at the line of the script
+-- @raise if a parameter is missing or has the wrong type. forward and backward raise if input and
+--    target do not fit: the error names what they got and wanted, at the script's line
 -- @follows Torch7's nn
 
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'
 
---- Classes, as name:parent; without a parent nn.Module is.
+--- Classes, as name:parent; the default parent is nn.Module.
 local modules = [[
    Container
 
@@ -88,7 +88,7 @@ local modules = [[
    SpatialReflectionPadding SpatialReplicationPadding VolumetricReplicationPadding
 ]]
 
---- Classes; without a parent nn.Criterion is.
+--- Criterions, as name:parent; the default parent is nn.Criterion.
 local criterions = [[
    AbsCriterion MSECriterion SmoothL1Criterion WeightedMSECriterion:MSECriterion
    SpatialAutoCropMSECriterion:MSECriterion BCECriterion ClassNLLCriterion
@@ -100,10 +100,10 @@ local criterions = [[
    ParallelCriterion
 ]]
 
---- Tables and functions that are no classes, loaded when they are asked for.
+--- Tables and functions that are not classes, loaded at their first use.
 local others = 'utils Jacobian SparseJacobian hessian tables safetensors DataParallel'
 
---- What dpt adds: classes of the package rnn, and what data parallelism needs.
+--- Classes that dpt adds: those of the package rnn, and those for data parallelism.
 local additions = [[
    RNN SeqRNN:RNN SeqLSTM:SeqRNN SeqGRU:SeqRNN SeqBRNN:Sequential AbstractRecurrent:Container
    StepRNN:AbstractRecurrent LSTM:StepRNN GRU:StepRNN Recurrent:AbstractRecurrent
@@ -127,7 +127,7 @@ for list, default in pairs{[modules] = 'Module', [criterions] = 'Criterion',
    end
 end
 
-local hidden = {} -- name -> constructor, or true for what is no class: not asked for yet
+local hidden = {} -- not used yet: name -> constructor, or true if not a class
 
 local function declare(name)
    if rawget(class.classes, 'nn.' .. name) then return end
@@ -149,13 +149,13 @@ setmetatable(nn, {hidden = hidden, __index = function(_, name)
    if rawget(nn, name) == nil then rawset(nn, name, found) end
    return rawget(nn, name)
 end})
-nn.THNN = require 'dpt.nn.THNN' -- tensors have its kernels as a field
+nn.THNN = require 'dpt.nn.THNN' -- its kernels are also a field of tensors
 
---- What methods for authors of classes have in common, for the reference: forward and backward call
+--- Text that the reference shares among methods for authors of classes; forward and backward call
 -- them.
 -- @pattern author
 -- @within nn for authors
 -- @follows Torch7's nn, or dpt's own
--- @raise what the class raises about its input
+-- @raise any error of the class about its input
 
 return nn

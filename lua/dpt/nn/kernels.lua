@@ -1,17 +1,17 @@
---- dpt.nn.kernels: what nn's kernels of THNN take, in the original's order, for dpt.nn.THNN.
+--- dpt.nn.kernels: lists the arguments of THNN's kernels for nn, in THNN's order, for dpt.nn.THNN.
 --
--- Invariant: a name in a list is the field of the class that takes the argument; input, gradOutput,
--- target and scale are what the class's method is called with. An entry is made here once for each
--- class: {updateOutput, updateGradInput, accGradParameters, backward, renorm = lists; class: its
--- name, if another; fields: more that the class wants; prepare(object): sets what the arguments
--- imply; criterion: updateOutput writes the loss into output_tensor}.
+-- Invariant: a name in a list is the field of the class that receives the argument. input,
+-- gradOutput, target and scale are arguments of the class's method. There is one entry for each
+-- kernel: {updateOutput, updateGradInput, accGradParameters, backward, renorm = lists; class: name
+-- of the class, if it differs; fields: more fields that the class needs; prepare(object): sets
+-- fields derived from the arguments; criterion: updateOutput writes the loss into output_tensor}.
 local torch = require('dpt.class').torch
 
---- An entry whose backward lists begin as all do.
--- @param updateOutput what stands behind 'input output'
--- @param updateGradInput what stands behind 'input gradOutput gradInput'
--- @param accGradParameters what stands behind 'input gradOutput', if there is any
--- @param entry what else is in it
+--- Returns an entry of a layer.
+-- @param updateOutput arguments after 'input output'
+-- @param updateGradInput arguments after 'input gradOutput gradInput'
+-- @param accGradParameters arguments after 'input gradOutput'; nil if there is no such method
+-- @param entry more fields of the entry
 local function layer(updateOutput, updateGradInput, accGradParameters, entry)
    entry = entry or {}
    entry.updateOutput = 'input output ' .. updateOutput
@@ -20,8 +20,8 @@ local function layer(updateOutput, updateGradInput, accGradParameters, entry)
    return entry
 end
 
---- An entry of a criterion.
--- @param arguments what stands behind the target and the tensor that is written
+--- Returns an entry of a criterion.
+-- @param arguments arguments after the target and the tensor that is written
 local function criterion(arguments, entry)
    entry = entry or {}
    entry.criterion = true
@@ -30,8 +30,8 @@ local function criterion(arguments, entry)
    return entry
 end
 
---- An entry of a convolution: its windows stand behind the tensors.
--- @param buffers, buffersBack the forward and the backward pass's
+--- Returns an entry of a convolution. The window's arguments follow the tensors.
+-- @param buffers, buffersBack buffers of the forward and of the backward pass
 local function convolution(window, buffers, buffersBack, entry)
    return layer('weight bias ' .. buffers .. window, 'weight ' .. buffersBack .. window,
       'gradWeight gradBias ' .. buffers .. window .. ' scale', entry)
@@ -41,7 +41,7 @@ local plane = 'kW kH dW dH padW padH '
 local volume = 'kT kW kH dT dW dH padT padW padH '
 local two, one = 'finput fgradInput ', 'finput '
 
--- The backward pass wants what a forward pass keeps.
+-- Computes the sigmoid that the forward pass would have kept for the backward pass.
 local function gate(object)
    object.sigmoid = object.input.new()
    if object.gradOutput then
@@ -50,13 +50,13 @@ local function gate(object)
    end
 end
 
--- The weight, or what has its form.
+-- Returns the weight; without one, gradWeight, which has the same sizes.
 local function weightOf(object)
    object.weight = object.weight or object.gradWeight
    return object.weight
 end
 
--- Kernel sizes that only the weight tells.
+-- Sets the kernel sizes, which THNN reads from the weight.
 local function sizesOfWeight(object)
    local weight = weightOf(object)
    local n = weight:dim()
@@ -77,7 +77,7 @@ local function unpooling(object)
    object.pooling = {inputSize = torch.LongStorage(sizes), indices = object.indices}
 end
 
--- The gradient of an enlarged picture takes the sizes of the input instead of the input.
+-- Allocates an input: the gradient of upsampling receives the input's sizes, not the input.
 local function inputOfSizes(object)
    if not object.n then return end
    local sizes = {object.n, object.planes, object.height, object.width}
@@ -85,7 +85,7 @@ local function inputOfSizes(object)
    object.input = object.gradOutput.new(torch.LongStorage(sizes))
 end
 
---- An entry of a convolution whose planes a table connects.
+--- Returns an entry of a convolution that connects its planes by a table.
 local function byTable()
    local arguments = ' connTable nInputPlane nOutputPlane dW dH'
    return layer('weight bias' .. arguments, 'weight bias' .. arguments,
@@ -212,7 +212,7 @@ return {
    VolumetricMaxUnpooling = layer('indices otime owidth oheight dT dW dH padT padW padH',
       'indices otime owidth oheight dT dW dH padT padW padH', nil, {prepare = unpooling}),
 
-   -- paddings and enlargements
+   -- padding and upsampling
    SpatialReflectionPadding = layer('pad_l pad_r pad_t pad_b', 'pad_l pad_r pad_t pad_b'),
    SpatialReplicationPadding = layer('pad_l pad_r pad_t pad_b', 'pad_l pad_r pad_t pad_b'),
    SpatialUpSamplingBilinear = {updateOutput = 'input output oheight owidth',

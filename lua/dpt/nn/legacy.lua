@@ -1,13 +1,14 @@
---- Brings modules and criterions from older files to the fields that they have now.
--- Invariant: what a file of Torch7 has is enough: a field that came later gets the value that stood
--- for it before. Tensors that a field shares with others stay shared.
+--- dpt.nn.legacy: updates modules and criterions from older files to today's fields.
+--
+-- Invariant: files of Torch7 load with all fields set. A field that was added later gets the value
+-- that was implied before. Tensors that fields share stay shared.
 
 local torch = require 'dpt.tensor'
 local neighbourhood = require 'dpt.nn.neighbourhood'
 
---- Fields by class that came later, with the value that stood for them.
+--- Fields added later, by class, with the values that were implied before.
 local later = {
-   ['nn.ReLU6'] = {min_val = 0, max_val = 6}, -- before its parent's
+   ['nn.ReLU6'] = {min_val = 0, max_val = 6}, -- set before the parent's values
    ['nn.HardTanh'] = {min_val = -1, max_val = 1},
    ['nn.Sum'] = {squeeze = true},
    ['nn.LookupTable'] = {paddingValue = 0},
@@ -42,7 +43,7 @@ local function losses(self)
    end
 end
 
--- A field that a module fills and Torch7's has under another name or not at all.
+-- Returns a function that sets a buffer which Torch7 lacks or has under another name.
 local function buffer(field, old)
    return function(self)
       self[field] = self[field] or old and self[old] or self.output.new()
@@ -71,7 +72,7 @@ local changes = {
       end
       self.running_std = nil
    end,
-   -- the weight was a matrix
+   -- the weight was a 2-D matrix
    ['nn.SpatialConvolution'] = function(self)
       padding(self)
       for _, name in ipairs{'weight', 'gradWeight'} do
@@ -82,7 +83,7 @@ local changes = {
       end
    end,
    ['nn.SpatialConvolutionMM'] = padding,
-   -- what cuDNN kept between calls
+   -- state that cuDNN kept between calls
    ['nn.RNN'] = function(self)
       self.reserve, self.dropoutStates, self.dropoutStatesSize = nil, nil, nil
       self._input, self._gradOutput = nil, nil
@@ -91,7 +92,7 @@ local changes = {
    ['nn.SpatialClassNLLCriterion'] = losses,
 }
 
---- Sets what an object that was just read lacks.
+--- Sets the missing fields of an object that was just read.
 return function(self)
    local methods = getmetatable(self)
    while methods do
