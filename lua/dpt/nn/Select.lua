@@ -1,10 +1,10 @@
---- nn.Select(dimension, index): one slice of the input.
--- Invariant: output is a view; negative numbers count from the end; gradInput is zero outside the
+--- nn.Select(dimension, index): selects a slice of the input along a dimension.
+-- Invariant: output is a view. Negative numbers count from the end. gradInput is zero outside the
 -- slice.
 -- @function nn.Select
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor -> its slice, with one dimension less
+-- @return a module; forward: a tensor -> its slice, with one dimension fewer
 -- @usage nn.Select(1, 2):forward(torch.Tensor{{1, 2}, {3, 4}}) --> [3 4]
 
 local torch = require 'dpt.tensor'
@@ -17,7 +17,7 @@ function Select:__init(dimension, index)
    self.index = index
 end
 
---- The dimension and the index, both from 1.
+--- Returns the dimension and the index, with negative values resolved.
 -- @function nn.Select:position
 -- @as author
 -- @param input tensor: of any size

@@ -1,6 +1,7 @@
---- nn.SelectTable(index): one entry of the input table, by index (negative: from the end) or name.
--- Invariant: output is the entry itself; gradInput has the input's form, with zeros for all other
--- entries.
+--- nn.SelectTable(index): selects one entry of the input table, by position (negative: from the
+-- end) or by name.
+-- Invariant: output is the entry itself. gradInput has the input's structure, with zeros in all
+-- other entries.
 -- @function nn.SelectTable
 -- @within nn tables
 -- @as layer
@@ -20,18 +21,18 @@ function SelectTable:__init(index)
    self.gradInput = {}
 end
 
---- The key that the module means for an input.
+--- Returns the key that the module selects from an input.
 -- @function nn.SelectTable:key
 -- @as author
 -- @param input table: of any length
--- @return a number, or the key that was given
+-- @return a number, or the constructor's key
 -- @usage nn.SelectTable(-1):key{5, 6, 7} --> 3
 function SelectTable:key(input)
    if type(self.index) == 'number' and self.index < 0 then return #input + self.index + 1 end
    return self.index
 end
 
---- That of the entry; from the end it is unknown.
+--- Returns the entry's split; it is unknown if the index is negative.
 function SelectTable:outputSplit(split)
    if type(split) ~= 'table' then return self:sameSplit(split) end
    return split[self.index]

@@ -1,6 +1,7 @@
---- nn.SeqBRNN(inputSize, outputSize, batchFirst, merge): an LSTM in each direction over whole
--- sequences; their outputs are merged into one, by nn.CAddTable unless another module is given.
--- Invariant: modules are the nn.RNN of both directions and the merging one.
+--- nn.SeqBRNN(inputSize, outputSize, batchFirst, merge): applies a bidirectional LSTM to whole
+-- sequences. `merge`, by default nn.CAddTable, combines the outputs of both directions.
+-- Invariant: modules are a bidirectional nn.RNN, an nn.ConcatTable that separates the directions,
+-- and the merging module.
 -- @function nn.SeqBRNN
 -- @within nn recurrent
 -- @as recurrent
@@ -20,7 +21,7 @@ function SeqBRNN:__init(inputSize, outputSize, batchFirst, merge)
    self:add(merge or nn.CAddTable())
 end
 
---- As that of the sequences.
+--- Returns the split of the bidirectional nn.RNN.
 function SeqBRNN:outputSplit()
    return self.modules[1]:outputSplit()
 end

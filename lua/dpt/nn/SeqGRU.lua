@@ -1,4 +1,5 @@
---- nn.SeqGRU(inputSize, outputSize, batchFirst): cudnn.GRU's cell over whole sequences.
+--- nn.SeqGRU(inputSize, outputSize, batchFirst): applies a GRU (cudnn.GRU's cell) to whole
+-- sequences.
 -- Invariant: it is an nn.SeqRNN.
 -- @function nn.SeqGRU
 -- @within nn recurrent

@@ -1,4 +1,5 @@
---- nn.SeqLSTM(inputSize, outputSize, batchFirst): cudnn.LSTM's cell over whole sequences.
+--- nn.SeqLSTM(inputSize, outputSize, batchFirst): applies an LSTM (cudnn.LSTM's cell) to whole
+-- sequences.
 -- Invariant: it is an nn.SeqRNN.
 -- @function nn.SeqLSTM
 -- @within nn recurrent

@@ -1,8 +1,9 @@
---- nn.SeqRNN(mode, inputSize, outputSize, batchFirst): one layer of a cudnn.RNN's cell over whole
--- sequences, T x B x inputSize in and T x B x outputSize out; what nn.SeqLSTM and nn.SeqGRU are.
--- The field batchfirst of the package rnn may be set at any time, for B x T; maskzero is rejected.
+--- nn.SeqRNN(mode, inputSize, outputSize, batchFirst): applies one recurrent layer, with a cell of
+-- cudnn.RNN, to whole sequences of sizes T x B x inputSize; output sizes are T x B x outputSize.
+-- nn.SeqLSTM and nn.SeqGRU derive from it. For B x T, set the field batchfirst of the package rnn
+-- at any time. The field maskzero is rejected.
 -- Invariant: it is an nn.RNN with the methods of the package rnn. Unless batchfirst is nil, it
--- says, instead of batchFirst, what comes first in the next forward.
+-- overrides batchFirst in the next forward.
 -- @function nn.SeqRNN
 -- @within nn recurrent
 -- @as recurrent
@@ -20,7 +21,7 @@ function SeqRNN:__init(mode, inputSize, outputSize, batchFirst)
    self.inputsize, self.outputsize = inputSize, outputSize
 end
 
--- What the fields of the package rnn say, for nn.RNN.
+-- Applies the fields of the package rnn to nn.RNN's.
 local function readFields(self)
    if self.maskzero then
       fail('%s: got maskzero = %s, wanted lengths in its stead: {input, lengths} ends each sequence'
@@ -35,13 +36,14 @@ function SeqRNN:updateOutput(input)
    return parent.updateOutput(self, input)
 end
 
---- As that of nn.RNN, by the field batchfirst.
+--- Returns the split of nn.RNN, for the order that the field batchfirst selects.
 function SeqRNN:inputSplit(input)
    readFields(self)
    return parent.inputSplit(self, input)
 end
 
---- Whether sequences are parts of longer ones, whose states go on.
+--- Sets whether the state carries over from one sequence to the next. The modes 'train' and 'eval'
+-- carry it over only during training or only during evaluation.
 -- @function nn.SeqRNN:remember
 -- @as recurrent
 -- @within nn recurrent
@@ -51,7 +53,7 @@ end
 -- @usage nn.SeqLSTM(2, 3):remember('neither'):forward(torch.ones(1, 1, 2)):size() --> 1x1x3
 SeqRNN.remember = remembering.set
 
--- Training does not go on from a state of evaluation, nor evaluation from one of training.
+-- A state does not carry over from evaluation to training, nor from training to evaluation.
 for method, train in pairs{training = true, evaluate = false} do
    SeqRNN[method] = function(self)
       if self.rememberMode and (self.train ~= false) ~= train then self:forget() end

@@ -1,8 +1,8 @@
---- nn.Sequencer(module): calls a module for every step of a sequence, a list of steps or a tensor
--- whose first dimension they are; returns a list or a tensor.
--- Invariant: a module that is not recurrent itself has a copy with the same parameters for every
--- step (nn.Recursor). Each forward begins anew, unless remember() says else; then its first step
--- has the state that was left, through which no gradient goes.
+--- nn.Sequencer(module): applies a module to every step of a sequence. The input is a list of steps
+-- or a tensor whose first dimension is time; the output has the same form.
+-- Invariant: a module that is not recurrent has a copy with shared parameters for every step
+-- (nn.Recursor). Each forward starts from the initial state unless remember() changes that; then
+-- its first step starts from the last state, through which no gradient flows.
 -- @function nn.Sequencer
 -- @within nn recurrent
 -- @as recurrent
@@ -29,22 +29,22 @@ function Sequencer:__init(module)
    self:training()
 end
 
---- Whether sequences are parts of longer ones: 'both' (also without an argument), 'train', 'eval'
--- or 'neither'.
+--- Sets whether the state carries over from one sequence to the next: 'both' (the default),
+-- 'train', 'eval' or 'neither'.
 Sequencer.remember = remembering.set
 
---- The next forward begins anew.
+--- Makes the next forward start from the initial state.
 function Sequencer:forget()
    self.modules[1]:forget()
    return self
 end
 
---- A tensor T x B x ... along its batch; the entries of a list as any input.
+--- Splits a tensor T x B x ... along its batch; entries of a list are split like any input.
 function Sequencer:inputSplit(input)
    return torch.isTensor(input) and input:dim() > 2 and 2 or nil
 end
 
--- The steps of a sequence as a list.
+-- Returns the steps of a sequence as a list.
 local function steps(sequence)
    if torch.isTensor(sequence) then
       local list = {}
@@ -56,7 +56,8 @@ local function steps(sequence)
    return sequence
 end
 
--- A list in the form of a sequence: a tensor of the owner's if that is one.
+-- Returns a list in the form of a sequence: if that is a tensor, joins the list in the owner's
+-- tensor `field`.
 local function join(self, field, list, sequence)
    if not torch.isTensor(sequence) or #list == 0 then return list end
    local first = list[1]
@@ -72,7 +73,7 @@ function Sequencer:updateOutput(input)
    if remembering.now(self) then module:continue() else module:forget() end
    for t, x in ipairs(steps(input)) do
       local output = self:rethrowErrors(module, 1, 'updateOutput', x)
-      -- in evaluation steps share memory
+      -- copies: in evaluation, all steps write the same memory
       list[t] = self.train == false and nn.utils.recursiveCopy(nil, output) or output
    end
    self.output = join(self, 'joined_', list, input)
@@ -92,7 +93,7 @@ function Sequencer:updateGradInput(input, gradOutput)
    return self:_backward(input, gradOutput, 'updateGradInput')
 end
 
---- As updateGradInput and accGradParameters, step by step.
+--- Calls backward of each step, from the last to the first.
 function Sequencer:backward(input, gradOutput, scale)
    return self:_backward(input, gradOutput, 'backward', scale)
 end
@@ -107,7 +108,7 @@ function Sequencer:_backward(input, gradOutput, method, scale)
    return self.gradInput
 end
 
---- After updateGradInput.
+--- Accumulates the gradients of each step. updateGradInput must have run before.
 function Sequencer:accGradParameters(input, gradOutput, scale)
    local module = self.modules[1]
    back(self, input, gradOutput, function(_, t, x, g)

@@ -1,6 +1,7 @@
---- nn.SequencerCriterion(criterion, sizeAverage): the sum of a criterion's losses over the steps of
--- a sequence (lists, or tensors whose first dimension they are), or their average.
--- Invariant: every step has a copy of the criterion; the losses are waited for once.
+--- nn.SequencerCriterion(criterion, sizeAverage): sums a criterion's losses over the steps of a
+-- sequence, or averages them. Sequences are lists, or tensors whose first dimension is time.
+-- Invariant: every step has a copy of the criterion. forward waits for the losses of all steps
+-- once.
 -- @function nn.SequencerCriterion
 -- @within nn recurrent
 -- @as criterion

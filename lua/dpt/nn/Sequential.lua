@@ -1,9 +1,9 @@
---- nn.Sequential: modules one after the other, each taking what the one before returns.
--- Invariant: output is the last module's own output, gradInput the first one's own.
+--- nn.Sequential: applies modules in sequence; the output of each is the input of the next.
+-- Invariant: output is the last module's output, and gradInput the first module's, not copies.
 -- @function nn.Sequential
 -- @within nn containers
 -- @as layer
--- @return a module; forward: whatever the first module takes -> what the last one returns
+-- @return a module; forward: any input of the first module -> the output of the last one
 -- @usage nn.Sequential():add(nn.Linear(3, 5)):add(nn.Tanh())
 --       :forward(torch.ones(2, 3)) :size() --> 2x5
 
@@ -24,7 +24,7 @@ function Sequential:add(module)
    return self
 end
 
---- Puts a module before the one at index (at the end without an index).
+--- Inserts a module before the one at index (at the end without an index).
 function Sequential:insert(module, index)
    index = index or #self.modules + 1
    if not (index >= 1 and index <= #self.modules + 1) then
@@ -35,7 +35,7 @@ function Sequential:insert(module, index)
    self.gradInput = self.modules[1].gradInput
 end
 
---- Takes out the module at index (the last one without an index).
+--- Removes the module at index (the last one without an index).
 function Sequential:remove(index)
    index = index or #self.modules
    if not (index >= 1 and index <= #self.modules) then
@@ -62,7 +62,7 @@ function Sequential:updateOutput(input)
 end
 
 -- Calls a method that returns a gradient of the input for every module, from the last to the first,
--- and leaves what it returns, which a class of a script need not leave itself, in the modules.
+-- and stores the result in the module's gradInput, because a script's class may not do so.
 local function back(self, method, input, gradOutput, ...)
    for i = #self.modules, 1, -1 do
       local module = self.modules[i]
@@ -74,14 +74,14 @@ local function back(self, method, input, gradOutput, ...)
    return gradOutput
 end
 
---- Calls a method of every module, from the last to the first, with its input and the gradient that
--- the module behind it left.
+--- Calls a method of every module, from the last to the first, with its input and the gradInput of
+-- the next module.
 -- @function nn.Sequential:backwards
 -- @as author
--- @param method string: its name
--- @param input tensor: or table; that of the last forward
+-- @param method string: name of the method
+-- @param input tensor: or table; the input of the last forward
 -- @param gradOutput tensor: or table; the gradient of the output
--- @param factor? number: of the parameters' gradients, or the learning rate
+-- @param factor? number: scale of the parameters' gradients, or the learning rate
 -- @return nothing
 -- @usage local m = nn.Sequential():add(nn.Linear(1, 1)):add(nn.Identity())
 --    m:forward(torch.Tensor{3})
@@ -105,13 +105,13 @@ function Sequential:backward(input, gradOutput, scale)
    return back(self, 'backward', input, gradOutput, scale or 1)
 end
 
---- The first module knows.
+--- Returns the split of the first module.
 function Sequential:inputSplit(input)
    local first = self.modules[1]
    return first and first:inputSplit(input)
 end
 
---- The last module knows, by how what comes to it was cut.
+--- Passes the split through all modules and returns the last one's.
 function Sequential:outputSplit(split)
    for _, module in ipairs(self.modules) do split = module:outputSplit(split) end
    return split
@@ -140,7 +140,7 @@ function Sequential:__tostring__()
       .. table.concat(lines) .. '\n}'
 end
 
---- Puts a module behind the others.
+--- Appends a module.
 -- @function nn.Sequential:add
 -- @within nn containers
 -- @as method
@@ -148,22 +148,22 @@ end
 -- @return the container
 -- @usage nn.Sequential():add(nn.Tanh()):add(nn.Abs()):size() --> 2
 
---- Puts a module in front of another.
+--- Inserts a module.
 -- @function nn.Sequential:insert
 -- @within nn containers
 -- @as method
 -- @param module module: the new one
--- @param index? number: where (behind the last)
+-- @param index? number: position of the new module (the end)
 -- @return nothing
 -- @usage local n = nn.Sequential():add(nn.Tanh())
 --    n:insert(nn.Abs(), 1)
 --    return torch.type(n:get(1)) --> nn.Abs
 
---- Takes a module out.
+--- Removes a module.
 -- @function nn.Sequential:remove
 -- @within nn containers
 -- @as method
--- @param index? number: which one (the last)
+-- @param index? number: position of the module (the last)
 -- @return nothing
 -- @usage local n = nn.Sequential():add(nn.Tanh()):add(nn.Abs())
 --    n:remove(1)

@@ -1,4 +1,4 @@
---- nn.Sigmoid(): 1 / (1 + e^-x), element by element.
+--- nn.Sigmoid(): applies 1 / (1 + e^-x) elementwise.
 -- Invariant: backward uses the output.
 -- @function nn.Sigmoid
 -- @within nn transfer

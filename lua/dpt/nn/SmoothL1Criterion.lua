@@ -1,5 +1,5 @@
---- nn.SmoothL1Criterion(sizeAverage): (x - y)^2 / 2 where |x - y| < 1, |x - y| - 1/2 elsewhere,
--- summed.
+--- nn.SmoothL1Criterion(sizeAverage): sums (x - y)^2 / 2 where |x - y| < 1, and |x - y| - 1/2
+-- elsewhere.
 -- Invariant: with sizeAverage (the default) the sum is divided by the element count.
 -- @function nn.SmoothL1Criterion
 -- @within nn criterions

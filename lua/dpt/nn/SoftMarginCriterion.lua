@@ -1,6 +1,6 @@
---- nn.SoftMarginCriterion(): log(1 + e^(-y x)) for targets y of 1 or -1, summed.
--- Invariant: the sum is divided by the element count unless the field sizeAverage is false; as in
--- Torch7 the constructor takes no argument.
+--- nn.SoftMarginCriterion(): sums log(1 + e^(-y x)) for targets y of 1 or -1.
+-- Invariant: the sum is divided by the element count unless the field sizeAverage is false. As in
+-- Torch7, the constructor has no argument.
 -- @function nn.SoftMarginCriterion
 -- @within nn criterions
 -- @as criterion

@@ -1,11 +1,11 @@
---- nn.SoftMax(): e^x_i / sum_j e^x_j over the first dimension of a vector or an image, over the
--- second one of a batch of them.
--- Invariant: output is positive and sums to 1.
+--- nn.SoftMax(): applies softmax, e^x_i / sum_j e^x_j, over the first dimension of a vector or an
+-- image, or over the second dimension of a batch.
+-- Invariant: output elements are positive and sum to 1.
 -- @function nn.SoftMax
 -- @within nn transfer
 -- @as layer
--- @return a module; forward: n, B x n, C x H x W or B x C x H x W -> the same size; sums over n
---    or C are 1
+-- @return a module; forward: n, B x n, C x H x W or B x C x H x W -> the same size; elements sum
+--    to 1 over n or C
 -- @usage nn.SoftMax():forward(torch.Tensor{1, 1}) --> [0.5 0.5]
 
 local torch = require 'dpt.tensor'

@@ -1,4 +1,4 @@
---- nn.SoftMin(): nn.SoftMax of -x.
+--- nn.SoftMin(): applies nn.SoftMax to -x.
 -- Invariant: as in nn.SoftMax.
 -- @function nn.SoftMin
 -- @within nn transfer

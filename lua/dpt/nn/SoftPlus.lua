@@ -1,4 +1,5 @@
---- nn.SoftPlus(beta): log(1 + e^(beta x)) / beta; x itself where beta x > threshold (20).
+--- nn.SoftPlus(beta): applies log(1 + e^(beta x)) / beta elementwise; x where beta x > threshold
+-- (20).
 -- Invariant: backward uses the output.
 -- @function nn.SoftPlus
 -- @within nn transfer

@@ -1,9 +1,10 @@
---- nn.SoftShrink(lambda): x moved towards 0 by lambda, 0 within lambda of it.
--- Invariant: lambda is 0.5 if not given.
+--- nn.SoftShrink(lambda): moves each element toward 0 by lambda; elements within lambda of 0 become
+-- 0.
+-- Invariant: lambda defaults to 0.5.
 -- @function nn.SoftShrink
 -- @within nn transfer
 -- @as layer
--- @param lambda how far values move towards 0 (0.5)
+-- @param lambda distance by which elements move toward 0 (0.5)
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.SoftShrink(1):forward(torch.Tensor{-3, 0.5}) --> [-2 0]
 

@@ -1,4 +1,4 @@
---- nn.SoftSign(): x / (1 + |x|), element by element.
+--- nn.SoftSign(): applies x / (1 + |x|) elementwise.
 -- Invariant: backward uses the input.
 -- @function nn.SoftSign
 -- @within nn transfer

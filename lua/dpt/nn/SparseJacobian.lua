@@ -1,9 +1,9 @@
---- nn.SparseJacobian: see dpt.nn.Jacobian.
+--- dpt.nn.SparseJacobian: loads dpt.nn.Jacobian, which defines nn.SparseJacobian.
 
 local nn = require 'dpt.nn'
 
---- nn.Jacobian's functions for modules whose input are rows {index, value}: they look at the values
--- alone.
+--- Applies the tests of nn.Jacobian to modules whose inputs are rows {index, value}; tests the
+-- values only.
 -- @field nn.SparseJacobian
 -- @as author
 -- @also nn.SparseJacobian.forward()

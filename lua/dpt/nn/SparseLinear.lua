@@ -1,13 +1,12 @@
---- nn.SparseLinear(inputSize, outputSize, doGradInput): nn.Linear for inputs that are mostly zero:
--- a sample is a matrix of rows {index, value}, a batch is a table of samples or a tensor
--- N x nonzeros x 2.
--- Invariant: weight is outputSize x inputSize; with doGradInput gradInput has rows {index,
+--- nn.SparseLinear(inputSize, outputSize, doGradInput): nn.Linear for sparse inputs. A sample is a
+-- matrix of rows {index, value}; a batch is a table of samples or a tensor N x nonzeros x 2.
+-- Invariant: weight is outputSize x inputSize. With doGradInput, gradInput has a row {index,
 -- gradient} for every element of a sample, in a table or, for a batch that is a tensor, in a
--- tensor; without it is empty.
+-- tensor. Without doGradInput it is empty.
 -- @function nn.SparseLinear
 -- @within nn linear
 -- @as layer
--- @return a module; forward: a table of tensors n x 2 of (index, value), or one -> B x
+-- @return a module; forward: a table of tensors n x 2 of (index, value), or one such tensor -> B x
 --    outputSize
 -- @usage nn.SparseLinear(100, 2) :forward{torch.Tensor{{7, 1}, {30, 2}}, torch.Tensor{{1,
 --       1}}}:size() --> 2x2
@@ -37,7 +36,7 @@ function SparseLinear:reset(stdv)
    self.bias:uniform(-stdv, stdv):mul(1e-6)
 end
 
--- Indices and values of a sample.
+-- Returns the indices and values of a sample.
 local function parts(sample)
    if sample:dim() ~= 2 or sample:size(2) ~= 2 then
       fail('nn.SparseLinear: a sample of size %s, wanted rows {index, value}',
@@ -48,7 +47,7 @@ local function parts(sample)
    return index, sample:select(2, 2)
 end
 
--- The samples as a list; whether it is a batch; whether it is a tensor.
+-- Returns the samples as a list, true for a batch, and true if the batch is a tensor.
 local function samples(input)
    if type(input) == 'table' then return input, true end
    if input:dim() == 2 then return {input}, false end

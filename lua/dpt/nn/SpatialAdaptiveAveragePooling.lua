@@ -1,11 +1,11 @@
---- nn.SpatialAdaptiveAveragePooling(W, H): the mean of W x H windows that tile the image.
+--- nn.SpatialAdaptiveAveragePooling(W, H): averages over W x H windows that tile the image.
 -- Invariant: input is (N)xCxHxW.
 -- @function nn.SpatialAdaptiveAveragePooling
 -- @within nn pooling
 -- @as layer
 -- @param W columns of the output
 -- @param H rows of the output
--- @return a module; forward: B x C x any H x any W -> B x C x H x W as the constructor says
+-- @return a module; forward: B x C x any height x any width -> B x C x H x W
 -- @usage nn.SpatialAdaptiveAveragePooling(1, 1):forward(torch.Tensor{{{1, 2}, {3, 4}}})
 --    --> [2.5]
 

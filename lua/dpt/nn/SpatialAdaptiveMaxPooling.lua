@@ -1,12 +1,12 @@
---- nn.SpatialAdaptiveMaxPooling(W, H): the maximum of W x H windows that tile the image.
--- Invariant: input is (N)xCxHxW, output (N)xCx(H)x(W) of the given numbers; the module's second
--- number counts rows; indices as in nn.SpatialMaxPooling.
+--- nn.SpatialAdaptiveMaxPooling(W, H): takes the maximum of W x H windows that tile the image.
+-- Invariant: input is (N)xCxHxW. Output has the constructor's numbers of columns and rows, in this
+-- order of arguments. indices is as in nn.SpatialMaxPooling.
 -- @function nn.SpatialAdaptiveMaxPooling
 -- @within nn pooling
 -- @as layer
 -- @param W columns of the output
 -- @param H rows of the output
--- @return a module; forward: B x C x any H x any W -> B x C x H x W as the constructor says
+-- @return a module; forward: B x C x any height x any width -> B x C x H x W
 -- @usage nn.SpatialAdaptiveMaxPooling(3, 2):forward(torch.ones(1, 7, 9)):size() --> 1x2x3
 
 local torch = require 'dpt.tensor'

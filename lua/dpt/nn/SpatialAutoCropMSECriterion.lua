@@ -1,11 +1,11 @@
---- nn.SpatialAutoCropMSECriterion(sizeAverage): nn.MSECriterion against the middle of a target that
--- is as large as the input or larger.
--- Invariant: input and target are CxHxW or NxCxHxW with the same planes.
+--- nn.SpatialAutoCropMSECriterion(sizeAverage): computes nn.MSECriterion between the input and the
+-- center of a target that is as large or larger.
+-- Invariant: input and target are CxHxW or NxCxHxW with equal numbers of planes.
 -- @function nn.SpatialAutoCropMSECriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes B x H x W and a target at least as large, whose middle
---    counts, returns the loss
+-- @return a criterion; forward takes B x H x W and a target at least as large, crops the target to
+--    its center and returns the loss
 -- @usage nn.SpatialAutoCropMSECriterion() :forward(torch.zeros(1, 1, 2, 2), torch.ones(1,
 --       1, 4, 4)) --> 1
 

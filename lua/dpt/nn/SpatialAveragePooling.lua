@@ -1,6 +1,6 @@
---- nn.SpatialAveragePooling(kW, kH, dW, dH, padW, padH): the mean of every window of an image.
--- Invariant: input is (N)xCxHxW; strides default to 1; padding counts in the divisor unless
--- setCountExcludePad; with divide false it returns sums.
+--- nn.SpatialAveragePooling(kW, kH, dW, dH, padW, padH): averages over every window of an image.
+-- Invariant: input is (N)xCxHxW. Strides default to 1. The divisor includes padding unless
+-- setCountExcludePad is called. If the field divide is false, output is sums.
 -- @function nn.SpatialAveragePooling
 -- @within nn pooling
 -- @as layer
@@ -25,7 +25,7 @@ end
 
 window.pooling(SpatialAveragePooling)
 
---- Means count the padding, as at first.
+--- Includes padding in the divisor, which is the default.
 -- @function nn.SpatialAveragePooling:setCountIncludePad
 -- @as method
 -- @within nn pooling
@@ -37,7 +37,7 @@ function SpatialAveragePooling:setCountIncludePad()
    return self
 end
 
---- Means are of the elements inside the picture.
+--- Excludes padding from the divisor.
 -- @function nn.SpatialAveragePooling:setCountExcludePad
 -- @as method
 -- @within nn pooling

@@ -1,5 +1,5 @@
---- nn.SpatialBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every
--- plane.
+--- nn.SpatialBatchNormalization(nOutput, eps, momentum, affine): normalizes every plane over the
+-- batch, as nn.BatchNormalization does for features.
 -- Invariant: input is NxCxHxW.
 -- @function nn.SpatialBatchNormalization
 -- @within nn normalization

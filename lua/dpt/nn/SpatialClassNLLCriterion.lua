@@ -1,6 +1,6 @@
---- nn.SpatialClassNLLCriterion(weights, sizeAverage): nn.ClassNLLCriterion for every pixel: input
--- NxCxHxW, target NxHxW.
--- Invariant: otherwise it is nn.ClassNLLCriterion.
+--- nn.SpatialClassNLLCriterion(weights, sizeAverage): computes nn.ClassNLLCriterion over all pixels
+-- of an input NxCxHxW, with target NxHxW.
+-- Invariant: all else is as in nn.ClassNLLCriterion.
 -- @function nn.SpatialClassNLLCriterion
 -- @within nn criterions
 -- @as criterion

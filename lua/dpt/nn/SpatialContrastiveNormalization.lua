@@ -1,10 +1,10 @@
---- nn.SpatialContrastiveNormalization(nInputPlane, kernel, threshold, thresval): the subtractive
--- and then the divisive normalization.
+--- nn.SpatialContrastiveNormalization(nInputPlane, kernel, threshold, thresval): applies
+-- nn.SpatialSubtractiveNormalization, then nn.SpatialDivisiveNormalization.
 -- Invariant: both use the same kernel.
 -- @function nn.SpatialContrastiveNormalization
 -- @within nn normalization
 -- @as layer
--- @param thresval what stands for small deviations (threshold)
+-- @param thresval value that replaces small deviations (threshold)
 -- @return a module; forward: B x nInputPlane x H x W or one image -> the same size
 -- @usage nn.SpatialContrastiveNormalization(1):forward(torch.ones(1, 12, 12)):size()
 --    --> 1x12x12

@@ -1,7 +1,7 @@
---- nn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH): 2-D convolution of
--- an image CxHxW or a batch of them.
--- Invariant: weight is nOutputPlane x nInputPlane x kH x kW; after noBias there is no field bias;
--- with gradInput set to nil no gradient for the input is computed.
+--- nn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH): applies a 2-D
+-- convolution to an image CxHxW or to a batch of images.
+-- Invariant: weight is nOutputPlane x nInputPlane x kH x kW. After noBias, the field bias is nil.
+-- If the field gradInput is nil, the gradient of the input is not computed.
 -- @function nn.SpatialConvolution
 -- @within nn convolution
 -- @as layer
@@ -36,7 +36,7 @@ function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, pa
    self:reset()
 end
 
---- The sizes of the weight.
+--- Returns the sizes of the weight.
 -- @function nn.SpatialConvolution:weightSize
 -- @as author
 -- @also nn.VolumetricConvolution:weightSize()
@@ -46,7 +46,7 @@ function SpatialConvolution:weightSize()
    return torch.LongStorage{self.nOutputPlane, self.nInputPlane, self.kH, self.kW}
 end
 
---- Takes the bias of a convolution away.
+--- Removes the bias of a convolution.
 -- @function nn.SpatialConvolution:noBias
 -- @as method
 -- @within nn convolution
@@ -61,7 +61,7 @@ function SpatialConvolution:noBias()
    return self
 end
 
---- Uniform in +-stdv sqrt(3), or +-1/sqrt(kW kH nInputPlane) without stdv.
+--- Initializes parameters uniformly in +-stdv sqrt(3), or +-1/sqrt(kW kH nInputPlane) without stdv.
 function SpatialConvolution:reset(stdv)
    stdv = stdv and stdv * math.sqrt(3) or 1 / math.sqrt(self.kW * self.kH * self.nInputPlane)
    self.weight:uniform(-stdv, stdv)

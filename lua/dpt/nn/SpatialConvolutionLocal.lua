@@ -1,7 +1,7 @@
---- nn.SpatialConvolutionLocal(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW, dH, padW, padH): like
--- a convolution with a kernel of its own for every output pixel.
--- Invariant: input is (N)xCx(iH)x(iW); weight is oH x oW x nOutputPlane x nInputPlane x kH x kW,
--- bias nOutputPlane x oH x oW.
+--- nn.SpatialConvolutionLocal(nInputPlane, nOutputPlane, iW, iH, kW, kH, dW, dH, padW, padH):
+-- applies a 2-D convolution with unshared weights: every output pixel has its own kernel.
+-- Invariant: input is (N)xCx(iH)x(iW). weight is oH x oW x nOutputPlane x nInputPlane x kH x kW,
+-- and bias is nOutputPlane x oH x oW.
 -- @function nn.SpatialConvolutionLocal
 -- @within nn convolution
 -- @as layer
@@ -46,7 +46,7 @@ function SpatialConvolutionLocal:reset(stdv)
    self.bias:uniform(-stdv, stdv)
 end
 
--- Zeros of the padded input's size and the part of them that the input takes.
+-- Returns zeros of the padded input's size, and the view of them that the input fills.
 local function padded(self, like, n)
    local whole = like.new():resize(n, self.nInputPlane, self.iH + 2 * self.padH,
       self.iW + 2 * self.padW):zero()
@@ -63,7 +63,7 @@ local function batch(self, input)
    return nn.utils.contiguousView(nil, input, -1, self.nInputPlane, self.iH, self.iW)
 end
 
--- The patches under the kernels, oH oW x N x (nInputPlane kH kW).
+-- Returns the patches under the kernels, oH oW x N x (nInputPlane kH kW).
 local function patches(self, x)
    local n = x:size(1)
    local whole, part = padded(self, x, n)
@@ -89,7 +89,7 @@ function SpatialConvolutionLocal:updateOutput(input)
    return self.output
 end
 
--- gradOutput as oH oW x N x nOutputPlane.
+-- Returns gradOutput as oH oW x N x nOutputPlane.
 local function outer(self, gradOutput)
    local g = nn.utils.contiguousView(nil, gradOutput, -1, self.nOutputPlane, self.oH, self.oW)
    return g:permute(3, 4, 1, 2):contiguous():view(self.oH * self.oW, g:size(1), self.nOutputPlane)
@@ -102,7 +102,7 @@ function SpatialConvolutionLocal:updateGradInput(input, gradOutput)
       :view(self.oH, self.oW, n, self.nInputPlane, self.kH, self.kW):permute(3, 4, 1, 2, 5, 6)
    local whole, part = padded(self, input, n)
    local windows = whole:unfold(3, self.kH, self.dH):unfold(4, self.kW, self.dW)
-   for i = 1, self.kH do -- one element of the kernel at a time: those do not overlap
+   for i = 1, self.kH do -- one kernel element at a time: its pixels are distinct
       for j = 1, self.kW do
          windows:select(6, j):select(5, i):add(1, cells:select(6, j):select(5, i))
       end

@@ -1,6 +1,6 @@
---- nn.SpatialConvolutionMM(...): nn.SpatialConvolution whose weight is a matrix.
--- Invariant: weight is nOutputPlane x (nInputPlane kH kW), in the order of a SpatialConvolution's
--- weight.
+--- nn.SpatialConvolutionMM(...): nn.SpatialConvolution with a 2-D weight.
+-- Invariant: weight is nOutputPlane x (nInputPlane kH kW), with elements in the order of
+-- nn.SpatialConvolution's weight.
 -- @function nn.SpatialConvolutionMM
 -- @within nn convolution
 -- @as layer

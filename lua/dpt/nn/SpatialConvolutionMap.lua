@@ -1,12 +1,11 @@
---- nn.SpatialConvolutionMap(conMatrix, kW, kH, dW, dH): 2-D convolution in which only the rows
--- {input plane, output plane} of a table are connected.
--- Invariant: weight holds one kH x kW kernel for each row; it is computed as a whole convolution in
--- which all other kernels are zero. Planes of the input behind the last one that the table names
--- take no part.
+--- nn.SpatialConvolutionMap(conMatrix, kW, kH, dW, dH): applies a 2-D convolution that connects
+-- only the pairs {input plane, output plane} in the rows of a table.
+-- Invariant: weight holds one kH x kW kernel for each row. The module computes a full convolution
+-- in which all other kernels are zero. Input planes after the last one in the table are ignored.
 -- @function nn.SpatialConvolutionMap
 -- @within nn convolution
 -- @as layer
--- @param conMatrix n x 2: which input plane goes to which output plane (nn.tables)
+-- @param conMatrix n x 2: pairs of connected input and output planes (see nn.tables)
 -- @return a module; forward: B x planes x H x W or one image -> B x the table's outputs x (H -
 --    kH) / dH + 1 x (W - kW) / dW + 1
 -- @usage nn.SpatialConvolutionMap(nn.tables.oneToOne(3), 3, 3)
@@ -20,7 +19,7 @@ local window = require 'dpt.nn.window'
 
 local SpatialConvolutionMap, parent = torch.class('nn.SpatialConvolutionMap', 'nn.Module')
 
---- Whether the class is the transposed convolution.
+--- True if the class is a transposed convolution.
 -- @field nn.SpatialConvolutionMap.transposed
 -- @as author
 -- @return a boolean
@@ -46,7 +45,7 @@ function SpatialConvolutionMap:__init(conMatrix, kW, kH, dW, dH)
    self:reset()
 end
 
---- Uniform in +-1/sqrt(kW kH inputs of the output plane).
+--- Initializes parameters uniformly in +-1/sqrt(kW kH inputs of the output plane).
 function SpatialConvolutionMap:reset(stdv)
    if stdv then
       stdv = stdv * math.sqrt(3)
@@ -63,7 +62,8 @@ function SpatialConvolutionMap:reset(stdv)
    end
 end
 
---- The rows of the whole convolution's kernels that the table names, on the weight's side.
+--- Returns the rows of the full convolution's kernels that the table names, on the weight's side
+-- (host or device).
 -- @function nn.SpatialConvolutionMap:kernelRows
 -- @as author
 -- @return a LongTensor
@@ -90,7 +90,7 @@ local function wholeSize(self)
    return self.nOutputPlane, self.nInputPlane, self.kH, self.kW
 end
 
---- The weight of the whole convolution.
+--- Returns the weight of the full convolution.
 -- @function nn.SpatialConvolutionMap:whole
 -- @as author
 -- @return a view
@@ -103,7 +103,7 @@ function SpatialConvolutionMap:whole()
    return self._whole:view(wholeSize(self))
 end
 
--- The planes that take part, of the input or of a tensor like it.
+-- Returns the connected planes of the input or of a tensor with the input's sizes.
 local function connected(self, t)
    local planes = t:dim() - 2
    if t:dim() < 3 or t:size(planes) <= self.nInputPlane then return t end
@@ -135,11 +135,11 @@ function SpatialConvolutionMap:accGradParameters(input, gradOutput, scale)
    self.gradWeight:add(1, kernels:viewAs(self.gradWeight))
 end
 
---- Shrinks the parameters by a share of themselves.
+--- Decays the parameters: multiplies them by 1 - decay.
 -- @function nn.SpatialConvolutionMap:decayParameters
 -- @as method
 -- @within nn convolution
--- @param decay number: the share
+-- @param decay number: fraction to subtract
 -- @return nothing
 -- @usage local m = nn.SpatialConvolutionMap(nn.tables.full(1, 1), 1, 1)
 --    m.weight:fill(2)
@@ -150,7 +150,7 @@ function SpatialConvolutionMap:decayParameters(decay)
    self.bias:add(-decay, self.bias)
 end
 
---- Makes the hidden tensors anew after a change of type.
+--- Discards the internal tensors when the type changes.
 function SpatialConvolutionMap:type(typename, tensorCache)
    if typename then self._rows, self._whole = nil, nil end
    return parent.type(self, typename, tensorCache)

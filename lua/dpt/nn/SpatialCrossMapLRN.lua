@@ -1,13 +1,13 @@
---- nn.SpatialCrossMapLRN(size, alpha, beta, k): x / (k + alpha/size sum x^2)^beta, the sum over
--- `size` planes around.
--- Invariant: input is (N)xCxHxW; scale holds the term in parentheses.
+--- nn.SpatialCrossMapLRN(size, alpha, beta, k): applies local response normalization across planes:
+-- x / (k + alpha/size sum x^2)^beta, where the sum is over `size` neighboring planes.
+-- Invariant: input is (N)xCxHxW. The field scale holds the term in parentheses.
 -- @function nn.SpatialCrossMapLRN
 -- @within nn normalization
 -- @as layer
--- @param size planes of a window (5)
--- @param alpha the factor of the mean square (0.0001)
--- @param beta the exponent (0.75)
--- @param k what is added to the mean square (1)
+-- @param size number of planes in the window (5)
+-- @param alpha factor of the mean square (0.0001)
+-- @param beta exponent (0.75)
+-- @param k constant added to the scaled mean square (1)
 -- @return a module; forward: B x C x H x W or C x H x W -> the same size
 -- @usage nn.SpatialCrossMapLRN(5):forward(torch.ones(8, 2, 2)):size() --> 8x2x2
 

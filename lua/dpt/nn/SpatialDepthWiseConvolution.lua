@@ -1,7 +1,7 @@
 --- nn.SpatialDepthWiseConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH): convolves
--- every input plane by itself into nOutputPlane planes.
--- Invariant: weight is nOutputPlane x nInputPlane x kH x kW, bias nOutputPlane x nInputPlane;
--- output plane (i - 1) nOutputPlane + o comes from input plane i.
+-- every input plane separately into nOutputPlane output planes.
+-- Invariant: weight is nOutputPlane x nInputPlane x kH x kW, and bias is nOutputPlane x
+-- nInputPlane. Output plane (i - 1) nOutputPlane + o depends on input plane i.
 -- @function nn.SpatialDepthWiseConvolution
 -- @within nn convolution
 -- @as layer
@@ -49,7 +49,7 @@ local function grouped(self)
    return w
 end
 
--- The parameters in the order of a grouped convolution, input plane first.
+-- Returns the parameters in the order of a grouped convolution, input plane first.
 local function kernels(self)
    local n = self.nInputPlane * self.nOutputPlane
    return self.weight:transpose(1, 2):contiguous():view(n, 1, self.kH, self.kW),

@@ -1,10 +1,10 @@
 --- nn.SpatialDilatedConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, dilationW,
--- dilationH): nn.SpatialConvolution whose kernel reads every dilation-th pixel.
--- Invariant: weights as in nn.SpatialConvolution.
+-- dilationH): applies a dilated 2-D convolution; kernel elements are `dilation` pixels apart.
+-- Invariant: weights are as in nn.SpatialConvolution.
 -- @function nn.SpatialDilatedConvolution
 -- @within nn convolution
 -- @as layer
--- @return a module; forward: as nn.SpatialConvolution with a kernel of dilation (k - 1) + 1
+-- @return a module; forward: as nn.SpatialConvolution with a kernel of size dilation (k - 1) + 1
 -- @usage nn.SpatialDilatedConvolution(1, 2, 3, 3, 1, 1, 0, 0, 2, 2) :forward(torch.ones(1,
 --       1, 7, 7)):size() --> 1x2x3x3
 

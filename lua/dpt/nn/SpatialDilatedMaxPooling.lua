@@ -1,10 +1,10 @@
---- nn.SpatialDilatedMaxPooling(kW, kH, dW, dH, padW, padH, dilationW, dilationH):
--- nn.SpatialMaxPooling whose windows read every dilation-th pixel.
--- Invariant: otherwise it is nn.SpatialMaxPooling.
+--- nn.SpatialDilatedMaxPooling(kW, kH, dW, dH, padW, padH, dilationW, dilationH): takes the maximum
+-- of every dilated window of an image; window elements are `dilation` pixels apart.
+-- Invariant: all else is as in nn.SpatialMaxPooling.
 -- @function nn.SpatialDilatedMaxPooling
 -- @within nn pooling
 -- @as layer
--- @return a module; forward: as nn.SpatialMaxPooling with windows of dilation (k - 1) + 1
+-- @return a module; forward: as nn.SpatialMaxPooling with windows of size dilation (k - 1) + 1
 -- @usage nn.SpatialDilatedMaxPooling(2, 2, 1, 1, 0, 0, 2, 2)
 --       :forward(torch.ones(1, 5, 5)) :size() --> 1x3x3
 

@@ -1,11 +1,11 @@
 --- nn.SpatialDivisiveNormalization(nInputPlane, kernel, threshold, thresval): divides every pixel
--- by the root of its neighbourhood's mean square over all planes, or by thresval where that is not
--- above threshold (both 1e-4).
+-- by the root mean square of its neighborhood over all planes. Where that is at most threshold, it
+-- divides by thresval (both default to 1e-4).
 -- Invariant: input is (N)xCxHxW.
 -- @function nn.SpatialDivisiveNormalization
 -- @within nn normalization
 -- @as layer
--- @param thresval what stands for small deviations (threshold)
+-- @param thresval value that replaces small deviations (threshold)
 -- @return a module; forward: B x nInputPlane x H x W or one image -> the same size
 -- @usage nn.SpatialDivisiveNormalization(1):forward(torch.ones(1, 12, 12)):size() --> 1x12x12
 
@@ -23,11 +23,12 @@ function SpatialDivisiveNormalization:__init(nInputPlane, kernel, threshold, thr
       math.sqrt(nInputPlane or 1), 2)
 end
 
---- The deviation around every pixel, as it is and as it divides, (N)x1xHxW; the coefficients.
+--- Returns the local deviation of every pixel, the divisor computed from it, both (N)x1xHxW, and
+-- the border coefficients.
 -- @function nn.SpatialDivisiveNormalization:deviations
 -- @as author
 -- @param input tensor: (N x) C x H x W
--- @return three tensors, and which divisors were too small
+-- @return three tensors, and a mask of the divisors that were at most threshold
 -- @usage (nn.SpatialDivisiveNormalization(2):deviations(torch.ones(2, 9, 9))):nElement() --> 81
 function SpatialDivisiveNormalization:deviations(input)
    local coefficients = neighbourhood.coefficients(self, input)
@@ -46,7 +47,7 @@ end
 function SpatialDivisiveNormalization:updateGradInput(input, gradOutput)
    local deviation, divisor, coefficients, low = self:deviations(input)
    self.gradInput:resizeAs(input):cdiv(gradOutput, divisor:expandAs(input))
-   -- through the divisor: -sum g x / t^2, nothing where the threshold took over
+   -- through the divisor: -sum g x / t^2; zero where thresval replaced it
    local pull = torch.cmul(self.gradInput, input):sum(input:dim() - 2):cdiv(divisor):mul(-1)
    pull:cdiv(coefficients):cdiv(deviation):maskedFill(low, 0)
    local spread = neighbourhood.meanBackward(self, pull, input)

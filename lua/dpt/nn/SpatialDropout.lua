@@ -1,6 +1,6 @@
---- nn.SpatialDropout(p, stochasticInference): sets whole planes to 0 with probability p in training
--- and multiplies by 1-p in evaluation.
--- Invariant: input is (N)xCxHxW; one draw for every row and channel.
+--- nn.SpatialDropout(p, stochasticInference): zeroes whole planes with probability p during
+-- training and multiplies by 1-p during evaluation.
+-- Invariant: input is (N)xCxHxW. Each plane of each sample is drawn independently.
 -- @function nn.SpatialDropout
 -- @within nn normalization
 -- @as layer

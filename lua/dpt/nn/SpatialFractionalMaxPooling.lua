@@ -1,14 +1,15 @@
---- nn.SpatialFractionalMaxPooling(poolW, poolH, outW, outH): max pooling to any size or (numbers
--- below 1) share of the input's size, over windows at random positions.
--- Invariant: every row and plane draws two numbers at each forward, unless fixPoolingRegions keeps
--- the first draw. The field newRandomPool is true while it does (sic).
+--- nn.SpatialFractionalMaxPooling(poolW, poolH, outW, outH): applies fractional max pooling:
+-- windows at random positions reduce the input to a given size or (numbers below 1) to a fraction
+-- of its size.
+-- Invariant: each forward draws two numbers for every plane of every sample, unless
+-- fixPoolingRegions keeps the last draw. The field newRandomPool is true while it is kept (sic).
 -- @function nn.SpatialFractionalMaxPooling
 -- @within nn pooling
 -- @as layer
 -- @param poolSizeW columns of a window
 -- @param poolSizeH rows of a window
--- @param outW columns of the output, or their ratio to the input's
--- @param outH rows of the output, or their ratio to the input's
+-- @param outW columns of the output, or their ratio to the input's columns
+-- @param outH rows of the output, or their ratio to the input's rows
 -- @return a module; forward: B x C x H x W -> B x C x outH x outW (ratios below 1: of H and W)
 -- @usage nn.SpatialFractionalMaxPooling(2, 2, 3, 3):forward(torch.ones(1, 1, 6, 6)):size()
 --    --> 1x1x3x3
@@ -46,11 +47,12 @@ function SpatialFractionalMaxPooling:__init(poolSizeW, poolSizeH, arg1, arg2)
    self.indices = torch.LongTensor()
 end
 
---- Keeps the positions of the windows from the next forward on, or draws anew (val false).
+--- Keeps the window positions of the next forward for all later ones, or draws them in each
+-- forward.
 -- @function nn.SpatialFractionalMaxPooling:fixPoolingRegions
 -- @as method
 -- @within nn pooling
--- @param val? boolean: false: draws anew (true)
+-- @param val? boolean: true keeps the positions (true); false draws them
 -- @return the module
 -- @usage local m, x = nn.SpatialFractionalMaxPooling(2, 2, 2, 2), torch.rand(1, 9, 9)
 --    local y = m:fixPoolingRegions():forward(x):clone()
@@ -60,7 +62,7 @@ function SpatialFractionalMaxPooling:fixPoolingRegions(val)
    return self
 end
 
---- The output's sizes and the window's, the outermost dimension first.
+--- Returns the sizes of the output and of the window, outermost dimension first.
 -- @function nn.SpatialFractionalMaxPooling:shapes
 -- @as author
 -- @param input tensor: (N x) C x H x W
@@ -74,7 +76,8 @@ function SpatialFractionalMaxPooling:shapes(input)
    return {outH, outW}, {self.poolSizeH, self.poolSizeW}
 end
 
---- Draws the numbers that an input wants into randomSamples, unless they are kept; Torch7's name.
+--- Draws the random numbers for an input into randomSamples, unless they are kept. The name is
+-- Torch7's.
 -- @function nn.SpatialFractionalMaxPooling:initSampleBuffer_
 -- @as author
 -- @param input tensor: (N x) C x H x W

@@ -1,7 +1,7 @@
 --- nn.SpatialFullConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, adjW, adjH):
--- the transposed 2-D convolution; output size (in - 1) d - 2 pad + k + adj.
--- Invariant: weight is nInputPlane x nOutputPlane x kH x kW. A table {input, other} takes adj from
--- the size that `other` has; other's gradient is one zero, expanded.
+-- applies a transposed 2-D convolution. The output size is (in - 1) d - 2 pad + k + adj.
+-- Invariant: weight is nInputPlane x nOutputPlane x kH x kW. For a table {input, other}, adj is
+-- chosen so that the output has other's size; the gradient of `other` is one zero, expanded.
 -- @function nn.SpatialFullConvolution
 -- @within nn convolution
 -- @as layer
@@ -33,7 +33,7 @@ function SpatialFullConvolution:weightSize()
    return torch.LongStorage{self.nInputPlane, self.nOutputPlane, self.kH, self.kW}
 end
 
--- The window; adj such that the output has the size of `other`, if that is given.
+-- Returns the window. If `other` is given, adj is chosen so that the output has its size.
 local function slide(self, input, other)
    local w = window.of(self, true)
    for i = 0, other and w.ndim - 1 or -1 do

@@ -1,9 +1,10 @@
---- nn.SpatialLPPooling(nInputPlane, pnorm, kW, kH, dW, dH): the p-norm of every window of an image.
--- Invariant: it is made of powers around nn.SpatialAveragePooling.
+--- nn.SpatialLPPooling(nInputPlane, pnorm, kW, kH, dW, dH): computes the p-norm of every window of
+-- an image.
+-- Invariant: it consists of powers around nn.SpatialAveragePooling.
 -- @function nn.SpatialLPPooling
 -- @within nn pooling
 -- @as layer
--- @param pnorm the exponent of the norm (2)
+-- @param pnorm exponent of the norm (2)
 -- @return a module; forward: B x nInputPlane x H x W -> B x nInputPlane x oH x oW
 -- @usage nn.SpatialLPPooling(1, 2, 2, 2):forward(torch.ones(1, 4, 4)):size() --> 1x2x2
 
@@ -23,7 +24,7 @@ function SpatialLPPooling:__init(nInputPlane, pnorm, kW, kH, dW, dH)
    self:add(pnorm == 2 and nn.Sqrt() or nn.Power(1 / pnorm))
 end
 
--- Nothing in it is learned.
+-- The module has no learnable parameters.
 function SpatialLPPooling:reset() end
 function SpatialLPPooling:accGradParameters() end
 function SpatialLPPooling:accUpdateGradParameters() end

@@ -1,4 +1,4 @@
---- nn.SpatialLogSoftMax(): nn.LogSoftMax over the planes of an image, for every pixel.
+--- nn.SpatialLogSoftMax(): applies nn.LogSoftMax over the planes of an image, for every pixel.
 -- Invariant: input is (N)xCxHxW.
 -- @function nn.SpatialLogSoftMax
 -- @within nn transfer

@@ -1,6 +1,6 @@
---- nn.SpatialMaxPooling(kW, kH, dW, dH, padW, padH): the maximum of every window of an image.
--- Invariant: input is (N)xCxHxW; strides default to the window; indices holds where each maximum
--- stood in its plane, from 1; ceil() rounds output sizes up, floor() down (the default).
+--- nn.SpatialMaxPooling(kW, kH, dW, dH, padW, padH): takes the maximum of every window of an image.
+-- Invariant: input is (N)xCxHxW. Strides default to the window's size. indices holds the position,
+-- from 1, of each maximum in its plane. ceil() rounds output sizes up, floor() down (the default).
 -- @function nn.SpatialMaxPooling
 -- @within nn pooling
 -- @as layer
@@ -43,7 +43,7 @@ function SpatialMaxPooling:clearState()
    return parent.clearState(self)
 end
 
---- clearState by its old name, of pooling modules.
+--- Clears the state of a pooling module: old name of clearState.
 -- @function nn.SpatialMaxPooling:empty
 -- @as method
 -- @within nn pooling

@@ -1,10 +1,10 @@
---- nn.SpatialMaxUnpooling(pooling): puts every element back to where the pooling module took it
--- from; all others are zero.
+--- nn.SpatialMaxUnpooling(pooling): inverts max pooling: puts every element back at the position of
+-- its maximum and sets all others to zero.
 -- Invariant: output has the size of the pooling module's last input.
 -- @function nn.SpatialMaxUnpooling
 -- @within nn pooling
 -- @as layer
--- @return a module; forward: the pooling's output size -> its input size
+-- @return a module; forward: the pooling's output size -> the pooling's input size
 -- @usage local pool = nn.SpatialMaxPooling(2, 2, 2, 2)
 --    local small = pool:forward(torch.ones(1, 4, 4))
 --    return nn.SpatialMaxUnpooling(pool):forward(small):size() --> 1x4x4
@@ -42,7 +42,7 @@ function SpatialMaxUnpooling:updateGradInput(_, gradOutput)
    return self.gradInput
 end
 
--- The indices are the pooling module's own.
+-- Drops the reference to the indices, which belong to the pooling module.
 function SpatialMaxUnpooling:clearState()
    self.indices = nil
    return parent.clearState(self)

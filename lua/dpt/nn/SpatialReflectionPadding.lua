@@ -1,4 +1,4 @@
---- nn.SpatialReflectionPadding(l, r, t, b): the image mirrored at its borders.
+--- nn.SpatialReflectionPadding(l, r, t, b): pads an image with its reflection at the borders.
 -- @function nn.SpatialReflectionPadding
 -- @within nn sampling
 -- @as layer

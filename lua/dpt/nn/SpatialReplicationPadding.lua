@@ -1,4 +1,4 @@
---- nn.SpatialReplicationPadding(l, r, t, b): an image's border pixels repeated outwards.
+--- nn.SpatialReplicationPadding(l, r, t, b): pads an image by repeating its border pixels.
 -- @function nn.SpatialReplicationPadding
 -- @within nn sampling
 -- @as layer

@@ -1,4 +1,4 @@
---- nn.SpatialSoftMax(): nn.SoftMax over the planes of an image, for every pixel.
+--- nn.SpatialSoftMax(): applies nn.SoftMax over the planes of an image, for every pixel.
 -- Invariant: input is (N)xCxHxW.
 -- @function nn.SpatialSoftMax
 -- @within nn transfer

@@ -1,6 +1,6 @@
---- nn.SpatialSubSampling(nInputPlane, kW, kH, dW, dH): the sum of every window, times a learned
--- weight plus a learned bias, one of each for a plane.
--- Invariant: input is (N)xCxHxW; strides default to 1.
+--- nn.SpatialSubSampling(nInputPlane, kW, kH, dW, dH): sums every window, multiplies by a learned
+-- weight and adds a learned bias; each plane has one weight and one bias.
+-- Invariant: input is (N)xCxHxW. Strides default to 1.
 -- @function nn.SpatialSubSampling
 -- @within nn convolution
 -- @as layer
@@ -32,13 +32,13 @@ function SpatialSubSampling:reset(stdv)
    self.bias:uniform(-stdv, stdv)
 end
 
--- A number for each plane, spread over t (N)xCxHxW.
+-- Returns a parameter with one element for each plane, expanded to t's sizes, (N)xCxHxW.
 local function spread(parameter, t)
    if t:dim() == 3 then return parameter:view(-1, 1, 1):expandAs(t) end
    return parameter:view(1, -1, 1, 1):expandAs(t)
 end
 
--- The sum over everything but planes.
+-- Returns the sums over all dimensions except planes.
 local function planeSums(t)
    t = t:contiguous()
    if t:dim() == 3 then return t:view(t:size(1), -1):sum(2) end

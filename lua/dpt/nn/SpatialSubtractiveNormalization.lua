@@ -1,6 +1,6 @@
---- nn.SpatialSubtractiveNormalization(nInputPlane, kernel): takes the weighted mean of every
--- pixel's neighbourhood over all planes away from it.
--- Invariant: input is (N)xCxHxW; borders count as means of what is there.
+--- nn.SpatialSubtractiveNormalization(nInputPlane, kernel): subtracts from every pixel the weighted
+-- mean of its neighborhood over all planes.
+-- Invariant: input is (N)xCxHxW. At borders, the mean covers only pixels inside the image.
 -- @function nn.SpatialSubtractiveNormalization
 -- @within nn normalization
 -- @as layer

@@ -1,11 +1,11 @@
---- nn.SpatialUpSamplingBilinear(scale) or {oheight = , owidth = }: a larger image, linear between
--- the pixels.
--- Invariant: input is (N)xCxHxW; corner pixels stay corner pixels.
+--- nn.SpatialUpSamplingBilinear(scale) or {oheight = , owidth = }: upsamples an image by bilinear
+-- interpolation.
+-- Invariant: input is (N)xCxHxW. The corners of input and output are aligned.
 -- @function nn.SpatialUpSamplingBilinear
 -- @within nn sampling
 -- @as layer
--- @param scale by how much each side grows, or {oheight = , owidth = }
--- @return a module; forward: B x C x H x W -> the sizes asked for
+-- @param scale factor of each side, or {oheight = , owidth = }
+-- @return a module; forward: B x C x H x W -> the requested sizes
 -- @usage nn.SpatialUpSamplingBilinear{oheight = 5, owidth = 7} :forward(torch.ones(1, 1, 3,
 --       3)):size() --> 1x1x5x7
 

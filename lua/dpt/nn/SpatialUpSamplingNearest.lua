@@ -1,5 +1,6 @@
---- nn.SpatialUpSamplingNearest(scale): every pixel becomes scale x scale pixels.
--- Invariant: input is (N)xCxHxW, scale a whole number.
+--- nn.SpatialUpSamplingNearest(scale): upsamples an image by repeating every pixel scale x scale
+-- times.
+-- Invariant: input is (N)xCxHxW. scale is an integer.
 -- @function nn.SpatialUpSamplingNearest
 -- @within nn sampling
 -- @as layer

@@ -1,4 +1,4 @@
---- nn.SpatialZeroPadding(l, r, t, b): zeros around an image; negative numbers cut off.
+--- nn.SpatialZeroPadding(l, r, t, b): pads an image with zeros; negative numbers crop it.
 -- @function nn.SpatialZeroPadding
 -- @within nn sampling
 -- @as layer

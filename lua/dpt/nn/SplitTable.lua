@@ -1,5 +1,6 @@
---- nn.SplitTable(dimension, nInputDims): the slices of the input along a dimension, as a table.
--- Invariant: the slices are views of the input; dimensions count as in nn.JoinTable.
+--- nn.SplitTable(dimension, nInputDims): splits the input into a table of its slices along a
+-- dimension.
+-- Invariant: the slices are views of the input. Dimensions count as in nn.JoinTable.
 -- @function nn.SplitTable
 -- @within nn tables
 -- @as layer

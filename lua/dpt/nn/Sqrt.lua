@@ -1,9 +1,9 @@
---- nn.Sqrt(): the square root, element by element.
+--- nn.Sqrt(): applies the square root elementwise.
 -- Invariant: the gradient at 0 is 0.
 -- @function nn.Sqrt
 -- @within nn transfer
 -- @as layer
--- @return a module; forward: any tensor of numbers from 0 on -> the same size
+-- @return a module; forward: any tensor without negative elements -> the same size
 -- @usage nn.Sqrt():forward(torch.Tensor{4, 9}) --> [2 3]
 
 local torch = require 'dpt.tensor'

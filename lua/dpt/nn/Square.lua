@@ -1,4 +1,4 @@
---- nn.Square(): x^2, element by element.
+--- nn.Square(): applies x^2 elementwise.
 -- Invariant: backward uses the input.
 -- @function nn.Square
 -- @within nn transfer

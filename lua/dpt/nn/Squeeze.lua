@@ -1,10 +1,10 @@
---- nn.Squeeze(dim, nInputDims): leaves out dimensions of size 1, all or the one named.
--- Invariant: output is a view; with nInputDims an input of one dimension more is a batch, whose
--- dimension stays.
+--- nn.Squeeze(dim, nInputDims): removes all dimensions of size 1, or only the given one.
+-- Invariant: output is a view. With nInputDims, an input with one more dimension is a batch, whose
+-- batch dimension is kept.
 -- @function nn.Squeeze
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor -> one without its dimensions of size 1
+-- @return a module; forward: a tensor -> the tensor without its dimensions of size 1
 -- @usage nn.Squeeze():forward(torch.ones(2, 1, 3, 1)):size() --> 2x3
 
 local torch = require 'dpt.tensor'
@@ -19,11 +19,11 @@ function Squeeze:__init(dim, numInputDims)
    self:setNumInputDims(numInputDims)
 end
 
---- How many dimensions an input has; one of more is a batch.
+--- Sets the number of dimensions of a sample; an input with one more is a batch.
 -- @function nn.Squeeze:setNumInputDims
 -- @as method
 -- @within nn simple
--- @param numInputDims number: of a sample
+-- @param numInputDims number: dimensions of a sample, without the batch
 -- @return the module
 -- @usage nn.Squeeze(1):setNumInputDims(2).numInputDims --> 2
 function Squeeze:setNumInputDims(numInputDims)

@@ -1,7 +1,7 @@
---- nn.StepRNN(mode, inputSize, outputSize, rho): one step at a time of an nn.RNN with one layer;
--- what nn.LSTM and nn.GRU are made of.
--- Invariant: input is B x inputSize or a vector, output B x outputSize or a vector; the state
--- before the first step is zero.
+--- nn.StepRNN(mode, inputSize, outputSize, rho): applies an nn.RNN with one layer one step at a
+-- time. nn.LSTM and nn.GRU derive from it.
+-- Invariant: input is B x inputSize or a vector, and output is B x outputSize or a vector. The
+-- state before the first step is zero.
 -- @function nn.StepRNN
 -- @within nn recurrent
 -- @as recurrent
@@ -21,7 +21,7 @@ function StepRNN:__init(mode, inputSize, outputSize, rho)
    parent.__init(self, nn.RNN(mode, inputSize, outputSize), rho)
 end
 
--- A vector or matrix as a sequence of one step.
+-- Returns a vector or matrix as a sequence of one step.
 local function whole(t)
    t = t:contiguous()
    return t:dim() == 1 and t:view(1, 1, -1) or t:view(1, t:size(1), -1)

@@ -1,11 +1,12 @@
---- nn.StochasticGradient(module, criterion): a training loop over a data set, one example at a
--- time.
--- Invariant: dataset:size() returns the number of examples, dataset[i] is {input, target}; the rate
--- of iteration n is learningRate / (1 + n learningRateDecay).
+--- nn.StochasticGradient(module, criterion): trains a module by stochastic gradient descent on a
+-- data set, one example at a time.
+-- Invariant: dataset:size() returns the number of examples, and dataset[i] is {input, target}. The
+-- rate is learningRate in the first iteration and learningRate / (1 + n learningRateDecay) in
+-- iteration n.
 -- @function nn.StochasticGradient
 -- @within nn containers
 -- @as layer
--- @return a module; forward: a data set: a table with :size() and {input, target} at each index
+-- @return a trainer; its train(dataset) expects :size() and {input, target} at each index
 -- @usage nn.StochasticGradient(nn.Linear(1, 1), nn.MSECriterion()).learningRate --> 0.01
 
 local torch = require 'dpt.tensor'
@@ -22,12 +23,12 @@ function StochasticGradient:__init(module, criterion)
    self.verbose = true
 end
 
---- Trains the module on a data set, sample by sample; fields learningRate, learningRateDecay,
--- maxIteration, shuffleIndices, hookIteration and verbose say how.
+--- Trains the module on a data set, one sample at a time. The fields learningRate,
+-- learningRateDecay, maxIteration, shuffleIndices, hookIteration and verbose configure it.
 -- @function nn.StochasticGradient:train
 -- @as method
 -- @within nn simple
--- @param dataset table: size() says how many samples there are, dataset[i] is {input, target}
+-- @param dataset table: size() returns the number of samples, dataset[i] is {input, target}
 -- @return nothing
 -- @usage local m = nn.Linear(1, 1)
 --    local t, p = nn.StochasticGradient(m, nn.MSECriterion()), print
