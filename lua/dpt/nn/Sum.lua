@@ -1,11 +1,11 @@
---- nn.Sum(dimension, nInputDims, sizeAverage, squeeze): the sum over a dimension, which goes away
--- unless squeeze is false; divided by its size with sizeAverage.
+--- nn.Sum(dimension, nInputDims, sizeAverage, squeeze): sums over a dimension and removes it,
+-- unless squeeze is false. With sizeAverage, divides the sum by the dimension's size.
 -- Invariant: dimensions count as in nn.Max.
 -- @function nn.Sum
 -- @within nn simple
 -- @as layer
--- @param squeeze false: the dimension stays, with size 1
--- @return a module; forward: a tensor -> one without that dimension
+-- @param squeeze false: the dimension is kept, with size 1
+-- @return a module; forward: a tensor -> its sum, without that dimension
 -- @usage nn.Sum(2):forward(torch.Tensor{{1, 5}, {9, 2}}) --> [6 11]
 
 local torch = require 'dpt.tensor'
@@ -22,11 +22,12 @@ function Sum:__init(dimension, nInputDims, sizeAverage, squeeze)
    self.squeeze = squeeze == nil and true or squeeze
 end
 
---- How many dimensions a sample has: in an input of more, the dimension counts behind the batch.
+--- Sets the number of dimensions of a sample. If an input has one more, its first dimension is the
+-- batch, and the module's dimension does not count it.
 -- @function nn.Sum:setNumInputDims
 -- @as method
 -- @within nn simple
--- @param nInputDims number: of a sample
+-- @param nInputDims number: dimensions of a sample, without the batch
 -- @return the module
 -- @usage nn.Sum(1):setNumInputDims(1):forward(torch.ones(2, 3)) --> [3 3]
 function Sum:setNumInputDims(nInputDims)

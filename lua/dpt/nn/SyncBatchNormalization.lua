@@ -1,15 +1,15 @@
---- nn.SyncBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization with the mean
--- and variance of the batches of all devices and all ranks of dpt.distributed, or of the group of
--- ranks in the field group, for NxC, NxCxHxW and further inputs.
+--- nn.SyncBatchNormalization(nOutput, eps, momentum, affine): applies nn.BatchNormalization with
+-- the mean and variance over the batches of all devices and all ranks of dpt.distributed, or of the
+-- group of ranks in the field group. Inputs are NxC, NxCxHxW or have further dimensions.
 --
 --    net = nn.SyncBatchNormalization.convert(net)   -- before nn.DistributedDataParallel(net)
 --
--- Invariant: in training outputs and gradients are those of one process with all rows: each rank's
--- statistics count as its rows do, those without rows for nothing; the sums over ranks of a
--- backward weigh each rank's gradient as nn.DistributedDataParallel does in that pass, or by rows
--- if there is none. All ranks go through forward and backward; replicas of an
--- nn.DataParallelTable meet there (dpt.parallel.dispatch.meeting). Nothing waits for a device, and
--- in evaluation nothing is sent.
+-- Invariant: in training, outputs and gradients equal those of one process with all rows. A rank's
+-- statistics are weighted by its number of rows; ranks without rows have no weight. In backward,
+-- the sums over ranks weight each rank's gradient as nn.DistributedDataParallel does in that pass,
+-- or by rows without it. All ranks must call forward and backward; replicas of an
+-- nn.DataParallelTable meet there (dpt.parallel.dispatch.meeting). The module waits for no device,
+-- and in evaluation it communicates nothing.
 -- @function nn.SyncBatchNormalization
 -- @within nn normalization
 -- @as layer
@@ -28,21 +28,21 @@ local fail, lib = dptffi.fail, dptffi.lib
 local SyncBatchNormalization, parent =
    torch.class('nn.SyncBatchNormalization', 'nn.BatchNormalization')
 
---- Whether replicas exchange something in the middle of the module's passes.
+--- True if replicas exchange data in the middle of the module's passes.
 -- @field nn.SyncBatchNormalization.meetsReplicas
 -- @as author
 -- @return true
 -- @usage nn.SyncBatchNormalization.meetsReplicas, nn.BatchNormalization.meetsReplicas --> true, nil
 SyncBatchNormalization.meetsReplicas = true
 
---- The part of the batch that the pass has, see nn.L1Penalty.batchPart.
+--- Part of the batch that the current pass computes; see nn.L1Penalty.batchPart.
 -- @field nn.SyncBatchNormalization.batchPart
 -- @as author
 -- @return false
 -- @usage nn.SyncBatchNormalization.batchPart, nn.BatchNormalization.batchPart --> false, nil
 SyncBatchNormalization.batchPart = false
 
---- What the next forward makes anew.
+--- Fields that the next forward allocates again.
 SyncBatchNormalization.transient = {'mean', 'variance', 'total', 'several', 'normalized', 'rows'}
 
 local NAME = 'nn.SyncBatchNormalization'
@@ -56,7 +56,7 @@ function SyncBatchNormalization:batch(input)
    return input
 end
 
--- Whether statistics are those of several ranks or replicas.
+-- Returns true if statistics are shared by several ranks or replicas.
 local function isShared(self)
    if not self.train then return false end
    if meeting.replicas() > 1 then return true end
@@ -66,7 +66,8 @@ local function isShared(self)
    return exchange.ranks(self):size() > 1
 end
 
--- What a function of dpt.nn.SyncBatchNormalization.exchange answers to this replica's value.
+-- Calls a function of dpt.nn.SyncBatchNormalization.exchange with this replica's value and returns
+-- this replica's result.
 local function ask(self, what, value, t)
    value.group, value.part = self.group, self.batchPart
    if meeting.replicas() > 0 then
@@ -75,7 +76,7 @@ local function ask(self, what, value, t)
    return exchange[what]({value}, comm.device(t), 1)[1]
 end
 
--- How many elements each feature has.
+-- Returns the number of elements of each feature.
 local function countOf(input)
    local count = 1
    for d = 1, input:dim() do
@@ -84,14 +85,14 @@ local function countOf(input)
    return count
 end
 
--- A tensor of one entry for each feature, as if it had the input's sizes.
+-- Returns a tensor with one element for each feature, expanded to the input's sizes.
 local function spread(t, input)
    local sizes = {}
    for d = 1, input:dim() do sizes[d] = d == 2 and t:nElement() or 1 end
    return t:view(unpack(sizes)):expandAs(input)
 end
 
--- This rank's count, means and sums of squared differences, one after the other.
+-- Returns this rank's count, means and sums of squared differences, concatenated.
 local function ownStatistics(self, input, count)
    local n = self.running_mean:nElement()
    local own = self.running_mean.new(2 * n + 1):zero()
@@ -105,15 +106,15 @@ local function ownStatistics(self, input, count)
    return own
 end
 
--- The statistics of all rows, from those of this replica's.
+-- Computes the statistics of all rows from this replica's.
 local function join(self, own)
    local n = self.running_mean:nElement()
    local all = ask(self, 'statistics', {own = own}, own)
    local total, squares = all:narrow(1, 1, 1), all:narrow(1, n + 2, n)
    self.total, self.mean = total:clone():cmax(1), all:narrow(1, 2, n):clone()
    self.variance = torch.cdiv(squares, self.total:expandAs(squares))
-   -- without rows anywhere, and for a single value, which has no statistics, the running ones
-   -- serve, as in the parent, and stay
+   -- For zero rows in total, and for a single value, there are no statistics: the running ones are
+   -- used, as in the parent, and do not change.
    self.several = (total - 1):cmax(0):cmin(1)
    local several, none = self.several:expandAs(self.mean), (1 - self.several):expandAs(self.mean)
    self.mean:cmul(several):addcmul(none, self.running_mean)
@@ -140,8 +141,8 @@ function SyncBatchNormalization:updateOutput(input)
    return self.output
 end
 
--- The sums of gradOutput and of its products with the normalized input, for each feature: this
--- rank's, as (2, features).
+-- Returns this rank's sums, for each feature, of gradOutput and of gradOutput times the normalized
+-- input, as (2, features).
 local function ownSums(self, input, gradOutput)
    local n = self.running_mean:nElement()
    local sums = self.running_mean.new(2, n):zero()
@@ -175,7 +176,7 @@ local function accumulate(self, sums, scale)
    self.gradWeight:add(scale or 1, sums[2])
 end
 
--- The arguments of a backward, after a forward.
+-- Returns the arguments of a backward as batches. Raises if there was no forward.
 local function checked(self, input, gradOutput)
    if not self.mean then dptffi.raise(NAME .. ': backward wants a forward before it') end
    return self:batch(input), self:batch(gradOutput)
@@ -208,17 +209,17 @@ local CONVERTED = {
    ['cudnn.SpatialBatchNormalization'] = true, ['cudnn.VolumetricBatchNormalization'] = true,
 }
 
---- Lets one of these stand for each batch normalization of a network; parameters and statistics
--- are the same tensors (PyTorch's convert_sync_batchnorm).
+--- Replaces every batch normalization of a network by a synchronized one, with the same tensors as
+-- parameters and statistics.
 -- @function nn.SyncBatchNormalization.convert
 -- @as parallel
 -- @within nn data-parallel
 -- @follows PyTorch's SyncBatchNorm.convert_sync_batchnorm
 -- @also nn.SyncBatchNormalization:convert()
 -- @param module module: a network
--- @param options? table: group = of distributed.group, whose ranks put their statistics together
---    (all); layers that were converted before get it, too
--- @return the network, or what stands for it
+-- @param options? table: group = of distributed.group: the ranks that share statistics (all); it
+--    also applies to layers converted before
+-- @return the network, or its replacement if it is a batch normalization itself
 -- @usage torch.type(nn.SyncBatchNormalization.convert(nn.BatchNormalization(3)))
 --    --> nn.SyncBatchNormalization
 function SyncBatchNormalization.convert(module, given)

@@ -1,22 +1,23 @@
---- dpt.nn.THNN: nn's kernels by their old names, `input.THNN.SoftMax_updateOutput(input:cdata(),
--- output:cdata())`, which classes of scripts and packages call.
+--- dpt.nn.THNN: provides nn's kernels under THNN's names, for classes of scripts and packages that
+-- call `input.THNN.SoftMax_updateOutput(input:cdata(), output:cdata())`.
 --
--- Invariant: a kernel computes what the class of its name does, in the tensors that it is given; it
--- keeps nothing. What each takes stands in dpt.nn.kernels, which is loaded when one is first used;
--- so a state that uses none, as most do, does no work for them.
+-- Invariant: a kernel computes what the class of its name does, in the tensors that it receives,
+-- and keeps no state. dpt.nn.kernels lists the arguments. It is loaded at the first use of a
+-- kernel, so Lua states that use none, as most do, pay nothing.
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
 local torch = class.torch
 
--- A criterion's loss, which may be on a device, goes into the kernel's argument.
+-- Writes a criterion's loss, which may be on a device, into the kernel's argument.
 local function writeLoss(criterion, input, target)
    local loss = criterion:updateLoss(input, target)
    criterion.output_tensor:resize(1):copy(loss)
 end
 
---- A function that takes the values of these names and calls a method of an object with them.
--- @param entry of dpt.nn.kernels
+--- Returns a function whose arguments have these names and which calls a method of an object with
+-- them.
+-- @param entry entry of dpt.nn.kernels
 local function kernel(name, method, list, entry)
    local names = {}
    for word in list:gmatch '[%w_]+' do names[#names + 1] = word end
@@ -33,7 +34,7 @@ local function kernel(name, method, list, entry)
       if not torch.isTensor(first) then
          reject('argument %s is a %s, wanted a tensor', names[1], torch.type(first))
       end
-      object.bias = object.bias or object.gradBias -- that there is one decides, in some classes
+      object.bias = object.bias or object.gradBias -- some classes test whether a bias exists
       if entry.prepare then entry.prepare(object) end
       if entry.criterion and forward then return writeLoss(object, object.input, object.target) end
       object[method](object, object.input, object.gradOutput or object.target, object.scale)
@@ -64,16 +65,16 @@ for kind, tensorMethods in pairs(core.tensorMethods) do
    end
 end
 
---- The cdata of a tensor, or nil if there is none: for arguments that a kernel does without.
+--- Returns the cdata of a tensor, or nil without one, for optional arguments of a kernel.
 -- @function nn.THNN.optionalTensor
 -- @as author
--- @param t? tensor: nil: the kernel gets nothing
+-- @param t? tensor: nil if the kernel gets none
 -- @return C data or nil
 -- @usage nn.THNN.optionalTensor(nil), nn.THNN.optionalTensor(torch.Tensor(1)) ~= nil
 --    --> nil, true
 function THNN.optionalTensor(t) return t and t:cdata() or nil end
 
---- Calls a kernel by its name and the name of the tensor's type.
+--- Calls a kernel by its name and the name of the tensor type.
 -- @function nn.THNN.runKernel
 -- @as author
 -- @param name string: as 'Tanh_updateOutput'
@@ -92,15 +93,16 @@ function THNN.runKernel(name, kind, ...)
    THNN.kernels[kind][name](...)
 end
 
---- nn's kernels by their old names: fields of tensors, and of nn.THNN.kernels by the tensor's type.
+--- Kernels of nn under THNN's names. They are a field of tensors, and nn.THNN.kernels holds them by
+-- tensor type.
 -- @field nn.THNN
 -- @as author
 -- @also Tensor.THNN
 -- @return a table; nn.THNN.kernels['torch.FloatTensor'] has the kernels of that type
 -- @usage type(nn.THNN.kernels['torch.FloatTensor']) --> table
 
---- The kernels by the name of the tensor's type; a call's arguments are tensors' cdata() in THNN's
--- order.
+--- Kernels by the name of the tensor type. Arguments of a call are the cdata() of tensors, in
+-- THNN's order.
 -- @field nn.THNN.kernels
 -- @as author
 -- @return a table: type -> table of functions

@@ -1,4 +1,4 @@
---- nn.Tanh(): the hyperbolic tangent, element by element.
+--- nn.Tanh(): applies the hyperbolic tangent elementwise.
 -- Invariant: backward uses the output.
 -- @function nn.Tanh
 -- @within nn transfer

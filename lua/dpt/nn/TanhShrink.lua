@@ -1,4 +1,4 @@
---- nn.TanhShrink(): x - tanh x, element by element.
+--- nn.TanhShrink(): applies x - tanh x elementwise.
 -- Invariant: the gradient is tanh^2 x.
 -- @function nn.TanhShrink
 -- @within nn transfer

@@ -1,7 +1,7 @@
---- nn.TemporalConvolution(inputFrameSize, outputFrameSize, kW, dW): a convolution over the frames
--- of a sequence.
--- Invariant: input is (N)xTxF; weight is outputFrameSize x (kW inputFrameSize), the frames of a
--- window one after the other.
+--- nn.TemporalConvolution(inputFrameSize, outputFrameSize, kW, dW): applies a 1-D convolution over
+-- the frames of a sequence.
+-- Invariant: input is (N)xTxF. weight is outputFrameSize x (kW inputFrameSize); the frames of a
+-- window are consecutive.
 -- @function nn.TemporalConvolution
 -- @within nn convolution
 -- @as layer
@@ -27,7 +27,7 @@ function TemporalConvolution:__init(inputFrameSize, outputFrameSize, kW, dW)
    self:reset()
 end
 
---- How many frames a window has, and how many there are from one to the next.
+--- Returns the number of frames in a window and the stride of windows.
 -- @function nn.TemporalConvolution:window
 -- @as author
 -- @return two numbers
@@ -40,7 +40,7 @@ function TemporalConvolution:reset(stdv)
    self.bias:uniform(-stdv, stdv)
 end
 
---- The windows as rows, (N T') x (kW F); N and T'.
+--- Returns the windows as rows, (N T') x (kW F), and the numbers N and T'.
 -- @function nn.TemporalConvolution:rows
 -- @as author
 -- @param input tensor: (N x) T x inputFrameSize

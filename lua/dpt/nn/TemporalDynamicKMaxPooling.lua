@@ -1,11 +1,11 @@
---- nn.TemporalDynamicKMaxPooling(minK, factor): the k largest frames of every feature in their
--- order, k = max(minK, ceil(factor T)).
+--- nn.TemporalDynamicKMaxPooling(minK, factor): keeps the k largest frames of every feature, in
+-- their original order, with k = max(minK, ceil(factor T)).
 -- Invariant: input is (N)xTxF.
 -- @function nn.TemporalDynamicKMaxPooling
 -- @within nn pooling
 -- @as layer
--- @param minK the least k
--- @param factor the part of the frames that k is at least (0)
+-- @param minK minimum of k
+-- @param factor fraction of the frames that k is at least (0)
 -- @return a module; forward: B x T x features or one sequence -> B x k x features
 -- @usage nn.TemporalDynamicKMaxPooling(2):forward(torch.Tensor{{1}, {5}, {2}, {3}}) --> [5 3]
 

@@ -1,4 +1,4 @@
---- nn.TemporalMaxPooling(kW, dW): the maximum of every window of kW frames, feature by feature.
+--- nn.TemporalMaxPooling(kW, dW): takes the maximum of every window of kW frames, for each feature.
 -- Invariant: input is (N)xTxF; dW defaults to kW.
 -- @function nn.TemporalMaxPooling
 -- @within nn pooling
@@ -21,7 +21,7 @@ function TemporalMaxPooling:__init(kW, dW)
    self.dW = dW or kW
 end
 
--- Frames and features exchanged: the C library pools the last dimension.
+-- Transposes frames and features: the C library pools the last dimension.
 local function turned(t)
    return t:transpose(t:dim() - 1, t:dim())
 end

@@ -1,10 +1,10 @@
---- nn.TemporalRowConvolution(inputFrameSize, kW, dW, featFirst): convolves every feature of a
--- sequence by itself.
--- Invariant: input is (N)xTxF, or (N)xFxT with featFirst; weight is F x 1 x kW.
+--- nn.TemporalRowConvolution(inputFrameSize, kW, dW, featFirst): applies a 1-D convolution to every
+-- feature of a sequence separately.
+-- Invariant: input is (N)xTxF, or (N)xFxT with featFirst. weight is F x 1 x kW.
 -- @function nn.TemporalRowConvolution
 -- @within nn convolution
 -- @as layer
--- @param featFirst true: dimension 1 of a sequence is the feature
+-- @param featFirst true: a sequence has features in dimension 1 and time in dimension 2
 -- @return a module; forward: B x T x inputFrameSize or one sequence -> B x (T - kW + 1) x
 --    inputFrameSize
 -- @usage nn.TemporalRowConvolution(4, 3):forward(torch.ones(2, 10, 4)):size() --> 2x8x4
@@ -48,7 +48,7 @@ local function slide(self)
    return w
 end
 
---- (N)xFxT, as the C library wants it.
+--- Returns a tensor in the order of the C library, (N)xFxT.
 -- @function nn.TemporalRowConvolution:turned
 -- @as author
 -- @param t tensor: (N x) T x F
@@ -61,7 +61,7 @@ function TemporalRowConvolution:turned(t)
    return self.featFirst and t or t:transpose(t:dim() - 1, t:dim())
 end
 
--- Calls f with a tensor for a result in the C library's order and returns it in the module's.
+-- Calls f with a result tensor in the C library's order and returns it in the module's order.
 local function result(self, final, f)
    if self.featFirst then
       f(final)

@@ -1,6 +1,6 @@
---- nn.TemporalSubSampling(inputFrameSize, kW, dW): the sum of every window of kW frames, times a
--- learned weight plus a learned bias, one of each for a feature.
--- Invariant: input is TxF; dW defaults to 1.
+--- nn.TemporalSubSampling(inputFrameSize, kW, dW): sums every window of kW frames, multiplies by a
+-- learned weight and adds a learned bias; each feature has one weight and one bias.
+-- Invariant: input is TxF. dW defaults to 1.
 -- @function nn.TemporalSubSampling
 -- @within nn convolution
 -- @as layer
@@ -31,7 +31,7 @@ function TemporalSubSampling:reset(stdv)
    self.bias:uniform(-stdv, stdv)
 end
 
--- The sums of the windows, T' x F.
+-- Returns the sums of the windows, T' x F.
 local function sums(self, input)
    if input:dim() ~= 2 or input:size(2) ~= self.inputFrameSize or input:size(1) < self.kW then
       fail('nn.TemporalSubSampling: input of size %s, wanted Tx%d with T at least %d',

@@ -1,10 +1,10 @@
---- nn.Threshold(th, v, ip): x where x > th, v elsewhere, element by element.
--- Invariant: in place v is at most th, so that backward sees in the output where x was above.
+--- nn.Threshold(th, v, ip): keeps x where x > th and replaces it by v elsewhere.
+-- Invariant: in place, v is at most th, so that backward can tell from the output where x > th.
 -- @function nn.Threshold
 -- @within nn transfer
 -- @as layer
--- @param th above which values pass (1e-6)
--- @param v what stands for the others (0)
+-- @param th threshold above which elements are kept (1e-6)
+-- @param v value that replaces the other elements (0)
 -- @return a module; forward: any tensor -> the same size
 -- @usage nn.Threshold(1, 7):forward(torch.Tensor{0, 2}) --> [7 2]
 
@@ -26,7 +26,7 @@ function Threshold:__init(th, v, ip)
    self:validateParameters()
 end
 
---- Raises if the module cannot work in place with its value.
+--- Raises if the module cannot work in place with its value `val`.
 -- @function nn.Threshold:validateParameters
 -- @as author
 -- @return nothing

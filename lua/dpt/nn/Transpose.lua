@@ -1,10 +1,10 @@
---- nn.Transpose({d1, d2}, ...): exchanges pairs of dimensions, one pair after the other.
+--- nn.Transpose({d1, d2}, ...): swaps pairs of dimensions, one pair after the other.
 -- Invariant: output and gradInput are contiguous copies.
 -- @function nn.Transpose
 -- @within nn simple
 -- @as layer
 -- @param permutations pairs of dimensions, as {1, 2}
--- @return a module; forward: a tensor -> its dimensions in another order
+-- @return a module; forward: a tensor -> the tensor with permuted dimensions
 -- @usage nn.Transpose({1, 3}):forward(torch.ones(2, 3, 4)):size() --> 4x3x2
 
 local torch = require 'dpt.tensor'
@@ -17,7 +17,8 @@ function Transpose:__init(...)
    self.numInputDims = nil
 end
 
---- An input of more dimensions than n is a batch, whose dimensions are not counted.
+--- Sets the number of dimensions of a sample. Dimensions before them belong to the batch and are
+-- not counted.
 -- @function nn.Transpose:setNumInputDims
 -- @as method
 -- @within nn simple
@@ -38,7 +39,7 @@ function Transpose:updateOutput(input)
    return self.output
 end
 
---- Where the dimension along which the input was cut has come to.
+--- Returns the new position of the dimension along which the input was split.
 function Transpose:outputSplit(split)
    split = self:sameSplit(split)
    for _, pair in ipairs(split and self.permutations or {}) do

@@ -1,10 +1,10 @@
---- nn.Unsqueeze(pos, numInputDims): a new dimension of size 1 at position pos.
--- Invariant: output is a view; an input of more dimensions than numInputDims is a batch.
+--- nn.Unsqueeze(pos, numInputDims): inserts a dimension of size 1 at position pos.
+-- Invariant: output is a view. An input with more dimensions than numInputDims is a batch.
 -- @function nn.Unsqueeze
 -- @within nn simple
 -- @as layer
--- @param pos where the new dimension stands
--- @return a module; forward: a tensor -> one with a dimension of size 1 more
+-- @param pos position of the new dimension
+-- @return a module; forward: a tensor -> the tensor with one more dimension of size 1
 -- @usage nn.Unsqueeze(1):forward(torch.ones(3, 4)):size() --> 1x3x4
 
 local torch = require 'dpt.tensor'
@@ -21,12 +21,12 @@ function Unsqueeze:__init(pos, numInputDims)
    self:setNumInputDims(numInputDims)
 end
 
---- How many dimensions a sample has: an input of more is a batch, and the new dimension is one
--- further.
+--- Sets the number of dimensions of a sample. An input with more is a batch, and the new dimension
+-- moves one further.
 -- @function nn.Unsqueeze:setNumInputDims
 -- @as method
 -- @within nn simple
--- @param numInputDims number: of a sample
+-- @param numInputDims number: dimensions of a sample, without the batch
 -- @return the module
 -- @usage nn.Unsqueeze(1):setNumInputDims(1):forward(torch.ones(2, 3)):size() --> 2x1x3
 function Unsqueeze:setNumInputDims(numInputDims)
@@ -36,7 +36,7 @@ end
 
 function Unsqueeze:updateOutput(input)
    if input:dim() == 0 then input = input.new(0, 1):select(2, 1) end -- a vector without elements
-   self.numInputDims = self.numInputDims or input:dim() -- the first input says it, as in Torch7
+   self.numInputDims = self.numInputDims or input:dim() -- as in Torch7, the first input sets it
    local shift = input:dim() - self.numInputDims
    if shift < 0 then
       fail('nn.Unsqueeze: input has %d dimensions, wanted %d or more', input:dim(),

@@ -1,12 +1,12 @@
---- nn.UpSampling(scale, mode): mode 'nearest' (the default) or 'linear', for images and volumes; in
--- place of scale {oheight = , owidth = [, odepth = ]} for the mode 'linear'.
--- Invariant: input is (N)xCxHxW for images and NxCxTxHxW for volumes; corners stay corners in the
--- mode 'linear'.
+--- nn.UpSampling(scale, mode): upsamples images or volumes in the mode 'nearest' (the default) or
+-- 'linear'. In the mode 'linear', scale may be {oheight = , owidth = [, odepth = ]}.
+-- Invariant: input is (N)xCxHxW for images and NxCxTxHxW for volumes. In the mode 'linear', the
+-- corners of input and output are aligned.
 -- @function nn.UpSampling
 -- @within nn sampling
 -- @as layer
 -- @param mode 'nearest' or 'linear'
--- @return a module; forward: B x C x H x W or B x C x T x H x W -> larger ones
+-- @return a module; forward: B x C x H x W or B x C x T x H x W -> larger sizes
 -- @usage nn.UpSampling(3, 'nearest'):forward(torch.ones(1, 1, 2, 2)):size() --> 1x1x6x6
 
 local torch = require 'dpt.tensor'
@@ -41,11 +41,11 @@ local function spatialDims(input)
    return input:dim() == 5 and 3 or 2
 end
 
---- The output's sizes for the mode 'linear', the outermost dimension first.
+--- Returns the output's sizes for the mode 'linear', outermost dimension first.
 -- @function nn.UpSampling:sizes
 -- @as author
 -- @param input tensor: (N x) C x H x W, or of a volume
--- @return C data: the numbers, from 0
+-- @return C data: the sizes, indexed from 0
 -- @usage tonumber(nn.UpSampling(2, 'linear'):sizes(torch.ones(1, 1, 2, 3))[1]) --> 6
 function UpSampling:sizes(input)
    local dims, n = spatialDims(input), input:dim()

@@ -1,10 +1,11 @@
---- nn.View(sizes): the input's elements under other sizes, one of which may be -1.
--- Invariant: elements that do not fill the sizes once are a batch, a first dimension that is added;
--- setNumInputDims(n) says that only the last n dimensions are seen, all before are batch.
+--- nn.View(sizes): reshapes the input without a copy; one size may be -1.
+-- Invariant: an input with more elements than the sizes is a batch; the output has the batch as its
+-- first dimension. After setNumInputDims(n), only the last n dimensions are reshaped and all before
+-- them are the batch.
 -- @function nn.View
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor -> the same memory under other sizes
+-- @return a module; forward: a tensor -> a view with other sizes
 -- @usage nn.View(-1):setNumInputDims(2):forward(torch.ones(4, 2, 3)):size() --> 4x6
 
 local torch = require 'dpt.tensor'
@@ -20,7 +21,7 @@ function View:__init(...)
    self.numInputDims = nil
 end
 
---- Other sizes, as numbers or a LongStorage.
+--- Replaces the sizes, given as numbers or a LongStorage.
 -- @function nn.View:resetSize
 -- @as method
 -- @within nn simple
@@ -44,11 +45,11 @@ function View:resetSize(...)
    return self
 end
 
---- How many dimensions a sample has, so that the view knows what is a batch.
+--- Sets the number of dimensions of a sample, which tells samples from batches.
 -- @function nn.View:setNumInputDims
 -- @as method
 -- @within nn simple
--- @param numInputDims number: of a sample
+-- @param numInputDims number: dimensions of a sample, without the batch
 -- @return the module
 -- @usage nn.View(6):setNumInputDims(2):forward(torch.ones(5, 3, 2)):size() --> 5x6
 function View:setNumInputDims(numInputDims)
@@ -56,7 +57,7 @@ function View:setNumInputDims(numInputDims)
    return self
 end
 
---- The sizes of the output: self.size, behind the batch size if the input is a batch.
+--- Returns the sizes of the output: self.size, after the batch size if the input is a batch.
 -- @function nn.View:outputSize
 -- @as author
 -- @param input tensor: of any size

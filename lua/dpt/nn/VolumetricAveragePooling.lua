@@ -1,9 +1,9 @@
---- nn.VolumetricAveragePooling(kT, kW, kH, dT, dW, dH): the mean of every window of a volume.
--- Invariant: input is (N)xCxTxHxW; strides default to the window.
+--- nn.VolumetricAveragePooling(kT, kW, kH, dT, dW, dH): averages over every window of a volume.
+-- Invariant: input is (N)xCxTxHxW. Strides default to the window's size.
 -- @function nn.VolumetricAveragePooling
 -- @within nn pooling
 -- @as layer
--- @return a module; forward: B x C x T x H x W or one volume -> smaller T, H, W
+-- @return a module; forward: B x C x T x H x W or one volume -> smaller T, H and W
 -- @usage nn.VolumetricAveragePooling(2, 2, 2):forward(torch.ones(1, 4, 4, 4)):size()
 --    --> 1x2x2x2
 

@@ -1,5 +1,5 @@
---- nn.VolumetricBatchNormalization(nOutput, eps, momentum, affine): nn.BatchNormalization of every
--- plane of volumes.
+--- nn.VolumetricBatchNormalization(nOutput, eps, momentum, affine): normalizes every plane of
+-- volumes over the batch, as nn.BatchNormalization does for features.
 -- Invariant: input is NxCxTxHxW.
 -- @function nn.VolumetricBatchNormalization
 -- @within nn normalization

@@ -1,6 +1,6 @@
 --- nn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH):
--- 3-D convolution of CxTxHxW or a batch.
--- Invariant: weight is nOutputPlane x nInputPlane x kT x kH x kW; padW and padH default to padT.
+-- applies a 3-D convolution to a volume CxTxHxW or to a batch of volumes.
+-- Invariant: weight is nOutputPlane x nInputPlane x kT x kH x kW. padW and padH default to padT.
 -- @function nn.VolumetricConvolution
 -- @within nn convolution
 -- @as layer

@@ -1,10 +1,10 @@
 --- nn.VolumetricDilatedMaxPooling(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
--- dilationH): nn.VolumetricMaxPooling with gaps in the windows.
--- Invariant: otherwise it is nn.VolumetricMaxPooling.
+-- dilationH): takes the maximum of every dilated window of a volume.
+-- Invariant: all else is as in nn.VolumetricMaxPooling.
 -- @function nn.VolumetricDilatedMaxPooling
 -- @within nn pooling
 -- @as layer
--- @return a module; forward: as nn.VolumetricMaxPooling with windows of dilation (k - 1) + 1
+-- @return a module; forward: as nn.VolumetricMaxPooling with windows of size dilation (k - 1) + 1
 -- @usage nn.VolumetricDilatedMaxPooling(2, 2, 2, 1, 1, 1, 0, 0, 0, 2, 2, 2)
 --       :forward(torch.ones(1, 1, 4, 4, 4)):size() --> 1x1x2x2x2
 

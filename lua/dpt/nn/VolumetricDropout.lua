@@ -1,6 +1,6 @@
---- nn.VolumetricDropout(p, stochasticInference): sets whole volumes to 0 with probability p in
--- training and multiplies by 1-p in evaluation.
--- Invariant: input is (N)xCxTxHxW; one draw for every row and channel.
+--- nn.VolumetricDropout(p, stochasticInference): zeroes whole volumes with probability p during
+-- training and multiplies by 1-p during evaluation.
+-- Invariant: input is (N)xCxTxHxW. Each channel of each sample is drawn independently.
 -- @function nn.VolumetricDropout
 -- @within nn normalization
 -- @as layer

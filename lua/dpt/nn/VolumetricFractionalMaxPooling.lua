@@ -1,16 +1,16 @@
---- nn.VolumetricFractionalMaxPooling(poolT, poolW, poolH, outT, outW, outH): as
--- nn.SpatialFractionalMaxPooling, for volumes (N)xCxHxWxT.
--- Invariant: T is the last dimension, as in Torch7 for this class alone; every row and plane draws
--- three numbers.
+--- nn.VolumetricFractionalMaxPooling(poolT, poolW, poolH, outT, outW, outH): applies fractional max
+-- pooling, as nn.SpatialFractionalMaxPooling, to volumes (N)xCxHxWxT.
+-- Invariant: T is the last dimension, as in Torch7 for this class only. Every plane of every sample
+-- draws three numbers.
 -- @function nn.VolumetricFractionalMaxPooling
 -- @within nn pooling
 -- @as layer
 -- @param poolSizeT frames of a window
 -- @param poolSizeW columns of a window
 -- @param poolSizeH rows of a window
--- @param outT frames of the output, or their ratio
--- @param outW columns of the output, or their ratio
--- @param outH rows of the output, or their ratio
+-- @param outT frames of the output, or their ratio to the input's frames
+-- @param outW columns of the output, or their ratio to the input's columns
+-- @param outH rows of the output, or their ratio to the input's rows
 -- @return a module; forward: B x C x H x W x T -> B x C x outH x outW x outT
 -- @usage nn.VolumetricFractionalMaxPooling(2, 2, 2, 2, 2, 2) :forward(torch.ones(1, 1, 4,
 --       4, 4)):size() --> 1x1x2x2x2

@@ -1,11 +1,11 @@
 --- nn.VolumetricFullConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW,
--- padH, adjT, adjW, adjH): the transposed 3-D convolution.
--- Invariant: weight is nInputPlane x nOutputPlane x kT x kH x kW; otherwise it is as
+-- padH, adjT, adjW, adjH): applies a transposed 3-D convolution.
+-- Invariant: weight is nInputPlane x nOutputPlane x kT x kH x kW. All else is as in
 -- nn.SpatialFullConvolution.
 -- @function nn.VolumetricFullConvolution
 -- @within nn convolution
 -- @as layer
--- @return a module; forward: B x nInputPlane x T x H x W -> B x nOutputPlane x larger ones
+-- @return a module; forward: B x nInputPlane x T x H x W -> B x nOutputPlane x larger sizes
 -- @usage nn.VolumetricFullConvolution(1, 2, 2, 2, 2, 2, 2, 2) :forward(torch.ones(1, 1, 2,
 --       3, 3)):size() --> 1x2x4x6x6
 

@@ -1,10 +1,10 @@
---- nn.VolumetricMaxPooling(kT, kW, kH, dT, dW, dH, padT, padW, padH): the maximum of every window
--- of a volume.
--- Invariant: input is (N)xCxTxHxW; otherwise it is as nn.SpatialMaxPooling.
+--- nn.VolumetricMaxPooling(kT, kW, kH, dT, dW, dH, padT, padW, padH): takes the maximum of every
+-- window of a volume.
+-- Invariant: input is (N)xCxTxHxW. All else is as in nn.SpatialMaxPooling.
 -- @function nn.VolumetricMaxPooling
 -- @within nn pooling
 -- @as layer
--- @return a module; forward: B x C x T x H x W or one volume -> smaller T, H, W
+-- @return a module; forward: B x C x T x H x W or one volume -> smaller T, H and W
 -- @usage nn.VolumetricMaxPooling(2, 2, 2):forward(torch.ones(1, 1, 4, 4, 4)):size()
 --    --> 1x1x2x2x2
 

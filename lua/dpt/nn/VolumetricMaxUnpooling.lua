@@ -1,10 +1,10 @@
---- nn.VolumetricMaxUnpooling(pooling): puts every voxel back to where the pooling module took it
--- from; all others are zero.
+--- nn.VolumetricMaxUnpooling(pooling): inverts max pooling: puts every voxel back at the position
+-- of its maximum and sets all others to zero.
 -- Invariant: output has the size of the pooling module's last input.
 -- @function nn.VolumetricMaxUnpooling
 -- @within nn pooling
 -- @as layer
--- @return a module; forward: the pooling's output size -> its input size
+-- @return a module; forward: the pooling's output size -> the pooling's input size
 -- @usage local pool = nn.VolumetricMaxPooling(2, 2, 2)
 --    local small = pool:forward(torch.ones(1, 4, 4, 4))
 --    return nn.VolumetricMaxUnpooling(pool):forward(small):size() --> 1x4x4x4
@@ -42,7 +42,7 @@ function VolumetricMaxUnpooling:updateGradInput(_, gradOutput)
    return self.gradInput
 end
 
--- The indices are the pooling module's own.
+-- Drops the reference to the indices, which belong to the pooling module.
 function VolumetricMaxUnpooling:clearState()
    self.indices = nil
    return parent.clearState(self)

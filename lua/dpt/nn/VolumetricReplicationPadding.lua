@@ -1,10 +1,10 @@
---- nn.VolumetricReplicationPadding(left, right, top, bottom, front, back): a volume's border
--- repeated outwards.
--- Invariant: all default to the first; input is (N)xCxTxHxW.
+--- nn.VolumetricReplicationPadding(left, right, top, bottom, front, back): pads a volume by
+-- repeating its border voxels.
+-- Invariant: all sizes default to the first. Input is (N)xCxTxHxW.
 -- @function nn.VolumetricReplicationPadding
 -- @within nn sampling
 -- @as layer
--- @return a module; forward: B x C x T x H x W or one volume -> larger T, H, W
+-- @return a module; forward: B x C x T x H x W or one volume -> larger T, H and W
 -- @usage nn.VolumetricReplicationPadding(1, 1, 1, 1, 1, 1)
 --       :forward(torch.ones(1, 2, 2, 2)) :size() --> 1x4x4x4
 

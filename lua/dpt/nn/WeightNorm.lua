@@ -1,13 +1,13 @@
---- nn.WeightNorm(module, outputDim): a module whose weight is g v / |v|, one g for each slice of
--- the weight along outputDim (1).
--- Invariant: v (outputs x rest) and g (outputs x 1) are learned instead of the weight, which is
--- made from them at each forward; |v| gets 1e-4 under the root, as in Torch7. v starts normal with
--- Torch7's deviation, g as |v|, the bias as zero.
+--- nn.WeightNorm(module, outputDim): applies weight normalization to a module: its weight is
+-- g v / |v|, with one g for each slice of the weight along outputDim (1).
+-- Invariant: v (outputs x rest) and g (outputs x 1) are learned instead of the weight, which each
+-- forward computes from them. 1e-4 is added under the root of |v|, as in Torch7. v is initialized
+-- from a normal distribution with Torch7's deviation, g as |v|, and the bias as zero.
 -- @function nn.WeightNorm
 -- @within nn containers
 -- @as layer
--- @param outputDim the dimension whose slices have a norm each (1)
--- @return a module; forward: what the module takes -> what it returns
+-- @param outputDim dimension whose slices have one norm each (1)
+-- @return a module; forward: any input of the module -> the module's output
 -- @usage nn.WeightNorm(nn.Linear(3, 2)):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'
@@ -15,7 +15,7 @@ local raise = require('dpt.ffi').raise
 
 local WeightNorm, parent = torch.class('nn.WeightNorm', 'nn.Decorator')
 
--- The sizes of the weight, and of v.
+-- Stores the sizes of the weight and of v.
 local function measure(self)
    self.weightSize = self.weight:size()
    self.viewOut = self:permuteIn(self.weight):size()
@@ -38,7 +38,7 @@ function WeightNorm:__init(module, outputDim)
    self.gradG = self.g:clone():zero()
 end
 
---- Draws v anew; the module then has weights of lengths g = |v|.
+--- Initializes v randomly and sets g = |v|.
 -- @function nn.WeightNorm:resetInit
 -- @as method
 -- @within nn containers
@@ -52,10 +52,10 @@ function WeightNorm:resetInit()
    if self.bias then self.bias:zero() end
 end
 
---- Moves the dimension outputDim of a weight to the front; the others keep their order.
+--- Moves the dimension outputDim of a weight to the front. The order of the others does not change.
 -- @function nn.WeightNorm:permuteIn
 -- @as author
--- @param weight tensor: of the module's form
+-- @param weight tensor: of the module's weight sizes
 -- @return a view
 -- @usage nn.WeightNorm(nn.Linear(2, 3), 2):permuteIn(torch.ones(3, 2)):size() --> 2x3
 function WeightNorm:permuteIn(weight)
@@ -63,7 +63,7 @@ function WeightNorm:permuteIn(weight)
    return weight
 end
 
---- Moves the first dimension back to outputDim.
+--- Moves the first dimension of a tensor back to outputDim.
 -- @function nn.WeightNorm:permuteOut
 -- @as author
 -- @param weight tensor: as permuteIn returns it
@@ -78,7 +78,7 @@ local function lengths(self)
    return torch.cmul(self.v, self.v):sum(2):add(1e-4):sqrt()
 end
 
---- Makes the module's weight from v and g, as every forward does.
+--- Computes the module's weight from v and g, as every forward does.
 -- @function nn.WeightNorm:updateWeight
 -- @as author
 -- @return nothing
@@ -92,15 +92,14 @@ function WeightNorm:updateWeight()
    self.weight:copy(self:permuteOut(rows))
 end
 
--- Brings what a file of dpt 1.0.0 has, where dimension 1 changed places with outputDim, into the
--- order that it has now.
+-- Converts a file of dpt 1.0.0, which swapped dimension 1 and outputDim, to today's order.
 local function reorder(self, rows)
    local turned = self.weight:transpose(1, self.outputDim):size()
    local weight = rows:view(turned):transpose(1, self.outputDim)
    rows:copy(self:permuteIn(weight):contiguous():view(self.viewIn))
 end
 
--- Files of Torch7 have v and g alone, those of dpt 1.0.0 no sizes.
+-- Files of Torch7 contain v and g only; those of dpt 1.0.0 contain no sizes.
 function WeightNorm:read(file)
    parent.read(self, file)
    if self.weight and not self.viewOut then

@@ -1,6 +1,6 @@
---- nn.WeightedEuclidean(inputSize, outputSize): y_j = |c_j (x - w_j)|, with a learned weight for
--- every component; w_j and c_j are columns of weight and diagCov.
--- Invariant: diagCov begins as ones; parameters() returns weight and diagCov.
+--- nn.WeightedEuclidean(inputSize, outputSize): computes weighted Euclidean distances y_j =
+-- |c_j (x - w_j)|; w_j and c_j are columns of the learned weight and diagCov.
+-- Invariant: diagCov is initialized to ones. parameters() returns weight and diagCov.
 -- @function nn.WeightedEuclidean
 -- @within nn linear
 -- @as layer
@@ -43,11 +43,12 @@ function WeightedEuclidean:updateOutput(input)
 end
 
 -- gradOutput_j / y_j c_ij^2 (x_i - w_ij)
---- The gradients of distances by differences: gradOutput_j / y_j c_ij^2 (x_i - w_ij).
+--- Returns the gradients of the distances by the differences: gradOutput_j / y_j c_ij^2 (x_i -
+-- w_ij).
 -- @function nn.WeightedEuclidean:pulls
 -- @as author
 -- @param input tensor: N x inputSize, or a vector
--- @param gradOutput tensor: of the output
+-- @param gradOutput tensor: gradient of the output
 -- @return N x inputSize x outputSize
 -- @usage local m, x = nn.WeightedEuclidean(2, 3), torch.ones(4, 2)
 --    m:forward(x)

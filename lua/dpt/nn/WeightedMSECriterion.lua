@@ -1,10 +1,10 @@
---- nn.WeightedMSECriterion(weight, sizeAverage): (x - w y)^2, summed, with a tensor w of weights.
--- Invariant: a batch has one more dimension than the weights, which its rows share.
+--- nn.WeightedMSECriterion(weight, sizeAverage): sums (x - w y)^2, where w is a tensor of weights.
+-- Invariant: a batch has one more dimension than the weights, which all its rows share.
 -- @function nn.WeightedMSECriterion
 -- @within nn criterions
 -- @as criterion
--- @param weight the factor of each target
--- @return a criterion; forward takes two tensors of the weight's size, a batch of them or not,
+-- @param weight factor of each target element
+-- @return a criterion; forward takes two tensors of the weight's size, or batches of them, and
 --    returns the loss
 -- @usage nn.WeightedMSECriterion(torch.Tensor{1, 2}) :forward(torch.Tensor{1, 2},
 --       torch.Tensor{2, 5}) --> 32.5
@@ -18,7 +18,7 @@ function WeightedMSECriterion:__init(weight, sizeAverage)
    self.weight = weight:clone()
 end
 
--- The target times the weights.
+-- Returns the target times the weights.
 local function weighted(self, input, target)
    local weight = self.weight
    if input:dim() == weight:dim() + 1 then

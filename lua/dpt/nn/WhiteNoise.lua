@@ -1,10 +1,10 @@
---- nn.WhiteNoise(mean, std): adds normal noise in training.
--- Invariant: gradients pass through unchanged; evaluation adds nothing.
+--- nn.WhiteNoise(mean, std): adds Gaussian noise during training.
+-- Invariant: gradients pass through unchanged. Evaluation adds nothing.
 -- @function nn.WhiteNoise
 -- @within nn normalization
 -- @as layer
--- @param mean the noise's mean (0)
--- @param std the noise's standard deviation (0.1)
+-- @param mean mean of the noise (0)
+-- @param std standard deviation of the noise (0.1)
 -- @return a module; forward: any tensor -> the same size
 -- @usage local m = nn.WhiteNoise(0, 1)
 --    m:evaluate()

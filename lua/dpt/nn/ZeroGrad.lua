@@ -1,9 +1,9 @@
---- nn.ZeroGrad(): passes its input on and returns a gradient of zeros.
--- Invariant: input may be a table of tensors; output is the input itself.
+--- nn.ZeroGrad(): returns its input and stops gradients: gradInput is zero.
+-- Invariant: input may be a table of tensors. Output is the input itself.
 -- @function nn.ZeroGrad
 -- @within nn transfer
 -- @as layer
--- @return a module; forward: anything -> the same
+-- @return a module; forward: any value -> the same value
 -- @usage nn.ZeroGrad():backward(torch.ones(2), torch.Tensor{1, 2}) --> [0 0]
 
 local torch = require 'dpt.tensor'

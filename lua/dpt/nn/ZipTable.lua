@@ -1,5 +1,5 @@
---- nn.ZipTable(): {{a1, a2}, {b1, b2}, {c1, c2}} becomes {{a1, b1, c1}, {a2, b2, c2}}.
--- Invariant: the output has as many entries as the shortest list; tensors are not copied.
+--- nn.ZipTable(): zips tables: {{a1, a2}, {b1, b2}, {c1, c2}} becomes {{a1, b1, c1}, {a2, b2, c2}}.
+-- Invariant: the output has as many entries as the shortest list. Tensors are not copied.
 -- @function nn.ZipTable
 -- @within nn tables
 -- @as layer

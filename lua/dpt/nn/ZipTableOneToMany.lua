@@ -1,9 +1,10 @@
---- nn.ZipTableOneToMany(): {a, {b1, b2}} becomes {{a, b1}, {a, b2}}.
--- Invariant: tensors are not copied on the way forward; the gradient of a is a sum.
+--- nn.ZipTableOneToMany(): pairs one value with every entry of a table: {a, {b1, b2}} becomes
+-- {{a, b1}, {a, b2}}.
+-- Invariant: forward does not copy tensors. The gradient of a is the sum over the pairs.
 -- @function nn.ZipTableOneToMany
 -- @within nn tables
 -- @as layer
--- @return a module; forward: {anything, n entries} -> n pairs
+-- @return a module; forward: {any value, table of n entries} -> n pairs
 -- @usage #nn.ZipTableOneToMany() :forward{torch.ones(1), {torch.ones(2), torch.ones(3),
 --       torch.ones(4)}} --> 3
 
