@@ -21,8 +21,8 @@ function Unsqueeze:__init(pos, numInputDims)
    self:setNumInputDims(numInputDims)
 end
 
---- Sets the number of dimensions of a sample. An input with more is a batch, and the new dimension
--- moves one further.
+--- Sets the number of dimensions of a sample. An input with more is a batch, whose leading
+-- dimensions pos does not count.
 -- @function nn.Unsqueeze:setNumInputDims
 -- @as method
 -- @within nn simple

@@ -1,31 +1,33 @@
---- Criterions that sum one function over all elements, by a loss of the C library.
--- Invariant: nothing here waits.
+--- dpt.nn.losses: defines criterions that sum one function over all elements, by a loss of the C
+-- library.
+--
+-- Invariant: nothing here waits for a device.
 
 local dptffi = require 'dpt.ffi'
 local C, lib = dptffi.C, dptffi.lib
 
 local M = {}
 
---- The number of a loss.
+--- Returns the number of a loss in the C library.
 function M.id(name)
    local id = C.dpt_loss(name)
    if id < 0 then error('libdpt has no loss ' .. name, 0) end
    return id
 end
 
---- What a loss that is averaged over its elements is divided by.
+--- Returns the divisor of a loss averaged over its elements, or false for a sum.
 function M.elements(self, input)
    return self.sizeAverage and input:nElement()
 end
 
---- What a loss that is averaged over rows is divided by; one vector is a row.
+--- Returns the divisor of a loss averaged over rows, or false for a sum; a vector is one row.
 function M.rows(self, input)
    return self.sizeAverage and (input:dim() > 1 and input:size(1) or 1)
 end
 
 --- Adds updateLoss, updateGradInput and denominator to a class of criterions.
--- @param name of the loss
--- @param p name of the field that holds the loss's number, or nil
+-- @param name name of the loss
+-- @param p name of the field that holds the loss's parameter, or nil
 function M.define(class, name, p)
    local id = M.id(name)
 

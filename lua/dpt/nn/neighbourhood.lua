@@ -1,8 +1,9 @@
---- Weighted means of the neighbourhood of every pixel, over all planes: what the subtractive and
--- the divisive normalization share.
--- Invariant: a 2-D kernel is normalized so that the mean of ones is 1 away from the borders; a 1-D
--- kernel stands for the product of itself in both directions. The host's generator goes on as by
--- Torch7's constructors, which make convolutions and then set their weights.
+--- dpt.nn.neighbourhood: computes weighted means over the neighborhood of every pixel and all
+-- planes, for the subtractive and the divisive normalization.
+--
+-- Invariant: a 2-D kernel is normalized so that the mean of ones is 1 away from the borders. A 1-D
+-- kernel means its outer product with itself. The host's generator advances as with Torch7's
+-- constructors, which create convolutions and then set their weights.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -12,7 +13,7 @@ local fail = require('dpt.ffi').fail
 
 local M = {}
 
--- What the constructors of convolutions for these kernels draw.
+-- Draws the random numbers that the constructors of convolutions for these kernels draw.
 local function draw(planes, kernel)
    local height = kernel:size(1)
    if kernel:dim() == 2 then
@@ -24,8 +25,8 @@ local function draw(planes, kernel)
 end
 
 --- Sets nInputPlane, kernel and filter (1 x planes x kH x kW).
--- @param share what of the kernel's sum a plane has, if the kernel is 1-D
--- @param convolutions how many Torch7's constructor makes
+-- @param share fraction of the kernel's sum that a plane has, if the kernel is 1-D
+-- @param convolutions number of convolutions that Torch7's constructor creates
 function M.init(self, nInputPlane, kernel, name, share, convolutions)
    self.nInputPlane = nInputPlane or 1
    kernel = (kernel or torch.Tensor(9, 9):fill(1)):clone()
@@ -47,7 +48,7 @@ function M.init(self, nInputPlane, kernel, name, share, convolutions)
    self.filter:copy(plane:contiguous():view(1, 1, plane:size(1), plane:size(2)):expand(size))
 end
 
---- Sets the filter of a normalization out of a file of Torch7, where modules do what is done here.
+--- Sets the filter of a normalization from a file of Torch7, which stores modules instead.
 function M.fromModules(self)
    local estimator = self.stdestimator or self.meanestimator
    if not estimator then return end
@@ -57,7 +58,7 @@ function M.fromModules(self)
    end
    if first == last then
       self.filter = last.weight:view(1, self.nInputPlane, last.kH, last.kW)
-   else -- along rows, plane by plane, and along columns
+   else -- first: along rows, plane by plane; last: along columns
       self.filter = last.weight.new(1, self.nInputPlane, last.kH, first.kW)
       for i = 1, self.nInputPlane do
          self.filter[1][i]:ger(last.weight:view(self.nInputPlane, -1)[i], first.weight[i]:view(-1))
@@ -80,21 +81,21 @@ local function slide(self)
    return w
 end
 
---- The mean around every pixel, (N)x1xHxW.
+--- Returns the mean around every pixel, (N)x1xHxW.
 function M.mean(self, x)
    local out = x.new()
    lib.conv_forward(out, x, self.filter, nil, slide(self))
    return out
 end
 
---- The gradient for x of M.mean(x), whose own gradient is g.
+--- Returns the gradient of x, given the gradient g of M.mean(x).
 function M.meanBackward(self, g, x)
    local out = x.new()
    lib.conv_backward_data(out, g, x, self.filter, slide(self))
    return out
 end
 
---- The mean of ones: what is lost at the borders, (N)x1xHxW.
+--- Returns the mean of ones, which is below 1 near the borders, (N)x1xHxW.
 function M.coefficients(self, x)
    return M.mean(self, x.new():resizeAs(x):fill(1))
 end

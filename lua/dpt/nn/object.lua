@@ -1,6 +1,7 @@
---- What modules and criterions have alike: their type, their text and how files hold them.
--- Invariant: an object's tensors are of the type in its field _type; what is transient is made anew
--- after a conversion.
+--- dpt.nn.object: the methods that modules and criterions share: type conversion, text, files.
+--
+-- Invariant: an object's tensors have the type in its field _type. Transient fields are allocated
+-- again after a conversion.
 
 local nn = require 'dpt.nn'
 local transient = require 'dpt.transient'
@@ -11,11 +12,12 @@ local cutorch = require 'dpt.device'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
---- print shows the class with its constructor's arguments.
+--- Shared methods. print shows the class with its constructor's arguments.
 local object = {__tostring__ = require 'dpt.nn.text'}
 
---- Without an argument the name of the tensor type; with one converts every tensor in the object.
--- @param tensorCache a table for several calls whose tensors stay shared among each other
+--- Converts every tensor in the object to a type. Without an argument, returns the name of the
+-- type.
+-- @param tensorCache a table to pass to several calls, so that tensors they share stay shared
 function object:type(typename, tensorCache)
    if not typename then return self._type end
    transient.reset(self)
@@ -46,7 +48,7 @@ for method, typename in pairs{
    end
 end
 
---- What torch.save writes and torch.load reads; a class that overrides them calls its parent's.
+--- Called by torch.save and torch.load. A class that overrides them calls its parent's.
 function object:write(file) file:writeFields(self) end
 function object:read(file)
    file:readFields(self)

@@ -1,6 +1,7 @@
---- Padding of images (nn.SpatialZeroPadding and its relatives) by a mode of the C library.
--- Invariant: the classes differ in name and mode alone; r, t and b default to l; input is
--- (N)xCxHxW.
+--- dpt.nn.padding: defines layers that pad images (nn.SpatialZeroPadding and the like) by a mode of
+-- the C library.
+--
+-- Invariant: the classes differ only in name and mode. r, t and b default to l. Input is (N)xCxHxW.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -24,7 +25,7 @@ function M.define(name, mode)
       self.pad_b = b or l
    end
 
-   -- Zeros and what they surround were copied, from any type, by Torch7, too.
+   -- Converts a tensor to the result's type for zero padding, as Torch7's did.
    local function typed(t, result)
       return mode == C.DPT_PAD_ZERO and t:typeAs(result) or t
    end

@@ -1,25 +1,25 @@
---- What containers, criterions of criterions and constructors take: objects, no classes.
+--- dpt.nn.part: checks that containers and constructors receive objects, not classes.
 --
--- Invariant: nn.Tanh is a class, nn.Tanh() an object; a class of the script's own that is none of
--- torch's is looked at no further than that it is a table.
+-- Invariant: nn.Tanh is a class, nn.Tanh() an object. A table that is not a class of torch is
+-- accepted without further checks.
 local torch = require('dpt.class').torch
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
 
 local part = {}
 
---- Whether a value is a class of modules or criterions.
+--- Returns true if a value is a class of modules or criterions.
 function part.isClass(value)
    return type(value) == 'table' and not torch.typename(value)
       and (torch.isTypeOf(value, 'nn.Module') or torch.isTypeOf(value, 'nn.Criterion'))
 end
 
---- What an error message calls a value.
+--- Returns the description of a value for error messages.
 function part.describe(value)
    return part.isClass(value) and 'the class ' .. value.__typename or torch.type(value)
 end
 
---- The value, if it can become a part of self; else an error at the script's line.
+--- Returns the value if it can become a part of self; else raises at the script's line.
 -- @param kind 'module' or 'criterion'
 function part.want(self, method, kind, value)
    if rawequal(value, self) then
@@ -30,8 +30,9 @@ function part.want(self, method, kind, value)
       part.describe(value), kind)
 end
 
---- A dimension that a container was made with. Torch7's scripts make nn.Concat() and nn.Parallel()
--- without any to hold modules whose parameters become one vector: those have no forward.
+--- Returns the dimension that a container was created with. Raises without one: scripts of Torch7
+-- create nn.Concat() and nn.Parallel() only to hold modules whose parameters are flattened, and
+-- such a container has no forward.
 function part.dimension(self, field)
    local dimension = self[field]
    if type(dimension) == 'number' then return dimension end
@@ -39,10 +40,10 @@ function part.dimension(self, field)
       torch.type(self), field, tostring(dimension))
 end
 
---- Raises if there is an nn.DistributedDataParallel in a module that is to be copied: copies are
--- bare networks, which would not add up gradients.
--- @param owner, method that copy it
--- @param instead what to wrap
+--- Raises if a module that is to be copied contains an nn.DistributedDataParallel: copies are bare
+-- networks, which would not reduce gradients.
+-- @param owner, method the class and method that copy it
+-- @param instead the object to wrap
 function part.wantBare(owner, method, module, instead)
    for _, inner in ipairs(module:listModules()) do
       if torch.isTypeOf(inner, 'nn.DistributedDataParallel') then

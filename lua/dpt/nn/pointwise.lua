@@ -1,14 +1,16 @@
---- Layers that apply one pointwise operation of the C library (csrc/ops/map.def).
--- Invariant: forward is r = op(input), backward r = op_backward(gradOutput, input or output); in
--- place the result takes the operand's memory. gradOutput has the input's shape: classes have the
--- kind `alike` in dpt.nn.signatures.
+--- dpt.nn.pointwise: defines layers that apply one pointwise operation of the C library
+-- (csrc/ops/map.def).
+--
+-- Invariant: forward is r = op(input), backward is r = op_backward(gradOutput, input or output). In
+-- place, the result aliases the operand. gradOutput has the input's shape: dpt.nn.signatures
+-- declares it as `alike`.
 
 local dptffi = require 'dpt.ffi'
 local C, lib, type = dptffi.C, dptffi.lib, dptffi.type
 
 local M = {}
 
---- The number of an operation.
+--- Returns the number of an operation in the C library.
 function M.id(name)
    local id = C.dpt_op(name)
    if id < 0 then error('libdpt has no pointwise operation ' .. name, 0) end
@@ -16,8 +18,8 @@ function M.id(name)
 end
 
 --- Adds updateOutput and updateGradInput to a class.
--- @param spec forward, backward: names of operations; of: 'input' or 'output', what backward looks
--- at; p, q: names of the fields that hold the operations' numbers; q may be the number itself
+-- @param spec forward, backward: names of operations; of: 'input' or 'output', the operand of
+-- backward; p, q: names of the fields that hold the operations' parameters; q may be a number
 function M.define(class, spec)
    class.outputSplit = class.sameSplit
    local forward, backward = M.id(spec.forward), M.id(spec.backward)

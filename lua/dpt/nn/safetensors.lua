@@ -1,16 +1,16 @@
---- nn.safetensors: weights to and from PyTorch, in files of the format safetensors.
+--- dpt.nn.safetensors: exchanges weights with PyTorch in the file format safetensors.
 --
--- Invariant: a file is read whole and checked before a network is touched; a name that is missing,
--- a size or a type that does not fit is an error that names it. Files are replaced at once or not
--- at all. Names are PyTorch's (weight_ih_l0, running_mean ...), sizes too: what differs is turned
--- here and nowhere else.
+-- Invariant: a file is read whole and checked before a network changes. A missing name, or a size
+-- or type that does not fit, raises an error that names it. A file is replaced atomically or not at
+-- all. Names (weight_ih_l0, running_mean ...) and sizes are PyTorch's; layouts that differ are
+-- converted here and nowhere else.
 local dptffi = require 'dpt.ffi'
 local output = require 'dpt.output'
 local torch = require 'dpt.tensor'
 local json = require 'dpt.profiler.json'
 local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 
---- Weights to and from PyTorch, in files of the format safetensors.
+--- Exchanges weights with PyTorch in files of the format safetensors.
 -- @field nn.safetensors
 -- @as author
 -- @within nn weights
@@ -22,7 +22,7 @@ local TYPES = {F64 = 'Double', F32 = 'Float', F16 = 'Half', I64 = 'Long', I32 = 
    I16 = 'Short', I8 = 'Char', U8 = 'Byte', BOOL = 'Byte'}
 local BYTES = {F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U8 = 1,
    BOOL = 1}
-local LONGEST = 100 * 2^20 -- bytes of a header, as the format says
+local LONGEST = 100 * 2^20 -- maximum bytes of a header in the format
 
 local function product(sizes)
    local n = 1
@@ -30,7 +30,7 @@ local function product(sizes)
    return n
 end
 
--- The upper half of a float's bits.
+-- Returns a float tensor of bfloat16 values, which are the upper halves of floats.
 local function fromBfloat(bytes, n)
    local t = torch.FloatTensor(n)
    local from, to = ffi.cast('const uint16_t *', bytes), ffi.cast('uint32_t *', t:data())
@@ -38,7 +38,7 @@ local function fromBfloat(bytes, n)
    return t
 end
 
--- A whole number of bytes or elements, as the header must have them.
+-- Returns true for an integer that the header may use as a number of bytes or elements.
 local function whole(v) return type(v) == 'number' and v >= 0 and v % 1 == 0 and v < 2^53 end
 
 local function tensorOf(path, name, entry, body)
@@ -66,12 +66,12 @@ local function tensorOf(path, name, entry, body)
    return #sizes > 0 and t:view(torch.LongStorage(sizes)) or t
 end
 
---- Reads a file of tensors.
+--- Reads the tensors of a file.
 -- @function nn.safetensors.load
 -- @within nn weights
--- @param path string: the file
--- @return a table of host tensors by name; a number has one element, BF16 becomes FloatTensor
--- @raise if the file is not there, or is none of the format, naming what is wrong
+-- @param path string: name of the file
+-- @return a table of host tensors by name; a scalar becomes one element, BF16 a FloatTensor
+-- @raise if the file does not exist or is not valid safetensors; the error names the fault
 -- @follows safetensors' load_file
 -- @usage nn.safetensors.save('/tmp/one.safetensors', {a = torch.FloatTensor{1, 2}})
 --    local read = nn.safetensors.load('/tmp/one.safetensors')
@@ -102,13 +102,13 @@ for dtype, kind in pairs(TYPES) do
    if dtype ~= 'BOOL' then DTYPES['torch.' .. kind .. 'Tensor'] = dtype end
 end
 
---- Writes tensors into a file.
+--- Writes tensors to a file.
 -- @function nn.safetensors.save
 -- @within nn weights
--- @param path string: the file, which is replaced when all is written
+-- @param path string: name of the file, replaced when all data is written
 -- @param tensors table of tensors by name, on host or devices
--- @return nothing; the file says in its metadata which version of dpt wrote it
--- @raise if an entry is no tensor, or the file cannot be written
+-- @return nothing; the file's metadata contains the version of dpt
+-- @raise if an entry is not a tensor, or the file cannot be written
 -- @follows safetensors' save_file
 -- @usage nn.safetensors.save('/tmp/two.safetensors', {b = torch.zeros(2, 3)})
 --    local read = nn.safetensors.load('/tmp/two.safetensors')
@@ -143,16 +143,17 @@ function safetensors.save(path, tensors)
    end, true)
 end
 
--- What a module's tensors are in PyTorch ----------------------------------------------------------
+-- Tensors of a module in PyTorch's layout ---------------------------------------------------------
 
--- A module's tensor: {sizes and get() as in PyTorch, set(tensor as in PyTorch)}.
+-- Returns accessors of a module's tensor: {sizes and get() in PyTorch's layout, set(such a
+-- tensor)}.
 local function slot(t, sizes)
    return {get = function() return sizes and t:view(torch.LongStorage(sizes)) or t end,
       set = function(new) t:copy(new) end,
       sizes = sizes or t:size():totable()}
 end
 
--- kW * inputFrameSize columns, frame by frame, are out x in x kW in PyTorch.
+-- Returns accessors that convert kW * inputFrameSize columns, frame by frame, to out x in x kW.
 local function temporal(module, weight)
    local n, width, features = weight:size(1), module:window(), module.inputFrameSize
    return {sizes = {n, features, width},
@@ -162,7 +163,7 @@ local function temporal(module, weight)
       end}
 end
 
--- The gates' matrices one below the other.
+-- Returns accessors of the gates' matrices, concatenated along rows.
 local function gates(list, first, last, columns)
    local rows = list[first]:nElement() / (columns or 1)
    local sizes = {rows * (last - first + 1), columns}
@@ -216,8 +217,8 @@ local function slotsOf(module)
    return slots
 end
 
--- The modules that have tensors, each with the beginning of its names: given in the order of
--- listModules, or as PyTorch's nn.Sequential numbers its parts.
+-- Returns the modules that have tensors, each with the prefix of its names: a given name, in the
+-- order of listModules, or the numbers that PyTorch's nn.Sequential assigns.
 local function named(fn, net, names)
    local list, seen = {}, {}
    local function visit(module, path)
@@ -244,14 +245,15 @@ local function named(fn, net, names)
    return list
 end
 
---- A network's weights by PyTorch's names.
+--- Returns a network's weights by PyTorch's names.
 -- @function nn.safetensors.tensors
 -- @within nn weights
--- @param net module: Linear, convolutions, normalization, LookupTable, recurrent ones inside others
--- @param names? table: for each module with weights, in the order of net:listModules(), its name in
---    PyTorch, as {'conv1', 'bn1', 'fc'}; without it the numbers of PyTorch's Sequential
+-- @param net module: Linear, convolutions, normalization, LookupTable and recurrent modules, or
+--    containers of them
+-- @param names? table: the name in PyTorch of each module with weights, in the order of
+--    net:listModules(), as {'conv1', 'bn1', 'fc'}; default: the numbers of PyTorch's Sequential
 -- @return a table of tensors by name, which may share the network's memory
--- @raise if there are not as many names as modules with weights
+-- @raise if the number of names differs from the number of modules with weights
 -- @follows PyTorch's Module.state_dict
 -- @usage nn.safetensors.tensors(nn.Sequential():add(nn.Linear(3, 2)))['0.weight']:size()
 --    --> 2x3
@@ -263,14 +265,14 @@ function safetensors.tensors(net, names)
    return tensors
 end
 
---- Copies weights that PyTorch had saved into a network.
+--- Copies weights saved by PyTorch into a network.
 -- @function nn.safetensors.fill
 -- @within nn weights
 -- @param net module: as for nn.safetensors.tensors
--- @param tensors table of tensors by PyTorch's names, or the path of a file
+-- @param tensors table of tensors by PyTorch's names, or the name of a file
 -- @param names? table: as for nn.safetensors.tensors
 -- @return the network
--- @raise if a tensor is missing or has another size; the network is then as it was
+-- @raise if a tensor is missing or has another size; the network does not change then
 -- @follows PyTorch's Module.load_state_dict
 -- @usage nn.safetensors.fill(nn.Linear(2, 1), {weight = torch.ones(1, 2), bias =
 --       torch.ones(1)}) :forward(torch.Tensor{3, 4}) --> [8]

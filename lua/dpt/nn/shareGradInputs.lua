@@ -1,14 +1,14 @@
---- nn.utils.shareGradInputs: gradInputs of a network in a few storages, in turn.
+--- dpt.nn.shareGradInputs: makes the gradInputs of a network share a few storages.
 --
--- Invariant: no module's gradInput lies in a storage whose content is still to be read when the
--- module writes it, in a call of backward. A slot is such a storage. What is not known to write
--- a gradInput of its own (classes of scripts, views, modules that stand in the network twice) keeps
--- what it has, and counts as a view of its gradOutput.
+-- Invariant: during backward, no module writes its gradInput into a storage that is still to be
+-- read. A slot is such a storage. A module that is not known to write its own gradInput (classes of
+-- scripts, views, modules used twice in the network) keeps it, and counts as a view of its
+-- gradOutput.
 local torch = require 'dpt.tensor'
 local want = require 'dpt.class.want'
 
--- Classes of nn, and those of cudnn by the same names, whose gradInput is a tensor of their own
--- that they write once, whole, unless they work in place.
+-- Classes of nn, and those of cudnn with the same names, that write their own gradInput once and
+-- completely, unless they work in place.
 local own = {}
 for name in ([[
    Linear SpatialConvolution SpatialConvolutionMM SpatialDilatedConvolution SpatialFullConvolution
@@ -29,7 +29,7 @@ local function union(...)
    return set
 end
 
--- The first slot that is not in use.
+-- Returns the first unused slot.
 local function free(used)
    local slot = 1
    while used[slot] do slot = slot + 1 end
@@ -43,8 +43,8 @@ local function place(walk, module, slot)
    return {[slot] = true}
 end
 
--- How a container's backward goes, by class: each gets the slots of the gradOutput and those whose
--- content must outlive the call, and returns the slots of the gradInput.
+-- Functions that assign slots within a container, by class. Each receives the slots of the
+-- gradOutput and those whose content must outlive the call, and returns the gradInput's slots.
 local ways = {}
 
 local function share(walk, module, gradOutput, held)
@@ -64,7 +64,7 @@ ways['nn.Sequential'] = function(walk, module, gradOutput, held)
    return gradOutput
 end
 
--- The sum of the branches begins as a copy of the first branch's gradInput.
+-- The sum of the branches is initialized with a copy of the first branch's gradInput.
 ways['nn.ConcatTable'] = function(walk, module, gradOutput, held)
    local used, sum = union(gradOutput, held), {}
    if torch.isTensor(module.gradInput) then sum = place(walk, module, free(used)) end
@@ -83,14 +83,14 @@ ways['nn.ParallelTable'] = function(walk, module, gradOutput, held)
    return all
 end
 
---- Lets the modules of a network keep their gradInputs in a few storages that take turns, as long
--- as backward still reads them: then a training step takes the memory of the outputs, the
--- parameters and of two to four of the largest gradInputs. Only the network's own gradInput is
--- right after backward; accGradParameters is not to be called by itself. clearState ends it. Call
--- it where the network is to stay (after :cuda()), and again after modules were added.
+--- Makes the modules of a network share a few storages for their gradInputs. A storage is reused as
+-- soon as backward no longer reads it, so a training step needs memory for the outputs, the
+-- parameters and only two to four of the largest gradInputs. After backward, only the network's own
+-- gradInput is valid; do not call accGradParameters separately. clearState ends the sharing. Call
+-- this function after the network is moved (:cuda()), and again after modules are added.
 -- @function nn.utils.shareGradInputs
 -- @within nn containers
--- @param net module: Sequential, ConcatTable, Concat and ParallelTable are followed
+-- @param net module: the containers Sequential, ConcatTable, Concat and ParallelTable are traversed
 -- @return the network
 -- @raise if net is not a module
 -- @usage nn.utils.shareGradInputs(nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(

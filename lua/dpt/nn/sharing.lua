@@ -1,6 +1,7 @@
---- Copies of modules that have the same parameters.
--- Invariant: parameters and gradients of a copy are the very objects of the original, not views of
--- their own: what is done to one is done to the other, also if they move.
+--- dpt.nn.sharing: copies modules so that the copies share parameters.
+--
+-- Invariant: parameters and gradients of a copy are the original's objects, not views of them. A
+-- change of one, also of its storage, is a change of both.
 
 local torch = require 'dpt.tensor'
 local deepcopy = require 'dpt.clone'
@@ -10,7 +11,7 @@ local M = {}
 
 local steps = 0
 
--- The modules that are copied: in a copy for another step recurrent ones are not.
+-- Lists the modules to copy. A copy for another step excludes recurrent modules.
 local function copied(module, list)
    if steps > 0 and (torch.isTypeOf(module, 'nn.AbstractRecurrent')
       or torch.isTypeOf(module, 'nn.RecurrentStep')) then
@@ -21,7 +22,7 @@ local function copied(module, list)
    return list
 end
 
---- A copy of a module (method sharedClone).
+--- Returns a copy of a module that shares its parameters (method sharedClone).
 function M.clone(module)
    local own, taken, parameters, gradients = {}, {}, module:parameters()
    for i, t in ipairs(parameters or {}) do own[t], own[gradients[i]] = true, true end
@@ -45,12 +46,13 @@ function M.clone(module)
    return copy
 end
 
---- Whether a copy is being made for another step of a sequence.
+--- Returns true while a copy for another step of a sequence is made.
 function M.cloningSteps()
    return steps > 0
 end
 
---- A copy for another step of a sequence: recurrent modules in it are the same (method stepClone).
+--- Returns a copy for another step of a sequence, with the same recurrent modules (method
+-- stepClone).
 function M.step(module)
    part.wantBare(torch.type(module), 'stepClone', module, 'network')
    steps = steps + 1

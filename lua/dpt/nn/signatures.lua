@@ -1,92 +1,92 @@
---- What the classes of nn and cudnn take: their constructors' parameters, and the kinds of argument
--- of forward and backward.
+--- dpt.nn.signatures: declares the parameters of the constructors of nn and cudnn, and the kinds of
+-- the arguments of forward and backward.
 --
--- Invariant: one line a class, or several classes that take the same: NAMES(parameters) followed by
--- `input -> gradOutput` for a module or `input, target` for a criterion. A line speaks of the
--- methods that the class's own file defines, so a class that overrides none of its parent's needs
--- none. A parameter is a number unless its kind follows a colon; one with ? may be left out; the
--- last one with ... stands for all that follow. Kinds joined by | are alternatives, any is not
--- looked at, and an empty right side says that forward takes what the modules inside do. `alike`
--- is a gradOutput of as many elements as the input, in any shape. It needs no library: scripts/docs
--- reads it where none is built.
+-- Invariant: one line declares one class, or several with the same arguments: NAMES(parameters)
+-- followed by `input -> gradOutput` for a module or `input, target` for a criterion. A line
+-- declares the methods that the class's own file defines, so a class that overrides none of its
+-- parent's has no line. A parameter is a number unless a kind follows a colon. One with ? is
+-- optional. A last one with ... covers all that follow. Kinds joined by | are alternatives, `any`
+-- is not checked, and an empty right side means that forward takes the arguments of the modules
+-- inside. `alike` is a gradOutput with as many elements as the input, in any shape. This file needs
+-- no library: scripts/docs reads it before one is built.
 
---- Parameters that mean the same in all classes, for the reference.
+--- Parameters with the same meaning in all classes, for the reference.
 -- @pattern parameters
--- @param module the module inside
--- @param criterion the criterion inside
--- @param dimension the dimension, from 1 on
--- @param dim the dimension, from 1 on
--- @param inputDimension the dimension that is cut
--- @param outputDimension the dimension along which outputs are joined
--- @param nInputDims dimensions of one input without the batch: an input of one more is a batch
--- @param nInputDim dimensions of one input without the batch
--- @param numInputDims dimensions of one input without the batch
--- @param nDim dimensions of one input without the batch
--- @param inplace true: the output takes the input's memory
--- @param ip true: the output takes the input's memory
+-- @param module the wrapped module
+-- @param criterion the wrapped criterion
+-- @param dimension the dimension, from 1
+-- @param dim the dimension, from 1
+-- @param inputDimension the dimension along which the input is split
+-- @param outputDimension the dimension along which outputs are concatenated
+-- @param nInputDims dimensions of a sample, without the batch; an input with one more is a batch
+-- @param nInputDim dimensions of a sample, without the batch
+-- @param numInputDims dimensions of a sample, without the batch
+-- @param nDim dimensions of a sample, without the batch
+-- @param inplace true: the output reuses the input's memory
+-- @param ip true: the output reuses the input's memory
 -- @param inputSize features of an input
 -- @param outputSize features of an output
 -- @param inputSize1 features of the first input
 -- @param inputSize2 features of the second input
--- @param bias false: nothing is added
--- @param doGradInput true: the gradient for the input is computed, too
--- @param offset the first entry, from 1 on; negative: counted from the end
--- @param length how many (1); negative: up to the one that it counts from the end
--- @param index which one, from 1 on; negative: counted from the end
--- @param sizes the sizes, as numbers or a LongStorage
+-- @param bias false: no bias
+-- @param doGradInput true: also computes the gradient of the input
+-- @param offset first entry, from 1; negative: counted from the end
+-- @param length number of entries (1); negative: the last entry, counted from the end
+-- @param index position, from 1; negative: counted from the end
+-- @param sizes sizes, as numbers or a LongStorage
 -- @param nOutput features (planes) of input and output
--- @param eps what is added to a variance or a norm before it divides
--- @param momentum how much a batch counts in the running mean and variance (0.1)
--- @param affine false: no weight and no bias
--- @param p for dropping: the probability; for norms: the exponent
--- @param stochasticInference true: evaluation drops as training does
--- @param v1 true: training drops only, evaluation multiplies by 1 - p
+-- @param eps value added to a variance or norm before the division, for numerical stability
+-- @param momentum weight of a batch in the running mean and variance (0.1)
+-- @param affine false: no learnable weight and bias
+-- @param p for dropout: probability of zeroing; for norms: exponent
+-- @param stochasticInference true: also drops in evaluation
+-- @param v1 true: training only drops, evaluation multiplies by 1 - p
 -- @param nInputPlane planes of an input
 -- @param nOutputPlane planes of an output
 -- @param kT length of the window in time
 -- @param kW width of the window
 -- @param kH height of the window
--- @param dT steps of the window in time (1; of a pooling kT)
--- @param dW steps of the window along the width (1; of a pooling kW)
--- @param dH steps of the window along the height (1; of a pooling kH)
--- @param padT frames of zeros before and behind (0)
--- @param padW columns of zeros at the left and at the right (0)
--- @param padH rows of zeros above and below (0; padW if that is given to a convolution)
--- @param dilationT distance of the window's elements in time (1)
--- @param dilationW distance of the window's elements along the width (1)
--- @param dilationH distance of the window's elements along the height (1)
--- @param adjT frames that are added to the output
--- @param adjW columns that are added to the output
--- @param adjH rows that are added to the output
--- @param groups how many parts of the planes see only each other (1)
--- @param inputFrameSize features of a frame
--- @param outputFrameSize features of a frame of the output
--- @param kernel the window's weights, a vector or a matrix (9 x 9 ones)
--- @param threshold deviations below this count as thresval
--- @param pooling the pooling module whose places are taken
--- @param scale by how much each side grows
--- @param left columns at the left; negative: cut off
--- @param right columns at the right (left)
--- @param top rows above (left)
--- @param bottom rows below (left)
--- @param front frames before
--- @param back frames behind
+-- @param dT stride of the window in time (1; for pooling kT)
+-- @param dW stride of the window along the width (1; for pooling kW)
+-- @param dH stride of the window along the height (1; for pooling kH)
+-- @param padT frames of zeros added before and after (0)
+-- @param padW columns of zeros added on the left and on the right (0)
+-- @param padH rows of zeros added above and below (0; for convolutions padW if that is given)
+-- @param dilationT spacing of the window's elements in time (1)
+-- @param dilationW spacing of the window's elements along the width (1)
+-- @param dilationH spacing of the window's elements along the height (1)
+-- @param adjT frames added to the output
+-- @param adjW columns added to the output
+-- @param adjH rows added to the output
+-- @param groups number of groups of planes, convolved separately (1)
+-- @param inputFrameSize features of an input frame
+-- @param outputFrameSize features of an output frame
+-- @param kernel weights of the window, a vector or a matrix (9 x 9 ones)
+-- @param threshold deviations that are not above it are replaced by thresval
+-- @param pooling the pooling module whose indices are used
+-- @param scale upsampling factor of each side
+-- @param left columns added on the left; negative: cropped
+-- @param right columns added on the right (left)
+-- @param top rows added above (left)
+-- @param bottom rows added below (left)
+-- @param front frames added before
+-- @param back frames added after
 -- @param mode CUDNN_LSTM, CUDNN_GRU, CUDNN_RNN_TANH or CUDNN_RNN_RELU
--- @param hiddenSize features of a state
--- @param numLayers layers, each on the output of the one before (1)
--- @param batchFirst true: the batch is dimension 1, time dimension 2
--- @param dropout the probability of dropping between layers
--- @param rememberStates true: a pass begins with the states that the one before ended with
--- @param rho the most steps that gradients go back through
--- @param merge the module that makes one of two outputs
--- @param sizeAverage false: losses are summed; else averaged
--- @param weights one factor a class
--- @param ignoreIndex targets of this class do not count
--- @param margin how far apart right and wrong must be (1)
--- @param nIndex how many rows there are
--- @param paddingValue the index whose row gets no gradient
--- @param maxNorm rows that are used are shortened to this norm
--- @param normType which norm that is (2)
+-- @param hiddenSize features of the hidden state
+-- @param numLayers number of stacked layers (1)
+-- @param batchFirst true: dimension 1 is the batch and dimension 2 is time
+-- @param dropout probability of dropout between layers
+-- @param rememberStates true: a pass starts from the last state of the previous pass
+-- @param rho maximum number of steps for backpropagation through time
+-- @param merge the module that combines two outputs into one
+-- @param sizeAverage false: losses are summed instead of averaged
+-- @param weights one factor for each class
+-- @param ignoreIndex target class that is ignored
+-- @param margin distance required between correct and incorrect (1)
+-- @param nIndex number of rows
+-- @param paddingValue index whose row gets no gradient
+-- @param maxNorm rows in use with a larger norm are scaled down to it
+-- @param normType exponent of that norm (2)
 local text = [[
 Concat(dimension?)
 Parallel(inputDimension?, outputDimension?) tensor -> tensor
@@ -296,9 +296,9 @@ end
 
 local M = {}
 
---- What the class takes: {parameters = list of {name, kind, optional, rest = whether it stands for
--- all that follow}, arguments = nil or the two of {name, kind, alike = whether methods get it in
--- the shape of the input}, criterion = whether it is one}; nil for a class without a line.
+--- Returns the signature of a class: {parameters = list of {name, kind, optional, rest = true if it
+-- covers all that follow}, arguments = nil or two of {name, kind, alike = true if methods receive
+-- it in the input's shape}, criterion = true for a criterion}; nil for a class without a line.
 function M.of(class)
    local line = lines[class]
    if not line or parsed[class] then return parsed[class] end
@@ -314,7 +314,7 @@ function M.of(class)
    return parsed[class]
 end
 
---- The classes with a line.
+--- Returns the names of the classes with a line, sorted.
 function M.names()
    local names = {}
    for name in pairs(lines) do names[#names + 1] = name end

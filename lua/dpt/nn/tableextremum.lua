@@ -1,5 +1,7 @@
---- The extreme element over the tensors of a table (nn.CMaxTable, nn.CMinTable).
--- Invariant: of equal elements the first one is the output and gets the gradient.
+--- dpt.nn.tableextremum: defines layers that return the elementwise extremum of the tensors in a
+-- table (nn.CMaxTable, nn.CMinTable).
+--
+-- Invariant: of equal elements, the first one is the output and receives the gradient.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -8,8 +10,8 @@ local M = {}
 
 --- Defines the class `name`.
 -- @param name 'nn.CMaxTable' or 'nn.CMinTable'
--- @param better name of the comparison that lets a later element win: 'gt' or 'lt'
--- @param pick name of the method that keeps the winner: 'cmax' or 'cmin'
+-- @param better name of the comparison that selects a later element: 'gt' or 'lt'
+-- @param pick name of the method that keeps the selected element: 'cmax' or 'cmin'
 -- @return the class
 function M.define(name, better, pick)
    local class, parent = torch.class(name, 'nn.Module')
@@ -17,7 +19,7 @@ function M.define(name, better, pick)
    function class:__init()
       parent.__init(self)
       self.gradInput = {}
-      self.maxIdx = torch.Tensor() -- which input each element came from
+      self.maxIdx = torch.Tensor() -- the input that each element is from
    end
 
    function class:updateOutput(input)

@@ -1,10 +1,11 @@
---- nn.tables: connection tables for nn.SpatialConvolutionMap: rows {input plane, output plane}.
--- Invariant: rows are ordered by output plane.
+--- dpt.nn.tables: creates connection tables for nn.SpatialConvolutionMap.
+--
+-- Invariant: a row is {input plane, output plane}; rows are ordered by output plane.
 
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 
---- Connection tables for nn.SpatialConvolutionMap: rows {input plane, output plane}.
+--- Connection tables for nn.SpatialConvolutionMap, with rows {input plane, output plane}.
 -- @field nn.tables
 -- @as author
 -- @within nn convolution
@@ -12,7 +13,7 @@ local fail = require('dpt.ffi').fail
 -- @usage type(nn.tables.full) --> function
 local tables = {}
 
---- Every input plane to every output plane.
+--- Connects every input plane to every output plane.
 -- @function nn.tables.full
 -- @as author
 -- @within nn convolution
@@ -41,14 +42,14 @@ function tables.oneToOne(n)
    return torch.Tensor(rows)
 end
 
---- Every output plane from nto input planes drawn at random: parts of a permutation, one after the
--- other, of a new one once all are used.
+--- Connects every output plane to nto random input planes: consecutive parts of a permutation, with
+-- a new permutation when all parts are used.
 -- @function nn.tables.random
 -- @as author
 -- @within nn convolution
 -- @param nin number: input planes
 -- @param nout number: output planes
--- @param nto number: input planes of each output plane
+-- @param nto number: input planes for each output plane
 -- @return a tensor, connections x 2
 -- @usage nn.tables.random(4, 3, 2):size() --> 6x2
 function tables.random(nin, nout, nto)

@@ -1,24 +1,25 @@
---- The text of a module or criterion: its class with its constructor's arguments.
+--- dpt.nn.text: returns the text of a module or criterion: its class and its constructor's
+-- arguments.
 --
--- Invariant: arguments are read from the object's fields, so a file holds nothing for them, and a
--- field that a script changed shows its new value. One that is missing or of another kind is left
--- out. A class whose text Torch7 defines has a __tostring__ of its own.
+-- Invariant: arguments are read from the object's fields, so files store nothing for them, and a
+-- field that a script changed shows its new value. A missing argument, or one of another kind, is
+-- omitted. A class whose text Torch7 defines has its own __tostring__.
 local torch = require('dpt.class').torch
 local signatures = require 'dpt.nn.signatures'
 local type = require('dpt.ffi').type
 
---- Classes whose text, as recorded on Torch7 (spec/golden), is their name.
+--- Classes whose text is only their name, as recorded on Torch7 (spec/golden).
 local recorded = {['nn.JoinTable'] = true, ['nn.LookupTable'] = true,
    ['nn.TemporalConvolution'] = true}
 
---- Fields that hold a parameter, in the order in which they are tried after its own name.
+--- Fields that may hold a parameter, tried in order after the field of the parameter's name.
 local fields = {
    constant = {'constant_scalar'}, max = {'max_val'}, min = {'min_val'}, nDim = {'ndim'},
    nFeatures = {'nfeatures'}, offset = {'index'}, p = {'norm', 'pow'}, scale = {'scale_factor'},
    sizes = {'size'}, th = {'threshold'}, v = {'val'},
 }
 
---- Parameters that are sizes of a tensor: its field, the dimension and what is added to the size.
+--- Parameters that are sizes of a tensor: its field, the dimension and a number to add to the size.
 local sizes = {
    ['nn.Add'] = {inputSize = {'bias', 1}},
    ['nn.Cosine'] = {inputSize = {'weight', 2}, outputSize = {'weight', 1}},
@@ -28,11 +29,11 @@ local sizes = {
 sizes['nn.LookupTableMaskZero'] = {nIndex = {'weight', 1, -1}, nOutput = {'weight', 2}}
 sizes['nn.WeightedEuclidean'] = sizes['nn.Euclidean']
 
---- Second parameters that are shown as `first -> second`.
+--- Second parameters, shown as `first -> second`.
 local results = {outputSize = true, outputFrameSize = true, nOutputPlane = true, nOutput = true}
 
---- Returns true for a parameter that is shown: a number or a name, but not `rho`, whose default
--- nobody gave, and of the switches those of transposition alone.
+--- Returns true for a parameter that is shown: a number, a string, or a flag of a transposition.
+-- `rho` is not shown, because scripts rarely pass it.
 local function isShown(parameter)
    local kind, name = parameter.kind, parameter.name
    return (kind:find 'number' or kind:find 'string') and name ~= 'rho' or name:find '^trans'
@@ -45,7 +46,7 @@ local function numbers(list)
    return table.concat(words, ', ')
 end
 
---- The text of a parameter's value, nil for one that is not shown.
+--- Returns the text of a parameter's value, or nil if it is not shown.
 local function show(value, name)
    if type(value) == 'number' or type(value) == 'string' or type(value) == 'boolean' then
       return tostring(value)
@@ -74,15 +75,15 @@ local function read(self, class, name)
    return text
 end
 
---- The class's name or that of the nearest ancestor that says what it takes.
+--- Returns the name of the class or of its nearest ancestor that has a signature.
 local function described(self)
    local methods = getmetatable(self)
    while methods and not signatures.of(methods.__typename) do methods = getmetatable(methods) end
    return methods and methods.__typename
 end
 
---- Returns the class's name, followed in parentheses by the arguments that are numbers or names:
--- those in front as they were given, those after one that is not shown with their parameter's name.
+--- Returns the class's name, followed in parentheses by the arguments that are numbers or strings.
+-- After the first argument that is not shown, arguments have their parameter's name.
 return function(self)
    local class, words, skipped = described(self), {}, false
    local name = torch.type(self)

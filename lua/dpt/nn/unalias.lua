@@ -1,14 +1,14 @@
---- Methods that read their arguments after they have begun to write their result.
+--- dpt.nn.unalias: protects methods that read their arguments after they began to write their
+-- result.
 --
--- Invariant: a module's result that shares memory with an argument is right. The kernels of
--- csrc/nn and the operations of tensors see to it themselves; a method that is made of several
--- operations stands in the list below, and gets a buffer of its own if the module's lies in the
--- storage of an argument.
+-- Invariant: a result is right even if it shares memory with an argument. The kernels of csrc/nn
+-- and the operations of tensors ensure this themselves. Methods composed of several operations are
+-- in the list below: they write to a new buffer if the module's shares an argument's storage.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local type = dptffi.type
 
---- By field that the method writes: classes.
+--- Classes, by the field that the method writes.
 local lists = {
    output = 'Sum Padding TanhShrink TemporalConvolution',
    gradInput = [[Concat FeatureLPPooling GatedLinearUnit L1Penalty LookupTable Max Min Narrow
@@ -28,10 +28,10 @@ local function shares(buffer, value)
       and value.storage_ == buffer.storage_
 end
 
---- The method, with a buffer of its own if it needs one; any other value itself.
--- @param class its name
--- @param key the method's name
--- @param plain what a file of dpt defines
+--- Returns the method, wrapped if it is in the list; returns other values unchanged.
+-- @param class name of the class
+-- @param key name of the method
+-- @param plain the value that dpt's file assigns
 return function(class, key, plain)
    local field = written[key]
    if not field or not listed[field][class] then return plain end

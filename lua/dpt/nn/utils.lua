@@ -1,6 +1,7 @@
---- nn.utils: tensors in nested tables.
--- Invariant: if a result is given it is changed in place and keeps its tensors; a conversion
--- keeps what is shared shared, through the cache.
+--- dpt.nn.utils: functions on tensors in nested tables.
+--
+-- Invariant: a result that is passed in is changed in place and keeps its tensors. A conversion
+-- keeps shared tensors shared, through the cache.
 
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
@@ -19,8 +20,8 @@ local utils = {
    shareGradInputs = require 'dpt.nn.shareGradInputs',
 }
 
--- A copy of the whole storage of a tensor in a type; the cache keeps the old one alive, so that its
--- address stays its own.
+-- Returns a copy of the whole storage of a tensor in another type. The cache keeps the old storage
+-- alive, so that no other storage reuses its address.
 local function convertedStorage(t, typename, cache)
    local storage = t:storage()
    local key = torch.pointer(storage)
@@ -45,7 +46,7 @@ local function convertTensor(t, typename, cache)
    if t:storage() and t:storage():size() > 0 and t:dim() > 0 then
       new:set(convertedStorage(t, typename, cache), t:storageOffset(), t:size(), t:stride())
    elseif t:dim() > 0 then
-      new:resize(t:size()) -- no elements, yet sizes
+      new:resize(t:size()) -- no elements, but sizes
    end
    cache[t] = new
    return new
@@ -56,7 +57,7 @@ end
 -- @as author
 -- @param value any: a tensor, a table, a module, a criterion
 -- @param typename string: as 'torch.FloatTensor'
--- @param cache? table: keeps converted tensors, so that shared ones stay shared
+-- @param cache? table: holds converted tensors, so that shared ones stay shared
 -- @return the same table, module or criterion; a new tensor if the type differs
 -- @usage nn.utils.recursiveType({torch.Tensor{1}}, 'torch.IntTensor')[1]:type()
 --    --> torch.IntTensor
@@ -76,11 +77,11 @@ function utils.recursiveType(value, typename, cache)
    return value
 end
 
---- Converts the tensors in every field of a table or object, which stays the same one. The keys are
--- listed before the first field is set.
+--- Converts the tensors in every field of a table or object in place. The keys are listed before
+-- the first field is set.
 -- @function nn.utils.convertFields
 -- @as author
--- @param object table: whose fields are converted
+-- @param object table: or object
 -- @param typename string: as 'torch.FloatTensor'
 -- @param cache? table: as for recursiveType
 -- @return nothing
@@ -97,8 +98,8 @@ function utils.convertFields(object, typename, cache)
    end
 end
 
--- Lets a copy on the current device stand for every device tensor in a table that is elsewhere, but
--- not in tables with a field __noGPU__.
+-- Replaces every device tensor in a table that is on another device by a copy on the current
+-- device, except in tables with a field __noGPU__.
 local function moveInto(value, device, cache)
    if cache[value] or value.ownDevices or value.__noGPU__ then return end
    cache[value] = true
@@ -114,12 +115,12 @@ local function moveInto(value, device, cache)
 end
 
 --- Moves every device tensor in a table, module or criterion to a device. Modules with a field
--- ownDevices (nn.GPU, nn.DataParallelTable) are left as they are.
+-- ownDevices (nn.GPU, nn.DataParallelTable) are not moved.
 -- @function nn.utils.moveTo
 -- @as author
 -- @param value any: a table, a module or a criterion
--- @param device number: from 1 on
--- @return what was given
+-- @param device number: from 1
+-- @return the value
 -- @usage local m = nn.Linear(2, 1):cuda()
 --    nn.utils.moveTo(m, 2)
 --    return m.weight:getDevice() --> 2
@@ -134,7 +135,7 @@ local function mismatch(name, a, b)
       name, torch.type(a), torch.type(b))
 end
 
--- A table in the form of b that keeps a's entries.
+-- Returns a as a table whose keys are all in b; its other entries are kept.
 local function likeTable(a, b)
    a = torch.type(a) == 'table' and a or {a}
    for k in pairs(a) do
@@ -143,7 +144,7 @@ local function likeTable(a, b)
    return a
 end
 
--- depth + 1; a tree of tensors is never 1000 tables deep.
+-- Returns depth + 1. Raises at 1000: a tree of tensors is never that deep.
 local function deeper(name, depth)
    if depth == 1000 then
       fail('nn.utils.%s: got a table that is inside itself, wanted a tree of tensors', name)
@@ -165,10 +166,10 @@ local function resizeAs(a, b, depth)
    return a, b
 end
 
---- Resizes the tensors of one tree as those of another; makes what is missing.
+--- Resizes the tensors of one tree to the sizes of another's. Missing tensors are allocated.
 -- @function nn.utils.recursiveResizeAs
 -- @as author
--- @param a tensor: or table; nil: a new one
+-- @param a tensor: or table; nil: a new one is allocated
 -- @param b tensor: or table
 -- @return a, b
 -- @usage (nn.utils.recursiveResizeAs(nil, torch.ones(2, 3))):size() --> 2x3
@@ -190,7 +191,7 @@ end
 -- @function nn.utils.recursiveFill
 -- @as author
 -- @param t tensor: or table
--- @param value number: what elements become
+-- @param value number: new value of all elements
 -- @return the tree
 -- @usage local t = {torch.Tensor(2)}
 --    nn.utils.recursiveFill(t, 3)
@@ -210,11 +211,11 @@ local function add(a, factor, b, depth)
    return a, b
 end
 
---- Adds the tensors of one tree, times a factor, to those of another.
+--- Adds the tensors of one tree, times a factor, to those of another, in place.
 -- @function nn.utils.recursiveAdd
 -- @as author
--- @param a tensor: or table, which changes
--- @param factor? number: of b (1)
+-- @param a tensor: or table, changed in place
+-- @param factor? number: factor of b (1)
 -- @param b tensor: or table
 -- @return a, b
 -- @usage (nn.utils.recursiveAdd({torch.Tensor{1}}, 2, {torch.Tensor{3}}))[1] --> [7]
@@ -238,22 +239,23 @@ local function copy(a, b, async, depth)
    return a, b
 end
 
---- Copies one tree's tensors into another's, which are resized; makes what is missing.
+--- Copies the tensors of one tree into another. Destination tensors are resized, missing ones
+-- allocated.
 -- @function nn.utils.recursiveCopy
 -- @as author
--- @param a tensor: or table; nil: a new one
+-- @param a tensor: or table; nil: a new one is allocated
 -- @param b tensor: or table
--- @param async? boolean: true: page-locked memory may still be read when it returns
+-- @param async? boolean: true: page-locked memory may still be read after the function returns
 -- @return a, b
 -- @usage (nn.utils.recursiveCopy(nil, {torch.Tensor{4}}))[1] --> [4]
 function utils.recursiveCopy(a, b, async) return copy(a, b, async, 0) end
 
---- A view with one more dimension of size 1.
+--- Returns a view with one more dimension, of size 1.
 -- @function nn.utils.addSingletonDimension
 -- @as author
 -- @param result? tensor: becomes the view
 -- @param t tensor: of any size
--- @param dim? number: where the dimension is (1)
+-- @param dim? number: position of the new dimension (1)
 -- @return the view
 -- @usage nn.utils.addSingletonDimension(torch.ones(3)):size() --> 1x3
 function utils.addSingletonDimension(result, t, dim)
@@ -278,10 +280,10 @@ function utils.addSingletonDimension(result, t, dim)
       torch.LongStorage(stride))
 end
 
---- A view with other sizes: of the input itself if it is contiguous, else of a copy of it.
+--- Returns a view with other sizes, of the input if it is contiguous, else of a copy.
 -- @function nn.utils.contiguousView
 -- @as author
--- @param output? tensor: where a copy lies
+-- @param output? tensor: buffer for the copy
 -- @param input tensor: of any size
 -- @param sizes number: one for each dimension, or a LongStorage
 -- @return the view
@@ -294,10 +296,11 @@ function utils.contiguousView(output, input, ...)
    return output:view(output, ...)
 end
 
---- A view of the given sizes of the input or, if that is not contiguous, of a copy.
+--- Returns a view with other sizes, of the input if it is contiguous, else of a copy; reuses the
+-- previous view object.
 -- @function nn.utils.viewAgain
 -- @as author
--- @param current? tensor: the view that was made before
+-- @param current? tensor: the view returned before
 -- @param input tensor: of any size
 -- @param sizes number: one for each dimension, or a LongStorage
 -- @return the view
@@ -310,7 +313,7 @@ function utils.viewAgain(current, input, ...)
    return current:view(input:contiguous(), ...)
 end
 
---- A LongTensor on the side of `like`: `current` if it is one, else a new one.
+--- Returns a LongTensor on the host or device of `like`: `current` if it is one, else a new one.
 -- @function nn.utils.indexTensor
 -- @as author
 -- @param current? tensor: any
@@ -323,13 +326,13 @@ function utils.indexTensor(current, like)
    return torch.getmetatable(typename).new()
 end
 
---- A tensor of indices or targets on the side of `like`: itself, or a copy as a LongTensor kind in
--- object[field].
+--- Returns indices or targets on the host or device of `like`: the tensor itself if it is there,
+-- else a LongTensor copy in object[field].
 -- @function nn.utils.sameSide
 -- @as author
--- @param object table: keeps the copy
--- @param field string: where it keeps it
--- @param t tensor: of indices
+-- @param object table: holds the copy
+-- @param field string: field of the copy
+-- @param t tensor: indices or targets
 -- @param like tensor: on the host or a device
 -- @return a tensor
 -- @usage nn.utils.sameSide({}, 'copy', torch.CudaLongTensor{3}, torch.Tensor()):type()
@@ -343,12 +346,12 @@ function utils.sameSide(object, field, t, like)
    return object[field]:resize(t:size()):copy(t)
 end
 
---- Joins tensors along a dimension into a tensor; those of another type are converted to its type.
+--- Concatenates tensors along a dimension. Tensors of other types are converted to the result's.
 -- @function nn.utils.join
 -- @as author
--- @param result tensor: is resized
--- @param tensors table: a list of tensors, alike in all sizes but that of the dimension
--- @param dimension number: from 1 on
+-- @param result tensor: output; resized
+-- @param tensors table: a list of tensors, with equal sizes except in the dimension
+-- @param dimension number: from 1
 -- @return the result
 -- @usage nn.utils.join(torch.FloatTensor(), {torch.FloatTensor{1.5}, torch.LongTensor{2}}, 1)
 --    --> [1.5 2]
@@ -361,13 +364,13 @@ function utils.join(result, tensors, dimension)
    return torch.cat(result, list, dimension)
 end
 
---- A list with a tensor for each tensor of another list, of its type: those that it has, new ones
--- for others.
+--- Returns a list with one tensor for each tensor of another list, of the same type. Tensors that
+-- the list has are reused, others are allocated.
 -- @function nn.utils.tensorsLike
 -- @as author
 -- @param list? table: of tensors
 -- @param others table: of tensors
--- @return a list of as many
+-- @return a list of the same length as others
 -- @usage #nn.utils.tensorsLike(nil, {torch.Tensor(), torch.Tensor()}) --> 2
 function utils.tensorsLike(list, others)
    want('nn.utils.tensorsLike', 'others', others, 'table')
@@ -380,11 +383,11 @@ function utils.tensorsLike(list, others)
    return list
 end
 
---- Empties the named fields: a new empty tensor for a tensor, which may be another's as well, a new
--- table for a table, nil for others.
+--- Clears the named fields: a tensor becomes a new empty tensor (the old one may be shared), a
+-- table an empty table, and any other value nil.
 -- @function nn.utils.clear
 -- @as author
--- @param object table: whose fields are emptied
+-- @param object table: whose fields are cleared
 -- @param ... string: names of fields
 -- @return the object
 -- @usage nn.utils.clear({a = torch.ones(2), b = 5, c = {1}}, 'a', 'b').a:nElement() --> 0

@@ -1,6 +1,7 @@
---- How a module's convolution or pooling slides, as the C library wants it (dpt_window).
--- Invariant: it is read from the module's Torch7 fields at every call, so scripts may change them;
--- kT dT padT ... come first if the module has them, then H, then W.
+--- dpt.nn.window: describes the window of a convolution or pooling to the C library (dpt_window).
+--
+-- Invariant: it is read from the module's Torch7 fields at every call, so scripts may change them.
+-- Dimensions are ordered T (if the module has kT), H, W.
 
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -11,7 +12,7 @@ local M = {}
 local Window = ffi.typeof('dpt_window')
 local planes, volumes = {'H', 'W'}, {'T', 'H', 'W'}
 
--- How an algorithm is chosen, as the table cudnn says and module:fastest().
+-- Returns the flags of the algorithm search, from the table cudnn and module:fastest().
 local function search(module)
    local cudnn = class.packages.cudnn
    if not cudnn then return 0 end
@@ -20,9 +21,10 @@ local function search(module)
       + (cudnn.verbose and C.DPT_SEARCH_VERBOSE or 0)
 end
 
---- @param module with fields kW kH dW dH padW padH, and if they are there dilationW dilationH
--- adjW adjH, ceil_mode, count_include_pad; the same with T for volumes
--- @param transposed for SpatialFullConvolution and its relatives
+--- Returns the window of a module.
+-- @param module with fields kW kH dW dH padW padH, and optionally dilationW dilationH adjW adjH,
+-- ceil_mode, count_include_pad; also with T for volumes
+-- @param transposed true for SpatialFullConvolution and the like
 -- @return a dpt_window
 function M.of(module, transposed)
    local window = Window()
@@ -43,12 +45,13 @@ function M.of(module, transposed)
    return window
 end
 
---- Sizes as a C array, the outermost first.
+--- Returns sizes as a C array, outermost dimension first.
 function M.sizes(...)
    return ffi.new('int64_t[?]', select('#', ...), ...)
 end
 
--- The values of a field for all dimensions, 'T' first, then W, H; whether one is not the default.
+-- Returns a field's values for all dimensions, in the order T, W, H, and true if one is not
+-- default.
 local function values(module, field, default)
    local list, other = {}, false
    for _, axis in ipairs(module.kT and {'T', 'W', 'H'} or {'W', 'H'}) do
@@ -58,8 +61,8 @@ local function values(module, field, default)
    return list, other
 end
 
---- The text of a convolution's sizes: 'in -> out, kernel', then stride, padding, adj and dilation
--- as Torch7 prints them.
+--- Returns the text of a convolution's sizes: 'in -> out, kernel', then stride, padding, adj and
+-- dilation in Torch7's format.
 function M.text(module)
    local strides, strided = values(module, 'd', 1)
    local pads, padded = values(module, 'pad', 0)
@@ -75,10 +78,10 @@ function M.text(module)
    return text
 end
 
---- Adds ceil, floor and the text to a class of poolings.
+--- Adds ceil, floor and __tostring__ to a class of poolings.
 function M.pooling(methods)
 
-   --- Rounds the output's sizes up, so that a last window may go beyond the edge.
+   --- Rounds the output's sizes up, so that the last window may extend past the border.
    -- @function nn.SpatialMaxPooling:ceil
    -- @as method
    -- @within nn pooling
@@ -90,7 +93,7 @@ function M.pooling(methods)
       return self
    end
 
-   --- Rounds the output's sizes down, as at first.
+   --- Rounds the output's sizes down, which is the default.
    -- @function nn.SpatialMaxPooling:floor
    -- @as method
    -- @within nn pooling
