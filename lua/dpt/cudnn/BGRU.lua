@@ -10,7 +10,7 @@ function BGRU:__init(...)
    self:bothDirections()
 end
 
---- Layers of gated recurrent units in both directions, whose outputs stand side by side.
+--- Bidirectional layers of gated recurrent units; outputs of both directions are concatenated.
 -- @function cudnn.BGRU
 -- @as cudnn
 -- @return a module; forward: T x B x inputSize -> T x B x 2 hiddenSize

@@ -10,7 +10,7 @@ function BLSTM:__init(...)
    self:bothDirections()
 end
 
---- Layers of LSTMs in both directions, whose outputs stand side by side.
+--- Bidirectional layers of LSTMs; outputs of both directions are concatenated.
 -- @function cudnn.BLSTM
 -- @as cudnn
 -- @return a module; forward: T x B x inputSize -> T x B x 2 hiddenSize

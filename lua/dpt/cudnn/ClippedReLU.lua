@@ -18,7 +18,7 @@ pointwise.define(ClippedReLU, {
    forward = 'clamp', backward = 'hardtanh_backward', of = 'input', q = 'ceiling',
 })
 
---- Elements limited to 0 .. ceiling.
+--- Clamps elements to 0 .. ceiling.
 -- @function cudnn.ClippedReLU
 -- @as cudnn
 -- @param ceiling the largest output

@@ -1,4 +1,4 @@
---- cudnn.LogSoftMax(): all that a sample has becomes logarithms of shares.
+--- cudnn.LogSoftMax(): applies log-softmax over all elements of a sample.
 -- Invariant: it is nn.LogSoftMax of another view of the input.
 
 local torch = require 'dpt.tensor'
@@ -8,7 +8,7 @@ local LogSoftMax, parent = torch.class('cudnn.LogSoftMax', 'nn.LogSoftMax')
 
 softmax.define(LogSoftMax, parent, softmax.instances)
 
---- All elements of a sample together become logarithms of shares.
+--- Applies log-softmax over all elements of a sample.
 -- @function cudnn.LogSoftMax
 -- @as cudnn
 -- @return a module; forward: n, N x n, C x H x W or N x C x H x W -> the same

@@ -1,4 +1,4 @@
---- cudnn.SoftMax(): all that a sample has becomes shares.
+--- cudnn.SoftMax(): applies softmax over all elements of a sample.
 -- Invariant: it is nn.SoftMax of another view of the input.
 
 local torch = require 'dpt.tensor'
@@ -8,7 +8,7 @@ local SoftMax, parent = torch.class('cudnn.SoftMax', 'nn.SoftMax')
 
 softmax.define(SoftMax, parent, softmax.instances)
 
---- All elements of a sample together become shares.
+--- Applies softmax over all elements of a sample.
 -- @function cudnn.SoftMax
 -- @as cudnn
 -- @return a module; forward: n, N x n, C x H x W or N x C x H x W -> the same

@@ -10,7 +10,7 @@ function SpatialAveragePooling:__init(kW, kH, dW, dH, padW, padH)
    parent.__init(self, kW, kH, dW or kW, dH or kH, padW, padH)
 end
 
---- The mean of each window of a picture; a stride that is not given is the window's size.
+--- Averages over every window of an image. Strides default to the window's size.
 -- @function cudnn.SpatialAveragePooling
 -- @as cudnn
 -- @return a module; forward: (N x) C x H x W -> (N x) C x H' x W'

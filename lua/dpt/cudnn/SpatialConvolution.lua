@@ -24,7 +24,7 @@ end
 
 algorithms.add(SpatialConvolution)
 
---- A convolution of pictures in groups: planes of one group see only each other.
+--- Applies a 2-D convolution in groups of planes, which are convolved separately.
 -- @function cudnn.SpatialConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x H x W -> (N x) nOutputPlane x H' x W'

@@ -8,7 +8,7 @@ local SpatialLogSoftMax, parent = torch.class('cudnn.SpatialLogSoftMax', 'nn.Spa
 
 softmax.define(SpatialLogSoftMax, parent, softmax.channels)
 
---- nn.SpatialLogSoftMax under cuDNN's name: planes become logarithms of shares at each place.
+--- Applies log-softmax over the planes of an image, for every pixel, or over each row.
 -- @function cudnn.SpatialLogSoftMax
 -- @as cudnn
 -- @return a module; forward: (N x) C x H x W, or (N x) C -> the same size

@@ -8,7 +8,7 @@ local SpatialSoftMax, parent = torch.class('cudnn.SpatialSoftMax', 'nn.SpatialSo
 
 softmax.define(SpatialSoftMax, parent, softmax.channels)
 
---- nn.SpatialSoftMax under cuDNN's name: planes become shares at each place.
+--- Applies softmax over the planes of an image, for every pixel, or over each row.
 -- @function cudnn.SpatialSoftMax
 -- @as cudnn
 -- @return a module; forward: (N x) C x H x W, or (N x) C -> the same size

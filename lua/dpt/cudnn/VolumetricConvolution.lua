@@ -26,7 +26,7 @@ end
 
 algorithms.add(VolumetricConvolution)
 
---- A convolution of volumes in groups: planes of one group see only each other.
+--- Applies a 3-D convolution in groups of planes, which are convolved separately.
 -- @function cudnn.VolumetricConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x T x H x W -> (N x) nOutputPlane x T' x H' x W'

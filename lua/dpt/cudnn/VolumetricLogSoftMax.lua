@@ -8,7 +8,7 @@ local VolumetricLogSoftMax =
 
 VolumetricLogSoftMax.inner = 'SpatialLogSoftMax'
 
---- Planes of volumes become logarithms of shares at each place.
+--- Applies log-softmax over the planes of a volume, for every voxel.
 -- @function cudnn.VolumetricLogSoftMax
 -- @as cudnn
 -- @return a module; forward: N x C x T x H x W -> the same size

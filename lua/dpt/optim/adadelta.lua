@@ -4,7 +4,7 @@
 -- @function optim.adadelta
 -- @as descent
 -- @param config? table: rho (0.9), eps (1e-6), weightDecay (0)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @usage optim.adadelta(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {rho = 0.5}) --> [1.001], {4}

@@ -4,7 +4,7 @@
 -- @function optim.adagrad
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @usage optim.adagrad(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}

@@ -6,7 +6,7 @@
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), beta1 (0.9), beta2 (0.999),
 --    epsilon (1e-8), weightDecay (0), learningRates, weightDecays (tensors with a factor of the
 --    rate and a decay for each parameter; weightDecay goes before weightDecays)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @usage optim.adam(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}

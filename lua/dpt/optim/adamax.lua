@@ -4,7 +4,7 @@
 -- @as descent
 -- @param config? table: learningRate (0.002), beta1 (0.9), beta2 (0.999), epsilon (1e-38),
 --    weightDecay (0)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @usage optim.adamax(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}

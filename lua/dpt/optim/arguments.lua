@@ -25,7 +25,7 @@ local captured = require 'dpt.device.captured'
 local arguments = {}
 local isTensor = torch.isTensor
 
---- A value in words.
+--- Returns a description of a value.
 function arguments.describe(value)
    if value == nil then return 'nil' end
    if not isTensor(value) then return 'a ' .. torch.type(value) end
@@ -33,7 +33,7 @@ function arguments.describe(value)
 end
 local describe = arguments.describe
 
---- Raises that an argument is not what was wanted.
+--- Raises an error: an argument is not what was wanted.
 function arguments.reject(name, argument, value, wanted)
    fail("optim.%s: argument '%s' is %s, wanted %s", name, argument, describe(value), wanted)
 end
@@ -46,12 +46,12 @@ function arguments.isCallable(value)
    return type(meta) == 'table' and rawget(meta, '__call') ~= nil
 end
 
---- Rejects what is no function.
+--- Raises if a value is not callable.
 function arguments.callable(name, argument, value)
    if not arguments.isCallable(value) then reject(name, argument, value, 'a function') end
 end
 
---- Rejects what is no tensor.
+--- Raises if a value is not a tensor.
 function arguments.tensor(name, argument, value)
    if not isTensor(value) then reject(name, argument, value, 'a tensor') end
 end

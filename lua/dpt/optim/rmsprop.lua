@@ -4,7 +4,7 @@
 -- @as descent
 -- @param config? table: learningRate (1e-2), alpha (0.99), epsilon (1e-8), weightDecay (0),
 --    initialMean (0)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @usage optim.rmsprop(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.05}) --> [1.5], {4}
