@@ -25,7 +25,7 @@ end
 VolumetricAveragePooling.ceil = nn.SpatialAveragePooling.ceil
 VolumetricAveragePooling.floor = nn.SpatialAveragePooling.floor
 
---- The mean of each window of a volume, with padding.
+--- Averages over every window of a volume, with padding.
 -- @function cudnn.VolumetricAveragePooling
 -- @as cudnn
 -- @return a module; forward: (N x) C x T x H x W -> (N x) C x T' x H' x W'

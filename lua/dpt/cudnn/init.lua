@@ -46,7 +46,7 @@ cudnn.reset, cudnn.find.reset, cudnn.find.resetAlgorithmCache = nothing, nothing
 cudnn.setSharedWorkspaceSize, cudnn.adjustSharedWorkspaceSize = nothing, nothing
 cudnn.setNextWorkspaceSize, cudnn.configureMath = nothing, nothing
 
---- The bytes of an element.
+--- Returns the size of an element in bytes.
 -- @function cudnn.sizeof
 -- @as cudnnswitch
 -- @param t tensor: of any type
@@ -102,7 +102,7 @@ for _, name in ipairs{'TemporalConvolution', 'ClippedReLU', 'SpatialCrossEntropy
    convertible[name] = nil
 end
 
---- Changes the layers of a network into those of another package, in place.
+--- Converts the layers of a network to those of another package, in place.
 -- @function cudnn.convert
 -- @as cudnnswitch
 -- @param net module: is changed in place
@@ -188,13 +188,13 @@ end
 -- @usage cudnn.VolumetricMaxPooling(2, 2, 2)
 --       :cuda() :forward(torch.CudaTensor(1, 1, 2, 2, 2):fill(3)) --> [3]
 
---- Whether an algorithm may take any amount of memory.
+--- If true, an algorithm may use any amount of memory.
 -- @field cudnn.fastest
 -- @as cudnnswitch
 -- @return a boolean
 -- @usage type(cudnn.fastest) --> boolean
 
---- Whether choices of algorithms are printed.
+--- If true, choices of algorithms are printed.
 -- @field cudnn.verbose
 -- @as cudnnswitch
 -- @return a boolean

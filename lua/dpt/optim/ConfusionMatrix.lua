@@ -8,11 +8,11 @@ local fail, type = dptffi.fail, dptffi.type
 
 local ConfusionMatrix = torch.class('optim.ConfusionMatrix')
 
---- Counts which classes were taken for which: its field mat[target][prediction].
+--- Counts predictions by class in its field mat[target][prediction].
 -- @function optim.ConfusionMatrix
 -- @as optimtool
--- @param nclasses number: how many classes; or the list of their names
--- @param classes? table: the list of their names
+-- @param nclasses number: number of classes; or a list of their names
+-- @param classes? table: list of their names
 -- @return a confusion matrix
 -- @usage local m = optim.ConfusionMatrix(2)
 --    m:add(1, 2)
@@ -103,7 +103,7 @@ function ConfusionMatrix:batchAdd(predictions, targets)
    count(self, predictions, targets)
 end
 
---- Forgets what was counted.
+--- Resets all counts to zero.
 -- @function optim.ConfusionMatrix:zero
 -- @as optimtool
 -- @return nothing

@@ -138,10 +138,10 @@ function Logger:style(styles)
    return self
 end
 
---- Whether plots have a logarithmic axis.
+--- Sets whether plots have a logarithmic axis.
 -- @function optim.Logger:setlogscale
 -- @as optimtool
--- @param state boolean: true: they have
+-- @param state boolean: true enables it
 -- @return nothing
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name)
@@ -168,7 +168,7 @@ function Logger:display(state)
    self.showPlot = state
 end
 
--- A list {name, values, style} for each of some columns (all) with two numbers or more.
+-- Returns a list {name, values, style} for each of some columns (all) with two numbers or more.
 local function curves(self, names)
    local list = {}
    for _, name in ipairs(#names > 0 and names or self.order) do
@@ -183,7 +183,7 @@ local function curves(self, names)
    return list
 end
 
--- Says once why there are no plots.
+-- Reports once why there are no plots.
 local function warn(self, why)
    if not self.warned then io.stderr:write('optim.Logger: nothing is plotted: ' .. why .. '\n') end
    self.warned = true
@@ -201,7 +201,7 @@ local function columnsOf(list)
    return names
 end
 
--- Draws a picture that has been begun and writes its file.
+-- Finishes a plot and writes its file.
 local function picture(self, gnuplot, list, number)
    local names = columnsOf(list)
    gnuplot.figure(number)

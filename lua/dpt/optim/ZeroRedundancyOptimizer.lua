@@ -49,11 +49,11 @@ function ZeroRedundancyOptimizer:__init(method, given)
    self.method, self.group = method, options.check(NAME, given, 2, {group = groups.option}).group
 end
 
--- Returns the group of the ranks that share the state out.
+-- Returns the group of the ranks that share the state.
 local function ranksOf(self) return self.group or groups.world end
 
--- Where the part of a rank begins in n elements (from 1), and how many it has. The first rank has
--- the remainder, too.
+-- Returns the first element, from 1, and the length of a rank's part of n elements. The first rank
+-- also has the remainder.
 local function partOf(n, rank, size)
    local rest = n % size
    local each = (n - rest) / size

@@ -4,7 +4,7 @@
 -- @function optim.asgd
 -- @as descent
 -- @param config? table: eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @return third, the average
 -- @usage optim.asgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}

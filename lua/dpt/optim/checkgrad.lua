@@ -3,7 +3,7 @@
 
 local arguments = require 'dpt.optim.arguments'
 
---- Compares a gradient with differences of the function.
+--- Compares a gradient with finite differences of the function.
 -- @function optim.checkgrad
 -- @as optimtool
 -- @param opfunc function: gets x, returns f(x) and its gradient

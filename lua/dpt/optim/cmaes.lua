@@ -28,7 +28,7 @@ end
 -- @function optim.cmaes
 -- @as optimtool
 -- @param opfunc function: gets x, returns f(x)
--- @param x tensor: where the search begins, which is only read
+-- @param x tensor: start of the search, only read
 -- @param config table: sigma = the first step size of every number; maxEval (1000 times the square
 --    of x's elements), ftarget, popsize (4 + 3 times the logarithm of x's elements), min_iterations
 --    (1), verb_disp (0); meanLoss (function: gets the loss of this rank, returns that of all)

@@ -7,7 +7,7 @@
 --    nCorrection (100), lineSearch (none; optim.lswolfe), lineSearchOptions, learningRate (1),
 --    verbose (prints why it stops), meanLoss (function: gets the loss of this rank, returns that of
 --    all; the line search gets it, too)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @return third, the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.lbfgs(function(x)

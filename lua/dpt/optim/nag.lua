@@ -5,7 +5,7 @@
 -- @as descent
 -- @param config? table: learningRate (1e-3), momentum (0.9), learningRateDecay (0), weightDecay
 --    (0), learningRates (a tensor with a factor of the rate for each parameter)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @usage optim.nag(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.1}) --> [1.4], {4}

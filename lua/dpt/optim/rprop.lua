@@ -5,7 +5,7 @@
 -- @as descent
 -- @param config? table: stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50),
 --    stepsizemin (1e-6), niter (1)
--- @param state? table: what is kept between calls (config)
+-- @param state? table: state kept between calls (config)
 -- @usage optim.rprop(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {stepsize = 0.2}) --> [1.2], {4}
