@@ -33,7 +33,7 @@ sizes['nn.WeightedEuclidean'] = sizes['nn.Euclidean']
 local results = {outputSize = true, outputFrameSize = true, nOutputPlane = true, nOutput = true}
 
 --- Returns true for a parameter that is shown: a number, a string, or a flag of a transposition.
--- `rho` is not shown, because scripts rarely pass it.
+-- `rho` is not shown: its value may be a default that no script passed.
 local function isShown(parameter)
    local kind, name = parameter.kind, parameter.name
    return (kind:find 'number' or kind:find 'string') and name ~= 'rho' or name:find '^trans'
