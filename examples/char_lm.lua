@@ -1,13 +1,13 @@
--- char_lm: a recurrent network learns to write a text letter by letter, on several devices at once.
+-- char_lm: trains a recurrent network to write text letter by letter, on several devices at once.
 --
 --   scripts/dpt examples/char_lm.lua [--file TEXT] [--devices N] [--hidden H] [--layers L]
 --      [--seq T] [--batch B] [--epochs E] [--lr R] [--seed S] [--sample LEN] [--save FILE]
 --      [--load FILE]
 --
--- The default text is examples/data/founding.txt.gz; any file will do, bytes are letters. Its first
--- nine tenths are cut into B streams that are read T letters at a time; every stream keeps its
--- state (on its device) from one part to the next. The rest is for validation. Prints bits per
--- character (log2 of the number of letters is what guessing needs), then LEN letters of its own.
+-- The default text is examples/data/founding.txt.gz; any file works: each byte is a letter. The
+-- first nine tenths are cut into B streams that are read T letters at a time; each stream keeps its
+-- state (on its device) between steps. The rest is for validation. Prints bits per character
+-- (guessing needs log2 of the number of letters), then LEN letters of generated text.
 -- The last line is `validation bits per character: N.NNN`.
 -- short: --epochs 1 --hidden 32 --sample 40
 -- short: --epochs 1 --hidden 16 --layers 2 --devices 2
@@ -41,7 +41,7 @@ local function readText()
    return #text >= 20 * opt.batch and text or error(path .. ' is too short for that many streams')
 end
 
--- The letters of a text, in order: their indices are their classes.
+-- Returns the distinct letters of a text, sorted: a letter's index is its class.
 local function alphabet(text)
    local letters = {}
    for byte = 0, 255 do
@@ -51,7 +51,7 @@ local function alphabet(text)
    return letters
 end
 
--- Text as classes in B rows, one stream each.
+-- Returns the text as classes in B rows, one stream each.
 local function streams(text, classes)
    local i = 0
    return torch.LongTensor(opt.batch, math.floor(#text / opt.batch)):apply(function()
@@ -88,11 +88,11 @@ print(('%d parameters, %d letters to learn from, %d to test, of %d kinds, on %d 
    parameters:nElement(), train:nElement(), held:nElement(), #letters, #devices,
    #devices == 1 and '' or 's'))
 
-local function begin() -- every stream anew
+local function begin() -- resets the state of every stream
    net:applyToReplicas(function(replica) replica:get(2):resetStates() end)
 end
 
--- Reads all streams; f(input, target) returns the average loss of a part. Returns bits a letter.
+-- Reads all streams; f(input, target) returns the average loss of a step. Returns bits per letter.
 local function read(rows, f)
    begin()
    local sum, count, length = 0, 0, rows:size(2)
@@ -139,7 +139,7 @@ if opt.save ~= '' then
    torch.save(opt.save, {net = net:get(1):clearState(), letters = letters})
 end
 
--- One letter after the other, each drawn from the distribution that the network predicts.
+-- Generates one letter at a time, each drawn from the distribution that the network predicts.
 begin()
 local written, class = {}, classes['\n'] or 1
 for i = 1, opt.sample do

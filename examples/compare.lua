@@ -1,11 +1,11 @@
--- compare: one network trained in several ways that must agree: on one device, on all devices by a
--- loop written by hand, by nn.DataParallelTable, also with threads, and with the loss on every
--- device as well.
+-- compare: trains one network in several ways that must agree: on one device; on all devices with a
+-- loop written by hand; with nn.DataParallelTable; the same with threads; and with the loss
+-- computed on every device as well.
 --
 --   scripts/dpt examples/compare.lua [--devices N] [--steps S] [--batch B] [--hidden H] [--seed S]
 --
--- Prints for each way the milliseconds of a step, the loss of the last one, and how far any
--- parameter is from its value on one device in the end. The last line is `all ways agree`.
+-- Prints for each way the milliseconds per step, the last loss, and the largest difference of a
+-- final parameter from the run on one device. The last line is `all ways agree`.
 -- short: --steps 5 --batch 70
 require 'dpt'
 local nn, optim, cutorch, sys = nn, optim, cutorch, sys
@@ -27,16 +27,17 @@ torch.manualSeed(opt.seed)
 local network = nn.Sequential():add(nn.Linear(100, opt.hidden)):add(nn.Tanh())
    :add(nn.Linear(opt.hidden, opt.hidden)):add(nn.Tanh())
    :add(nn.Linear(opt.hidden, 10)):add(nn.LogSoftMax())
--- Rows whose class is the largest of ten sums of what they hold.
+-- Random rows; the class of a row is the index of the largest of ten sums of its values.
 local images = torch.randn(opt.batch, 100)
 local classes = select(2, torch.mm(images, torch.randn(100, 10)):max(2)):view(-1):float():cuda()
 images = images:cuda()
 
--- Each way is a function that returns a step, function() that returns the loss, and the parameters.
+-- Each way is a function that returns step(), which trains once and returns the loss, and the
+-- parameters.
 local ways = {}
 local function add(name, make) ways[#ways + 1] = {name = name, make = make} end
 
--- The usual loop around any network and criterion.
+-- The usual training loop for any network and criterion.
 local function usual(net, criterion)
    local parameters, gradients = net:getParameters()
    local state = {learningRate = 0.05, momentum = 0.9}
@@ -57,8 +58,8 @@ add('one device', function()
    return usual(network:clone():cuda(), nn.ClassNLLCriterion():cuda())
 end)
 
--- What nn.DataParallelTable does, in plain steps: forward and backward on every device, wait, add
--- up on the first device, change the parameters there, copy them to the others.
+-- The steps of nn.DataParallelTable, written out: run forward and backward on every device, wait,
+-- sum the gradients on the first device, update the parameters there, copy them to the others.
 add('by hand', function()
    local nets, criterions, p, g, inputs, targets = {}, {}, {}, {}, {}, {}
    for i = 1, n do
@@ -115,7 +116,7 @@ print('\nway                        ms a step   last loss   largest difference o
 local truth, agree = nil, true
 for _, way in ipairs(ways) do
    local step, parameters = way.make()
-   local loss = step() -- makes buffers
+   local loss = step() -- allocates buffers
    cutorch.synchronizeAll()
    local begun = sys.clock()
    for _ = 2, opt.steps do loss = step() end

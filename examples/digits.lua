@@ -1,14 +1,14 @@
--- digits: a convolutional network learns to read handwritten digits, on several devices at once.
+-- digits: trains a convolutional network to read handwritten digits, on several devices at once.
 --
 --   scripts/dpt examples/digits.lua [--devices N] [--epochs E] [--batch B] [--lr R] [--seed S]
 --                                   [--threads] [--save FILE] [--width W] [--log FILE]
 --                                   [--profile FILE] [--quiet]
 --
--- The data is examples/data (1,797 images of 8x8 pixels); 297 of them, evenly spread, are kept for
--- the test. --save writes the trained parameters as text: their number on the first line, then one
--- of them on each line, with all digits. --log writes each epoch's loss (optim.Logger), --profile
--- what the devices did in the last ten steps (dpt timeline shows it). The last line printed is
--- `test accuracy: 0.NNNN`.
+-- The data is examples/data (1,797 images of 8x8 pixels); 297 of them, evenly spaced, are the test
+-- set. --save writes the trained parameters as text: their number on the first line, then one
+-- parameter per line, with all digits. --log writes each epoch's loss (optim.Logger), --profile a
+-- timeline of the devices in the last ten steps (view it with dpt timeline).
+-- The last line is `test accuracy: 0.NNNN`.
 -- short: --epochs 3 --quiet --width 8 --log /dev/null --profile /dev/null
 -- short: --epochs 5
 -- short: --epochs 5 --threads
@@ -31,7 +31,7 @@ cmd:option('--quiet', false, 'no progress bar')
 cmd:option('--save', '', 'file for the trained parameters')
 local opt = cmd:parse(arg)
 
--- Reads the images (N, 1, 8, 8), from 0 to 1, and their classes 1..10.
+-- Reads the images (N, 1, 8, 8), with values from 0 to 1, and their classes 1..10.
 local function load()
    local here = debug.getinfo(1, 'S').source:match('^@(.*)digits%.lua$') or ''
    local pixels, classes = {}, {}
@@ -47,7 +47,7 @@ local function load()
    return torch.Tensor(pixels):div(16):view(-1, 1, 8, 8), torch.Tensor(classes)
 end
 
--- 297 test images, evenly spread over the file; the others are for training.
+-- 297 test images, evenly spaced in the file; the others are for training.
 local function split(images, classes)
    local test, train = {}, {}
    for i = 1, images:size(1) do
@@ -71,7 +71,7 @@ local function network(width)
    net:add(nn.View(8 * width):setNumInputDims(3))
    net:add(nn.Linear(8 * width, 128)):add(nn.Tanh()):add(nn.Linear(128, 10))
    for _, module in ipairs(net:listModules()) do
-      if module.weight then -- wider than Torch7's own, so that no epochs are lost at the start
+      if module.weight then -- wider than Torch7's default, so that no epochs are lost at the start
          module:reset(math.sqrt(module.weight:size(1) / module.weight:nElement()))
       end
    end
@@ -86,12 +86,12 @@ local net = nn.DataParallelTable(1, true):add(network(opt.width):cuda(), devices
 if opt.threads then net:threads() end
 local criterion = nn.ClassNLLCriterion():cuda()
 local parameters, gradients = net:getParameters()
-local rows = torch.LongTensor(#devices):zero():totable() -- that each device has worked on
+local rows = torch.LongTensor(#devices):zero():totable() -- rows that each device has processed
 print(('%d parameters, %d images to learn from, %d to test, on %d device%s'):format(
    parameters:nElement(), train.images:size(1), test.images:size(1), #devices,
    #devices == 1 and '' or 's'))
 
--- Forward and, for the optimizer, backward on one batch.
+-- Runs forward and, for the optimizer, backward on one batch.
 local images, classes = torch.CudaTensor(), torch.CudaTensor()
 local function feval()
    net:zeroGradParameters()
@@ -104,7 +104,7 @@ local function feval()
    return loss, gradients
 end
 
--- Images of a batch, all moved by up to one pixel, so that there are more than 1,500 to learn from.
+-- Returns a batch of images, all shifted by up to one pixel to augment the 1,500 training images.
 local frame = torch.Tensor(train.images:size(1), 1, 10, 10):zero()
 frame:narrow(3, 2, 8):narrow(4, 2, 8):copy(train.images)
 local function moved(batch)
@@ -114,7 +114,7 @@ end
 local profiler = require('dpt').profiler
 local log = opt.log ~= '' and optim.Logger(opt.log):setNames{'loss'}
 local steps, last = 0, opt.epochs * math.ceil(train.images:size(1) / opt.batch)
--- The losses are awaited, so a step has ended when the next begins.
+-- Reading the loss waits for the devices, so a step has ended before the next begins.
 local function step()
    steps = steps + 1
    if opt.profile ~= '' and steps == math.max(1, last - 9) then profiler.start() end

@@ -1,13 +1,13 @@
--- distributed: several processes learn to read handwritten digits; the job may be killed at any
--- time and goes on where it was, also with another number of processes.
+-- distributed: trains a network on handwritten digits in several processes. The job may be killed
+-- at any time and resumes from its checkpoint, even with another number of processes.
 --
 --   dpt launch -n 4 examples/distributed.lua [--steps N] [--batch B] [--lr R] [--save FILE]
 --   dpt launch -n 2 examples/distributed.lua --save FILE     -- goes on
 --
--- FILE is written after every 20 steps; it holds the network, the optimizer, the random states and
--- which images come next. The batch is that of all processes, so their number changes nothing but
--- the time. FILE.loss has the losses, FILE.loss.svg draws them (optim.Logger). The last line is
--- `test accuracy: 0.NNNN`.
+-- FILE is written every 20 steps; it holds the network, the optimizer, the random states and the
+-- position in the data. The batch size is the total over all processes, so the number of processes
+-- changes only the time. FILE.loss holds the losses, FILE.loss.svg plots them (optim.Logger).
+-- The last line is `test accuracy: 0.NNNN`.
 -- short: --steps 40
 require 'dpt'
 local distributed = require 'dpt.distributed'
@@ -22,7 +22,7 @@ cmd:option('--lr', 0.003, 'learning rate')
 cmd:option('--save', '', 'checkpoint, from which the job goes on')
 local opt = cmd:parse(arg)
 
--- The images (N, 64), from 0 to 1, and their classes 1..10.
+-- Reads the images (N, 64), with values from 0 to 1, and their classes 1..10.
 local function load()
    local here = debug.getinfo(1, 'S').source:match('^@(.*)distributed%.lua$') or ''
    local pixels, classes = {}, {}
@@ -38,7 +38,7 @@ local function load()
 end
 
 local images, classes = load()
-local TEST = 297 -- the last ones
+local TEST = 297 -- the last images of the file
 local count = images:size(1) - TEST
 local saved = opt.save ~= '' and io.open(opt.save) and torch.load(opt.save) or nil
 
@@ -52,7 +52,7 @@ local net = nn.DistributedDataParallel(nn.SyncBatchNormalization.convert(network
 local adam = optim.ZeroRedundancyOptimizer(optim.adam)
 local config, state = {learningRate = opt.lr}, saved and saved.state or {}
 local losses = saved and saved.losses or {}
-if saved then -- all processes have rank 0's states
+if saved then -- all processes load rank 0's state
    sampler:load(saved.sampler)
    torch.setRNGState(saved.host)
    cutorch.setRNGState(saved.device)
@@ -62,7 +62,7 @@ if rank == 0 then print(('%d processes, from step %d'):format(size, #losses + 1)
 local criterion = nn.ClassNLLCriterion():cuda()
 local parameters, gradients = net:getParameters()
 
--- All processes call it; rank 0 writes.
+-- Saves a checkpoint. All processes call it; rank 0 writes.
 local function save()
    local whole = adam:whole(state)
    if rank > 0 then return end
@@ -93,7 +93,7 @@ while #losses < opt.steps do
    end
 end
 
-if rank == 0 then -- evaluation asks nobody
+if rank == 0 then -- evaluation needs no other process
    net:evaluate()
    local _, best = net:forward(images:narrow(1, count + 1, TEST):cuda()):float():max(2)
    local right = best:view(-1):eq(classes:narrow(1, count + 1, TEST):long()):sum()

@@ -1,16 +1,17 @@
--- loader: workers make batches while the network trains, as loaders of Torch7 programs do.
+-- loader: workers prepare batches while the network trains, as data loaders of Torch7 programs do.
 --
 --   scripts/dpt examples/loader.lua [--threads N] [--batches B] [--seed S]
 --
--- The pictures are stripes in noise, the class is the stripes' direction. The same batches are made
--- whatever the number of threads; in which order they are learned differs. The last line printed is
--- `accuracy: 0.NNNN`, over the last tenth of the batches before each was learned.
+-- The images are stripes in noise; the class is the direction of the stripes. The batches are the
+-- same for any number of threads; the order in which they are learned varies. Prints the accuracy
+-- over the last tenth of the batches, each measured before training on it, as the last line:
+-- `accuracy: 0.NNNN`.
 -- short: --batches 60
 require 'dpt'
 local nn, optim = nn, optim
 local threads = require 'threads'
 torch.setdefaulttensortype('torch.FloatTensor')
-threads.serialization('threads.sharedserialize') -- a batch is made anew for each job
+threads.serialization('threads.sharedserialize') -- safe: each job makes a new batch
 
 local cmd = torch.CmdLine()
 cmd:text('Trains a network on pictures that threads make.')
@@ -19,12 +20,12 @@ cmd:option('--batches', 300, 'how many batches are made and learned')
 cmd:option('--seed', 1, 'of the pictures and the first parameters')
 local opt = cmd:parse(arg)
 
--- A class that workers must know before a job that needs it is read: an init function defines it.
+-- A class that workers must know before they read a job that uses it: an init function defines it.
 local function defineStripes()
    torch.setdefaulttensortype('torch.FloatTensor')
    local Stripes = torch.class('Stripes')
    function Stripes:__init(size, classes) self.size, self.classes = size, classes end
-   -- One picture (1, size, size) of a class.
+   -- Returns one image (1, size, size) of a class.
    function Stripes:draw(class)
       local angle, phase = math.pi * class / self.classes, torch.uniform(0, 6)
       local x = torch.range(1, self.size):view(1, -1):expand(self.size, self.size)
