@@ -1,7 +1,7 @@
 --- bench calls: what a training step asks of CUDA, as the emulation counts it
 --
--- Invariant: counts are means of steps after the first ones, which measure, tune and take memory.
--- Fractions go by chance: a stream does not wait for what is known to be over.
+-- Invariant: counts are means over the steps after the first ones, which measure, tune and
+-- allocate. Fractions depend on timing: a stream does not wait for work known to be complete.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, networks = require 'frame', require 'networks'
 local dpt = require 'dpt'
@@ -31,7 +31,7 @@ local counters = {
    function() return tonumber(C.dpt_waits()) end,
 }
 
--- Each network with an input, the rows first, and how many steps are counted.
+-- Each network and its input (rows come first), and the number of steps counted.
 local cases = {
    {'tiny MLP', 10, networks['tiny MLP']},
    {'LSTM', 10, function()
@@ -62,7 +62,7 @@ local function count(steps, make, devices)
    end
    local waits = tonumber(C.dpt_waits())
    cutorch.synchronizeAll()
-   local after = tonumber(C.dpt_waits()) - waits -- those of this line
+   local after = tonumber(C.dpt_waits()) - waits -- less the waits of this line
    for k, counter in ipairs(counters) do
       found[k] = (found[k] + counter() - (k == #counters and after or 0)) / steps
    end

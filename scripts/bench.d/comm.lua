@@ -9,7 +9,7 @@ local N, SIZE, ROUNDS = 3000, 3500, 31
 local count, devices = cutorch.getDeviceCount(), {}
 for i = 1, count do devices[i] = i end
 
--- On each device: one tensor, its parts as views, and as many tensors of their own.
+-- On each device: one tensor, its parts as views, and as many separate tensors.
 local one, views, many = {}, {}, {}
 for i = 1, count do
    cutorch.withDevice(i, function()
@@ -28,11 +28,11 @@ for i = 2, count do
    for k = 1, N do table.insert(otherViews, views[i][k]) end
 end
 
--- Median seconds of each function, in turn, until all devices are done; what it left behind is
--- collected before the next one.
+-- Returns the median seconds of each function, in turn, until all devices are done. Collects
+-- garbage before each.
 local function alternate(...)
    local sides, times = {...}, {}
-   for round = 0, ROUNDS do -- the first one warms up
+   for round = 0, ROUNDS do -- round 0 warms up
       for i, f in ipairs(sides) do
          collectgarbage()
          collectgarbage()

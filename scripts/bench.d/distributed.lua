@@ -1,7 +1,7 @@
 --- bench distributed: allReduce of two ranks against MPI_Allreduce in C and gloo of PyTorch
 --
--- Runs itself as two ranks. In those, dpt and C take turns on the same communicator's ranks; gloo
--- has two processes of its own, before and after. DPT_PEER_PYTHON names a Python with PyTorch.
+-- Runs itself as two ranks. In those, dpt and C take turns on the same communicator; gloo runs in
+-- two separate processes, before and after. DPT_PEER_PYTHON names a Python with PyTorch.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local SIZES = {{'4 KB', 1024, 200}, {'1 MB', 2^18, 20}, {'16 MB', 2^22, 3}, {'64 MB', 2^24, 1}}
@@ -27,7 +27,7 @@ local function rank(peer)
       end, function() c.bench_allreduce(data, count, times) end)
       if me == 0 then print(own / times, its / times) end
    end
-   -- what watching costs while nothing happens, and what recording an operation does
+   -- the cost of watching while nothing happens, and of recording an operation
    local before = c.bench_cpu()
    dptffi.C.dpt_sleep(3)
    local watch = (c.bench_cpu() - before) / 3
@@ -52,11 +52,11 @@ double bench_cpu(void) {
 }
 ]]
 
--- ---- the whole ----
+-- ---- the parent ----
 
 local here = arg[0]:match '^(.*/)' or './'
 
--- Seconds for each size; nil: there is no PyTorch.
+-- Returns the seconds for each size; nil if PyTorch is not installed.
 local function gloo()
    local python = os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3'
    local found = frame.lines(("'%s' %sdistributed_peer.py 2>/dev/null"):format(python, here))

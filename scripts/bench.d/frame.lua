@@ -1,7 +1,7 @@
---- What all benchmarks share: alternating rounds, medians, the table and the last line.
+--- Shared by all benchmarks: alternating rounds, medians, the table and the last line.
 --
--- Invariant: two sides of a ratio are measured alternately in one process, and the median of the
--- rounds counts, so that a slow moment of the machine hits both sides.
+-- Invariant: two sides of a ratio are measured alternately in one process, and the median over the
+-- rounds is used, so that a slow moment of the machine affects both sides.
 local dptffi = require 'dpt.ffi'
 local clock, ffi = dptffi.C.dpt_clock, dptffi.ffi
 
@@ -14,14 +14,14 @@ local function median(list)
 end
 frame.median = median
 
---- Seconds of f(), once.
+--- Returns the seconds of one call of f.
 function frame.time(f)
    local from = clock()
    f()
    return clock() - from
 end
 
---- Runs each side once to warm up, then all of them in turn.
+--- Runs each side once to warm up, then all sides in turn.
 -- @param rounds how often @param ... functions
 -- @return the median seconds of each
 function frame.alternate(rounds, ...)
@@ -48,7 +48,7 @@ local function machine()
       ffi.string(dptffi.C.dpt_version()))
 end
 
---- Prints what is compared: the machine and the peers' versions.
+--- Prints the versions compared, and the machine.
 function frame.head(title, ...)
    print(title)
    print(machine())
@@ -56,7 +56,7 @@ function frame.head(title, ...)
    print()
 end
 
---- Prints rows of cells, columns as wide as they need, the first one to the left.
+--- Prints rows of cells in columns as wide as needed, the first one left-aligned.
 function frame.rows(rows)
    local widths = {}
    for _, row in ipairs(rows) do
@@ -72,8 +72,8 @@ function frame.rows(rows)
    print()
 end
 
---- Writes them into a page of documentation, between the marks of a command; text stands above the
--- table. What stands elsewhere on the page stays.
+--- Writes the rows into a page of documentation, between the marks of a command, with text above
+-- the table. The rest of the page is unchanged.
 function frame.section(path, command, text, rows)
    local first, last = ('<!-- %s -->\n'):format(command), '<!-- end -->'
    local file = assert(io.open(path))
@@ -94,13 +94,13 @@ function frame.section(path, command, text, rows)
    file:close()
 end
 
---- Whether a shell command ends with status 0, which Lua 5.1 and 5.2 tell differently.
+--- Returns true if a shell command exits with status 0, which Lua 5.1 and 5.2 report differently.
 function frame.succeeds(command)
    local status = os.execute(command)
    return status == 0 or status == true
 end
 
---- The lines that a shell command prints, as a list.
+--- Returns the lines that a shell command prints, as a list.
 function frame.lines(command)
    local list, pipe = {}, io.popen(command)
    for line in pipe:lines() do list[#list + 1] = line end
@@ -108,8 +108,8 @@ function frame.lines(command)
    return list
 end
 
---- Compiles C with gcc -O3 and loads it: what a plain loop does on this machine.
--- @param source C text @param declarations what of it is called
+--- Compiles C with gcc -O3 and loads it: the speed of a plain loop on this machine.
+-- @param source C text @param declarations of the functions called
 function frame.c(source, declarations)
    local name = os.tmpname()
    local file = assert(io.open(name .. '.c', 'w'))
@@ -123,7 +123,7 @@ function frame.c(source, declarations)
    return library
 end
 
---- The version that gcc tells.
+--- Returns the version that gcc prints.
 function frame.gcc()
    local pipe = io.popen 'gcc --version'
    local line = pipe:read()

@@ -1,16 +1,16 @@
 --- bench gemm: products of matrices against PyTorch on the CPU, and the kernels that dpt chooses
 --
--- Invariant: both sides take turns, with equally many threads and the same repetitions; medians of
--- the rounds count. A turn begins when the other side's threads have stopped spinning, and with a
--- product that does not count, which wakes its own. The kernels are measured by processes of their
--- own, in turn.
+-- Invariant: both sides take turns, with the same number of threads and repetitions; the medians
+-- over the rounds are used. A turn begins after the other side's threads have stopped spinning,
+-- with an untimed product that wakes its own threads. The kernels are measured by separate
+-- processes, in turn.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, peer = require 'frame', require 'peer'
 local dptffi = require 'dpt.ffi'
 local C, ffi = dptffi.C, dptffi.ffi
 torch.setdefaulttensortype 'torch.FloatTensor'
 
--- The processor's seconds of a product of doubles, 768 x 768, by this process's kernels: the best.
+-- Prints the least CPU seconds of a 768 x 768 product of doubles with this process's kernels.
 if arg[1] == '--768' then
    torch.setnumthreads(1)
    local a, c, best = torch.randn(768, 768):double(), torch.DoubleTensor(768, 768), math.huge
@@ -30,13 +30,13 @@ end
 
 local ROUNDS = tonumber(arg[1]) or 15
 
---- m x k times k x n; which of the two is a transposed view.
+--- A product m x k times k x n, and which operand is a transposed view.
 local shapes = {}
 local function shape(name, m, n, k, ta, tb)
    shapes[#shapes + 1] = {name = name, m = m, n = n, k = k, ta = ta or 0, tb = tb or 0}
 end
 for _, n in ipairs{512, 1024, 2048} do shape(tostring(n), n, n, n) end
---- The three products of a layer with I inputs and O outputs for B rows.
+--- Returns the three products of a layer with I inputs and O outputs for B rows.
 local function layer(name, B, I, O)
    shape(name .. ' forward', B, O, I, 0, 1)
    shape(name .. ' input', B, I, O)
@@ -72,7 +72,7 @@ for line in sys.stdin:
     print(time.perf_counter() - begin, flush=True)
 ]]
 
---- Median seconds of one product, ours and the peer's.
+--- Returns the median seconds of one product, for dpt and the peer.
 local function compare(s, other)
    local a = s.ta == 1 and torch.randn(s.k, s.m):t() or torch.randn(s.m, s.k)
    local b = s.tb == 1 and torch.randn(s.n, s.k):t() or torch.randn(s.k, s.n)
@@ -108,7 +108,7 @@ for threads = 1, 2 do
    end
 end
 
---- The kernels of OpenBLAS that this CPU can run, and dpt's choice.
+--- Measures the kernels of OpenBLAS that this CPU can run, and dpt's choice.
 local speed, peak, isa = ffi.new 'double[1]', ffi.new 'double[1]', ffi.new 'const char *[1]'
 dptffi.lib.blas_speed(speed, peak, isa)
 isa = ffi.string(isa[0])

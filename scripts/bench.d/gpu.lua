@@ -5,7 +5,7 @@ require 'dpt'
 local C = require('dpt.ffi').C
 local here = arg[0]:gsub('[^/]*$', '')
 
--- --small: tiny sizes, on whatever the devices are: shows that this file runs.
+-- --small: tiny sizes, on any devices: shows that this file runs.
 local small = arg[1] == '--small'
 local sizes = small
    and {n = 10000, gemm = 64, batch = 4, plane = 8, steps = 3, hidden = 8, time = 4, net = 4}
@@ -22,8 +22,8 @@ cudnn.benchmark = true
 
 local function cuda(...) return torch.FloatTensor(...):uniform(-1, 1):cuda() end
 
---- The best seconds of one call of f among five rounds of `count` calls. The host is allowed to
--- run ahead within a round, as in training.
+--- Returns the least seconds per call of f over five rounds of `count` calls. The host may run
+-- ahead within a round, as in training.
 local function seconds(f, count)
    for _ = 1, 3 do f() end
    cutorch.synchronize()
@@ -37,7 +37,7 @@ local function seconds(f, count)
    return best
 end
 
---- One training step by optim.sgd, and what it counts.
+--- Returns a training step by optim.sgd, and its counts.
 local function trainer(net, criterion, input, target)
    local params, grads = net:getParameters()
    local state = {learningRate = 1e-3, momentum = 0.9, dampening = 0}
@@ -150,7 +150,7 @@ local function products()
    end
 end
 
---- Rows of gpu_operations.lua; one that fails prints why and costs that row alone.
+--- Adds the rows of gpu_operations.lua; a row that fails prints why and is left out.
 local names = {}
 local function operations()
    for _, entry in ipairs(require 'gpu_operations'(cuda, classes, small and 1000 or 1)) do
@@ -199,7 +199,7 @@ local function steps()
    end
 end
 
---- Seconds of a process that loads dpt and reads one number from the device.
+--- Returns the seconds of a process that loads dpt and reads one number from the device.
 local function startup()
    local root = here .. '../../'
    local line = ("'%sscripts/dpt' -e 'torch.CudaTensor(1):fill(1):sum()'"):format(root)
@@ -213,7 +213,7 @@ for _, part in ipairs{bandwidth, products, operations, steps, startup} do
    cutorch.synchronizeAll()
 end
 
---- PyTorch's seconds by the same names; an empty table where it is not installed.
+--- Returns PyTorch's seconds by the same names; an empty table if PyTorch is not installed.
 local function peer()
    local times, version = {}, 'PyTorch is not installed: no ratios'
    local option = small and '--small' or ''
@@ -235,7 +235,7 @@ local order = {'copy', 'add', 'mul', 'exp', 'sum', 'gemm', 'gemm half', 'convolu
    'language model step', 'start-up'}
 for _, name in ipairs(names) do order[#order + 1] = name end
 
--- What the card does: bytes of its own copy in a second.
+-- The card's bandwidth: bytes per second of a copy within its memory.
 local peak = 2 * 4 * sizes.n / math.min(ours.copy, theirs.copy or math.huge)
 local rows, results = {{'row', 'PyTorch', 'dpt', 'ratio', 'wanted'}}, {}
 for _, row in ipairs{{'copy', 2}, {'add', 3}, {'mul', 2}} do

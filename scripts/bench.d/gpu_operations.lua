@@ -1,19 +1,19 @@
---- What bench gpu measures beyond its own rows: single operations and layers, by name.
+--- Operations and layers that bench gpu measures besides its own rows, by name.
 --
--- Invariant: gpu_peer.py does the same work under the same name; nothing here takes memory within
--- a call. Each entry makes its operands when it is called and returns what is measured.
+-- Invariant: gpu_peer.py does the same work under the same name; no entry allocates within a call.
+-- Each entry allocates its operands when it is called and returns the function to measure.
 
---- The entries {name, f}, in the order in which they are printed.
+--- Returns the entries {name, f}, in the order in which they are printed.
 -- @param cuda makes a device tensor of random numbers between -1 and 1
 -- @param classes makes n random classes from 1 to count: classes(n, count)
--- @param k what sizes are divided by: 1, or more to see that this file runs
+-- @param k divides the sizes: 1, or more to check that this file runs
 return function(cuda, classes, k)
    local list = {}
    local function add(name, make) list[#list + 1] = {name, make} end
    local function size(n) return math.max(1, math.floor(n / k)) end
    local side, wide = size(8192), size(10000)
 
-   --- Forward and backward of a layer, gradients of parameters included.
+   --- Returns forward and backward of a layer, including the gradients of parameters.
    local function layer(net, input)
       net = net:cuda()
       local output = net:forward(input)

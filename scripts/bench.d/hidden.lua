@@ -1,13 +1,14 @@
---- How much of the communication of a training step runs beside its backward pass.
+--- Measures how much of a training step's communication overlaps with its backward pass.
 --
--- Invariant: one step three ways, without communication (noSync), with it beside the backward pass,
--- and with it behind that; what is hidden is the part of the third that the second saves. Ranks
--- meet at the end of each, so that waiting for the slowest is in all three.
+-- Invariant: one step is timed three ways: without communication (noSync), with communication
+-- during the backward pass, and with communication after it. The hidden part is the time that the
+-- second saves over the third. Ranks synchronize at the end of each step, so waiting for the
+-- slowest is in all three.
 local distributed = require 'dpt.distributed'
 local hidden = {}
 
 --- @param net nn.DataParallelTable or nn.DistributedDataParallel
--- @return three functions: none, beside, behind
+-- @return three functions: without communication, during the backward pass, after it
 function hidden.ways(net, input, gradOutput)
    local function step(overlap)
       net.overlap = overlap
@@ -22,7 +23,7 @@ function hidden.ways(net, input, gradOutput)
       function() step(false) end
 end
 
---- The part of 1 that is hidden, by the seconds of the three.
+--- Returns the share of the communication that is hidden (0 to 1), from the seconds of the three.
 function hidden.share(none, beside, behind) return (behind - beside) / (behind - none) end
 
 return hidden

@@ -1,6 +1,6 @@
 --- bench image: pictures decoded, resized, cropped and flipped a second against Pillow's;
 -- resizing on all threads against Torch7's formulas in plain C
-package.path = package.path .. ';' .. arg[0]:match '^.*/' .. '?.lua' -- last: this is an image.lua
+package.path = package.path .. ';' .. arg[0]:match '^.*/' .. '?.lua' -- last: this is image.lua, too
 local frame = require 'frame'
 local peer = require 'peer'
 local image = require 'image'
@@ -15,7 +15,7 @@ if not frame.succeeds(python .. " -c 'import PIL' 2>/dev/null") then
    os.exit(1)
 end
 
--- Pictures of the sizes that ImageNet's have: 500 x 375, with noise as photographs have it.
+-- Images of ImageNet's typical size: 500 x 375, with noise like a photograph's.
 local threads = torch.getnumthreads()
 torch.setnumthreads(1)
 local folder = os.getenv 'DPT_BENCH_FOLDER'
@@ -26,7 +26,7 @@ for i = 1, FILES do
    image.save(paths_[i], i % 2 == 0 and image.hflip(picture) or picture)
 end
 
--- Both end with a 224 x 224 picture of bytes, planes first.
+-- Both sides end with a 224 x 224 image of bytes, channels first.
 local function ours()
    for i = 1, FILES do
       local picture = image.scale(image.load(paths_[i], 3, 'byte'), '^256')
@@ -56,7 +56,7 @@ for _ = 1, ROUNDS do
    its = math.min(its, theirs())
 end
 
--- Resizing alone, floats on all threads: smaller, as a loader does it, and larger.
+-- Resizing alone, floats on all threads: reducing, as a loader does, and enlarging.
 local program = os.tmpname()
 assert(frame.succeeds(("cc -O2 -o '%s' '%s'"):format(program, arg[0]:match '^.*/' .. 'resize.c')))
 torch.setnumthreads(threads)

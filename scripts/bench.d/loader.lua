@@ -1,18 +1,19 @@
 --- bench loader: how much of the time of making batches distributed.loader hides behind the steps
 --
--- Epochs of the same training three ways, in turn: the batch is on the device already, it comes
--- from a loader of two threads, the script's own thread makes it before the step. A batch is made
--- as scripts for pictures do: rows of a data set of bytes, a random crop, half of them mirrored,
--- other brightness and contrast, noise, normalised floats.
+-- Times epochs of the same training three ways, in turn: the batch is already on the device; it
+-- comes from a loader of two threads; the script's own thread makes it before the step. A batch is
+-- made as in image scripts: rows of a data set of bytes, a random crop, half of them mirrored,
+-- random brightness and contrast, noise, normalised floats.
 --
 -- Invariant: the device, the script and each thread of the loader compute with one thread, so that
--- two cores have one for the step and one for batches; a step ends when the device has ended it.
+-- of two cores one runs the step and one makes batches; a step ends when the device has completed
+-- it.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, hidden, networks = require 'frame', require 'hidden', require 'networks'
 local dpt = require 'dpt'
 local distributed = require 'dpt.distributed'
 
--- As many host devices as cores: device 1 computes with one thread.
+-- One host device per core: device 1 computes with one thread.
 dpt.setDevices('host:' .. math.max(2, require('dpt.ffi').C.dpt_cores()))
 torch.setdefaulttensortype 'torch.FloatTensor'
 torch.setnumthreads(1)

@@ -1,7 +1,7 @@
---- The networks of bench training, ranks, overlap, scaling, loader, peers and calls, with an input
--- of a rank's batch, and how they train.
+--- Networks of bench training, ranks, overlap, scaling, loader, peers and calls, each with an input
+-- of one rank's batch, and their training step.
 --
--- Invariant: those of training_peer.py are the same ones; the convolutional ones are not there.
+-- Invariant: they equal those of training_peer.py, which has no convolutional ones.
 local networks = {}
 
 networks['tiny MLP'] = function()
@@ -54,7 +54,8 @@ networks['ResNet-20'] = function(rows)
       torch.randn(rows or 64, 3, 32, 32)
 end
 
---- @return function(input, target): a step of optim.sgd; the device may not have done all of it
+--- @return function(input, target): queues a step of optim.sgd; it may return before the device is
+-- done
 function networks.training(net, state)
    local criterion = nn.ClassNLLCriterion():cuda()
    local params, grads = net:getParameters()
@@ -68,7 +69,7 @@ function networks.training(net, state)
    end
 end
 
---- Three convolutions of images of 32 x 32. @return the network, how many features it has
+--- Three convolutions of 32 x 32 images. @return the network, the number of its features
 function networks.features(channels)
    local net = nn.Sequential()
    net:add(nn.SpatialConvolution(3, 32, 3, 3, 1, 1, 1, 1)):add(nn.ReLU(true))

@@ -5,7 +5,7 @@ local dpt = require 'dpt'
 
 dpt.setDevices 'host:4'
 torch.setdefaulttensortype 'torch.FloatTensor'
-local rows, width, layers, steps = 4, 16, 20, 20 -- of each device: next to nothing to compute
+local rows, width, layers, steps = 4, 16, 20, 20 -- per device: next to nothing to compute
 
 local function network()
    torch.manualSeed(1)
@@ -14,7 +14,7 @@ local function network()
    return net:cuda()
 end
 
--- A function that queues steps on n devices by nn.DataParallelTable.
+-- Returns a function that queues steps on n devices by nn.DataParallelTable.
 local function table(n, threads)
    local net = nn.DataParallelTable(1, true)
    for i = 1, n do net:add(i == 1 and network() or nn.Identity(), i) end
@@ -30,7 +30,7 @@ local function table(n, threads)
    end
 end
 
--- The same in plain steps, without a check, a wait or a number that is read.
+-- Returns the same steps as a plain loop, without checks, waits or numbers read back.
 local function loop(n)
    local nets, p, g, inputs, gradOutputs, there = {}, {}, {}, {}, {}, {}
    local x = torch.randn(n * rows, width):cuda()
@@ -70,8 +70,8 @@ local function loop(n)
    end
 end
 
--- Seconds of the caller for one step, of each side, in turn, once LuaJIT has compiled what they run
--- (that takes some hundreds of steps).
+-- Returns the caller's seconds per step, for each side, in turn, after LuaJIT has compiled the code
+-- (which takes some hundreds of steps).
 local warm, rounds = 20, 40
 local function all(n)
    local times = {{}, {}, {}}

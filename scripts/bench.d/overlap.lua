@@ -1,10 +1,11 @@
 --- bench overlap: how much of the time between devices a backward pass hides, on a 1 GB/s link
 --
--- The same training step three ways, in turn: without communication (noSync), with the reduction
--- beside the backward pass, and with the reduction at its end. The link's time is spent asleep and
--- takes no core from the layers. Profiles of the three, read back from their files, must show the
--- same by the times of what the streams ran. What they show beside it, the part of the reduction's
--- time in which a device computes, is more: sums and copies take cores and memory from the layers.
+-- Times the same training step three ways, in turn: without communication (noSync), with the
+-- reduction during the backward pass, and with the reduction after it. The link's time is spent
+-- asleep, so it takes no core from the layers. Profiles of the three, read back from their files,
+-- must show the same by the times of the streams' work. The profiles also show the part of the
+-- reduction's time in which a device computes, which is larger: sums and copies take cores and
+-- memory bandwidth from the layers.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local hidden = require 'hidden'
@@ -25,7 +26,7 @@ local _, gradients = many:getParameters()
 input = input:cuda()
 local gradOutput = torch.FloatTensor(batch, 10):uniform(-1, 1):cuda()
 
--- The same step with a profile; notes the time from its first item to its last.
+-- Runs the same step with a profile; notes the time from its first item to its last.
 local shown, computing = {{}, {}, {}}, {}
 local path = os.tmpname()
 local function profiled(way, f)

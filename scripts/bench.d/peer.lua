@@ -1,13 +1,13 @@
---- The other side of a benchmark: a process of Python's that takes a step for each line it gets.
+--- Runs a benchmark's peer: a Python process that takes one step for each line it reads.
 --
--- Invariant: the peer waits while this process works, and works while this one waits, so that a
--- slow moment of the machine hits both. The Python is DPT_PEER_PYTHON's, or one that has PyTorch.
+-- Invariant: the peer waits while this process works, and vice versa, so that a slow moment of the
+-- machine affects both. The Python is DPT_PEER_PYTHON's, or one that has PyTorch.
 local frame = require 'frame'
 
 local peer = {}
 
---- The Python that has PyTorch: Debian's package (python3-torch) belongs to /usr/bin/python3. Ends
--- the process where there is none.
+--- Returns the Python that has PyTorch: Debian's package (python3-torch) belongs to
+-- /usr/bin/python3. Ends the process if there is none.
 -- @param bench name of the benchmark @param target as its last line says it
 function peer.python(bench, target)
    for _, name in ipairs{os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3', 'python3'} do
@@ -19,8 +19,8 @@ function peer.python(bench, target)
    os.exit(1)
 end
 
---- Starts a script, which prints its version first, then a line for each that it gets.
--- @return a function that sends a line ('' where it is nil) and returns the number it answers; the
+--- Starts a script, which prints its version first, then a line for each line it reads.
+-- @return a function that sends a line ('' for nil) and returns the number in the reply; the
 -- version
 function peer.start(interpreter, script, arguments)
    local name = os.tmpname()

@@ -3,14 +3,14 @@
 --    scripts/bench peers [--setup] [--avx2] [--eager] [NAME ...]
 --                                             only rows whose names contain a NAME
 --
--- Invariant: both sides run in one process each and take their steps in turn; a round's steps take
--- some 30 ms or one step; the medians of the rounds count. A turn begins when the other side's
--- threads have stopped spinning, and with a step that does not count. Networks run a third time,
--- compiled by torch.compile, but not with --eager, --avx2 (the compiler goes by the machine) or
--- without g++. A row is as wanted by its ratio, or if dpt is at 90 % of the bound
--- (peers/bound.lua). Without names the table becomes its section of docs/performance.md, with the
--- versions and the machine. --setup installs PyTorch into build/peer first; --avx2 lets both sides
--- use no instructions beyond AVX2.
+-- Invariant: each side runs in one process, and they take steps in turn; a round's steps take some
+-- 30 ms or are a single step; the medians over the rounds are used. A turn begins after the other
+-- side's threads have stopped spinning, with an untimed step. Networks run a third time, compiled
+-- by torch.compile, but not with --eager, --avx2 (the compiler uses the machine's full instruction
+-- set) or without g++. A row is ok by its ratio, or if dpt reaches 90 % of the bound
+-- (peers/bound.lua). Without names the table replaces its section of docs/performance.md, with the
+-- versions and the machine. --setup installs PyTorch into build/peer first; --avx2 limits both
+-- sides to AVX2.
 local here = arg[0]:gsub('[^/]*$', '')
 package.path = here .. '?.lua;' .. package.path
 local frame, peer, bound = require 'frame', require 'peer', require 'peers.bound'
@@ -85,16 +85,16 @@ local ask, version = peer.start(environment .. python, assert(io.open(program)):
 local compiles = not options['--eager'] and not options['--avx2']
    and frame.succeeds 'command -v g++ > /dev/null'
 
--- How many steps make up a round.
+-- Returns the number of steps in a round.
 local function count(run)
    local n = 1
    while n < 1e6 and run(n) < SECONDS do n = n * 2 end
    return n
 end
 
---- All sides in turn.
--- @return a list of {median seconds of a step, how far the rounds were apart}: of dpt, of PyTorch
--- and, if it is compiled, of that
+--- Runs all sides in turn.
+-- @return a list of {median seconds of a step, spread of the rounds}: of dpt, of PyTorch and, if it
+-- is compiled, of the compiled network
 local function measure(row, threads)
    torch.setnumthreads(threads)
    local step = row.start()

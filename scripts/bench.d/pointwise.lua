@@ -2,7 +2,7 @@
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 
-local n, side = 10000000, 3162 -- side * side is a little less than n
+local n, side = 10000000, 3162 -- side * side is slightly less than n
 local threads = torch.getnumthreads()
 local plain = frame.c([[
 #include <string.h>
@@ -37,7 +37,7 @@ local function transposed(t) return t:narrow(1, 1, side * side):view(side, side)
 local rt, at, bt = transposed(r), transposed(a), transposed(b)
 local flat = r:narrow(1, 1, side * side):view(side, side)
 
---- name, floats moved for an element, dpt, dpt on transposed operands, a plain C loop
+--- name, floats moved per element, dpt, dpt on transposed operands, a plain C loop
 local operations = {
    {'copy', 2, function() r:copy(a) end, function() flat:copy(at) end,
       function() plain.plain_copy(R, A, n, threads) end},

@@ -1,13 +1,14 @@
 --- bench ranks: allReduce's latency and bandwidth, and what they predict for more ranks
 --
--- Two ranks measure allReduce of 4 KB to 64 MB; latency and seconds a byte are fitted to the
--- relative errors. A ring takes 2 (n - 1) latencies and lets 2 (n - 1) / n of the bytes go by each
--- link, a tree 2 log2 n latencies and twice the bytes; the library takes the faster one. A step
--- takes what one rank computes, and what of the communication the backward pass does not hide: at
--- best the last bucket's (an eighth), at worst all. To check that, 2, 4 and 8 ranks train on a link
--- of DPT_LINK (100MB/s if it is not set) whose time is spent asleep: the ranks share this machine's
--- cores, so what one of n computes is measured with n ranks in noSync, which sends nothing. At last
--- two ranks on a link of 1 GB/s: how much of the communication the backward pass hides.
+-- Two ranks measure allReduce of 4 KB to 64 MB; latency and seconds per byte are fitted to minimize
+-- the relative errors. A ring takes 2 (n - 1) latencies and sends 2 (n - 1) / n of the bytes over
+-- each link, a tree takes 2 log2 n latencies and sends twice the bytes; the library chooses the
+-- faster. A step takes one rank's compute time plus the communication that the backward pass does
+-- not hide: at best the last bucket's (an eighth), at worst all. To check the model, 2, 4 and 8
+-- ranks train on a link of DPT_LINK (default 100MB/s) whose time is spent asleep: the ranks share
+-- this machine's cores, so the compute time of one of n ranks is measured with n ranks in noSync,
+-- which sends nothing. Last, two ranks on a link of 1 GB/s measure how much of the communication
+-- the backward pass hides.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, hidden = require 'frame', require 'hidden'
 local here = arg[0]:match '^(.*/)' or './'
@@ -16,8 +17,8 @@ local ROUNDS, STEPS = 9, 41
 
 -- ---- a rank ----
 
--- Seconds of a step without communication, beside the backward pass and behind it; bytes of
--- gradients.
+-- Prints the seconds of a step without communication, with it during the backward pass and after
+-- it; the bytes of gradients.
 local function steps(name)
    local net, input = require 'networks'[name]()
    net, input = nn.DistributedDataParallel(net:cuda()), input:cuda()
@@ -48,7 +49,7 @@ end
 
 -- ---- the model ----
 
--- Latency and seconds a byte of a straight line with the least relative errors.
+-- Returns latency and seconds per byte of the line with the least relative errors.
 local function fit(points)
    local a, b, c, d, e = 0, 0, 0, 0, 0
    for _, point in ipairs(points) do
@@ -60,7 +61,7 @@ local function fit(points)
    return math.max(0, (d - slope * b) / a), slope
 end
 
--- An allReduce of n ranks; two of them send each byte once, whatever the algorithm.
+-- Returns the seconds of an allReduce of n ranks; two ranks send each byte once with any algorithm.
 local function allReduce(n, bytes, latency, second)
    if n == 1 then return 0 end
    latency = latency / 2
@@ -69,7 +70,7 @@ local function allReduce(n, bytes, latency, second)
    return math.min(ring, tree)
 end
 
--- ---- the whole ----
+-- ---- the parent ----
 
 local function numbers(line)
    local list = {}

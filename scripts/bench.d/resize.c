@@ -1,7 +1,8 @@
 // resize.c: Torch7's bilinear formulas in plain C, one thread, for `scripts/bench image`.
 //
-// Invariant: a row is resized before the columns; smaller is the mean of what a pixel covers,
-// larger is linear between two. Arguments: planes, rows, columns, those of the result, rounds.
+// Invariant: rows are resized before columns; reducing takes the mean of the source pixels covered,
+// enlarging is linear between two. Arguments: planes, rows, columns, rows and columns of the
+// result, rounds.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

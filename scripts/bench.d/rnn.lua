@@ -1,8 +1,8 @@
 --- bench rnn: an LSTM forward and backward against PyTorch on the CPU, on one thread and two
 --
--- Invariant: both sides run in one process each, taken in turn; the peer waits meanwhile. A turn
--- begins when the other side's threads have stopped spinning, and with a step that does not count,
--- which wakes its own. It does what users of either would: module, output, gradient by input and
+-- Invariant: each side runs in one process; they take turns, and one waits while the other runs. A
+-- turn begins after the other side's threads have stopped spinning, with an untimed step that wakes
+-- its own. A step is what users of either library run: module, output, gradients of input and
 -- weights.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, peer = require 'frame', require 'peer'
@@ -12,7 +12,7 @@ local C = require('dpt.ffi').C
 local HIDDEN, STEPS, BATCH, ROUNDS = 256, 32, 32, 31
 local sizes = ('%d %d %d'):format(HIDDEN, STEPS, BATCH)
 
---- A step of PyTorch for each line that comes, its seconds as a line; first its version.
+--- Runs a step of PyTorch for each line read and prints its seconds; prints its version first.
 local script = [[
 import sys, time, torch
 hidden, steps, batch, threads = map(int, sys.argv[1:])

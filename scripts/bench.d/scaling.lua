@@ -1,12 +1,12 @@
 --- bench scaling: training on two host devices against one of one thread, and two such processes
 --
--- Invariant: with the argument `alone` it is one of these processes: half of the batch on one
--- device, for some seconds; it prints images a second.
+-- Invariant: with the argument `alone` it runs as one of these processes: half of the batch on one
+-- device, for some seconds; it prints images per second.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, networks = require 'frame', require 'networks'
 local dpt = require 'dpt'
 
--- As many host devices as cores: each computes with one thread, device 1 alone as well.
+-- One host device per core: each computes with one thread, and device 1 alone does too.
 dpt.setDevices('host:' .. math.max(2, require('dpt.ffi').C.dpt_cores()))
 torch.setdefaulttensortype 'torch.FloatTensor'
 local batch, SECONDS = 64, 2
@@ -17,7 +17,7 @@ local function network()
    return net:add(nn.Linear(count, 10)):add(nn.LogSoftMax()):cuda()
 end
 
---- A function that trains `net` one step and waits until all devices are done.
+--- Returns a function that trains `net` one step and waits until all devices are done.
 local function trainer(net, batch)
    local input = torch.FloatTensor(batch, 3, 32, 32):uniform(-1, 1):cuda()
    local target = torch.FloatTensor(batch):random(1, 10):cuda()
@@ -28,7 +28,7 @@ local function trainer(net, batch)
    end
 end
 
--- Images a second of a function that trains `images` a step.
+-- Returns images per second of a function that trains on `images` per step.
 local function rate(step, images)
    for _ = 1, 3 do step() end
    local steps, seconds = 0, 0
@@ -41,7 +41,7 @@ if arg[1] == 'alone' then
    os.exit(0)
 end
 
--- Images a second of two processes that know nothing of each other.
+-- Returns images per second of two independent processes.
 local function apart()
    local command = ("'%s../dpt' '%s' alone"):format(arg[0]:gsub('[^/]*$', ''), arg[0])
    local pipes, sum = {io.popen(command), io.popen(command)}, 0

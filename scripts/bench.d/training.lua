@@ -1,21 +1,22 @@
 --- bench training: steps of nn.DistributedDataParallel on two ranks against PyTorch's on gloo
 --
 -- Runs itself as two ranks, of one core each, between two runs of training_peer.py, which has two
--- processes of one thread. DPT_PEER_PYTHON names a Python with PyTorch. Before them two ranks
--- train a network with 34 MB of gradients as it is, and two in nn.DistributedDataParallel: what
--- memory the second needs beyond parameters, gradients and what the layers keep.
+-- processes of one thread. DPT_PEER_PYTHON names a Python with PyTorch. Before that, two ranks
+-- train a network with 34 MB of gradients as is, and two in nn.DistributedDataParallel: this
+-- measures the wrapper's memory beyond parameters, gradients and the layers' buffers.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local networks = require 'networks'
 local here = arg[0]:match '^(.*/)' or './'
--- name, steps in a round, how many times as fast as the peer
+-- name, steps per round, wanted ratio to the peer's speed
 local CASES = {{'tiny MLP', 100, 10}, {'VGG-like', 3, 1.3}, {'LSTM', 3, 1.3}}
 local ROUNDS = 7
-local MOST = 512 -- bytes of a device that the wrapper may need
+local MOST = 512 -- device bytes that the wrapper may allocate
 
--- The most bytes of the device in three steps, bytes of gradients, kB that the process has then.
+-- Prints the peak of device bytes in three steps, bytes of gradients, and the process's kB after
+-- them.
 local function memory(wrapped)
-   local first = require('dpt.distributed').rank() == 0 -- both have what connecting takes
+   local first = require('dpt.distributed').rank() == 0 -- both include connecting
    torch.setdefaulttensortype 'torch.FloatTensor'
    local net, input = networks.convolutional(16)
    net, input = net:cuda(), input:cuda()
@@ -28,7 +29,7 @@ local function memory(wrapped)
       net:backward(input, gradOutput)
       cutorch.synchronize()
    end
-   for _ = 1, 2 do step() end -- the first knows no order of buckets
+   for _ = 1, 2 do step() end -- in the first, the order of buckets is unknown
    collectgarbage()
    collectgarbage()
    cutorch.resetPeakMemory(1)
@@ -58,7 +59,7 @@ local function rank()
    end
 end
 
--- The version, and seconds of a step for each network; nil: there is no PyTorch.
+-- Returns the version, and seconds of a step for each network; nil if PyTorch is not installed.
 local function gloo()
    local python = os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3'
    local found = frame.lines(("'%s' %straining_peer.py 2>/dev/null"):format(python, here))

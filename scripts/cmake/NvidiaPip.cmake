@@ -1,5 +1,5 @@
-# NvidiaPip: DPT_NVIDIA_PIP, the folders site-packages/nvidia of the python3 on PATH, where pip put
-# NVIDIA's libraries; looked for once for a build folder.
+# NvidiaPip: DPT_NVIDIA_PIP, the folders site-packages/nvidia of the python3 on PATH, where pip
+# installs NVIDIA's libraries; searched once per build folder.
 if(NOT DEFINED DPT_NVIDIA_PIP)
   set(folders "")
   find_program(DPT_PYTHON3 python3)
@@ -14,9 +14,9 @@ print(';'.join(s.submodule_search_locations) if s else '')"
   mark_as_advanced(DPT_NVIDIA_PIP DPT_PYTHON3)
 endif()
 
-# dpt_find_nvidia(NAME header library soname folder): NAME_INCLUDE_DIR and NAME_LIBRARY from
-# NAME_ROOT (a variable, also of the environment), the toolkit, Debian's places and pip's folders.
-# Pip's packages have libraries under their sonames alone.
+# dpt_find_nvidia(NAME header library soname folder): sets NAME_INCLUDE_DIR and NAME_LIBRARY from
+# NAME_ROOT (a variable, also of the environment), the toolkit, Debian's paths and pip's folders.
+# Pip's packages name libraries by soname only.
 function(dpt_find_nvidia name header library soname folder)
   set(hints ${${name}_ROOT} $ENV{${name}_ROOT} ${CUDAToolkit_INCLUDE_DIRS}
     ${CUDAToolkit_LIBRARY_DIR} ${DPT_NVIDIA_PIP})

@@ -1,8 +1,8 @@
-# cuda.cmake: whether CUDA's plugin is built, and for what.
+# cuda.cmake: decides if CUDA's plugin is built, and for which GPUs.
 #
-# Invariant: with AUTO nothing that is missing or broken stops the build: a line says what it was.
-# The variable DPT_CUDA of the environment is the first value, for builds that others start.
-# Afterwards DPT_CUDA_ON tells, and CUDNN_* and NCCL_* say where those are.
+# Invariant: with AUTO no missing or broken part stops the build: one line names it. The environment
+# variable DPT_CUDA is the initial value, for builds that other scripts start. Sets DPT_CUDA_ON, and
+# the paths CUDNN_* and NCCL_*.
 set(first AUTO)
 if(DEFINED ENV{DPT_CUDA})
   set(first $ENV{DPT_CUDA})
@@ -14,7 +14,7 @@ set(DPT_CUDA_ARCHITECTURES "" CACHE STRING
  GPU that is here, else 90")
 set(DPT_CUDA_ON FALSE)
 
-# Asks for a package; says what is missing.
+# Finds a package; reports it if it is missing.
 function(dpt_cuda_fails what)
   if(DPT_CUDA STREQUAL AUTO)
     message(STATUS "dpt: host devices only: ${what}")
@@ -28,7 +28,7 @@ function(dpt_cuda_look)
     message(STATUS "dpt: host devices only: a sanitizer's build")
     return()
   endif()
-  # CMake looks on PATH and at CUDACXX alone.
+  # CMake searches only PATH and CUDACXX.
   find_program(DPT_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
     PATH_SUFFIXES bin)
   if(NOT DPT_NVCC)

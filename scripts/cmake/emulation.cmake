@@ -1,5 +1,5 @@
-# emulation.cmake: the plugin's sources for the CPU (spec/emulation/README.md), beside libdpt.so,
-# and the tests of what runs them. Only x86-64 has it.
+# emulation.cmake: builds the plugin's sources for the CPU (spec/emulation/README.md), beside
+# libdpt.so, and their tests. x86-64 only.
 enable_language(CXX)
 # emulate(TARGET SOURCE...): adds .cu files to a target of the host's compiler.
 function(emulate target)
@@ -14,12 +14,12 @@ function(emulate target)
   target_include_directories(${target} BEFORE PRIVATE spec/emulation)
   target_include_directories(${target} PRIVATE csrc ${CMAKE_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE DPT_EMULATED)
-  # gnu2: kernels read threadIdx and the like, which are of the thread, at every other step;
-  # integers wrap around, as a GPU's do
-  # a sanitizer's code of the largest kernels takes gcc a minute each unless it may be slow; bad
-  # pointers are AddressSanitizer's
-  # ThreadSanitizer takes fibers for the thread that runs them; its stack of calls would not
-  # return from a fiber
+  # gnu2: kernels read thread-local variables such as threadIdx at every other step; integers wrap
+  # around, as on a GPU
+  # slow: with a sanitizer gcc takes a minute for each of the largest kernels if it optimises;
+  # AddressSanitizer finds bad pointers
+  # ThreadSanitizer attributes a fiber to the thread that runs it; its call stack would not return
+  # from a fiber
   if(DPT_SANITIZE STREQUAL thread)
     set(slow -O0 -Wno-tsan "--param=tsan-instrument-func-entry-exit=0")
   elseif(DPT_SANITIZE)
@@ -38,15 +38,15 @@ target_link_libraries(dpt_emulated PRIVATE ${CMAKE_DL_LIBS})
 set(emulated_sources ${cuda_sources})
 list(FILTER emulated_sources EXCLUDE REGEX csrc/cuda/cudnn/)
 emulate(dpt_emulated ${emulated_sources})
-# With a sanitizer it is most of the build, and only `scripts/test --rest` needs it.
+# With a sanitizer this is most of the build, and only `scripts/test --rest` needs it.
 if(DPT_SANITIZE)
   set_target_properties(dpt_emulated PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
-# what DPT_NCCL may name where devices are emulated
+# for DPT_NCCL, if devices are emulated
 add_library(nccl_fake SHARED spec/emulation/nccl.cpp)
 target_include_directories(nccl_fake PRIVATE spec/emulation csrc)
 set_target_properties(nccl_fake PROPERTIES CXX_STANDARD 17)
-# what is preloaded to present one GPU as two
+# preloaded to present one GPU as two
 add_library(two_gpus SHARED spec/cuda/two_gpus.cpp)
 set_target_properties(two_gpus PROPERTIES CXX_STANDARD 17 CXX_VISIBILITY_PRESET hidden)
 target_link_libraries(two_gpus PRIVATE ${CMAKE_DL_LIBS})
@@ -57,7 +57,7 @@ emulate(library_spec ${CMAKE_SOURCE_DIR}/spec/emulation/library_spec.cu
   ${CMAKE_SOURCE_DIR}/csrc/cuda/library.cu)
 target_link_libraries(library_spec PRIVATE ${CMAKE_DL_LIBS})
 add_test(NAME library_spec COMMAND library_spec)
-# ASan finds what its kernels do wrong, and cannot be combined with TSan.
+# ASan finds errors of the kernels; it cannot be combined with TSan.
 if(NOT DPT_SANITIZE STREQUAL thread)
   target_compile_options(emulation_spec PRIVATE -fsanitize=address -fno-omit-frame-pointer)
   target_link_options(emulation_spec PRIVATE -fsanitize=address)

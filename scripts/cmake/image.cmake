@@ -1,6 +1,6 @@
 # image.cmake: the part image: lua/image and its library.
 #
-# Invariant: it includes and links nothing of dpt, so it is built alone for its rock. A codec whose
+# Invariant: it includes and links nothing of dpt, so its rock builds it alone. A codec whose
 # library is missing is left out.
 file(GLOB image_sources CONFIGURE_DEPENDS csrc/image/*.c)
 list(FILTER image_sources EXCLUDE REGEX "\\.inc\\.c$|(jpeg|png)\\.c$")

@@ -1,11 +1,11 @@
 --- others: the cores that other programs used while the demo trained.
 --
--- Invariant: a function of its text alone, which scripts/demo writes: `cores` with the numbers of
--- the cores that the program may use, the lines `cpu` of /proc/stat before it, `seconds` with its
+-- Invariant: depends only on its text, written by scripts/demo: `cores` with the numbers of the
+-- cores that the program may use, the lines `cpu` of /proc/stat before the run, `seconds` with its
 -- user, system and elapsed time, and the lines `cpu` after it.
 local TICKS = 100 -- of /proc/stat, per second
 
--- Seconds that cores have worked, and those that they have counted, idle time included.
+-- Returns the seconds that cores worked, and the seconds counted, idle time included.
 local function seconds(text, cores)
    local busy, all = 0, 0
    for core, line in text:gmatch 'cpu(%d+)([^\n]*)' do
@@ -19,10 +19,10 @@ local function seconds(text, cores)
    return busy / TICKS, all / TICKS
 end
 
---- Returns how many of a program's cores others used meanwhile, on average, and how many cores it
--- had.
+--- Returns the mean number of a program's cores that other programs used during its run, and the
+-- number of its cores.
 -- @param text as above
--- @return two numbers; nil and the second one on a system that does not count
+-- @return two numbers; nil and the second one on a system without these counters
 return function(text)
    local list, before, user, system, elapsed, after = text:match(
       '^cores (%S+)\n(.-)seconds (%S+) (%S+) (%S+)\n(.*)$')

@@ -1,15 +1,15 @@
---- report: what the demo's runs have shown: a table, a summary, and the page demo.html.
+--- report: prints the demo's results as a table and a summary, and writes the page demo.html.
 --
 --   scripts/dpt scripts/demo.d/report.lua FOLDER DEVICES...
 --
--- FOLDER has of the run on N devices: run.N, what it printed; losses.N, of each epoch; machine.N,
--- which others.lua reads; profile.N.json.
+-- FOLDER has for the run on N devices: run.N, its output; losses.N, of each epoch; machine.N, which
+-- others.lua reads; profile.N.json.
 --
 -- Invariant: it ends with status 1, and without a page, unless all runs have reached the accuracy
 -- below with the same losses.
 local ACCURACY = 0.9 -- each run must reach it
 local DIFFERENCE = 0.02 -- between the losses of runs: rounding differs, and grows over 120 steps
-local NOTABLE = 0.1 -- part of the cores that other programs may use without a word
+local NOTABLE = 0.1 -- part of the cores that other programs may use without being reported
 
 require 'dpt'
 local summary = require 'dpt.profiler.summary'
@@ -46,7 +46,7 @@ for i, r in ipairs(runs) do
 end
 local SPEED_UP = 'speed-up: images/s against those of 1 device of one core'
 
--- The runs during which the machine was busy, in a line; nil if it was not.
+-- Returns a line about the runs during which the machine was busy; nil if there are none.
 local busy = {}
 for _, r in ipairs(runs) do
    if r.others and r.others > NOTABLE * r.cores then

@@ -1,9 +1,9 @@
---- What no program does faster on this machine in the same way, for rows of `bench peers`.
+--- Lower bounds on this machine's time for rows of `bench peers`.
 --
--- Invariant: a bound is measured in the run whose rows it stands beside. A row has `flops` (the
--- products and direct convolutions of a step alone, by the peak of multiply-adds in registers),
--- `moves` (bytes, by memcpy of as many bytes), `reads` (bytes, by a loop that adds them up),
--- `writes` (bytes to a file, by write); what it has is done one after another.
+-- Invariant: a bound is measured in the same run as its rows. A row has `flops` (of the products
+-- and direct convolutions of a step, at the peak rate of multiply-adds in registers), `moves`
+-- (bytes, by memcpy of as many bytes), `reads` (bytes, by a loop that sums them), `writes` (bytes
+-- to a file, by write); the bound is the sum of their times.
 local frame = require 'frame'
 local dptffi = require 'dpt.ffi'
 local ffi, C = dptffi.ffi, dptffi.C
@@ -52,7 +52,7 @@ local function block(name, bytes)
    return memory[name]:data()
 end
 
--- The least of several, since nothing may be faster.
+-- Returns the least of several timings, since the bound must be the fastest.
 local function fastest(rounds, step)
    step()
    local least = math.huge
@@ -74,7 +74,7 @@ local function move(bytes, threads)
 end
 
 local measures = {
-   -- Twice the bytes that memcpy has are moved: so many are read, so many are written.
+   -- memcpy moves twice its bytes: it reads and writes each.
    moves = function(bytes, threads) return move(bytes / 2, threads) end,
    reads = function(bytes, threads)
       local from = ffi.cast('uint64_t *', block('from', bytes))
@@ -89,7 +89,7 @@ local measures = {
    end,
 }
 
--- Of one core, in operations per second.
+-- Returns the peak of one core, in operations per second.
 local function peak()
    return once('peak', function()
       local product, best, set = ffi.new 'double[1]', ffi.new 'double[1]', ffi.new 'const char *[1]'
@@ -98,7 +98,7 @@ local function peak()
    end)
 end
 
---- The seconds that a step of a row takes at least; nil where nothing is known.
+--- Returns the lower bound of a row's step in seconds; nil if nothing is known.
 function bound.seconds(row, threads)
    threads = row.cores or threads
    local least = row.flops and row.flops / (peak() * threads)
@@ -112,7 +112,7 @@ function bound.seconds(row, threads)
    return least
 end
 
---- What memcpy and registers do here, in words.
+--- Describes the measured speed of memcpy and of multiply-adds.
 function bound.words()
    local words = {}
    for _, bytes in ipairs{40e6, 1e9} do

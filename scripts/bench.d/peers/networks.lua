@@ -1,10 +1,10 @@
 --- Rows of `scripts/bench peers` about layers and training; peer.py has PyTorch's side of each.
 --
 -- Invariant: as tensors.lua. A training step is zero, forward, loss, backward and SGD with momentum
--- on the flat parameters. The gradient of the batch is asked for on neither side: here the first
--- layer's gradInput is nil, as scripts of Torch7 say it. With 2 workers nn.DataParallelTable runs
--- two host devices of one core each, and PyTorch's DistributedDataParallel, on gloo, two processes
--- of one thread; the batch is the same.
+-- on the flat parameters. Neither side computes the gradient of the batch: here the first layer's
+-- gradInput is nil, the usual way in Torch7. With 2 workers nn.DataParallelTable runs two host
+-- devices of one core each, and PyTorch's DistributedDataParallel, on gloo, two processes of one
+-- thread; the batch is the same.
 local shared = require 'networks'
 local rows = {}
 
@@ -57,7 +57,7 @@ local networks = {
    end,
 }
 
--- A function that takes a step; what the criterion gets has a row for each target.
+-- Returns a function that takes a step; the criterion's input has a row for each target.
 local function trainer(case)
    local net, criterion, x, y = case.net, case.criterion, case.x, case.y
    local params, gradients = net:getParameters()
@@ -90,15 +90,15 @@ local function add(name, title, asked, threads, start)
    return row
 end
 
--- Operations of the products and convolutions of a step: forward, weights and, but for the first
--- layer, inputs.
+-- Returns the operations of a step's products and convolutions: forward, gradients of weights and,
+-- except for the first layer, gradients of inputs.
 local function linear(rows, ...)
    local sum, sizes = 0, {...}
    for i = 2, #sizes do sum = sum + 2 * rows * sizes[i - 1] * sizes[i] * (i == 2 and 2 or 3) end
    return sum
 end
 
--- A convolution for each {from, to, size, side of the output}.
+-- One convolution for each {from, to, size, side of the output}.
 local function convolved(batch, layers)
    local sum = 0
    for i, l in ipairs(layers) do
@@ -127,8 +127,8 @@ local flops = {
    lstm = 3 * 2 * 1024 * (2 * 1024 * 512 + 256 * 1000),
 }
 
--- Bytes of the parameters that a step moves beside its products: gradients are cleared; SGD reads
--- them, the momentum and the parameters, and writes these two.
+-- Returns the bytes of the parameters that a step moves besides its products: gradients are
+-- cleared; SGD reads them, the momentum and the parameters, and writes the last two.
 local function update(name) return 4 * 6 * networks[name]().net:getParameters():nElement() end
 
 for _, way in ipairs{'forward', 'backward'} do

@@ -1,8 +1,8 @@
 --- Rows of `scripts/bench peers` about tensors; peer.py has PyTorch's side of each by its name.
 --
--- Invariant: a row is {name, title, asked ratio, threads, start} and what bound.lua reads; start()
--- returns a function that takes one step. Both sides compute the same on the same sizes and
--- layouts, into tensors that are there.
+-- Invariant: a row is {name, title, wanted ratio, threads, start} and the fields that bound.lua
+-- reads; start() returns a function that takes one step. Both sides compute the same on the same
+-- sizes and layouts, into allocated tensors.
 local N = 1e7
 local rows = {}
 
