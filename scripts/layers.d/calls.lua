@@ -1,8 +1,8 @@
---- calls: the order of C files by the symbols that they use of each other.
+--- calls: orders C files by the symbols that they use of each other.
 --
 -- Invariant: a use is a symbol that one file's object leaves undefined and another one's defines: a
 -- function that is called or whose address is taken, or a variable. Calls through pointers are not
--- seen. Files are named without csrc/ and .c.
+-- detected. Files are named without csrc/ and .c.
 local calls = {}
 
 local function folderOf(file) return file:match '^[^/]*' end
@@ -30,7 +30,7 @@ function calls.uses(lines)
    return uses
 end
 
---- Returns the files that a file reaches by uses of uses.
+--- Returns the files that a file uses, directly or indirectly.
 -- @param usedBy table: usedBy[FILE][OTHER] is a symbol of OTHER that FILE uses
 local function reachedFrom(file, usedBy)
    local reached = {}
@@ -46,7 +46,7 @@ local function reachedFrom(file, usedBy)
    return reached
 end
 
---- Returns the circles inside folders: largest sets of files each of which reaches all others.
+--- Returns the cycles inside folders: largest sets of files each of which reaches all others.
 -- @return a table: by 'FOLDER: FILE FILE ...' a list of the uses inside, as texts
 function calls.circles(uses)
    local usedBy, reaches, files, circles = {}, {}, {}, {}
@@ -79,7 +79,7 @@ function calls.circles(uses)
    return circles
 end
 
---- Reports what breaks the order.
+--- Reports violations of the order.
 -- @param order table: sees(FOLDER, OTHER), nil or false if a folder may not use the other;
 --    tables, a set of symbols that every file may use; files[FOLDER][FILE], the ranks of a folder's
 --    files

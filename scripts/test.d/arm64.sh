@@ -1,8 +1,8 @@
 #!/bin/sh
 # arm64: builds dpt for ARM64 into build-arm64/; `arm64.sh luajit` runs that architecture's LuaJIT.
 #
-# Invariant: Debian's packages for ARM64 are unpacked into build-arm64/root, with what they depend
-# on; nothing is installed, and the system's own lists of packages stay as they are.
+# Invariant: Debian's packages for ARM64 and their dependencies are unpacked into build-arm64/root;
+# nothing is installed, and the system's package lists are unchanged.
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD/build-arm64/root

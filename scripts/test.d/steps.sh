@@ -1,17 +1,18 @@
 #!/bin/bash
 # steps.sh: the bodies of the steps that CMakeLists.txt lists; `steps.sh NAME` runs one.
 #
-# Invariant: a step needs a clone and the step that its line names. It writes to the build folder
-# that it makes, to a temporary folder $work, to build-steps/NAME (logs, and `counts`: passed,
-# failed, seconds, CPU seconds), to build-steps/failures and build-steps/notes. Steps run beside
-# others, so none may depend on the clock.
+# Invariant: a step needs a clone and the step that its line names. It writes to its own build
+# folder, to a temporary folder $work, to build-steps/NAME (logs, and `counts`: passed, failed,
+# seconds, CPU seconds), to build-steps/failures and build-steps/notes. Steps run in parallel, so
+# none may depend on the clock.
 set -u
 
-# files PATTERN...: files of the repository, also new ones that are not yet committed.
+# files PATTERN...: prints the repository's files, including new ones that are not yet committed.
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
 
-# A report of a sanitizer, and a crash, hang or wrong recorded value, of a spec or of a program that
-# it runs: a second run does not excuse it. The numbers are statuses of a signal or of `timeout`.
+# Matches a report of a sanitizer, and a crash, hang or wrong recorded value, of a spec or of a
+# program that it runs: passing when repeated does not excuse it. The numbers are exit statuses of a
+# signal or of `timeout`.
 sanitizer='[a-z]Sanitizer: ?[A-Za-z]|runtime error: |signal [0-9]'
 serious="$sanitizer|Segmentation fault|core dumped|\<Aborted\>|Bus error|Illegal instruction"
 serious+='|Floating point exception|Alarm clock|Assertion .*failed|assertion failed: |\<hangs?\>'
@@ -38,21 +39,21 @@ $(excerpt "$log")
 again: DPT_SEED=$DPT_SEED ${full:+DPT_TORTURE=full }$(variables)$*" >>"${results%/*}/failures"
 }
 
-# excerpt LOG: the first failures that busted reports, or the end, without colours.
+# excerpt LOG: prints the first failures that busted reports, or the end, without colours.
 excerpt() {
   sed 's/\x1b\[[0-9;]*m//g' "$1" | cut -c1-200 | grep . >"$work/text"
   awk '/^(Failure|Error) ->/ {left = 16} left-- > 0 && n++ < 40' "$work/text" | grep . ||
     tail -16 "$work/text"
 }
 
-# variables: those that the step has set, as a command's prefix.
+# variables: prints the variables that the step has set, as a command's prefix.
 variables() {
   env | sort | comm -13 "$work/env" - | grep -E '^(DPT|LD|OMPI|OPENBLAS|[A-Z]+SAN)_' |
     grep -v '^DPT_SEED=' | sed "s/ /\\\\ /g" | tr '\n' ' '
 }
 
-# excused NAME TITLE LOG PATTERN COMMAND...: runs a test that failed once more, alone, unless a line
-# of its log matches the pattern. If it passes then, records it as unsteady and returns 0.
+# excused NAME TITLE LOG PATTERN COMMAND...: repeats a failed test once, alone, unless a line of its
+# log matches the pattern. If it then passes, records it as unsteady and returns 0.
 excused() {
   local name=$1 title=$2 log=$3 pattern=$4 second=${3%.log}-alone-$((++logs)).log
   shift 4
@@ -60,7 +61,7 @@ excused() {
     note "UNSTEADY $name: $title ($log, alone: $second)"
 }
 
-# note TEXT: a line for the end of the run.
+# note TEXT: adds a line to the end of the run.
 note() { echo "$1" >>"${results%/*}/notes"; }
 
 run_build() { scripts/build build -DDPT_WERROR=ON; }
@@ -80,7 +81,7 @@ none() {
   [ -z "$2" ] || { printf '%s:\n%s\n' "$1" "$2"; tests 0 1; }
 }
 
-# The entries of the repository's top folder.
+# Checks the entries of the repository's top folder.
 top='.busted .ci .clang-format .editorconfig .gitignore .luacheckrc CMakeLists.txt CONTRIBUTING.md
 LICENSE README.md csrc docs examples lua rocks scripts spec'
 
@@ -102,8 +103,8 @@ run_lint() {
 docs/style.md replaces:"$'\n'"$found"
 }
 
-# openings: the comments that a change adds and that open with a word that docs/style.md replaces. A
-# change begins at the upstream branch, or is the last commit.
+# openings: prints the comments that a change adds and that open with a word that docs/style.md
+# replaces. A change begins at the upstream branch, or is the last commit.
 openings() {
   local base
   base=$(git merge-base HEAD '@{upstream}' 2>/dev/null)
@@ -114,7 +115,7 @@ openings() {
         print file ":" line ": " substr($0, 2)}'
 }
 
-# c_tests FOLDER [PATTERN]: the C tests of a build. One that failed a check runs once more.
+# c_tests FOLDER [PATTERN]: runs the C tests of a build. One that failed a check is repeated once.
 c_tests() {
   local run=(ctest --test-dir "$1" --output-on-failure) log bad all name reason before=$failed
   next_log
@@ -139,7 +140,7 @@ c_tests() {
 
 run_ctest() { c_tests build; }
 
-# Asking for too much memory is one of the tests.
+# One test requests too much memory.
 sanitizer_options() {
   export ASAN_OPTIONS=abort_on_error=1:allocator_may_return_null=1:detect_leaks=$1
   export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -152,13 +153,13 @@ run_threads() {
     cmake --build build-thread --target dpt_emulated -- --quiet
 }
 
-# What runs at once; comm_spec and copy_spec delay streams themselves.
+# Tests of concurrency; comm_spec and copy_spec delay streams themselves.
 run_tsan() {
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   c_tests build-thread 'stream|event|alloc|storage|comm|copy|device|worker|trace'
 }
 
-# What csrc/base/lock.h says of mutexes, in every file that can see one.
+# Checks the lock annotations of csrc/base/lock.h in every file that includes it.
 run_thread_safety() {
   local flags
   flags=(-fsyntax-only -std=gnu11 -Icsrc -I/usr/include/luajit-2.1 -DDPT_THREAD_SAFETY
@@ -169,10 +170,10 @@ run_thread_safety() {
     xargs -n 16 -P 2 clang-19 "${flags[@]}"
 }
 
-# dpt_path: puts the source tree on Lua's path.
+# dpt_path: adds the source tree to Lua's path.
 dpt_path() { export LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;${LUA_PATH-;}"; }
 
-# specs_together FILE...: runs busted. A file of which a test failed runs once more.
+# specs_together FILE...: runs busted. A file of which a test failed is repeated once.
 # spec/support/helper.lua writes DPT_SPEC_RECORD.
 runner=(busted) options=()
 specs_together() {
@@ -204,8 +205,9 @@ specs_together() {
   [ "$failed" = "$before" ]
 }
 
-# specs FILE | FOLDER ...: ten files to a process; in one that runs hundreds, collecting garbage,
-# which many specs do, takes half of the time.
+# specs FILE
+# FOLDER ...: runs ten files per process; in one that runs hundreds, collecting garbage, which many
+# specs do, takes half of the time.
 specs() {
   local list i
   dpt_path
@@ -216,7 +218,8 @@ specs() {
   done
 }
 
-# others [PATTERN]: the specs except those of spec/nn, of ranks and of folders like the pattern.
+# others [PATTERN]: prints the specs except those of spec/nn, of ranks and of folders that match
+# PATTERN.
 others() {
   find spec -name '*_spec.lua' |
     grep -vE "^spec/(nn|distributed|torture/(rank|host|job)s_spec${1:+|$1})" | sort
@@ -227,8 +230,8 @@ run_specs_nn() { specs spec/nn; }
 # shellcheck disable=SC2046 # several files, here and below
 run_specs_others() { specs $(others); }
 
-# LuaJIT itself is not instrumented: what it does to memory of ours is seen, its own leaks are not
-# looked for. Specs tagged #noasan limit memory or start programs.
+# LuaJIT itself is not instrumented: its accesses to dpt's memory are checked, its own leaks are
+# not. Specs tagged #noasan limit memory or start programs.
 sanitized_specs() {
   sanitizer_options 0
   export DPT_LIBRARY=$PWD/build-sanitized/libdpt.so
@@ -236,14 +239,14 @@ sanitized_specs() {
   LD_PRELOAD=$(gcc -print-file-name=libasan.so) specs "$@"
 }
 
-# Kernels of csrc/cuda, run by the CPU: under sanitizers, where a kernel costs several times as
-# much, the specs that each call one; the others without.
+# Runs the kernels of csrc/cuda on the CPU: with sanitizers, under which a kernel costs several
+# times as much, the specs that call each kernel; without sanitizers the other specs.
 run_asan_emulated() {
   DPT_DEVICES=emulated:2 sanitized_specs spec/tensor spec/optim spec/nn/[a-z]*_spec.lua
 }
 
-# Eight devices, as many as a spec uses, whose queues are threads and begin some items late; with
-# --full also two, whose kernels run where they are queued, and the specs of asan_emulated.
+# Eight devices, the most that a spec uses, whose queues are threads that delay some items; with
+# --full also two devices, whose kernels run when they are queued, and the specs of asan_emulated.
 emulated() {
   DPT_DEVICES=emulated:8 DPT_EMULATED_ASYNC=1 DPT_EMULATED_DELAY=300 specs "$@"
   [ "$DPT_TORTURE" != full ] || DPT_DEVICES=emulated:2 specs "$@"
@@ -256,7 +259,7 @@ run_emulated_others() {
   DPT_DEVICES=emulated:2 specs spec/device
 }
 
-# Host devices: their streams and memory, and what has no kernel in csrc/cuda.
+# Host devices: their streams and memory, and operations without a kernel in csrc/cuda.
 run_asan_host() {
   sanitized_specs spec/{cudnn,device,file,image,rnn} \
     spec/torture/{devices,errors,image,training}_spec.lua
@@ -267,9 +270,9 @@ run_delay() {
   sanitized_specs spec/{comm,parallel,threads} spec/nn/DataParallelTable_spec.lua
 }
 
-# The order of streams by events, with CUDA's plugin and its kernels: a missing wait is a data race,
-# whether or not the numbers are wrong; a planted one is reported.
-# LuaJIT itself is not instrumented, and shells do not run under that sanitizer.
+# Checks the order of streams by events, with CUDA's plugin and its kernels: a missing wait is a
+# data race, even if the numbers are right; a planted race must be reported.
+# LuaJIT itself is not instrumented, and shells do not run under ThreadSanitizer.
 run_tsan_emulated() {
   local library log
   library=$(gcc -print-file-name=libtsan.so)
@@ -291,8 +294,8 @@ run_tsan_emulated() {
   fi
 }
 
-# A fiftieth of all that --full runs, and the same at every change: what fails was changed. --full
-# draws others.
+# A fiftieth of what --full runs, the same at every change: if it fails, the change is the cause.
+# --full draws different cases.
 run_fuzz() {
   [ "$DPT_TORTURE" = full ] || export DPT_SEED=1
   export DPT_FUZZ=50
@@ -300,7 +303,7 @@ run_fuzz() {
   DPT_DEVICES=emulated:2 sanitized_specs spec/torture/{api,geometry}_spec.lua
 }
 
-# Sums and broadcasts are left to NCCL.
+# NCCL does the sums and broadcasts.
 run_nccl() {
   export DPT_DEVICES=emulated:8 DPT_SPEC_TRANSPORT=nccl DPT_NCCL=$PWD/build/libnccl_fake.so
   specs spec/comm spec/parallel/params spec/nn/DataParallelTable_{spec,tables_spec}.lua
@@ -317,7 +320,7 @@ run_ranks_more() {
 
 run_ranks_asan() { sanitized_specs spec/distributed; }
 
-# A job of LuaJIT's processes does not run under ThreadSanitizer.
+# LuaJIT's job of several processes does not run under ThreadSanitizer.
 run_ranks_tsan() {
   local n
   export TSAN_OPTIONS=halt_on_error=1:exitcode=66:suppressions=$PWD/spec/support/tsan.txt
@@ -329,7 +332,7 @@ run_ranks_tsan() {
   done
 }
 
-# golden [MODE]: the recorded cases, counted.
+# golden [MODE]: runs and counts the recorded cases.
 golden() {
   local output
   output=$(scripts/golden "$@") || tests 0 1
@@ -339,8 +342,8 @@ golden() {
 
 run_golden() { golden && DPT_DEVICES=emulated:2 golden device; }
 
-# Products and their users, and the recorded cases, with the kernel sets of OpenBLAS that a lesser
-# CPU takes: the other steps run the set of this one.
+# Runs products and their users, and the recorded cases, with the kernel sets of OpenBLAS for older
+# CPUs: the other steps run the set of this CPU.
 run_kernels() {
   local set flag isa
   while read -r set flag isa; do
@@ -361,7 +364,7 @@ run_docs() { dpt_path && scripts/docs --check && scripts/docs --html "$work"; }
 
 run_prompt() { dpt_path && specs_together spec/support/prompt.lua; }
 
-# One architecture: that the text compiles without a warning is the same for all.
+# For one architecture: warnings of the compiler are the same for all.
 run_cuda() {
   if ! command -v nvcc >/dev/null && [ ! -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
     note 'cuda: not built, since there is no nvcc'
@@ -372,7 +375,7 @@ run_cuda() {
     cmake --build build-cuda --target libraries_spec -- --quiet && build-cuda/libraries_spec
 }
 
-# Instructions are translated: the tests at a tenth of their counts take minutes.
+# Instructions are emulated: the tests at a tenth of their counts take minutes.
 run_arm64() {
   if [ "$DPT_TORTURE" != full ]; then note 'arm64: not run, only with --full'; return 0; fi
   scripts/setup --full && scripts/test.d/arm64.sh || return 1
@@ -393,13 +396,13 @@ run_startup() {
   [ -z "$cuda" ] || { echo "loaded without a GPU: $cuda"; return 1; }
 }
 
-# Nothing may be lost, and what is still reachable at the end (caches of libraries, thread-local
+# No memory may leak, and the bytes still reachable at exit (caches of libraries, thread-local
 # memory) may not grow with the number of networks. The JIT compiler is off: valgrind cannot follow
-# code that is made at run time.
+# code generated at run time.
 run_leaks() {
   local few many_bytes many=10
   dpt_path
-  at_end() { # NETWORKS: prints the bytes that are still reachable, fails where some are lost
+  at_end() { # NETWORKS: prints the bytes still reachable at exit, fails if any are lost
     DPT_DEVICES=host:2 OMP_NUM_THREADS=1 valgrind --leak-check=full --log-file="$work/valgrind" \
       luajit -joff spec/support/leaks.lua "$1" >&2 || { cat "$work/valgrind" >&2; return 1; }
     if grep -qE '(definitely|indirectly) lost: [1-9]' "$work/valgrind"; then
@@ -414,7 +417,7 @@ run_leaks() {
   [ $((many_bytes - few)) -lt 16384 ]
 }
 
-# expect TEXT COMMAND...: what the command prints in another directory, without Lua's variables.
+# expect TEXT COMMAND...: checks a command's output in another directory, without Lua's variables.
 expect() {
   local wanted=$1 got
   shift
@@ -424,7 +427,7 @@ expect() {
   tests 0 1
 }
 
-# command_works BIN: what an installation's command prints.
+# command_works BIN: checks the output of an installation's command.
 command_works() {
   echo 'print(torch.ones(2, 3):sum(), #arg, arg[1])' >"$work/program.lua"
   expect $'6\t1\tword' "$1/dpt" "$work/program.lua" word
@@ -442,7 +445,7 @@ run_install() {
   command_works "$work/prefix/bin" && has_files "$work/prefix/lua" "$work/prefix/share/doc/dpt"
 }
 
-# has_files LUA DOC: every Lua file is there, and pages and examples.
+# has_files LUA DOC: checks that every Lua file, pages and examples are installed.
 has_files() {
   expect "$(cd lua && find . -name '*.lua' | sort)" \
     sh -c "cd '$1' && find ./dpt ./image -name '*.lua' | sort"
@@ -450,8 +453,8 @@ has_files() {
     ls docs/start.md docs/reference/{README,image}.md examples/digits.lua | wc -l"
 }
 
-# A private tree, as a user's; luarocks builds where the sources are: from a copy, so that this tree
-# stays as it is.
+# A private tree, like a user's. luarocks builds in the source folder, so it builds a copy, and this
+# tree is unchanged.
 run_rock() {
   local tree=$work/tree paths
   mkdir "$tree" "$work/source"
@@ -478,8 +481,8 @@ run_rock() {
     local file = '$work/picture.jpg'
     image.save(file, torch.rand(3, 6, 8)) print(unpack(image.getSize(file):totable()))\" |
     tr '\t' ' '"
-  # packages that depend on Torch7's, on each that has a stand-in: dpt is taken for it, and no
-  # server is asked
+  # packages that depend on Torch7's packages, one for each stand-in: dpt satisfies the dependency,
+  # and no server is contacted
   rock_of lower "'torch >= 7.0', 'nn', 'image', 'tds'" \
     "return function(t) return require('image').hflip(t):sum() + #require('tds').Vec(1, 2) end"
   rock_of upper "'lower', 'cunn', 'optim >= 1.0', $(sed -n "s/^names='\(.*\)'/\1/p" scripts/rocks |
@@ -498,10 +501,10 @@ run_rock() {
   expect $'8\t5' sh -c "$paths && '$tree/bin/dpt' '$work/program.lua'"
 }
 
-# rock_make TREE: what a user types in a package's folder.
+# rock_make TREE: runs the command that a user types in a package's folder.
 rock_make() { luarocks --lua-version 5.1 --tree "$1" --only-server "$work" make; }
 
-# rock_of NAME DEPENDENCIES CODE [BUILD]: a made-up package in $work/NAME.
+# rock_of NAME DEPENDENCIES CODE [BUILD]: creates a made-up package in $work/NAME.
 rock_of() {
   mkdir "$work/$1"
   echo "$3" >"$work/$1/$1.lua"
@@ -514,7 +517,7 @@ build = ${4:-{type = 'builtin', modules = {$1 = '$1.lua'\}\}}
 ROCKSPEC
 }
 
-# rock_by_cmake NAME SOURCES: one that is built as most of Torch7's packages are.
+# rock_by_cmake NAME SOURCES: creates one that is built as most of Torch7's packages are.
 rock_by_cmake() {
   rock_of "$1" "'torch >= 7.0'" 'return function() return nn.Identity():forward(5) end' "{
    type = 'command',
@@ -531,8 +534,8 @@ add_torch_package($1 $2 "\${lua}" "Made up")
 CMAKE
 }
 
-# Unpacked beside the system, so the library is named; what they depend on is what setup installs.
-# Unless DPT_CUDA says so without the plugin, which the step `cuda` builds.
+# Unpacked, not installed, so the library is named; scripts/setup installs the dependencies. Unless
+# DPT_CUDA is set, without the plugin, which the step `cuda` builds.
 run_deb() {
   local root=$work/root list multi package
   multi=$(dpkg-architecture -qDEB_HOST_MULTIARCH) ||
@@ -554,7 +557,7 @@ run_deb() {
   if command -v lintian >/dev/null; then lintian "$work"/packages/*.deb || tests 0 1; fi
 }
 
-# The changes of docs/tour.md in a copy of the tree, with their specs.
+# Applies the changes of docs/tour.md to a copy of the tree and runs their specs.
 run_tour() {
   local tree=$work/tree list
   mkdir "$tree"
@@ -568,7 +571,7 @@ run_tour() {
   done
 }
 
-# An example says in lines "-- short: ARGUMENTS" how it is run here, once for each.
+# The lines "-- short: ARGUMENTS" of an example list its arguments here, one run for each.
 run_examples() {
   local example words
   for example in $(files 'examples/*.lua'); do
@@ -580,7 +583,7 @@ run_examples() {
   done
 }
 
-# run STEP FOLDER: runs a step, whose results go to the folder.
+# run STEP FOLDER: runs a step and writes its results to the folder.
 run() {
   local status cpu
   step=$1 results=$(realpath -m "$2") work=$(mktemp -d ${DPT_STEPS_TMP:+-p "$DPT_STEPS_TMP"})
