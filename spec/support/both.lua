@@ -1,4 +1,4 @@
---- What host memory gives, a device gives too.
+--- Checks that operations on device tensors return the host's results.
 --
 -- both(names, f) calls f(make) twice for every element type: make(x, type) turns a table or a
 -- tensor into one of the element type under test (or the named one) on the host, or on a device. f
@@ -20,7 +20,7 @@ local function maker(name, device)
    end
 end
 
---- Where two tensors differ first, or nil.
+--- Returns the first difference between two tensors, or nil.
 local function difference(want, got, within)
    if want:dim() == 0 or got:dim() == 0 then
       return want:dim() ~= got:dim() and ('%d dimensions, wanted %d'):format(got:dim(), want:dim())
@@ -34,7 +34,7 @@ local function difference(want, got, within)
    local a, b = want:type(kind):contiguous():view(-1), got:type(kind):contiguous():view(-1)
    local apart = a:ne(b)
    if kind == 'torch.DoubleTensor' then
-      apart[torch.cmul(a:ne(a), b:ne(b))] = 0 -- both are no numbers
+      apart[torch.cmul(a:ne(a), b:ne(b))] = 0 -- both are NaN
       if within then apart[torch.le(torch.abs(a - b), torch.abs(a) * within)] = 0 end
    end
    if apart:sum() == 0 then return nil end

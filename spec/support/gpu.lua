@@ -3,10 +3,10 @@ local name = require('dpt').cutorch.getDeviceProperties(1).name
 
 local M = {}
 
---- CUDA's kernels run, on a GPU or by the CPU.
+--- True if CUDA's kernels run, on a GPU or on the CPU.
 M.isCuda = name ~= 'host device'
 
---- The devices are GPUs.
+--- True if the devices are GPUs.
 M.isHere = M.isCuda and name ~= 'emulated device'
 
 return M

@@ -3,14 +3,14 @@ local torch = require 'torch'
 
 local M = {}
 
---- A torch.MemoryFile that holds the bytes, at its beginning.
+--- Returns a torch.MemoryFile that contains the bytes, positioned at the start.
 function M.of(bytes)
    local f = torch.MemoryFile()
    f:writeString(bytes)
    return f:seek(1)
 end
 
---- All that was written to a torch.MemoryFile.
+--- Returns all bytes written to a torch.MemoryFile.
 function M.bytes(f) return f:storage():string():sub(1, -2) end
 
 return M

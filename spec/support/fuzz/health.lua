@@ -1,4 +1,4 @@
---- Whether this process still computes what it should, whatever was called before.
+--- Checks that this process still computes correct results after any earlier calls.
 --
 -- Invariant: tidy() puts back what scripts may change for the whole process; what queued work had
 -- to report is read before it, and no error is raised for ever.

@@ -1,4 +1,4 @@
---- A source of choices that nothing but its seed decides, whatever the code under test draws.
+--- A random source that depends only on its seed, whatever the code under test draws.
 local bit = require 'bit'
 
 --- @param seed a whole number
