@@ -1,8 +1,8 @@
-/* block_reduce.h: what threads of a block make of their values together.
+/* block_reduce.h: reductions of one value per thread across the threads of a block.
  *
- * Invariant: all threads of the block call; which values meet in which order depends on the block's
- * size alone. `shared` holds a value of each warp (along x) or thread (along y), and may be
- * used again by the next call.
+ * Invariant: all threads of the block call. The order of operations depends on the block's size
+ * alone. `shared` holds one value per warp (along x) or per thread (along y), and the next call may
+ * reuse it.
  */
 #ifndef DPT_CUDA_BLOCK_REDUCE_H
 #define DPT_CUDA_BLOCK_REDUCE_H
@@ -15,7 +15,8 @@ struct dpt__larger {
   template <typename T> __device__ T operator()(T a, T b) const { return b > a ? b : a; }
 };
 
-/* Of the threads along x, for each of them: a power of 2; beyond a warp, they are the block. */
+/* Reduces over the threads along x; each of them gets the result. Their number is a power of 2;
+ * beyond a warp, they must be the whole block. */
 template <typename V, typename F>
 __device__ __forceinline__ V dpt__block_reduce_x(V v, F f, V *shared) {
   enum { WARP = 32 };
@@ -23,7 +24,7 @@ __device__ __forceinline__ V dpt__block_reduce_x(V v, F f, V *shared) {
   for (int other = width / 2; other; other /= 2)
     v = f(v, __shfl_xor_sync(0xffffffffu, v, other, width));
   if (threads <= WARP) return v;
-  __syncthreads(); /* what was there has been read */
+  __syncthreads(); /* earlier values have been read */
   if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = v;
   __syncthreads();
   v = shared[0];
@@ -31,7 +32,7 @@ __device__ __forceinline__ V dpt__block_reduce_x(V v, F f, V *shared) {
   return v;
 }
 
-/* Of the threads along y, for each of them. */
+/* Reduces over the threads along y; each of them gets the result. */
 template <typename V, typename F>
 __device__ __forceinline__ V dpt__block_reduce_y(V v, F f, V *shared) {
   int side = (int)blockDim.x, deep = (int)blockDim.y, x = (int)threadIdx.x;

@@ -1,21 +1,21 @@
-/* cells.h: a walk (tensor/walk.h) cut into cells: neighbours that a thread moves at once.
+/* cells.h: divides a walk (tensor/walk.h) into cells: adjacent elements that a thread loads at
+ * once.
  *
- * Invariant: each element of the walk is in one cell. The elements of a cell lie next to each other
- * from an address that one access may have, or are one element (an operand that is expanded along
- * rows). Counts and offsets have 30 bits, so that kernels compute in 32: dpt__each_part cuts walks
- * that are larger.
+ * Invariant: each element of the walk is in one cell. The elements of a cell are contiguous and
+ * aligned for a single access, or are one element (an operand that is expanded along rows). Counts
+ * and offsets fit in 30 bits, so that kernels compute in 32; dpt__each_part splits larger walks.
  */
 #ifndef DPT_CUDA_CELLS_H
 #define DPT_CUDA_CELLS_H
 #include "cuda/element.h"
 #include "cuda/walk.h"
 
-/* Of elements of `bytes` bytes: how many a thread takes, in accesses of 16 bytes at most, and how
- * many are a cell. */
+/* For elements of `bytes` bytes: the number that a thread processes, in accesses of at most 16
+ * bytes, and the number per cell. */
 template <size_t bytes> constexpr int dpt__per_thread = bytes > 4 ? 4 : 8;
 template <size_t bytes> constexpr int dpt__per_cell = bytes > 2 ? 16 / bytes : 8;
 
-/* Quotients of numbers below 2^31 by a product and a shift (Granlund and Montgomery, 1994). */
+/* Divides numbers below 2^31 by a multiplication and a shift (Granlund and Montgomery, 1994). */
 struct dpt__divisor {
   uint32_t size, factor, shift;
   __host__ __device__ __forceinline__ uint32_t quotient(uint32_t x) const {
@@ -33,7 +33,7 @@ static inline dpt__divisor dpt__divisor_of(int64_t size) {
 /* The elements of one cell of one operand. */
 template <typename T, int width> struct alignas(width * sizeof(T)) dpt__cell { T v[width]; };
 
-/* Where a cell is: its offset in each operand; elements low to high - 1 of it exist. */
+/* A cell's offset in each operand; its elements low to high - 1 exist. */
 template <int operands> struct dpt__cell_at {
   uint32_t offset[operands];
   int low, high;
@@ -41,7 +41,7 @@ template <int operands> struct dpt__cell_at {
 
 template <int operands> struct dpt__cells {
   uint32_t count;      /* cells */
-  uint32_t begin, end; /* in a single row: its elements, counted from where cell 0 begins */
+  uint32_t begin, end; /* in a single row: its elements, counted from the start of cell 0 */
   int ndim;
   dpt__divisor size[DPT_MAXDIM];         /* in cells */
   uint32_t stride[operands][DPT_MAXDIM]; /* in elements, from cell to cell */
@@ -66,7 +66,7 @@ template <int operands> struct dpt__cells {
     return at;
   }
 
-  /* A cell of operand k, with `none` where there is no element. */
+  /* Loads a cell of operand k, with `none` in place of elements that do not exist. */
   template <int width, typename T>
   __device__ __forceinline__ dpt__cell<T, width> load(int k, const dpt__cell_at<operands> &at,
                                                       T none) const {
@@ -79,7 +79,7 @@ template <int operands> struct dpt__cells {
       cell.v[i] = i >= at.low && i < at.high ? from[still[k] ? 0 : i] : none;
     return cell;
   }
-  /* To operand 0. */
+  /* Stores a cell in operand 0. */
   template <int width, typename T>
   __device__ __forceinline__ void store(const dpt__cell_at<operands> &at,
                                         const dpt__cell<T, width> &cell) const {
@@ -94,13 +94,14 @@ template <int operands> struct dpt__cells {
   }
 };
 
-/* How many elements before operand k a cell of `width` begins. */
+/* Returns the distance, in elements, of operand k from the last address aligned for a cell of
+ * `width`. */
 static inline int64_t dpt__cell_skew(const dpt__walk &walk, int k, int width) {
   return (int64_t)((uintptr_t)walk.data[k] / (uintptr_t)dpt__width_of(walk.dtype[k])) % width;
 }
 
-/* Whether a walk has cells of `width` elements: one row, of which all operands are as far from
- * such an address, or rows that begin at such addresses. */
+/* Returns true if a walk can be divided into cells of `width` elements: it is one row whose
+ * operands are all equally misaligned, or its rows begin at aligned addresses. */
 static inline bool dpt__cells_fit(const dpt__walk &walk, int width) {
   const int last = walk.ndim - 1;
   if (walk.stride[0][last] != 1 || (last && walk.size[last] % width)) return false;
@@ -114,7 +115,7 @@ static inline bool dpt__cells_fit(const dpt__walk &walk, int width) {
   return true;
 }
 
-/* The cells of a part; width: 1, or one that fits. */
+/* Returns the cells of a part; width is 1, or one that fits. */
 template <int operands> dpt__cells<operands> dpt__cells_of(const dpt__walk &walk, int width) {
   dpt__cells<operands> cells = {};
   const int last = walk.ndim - 1;
@@ -137,8 +138,8 @@ template <int operands> dpt__cells<operands> dpt__cells_of(const dpt__walk &walk
   return cells;
 }
 
-/* f(part) for parts of a walk, one after the other, until one fails; each has the counts and
- * offsets that cells may have. */
+/* Splits a walk into parts whose counts and offsets fit in cells, and calls f(part) for one after
+ * the other until one fails. */
 template <typename F> int dpt__each_part(const dpt__walk &walk, const F &f) {
   const int64_t limit = 1 << 30;
   int64_t reach = dpt__walk_count(&walk), most = 0;
@@ -153,7 +154,7 @@ template <typename F> int dpt__each_part(const dpt__walk &walk, const F &f) {
     if (sum > reach) reach = sum;
   }
   if (reach <= limit) return f(walk);
-  /* Results that lie on each other are written in order, so these are cut along their order. */
+  /* Aliased outputs are written in order, so these walks are split along their first dimension. */
   if (walk.serial)
     for (cut = 0; walk.size[cut] == 1;) cut++;
   dpt__walk part = walk;
@@ -165,7 +166,7 @@ template <typename F> int dpt__each_part(const dpt__walk &walk, const F &f) {
   return dpt__each_part(part, f);
 }
 
-/* Blocks and threads that take `cells` cells each of a part. */
+/* Returns the number of blocks for a part of which a thread processes `each` cells. */
 template <int operands>
 unsigned dpt__cells_blocks(const dpt__walk &walk, const dpt__cells<operands> &cells, int each) {
   return dpt__walk_blocks(&walk, (cells.count + (int64_t)each - 1) / each);

@@ -1,10 +1,9 @@
 /* cublas.h: cuBLAS: its functions, and a handle for each native stream.
  *
- * Invariant: a handle is made at its native stream's first product and used by its native stream's
- * thread alone, so nothing locks. It has a workspace of its own for as long as the native stream
- * lives, so that products of several queues never share one (and have the same bits every time) and
- * recorded graphs find it where it was. Scalars are read from host memory when a function is
- * called.
+ * Invariant: a handle is created at its native stream's first product and is used by that stream's
+ * thread alone, so nothing locks. Each has a workspace that lives as long as the native stream: the
+ * products of several queues never share one (and so have the same bits every time), and recorded
+ * graphs find it at the same address. Scalars are read from host memory when a function is called.
  */
 #ifndef DPT_CUDA_CUBLAS_H
 #define DPT_CUDA_CUBLAS_H
@@ -23,10 +22,10 @@ struct dpt__cublas {
   cublasHandle_t handle;
 };
 
-/* For the running kernel: its native stream's handle. */
+/* Returns the native stream's handle for the running kernel; creates it at the first call. */
 int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas);
 
-/* 0, or an error message that names the call. */
+/* Returns 0, or raises an error that names the call. */
 int dpt__cublas_status(cublasStatus_t status, const char *call);
 #define DPT__CUBLAS(call)                                                                          \
   do {                                                                                             \

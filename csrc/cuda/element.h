@@ -1,7 +1,7 @@
-/* element.h: element types in CUDA kernels: what is stored, what is computed with, conversions.
+/* element.h: element types in CUDA kernels: storage types, compute types, conversions.
  *
- * Invariant: conversions have the bits of the host's: integers truncate by way of 32 bits
- * (64 for i64), as x86 does; halves round once.
+ * Invariant: conversions have the same bits as the host's: integers truncate through 32 bits (64
+ * for i64), as x86 does; halves round once.
  */
 #ifndef DPT_CUDA_ELEMENT_H
 #define DPT_CUDA_ELEMENT_H
@@ -17,7 +17,7 @@ extern "C" {
   X(DPT_I16, int16_t)                                                                              \
   X(DPT_I32, int32_t) X(DPT_I64, int64_t) X(DPT_F16, __half) X(DPT_F32, float) X(DPT_F64, double)
 
-template <typename T> struct dpt__wide { /* what a kernel computes with */
+template <typename T> struct dpt__wide { /* the type that a kernel computes with */
   typedef T type;
 };
 template <> struct dpt__wide<__half> { typedef float type; };
@@ -29,7 +29,7 @@ template <> struct dpt__is_real_type<double> { static const bool value = true; }
 template <typename T> __device__ __forceinline__ T dpt__load(T x) { return x; }
 __device__ __forceinline__ float dpt__load(__half x) { return __half2float(x); }
 
-/* to = from, for any two of the types that dpt__load returns. */
+/* Converts between any two of the types that dpt__load returns. */
 template <typename To> struct dpt__store {
   template <typename From> static __host__ __device__ __forceinline__ To from(From x) {
     return (To)x;
@@ -61,7 +61,7 @@ template <> struct dpt__store<__half> {
   static __host__ __device__ __forceinline__ __half from(double x) { return __double2half(x); }
 };
 
-/* Bytes of an element. */
+/* Returns the bytes of an element. */
 static __host__ __device__ inline int dpt__width_of(int dtype) {
   return dtype <= DPT_I8                        ? 1
          : dtype == DPT_I16 || dtype == DPT_F16 ? 2
@@ -69,7 +69,7 @@ static __host__ __device__ inline int dpt__width_of(int dtype) {
                                                 : 8;
 }
 
-/* What sums of a type accumulate in: reals in double, integers modulo 2^64. */
+/* The accumulator of a type's sums: double for reals, integers modulo 2^64. */
 template <bool real> struct dpt__wide_sum { typedef double type; };
 template <> struct dpt__wide_sum<false> { typedef uint64_t type; };
 template <typename T>
@@ -79,13 +79,14 @@ using dpt__sum_of =
 template <typename T> __device__ __forceinline__ dpt__sum_of<T> dpt__widen(T x) {
   return (dpt__sum_of<T>)dpt__load(x);
 }
-/* A sum as an element. */
+/* Converts a sum to an element. */
 template <typename T> __device__ __forceinline__ T dpt__narrow(dpt__sum_of<T> x) {
   return dpt__store<T>::from(x);
 }
 
-/* f(an element of that type), which returns a status: `[&](auto zero) { typedef decltype(zero) T;
- * ... }` is a kernel's way from a number to a type. dpt__of_real: of float and double alone. */
+/* Calls f(an element of that type), which returns a status: `[&](auto zero) { typedef
+ * decltype(zero) T; ... }` is how kernels turn a type's number into the type. dpt__of_real: float
+ * and double only. */
 template <typename F> int dpt__of_type(int dtype, F f) {
   switch (dtype) {
 #define X(id, type)                                                                                \
@@ -102,7 +103,7 @@ template <typename F> int dpt__of_real(int dtype, F f) {
   return dpt__cuda_fail("a kernel for float and double was called with element type %d", dtype);
 }
 
-/* The same with an unsigned number of so many bytes, for what moves elements as they are. */
+/* Calls f(an unsigned integer of `width` bytes), for kernels that move elements unchanged. */
 template <typename F> int dpt__of_width(int width, F f) {
   switch (width) {
   case 1:
@@ -115,7 +116,7 @@ template <typename F> int dpt__of_width(int width, F f) {
     return f(uint64_t());
   }
 }
-/* A number as the bits of an element, on the host. */
+/* Returns a number as the bits of an element, on the host. */
 template <typename U> U dpt__bits_of_number(int dtype, double value) {
   double element = 0;
   U bits;

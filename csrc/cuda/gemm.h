@@ -6,7 +6,8 @@ extern "C" {
 #include "ops/blas.h"
 }
 
-/* Every element is added up in one order, whatever is around it; any type, any strides. */
+/* Sums each element's products in a fixed order, wherever it is in the matrix; any type, any
+ * strides. */
 int dpt__cuda_gemm_ordered(dpt__context *context, const dpt__gemm_args *g);
 
 #endif

@@ -1,19 +1,19 @@
-/* group.h: keeps calls that wait for GPUs apart from launches of NCCL on several of them.
+/* group.h: separates calls that wait for GPUs from launches of NCCL on several of them.
  *
- * Invariant: while a group of collectives is launched on several devices of this process, none of
- * cudaFree, cudaHostAlloc and cudaFreeHost runs. They wait for kernels of their device and its
- * peers, and the driver may launch nothing meanwhile: the kernel of device 1 would wait for that of
- * device 2, which is not launched before the call returns. A call that lasts for 5 s, as it does if
- * a kernel hangs, is not waited for any longer.
+ * Invariant: while a group of collectives is launched on several devices of this process, no
+ * cudaFree, cudaHostAlloc or cudaFreeHost runs. These wait for kernels of their device and its
+ * peers, and until they return the driver may launch nothing: a deadlock, since device 1's kernel
+ * would wait for device 2's, which is not launched before the call returns. A launch waits for such
+ * a call for 5 s at most; a call takes longer if a kernel hangs.
  */
 #ifndef DPT_CUDA_GROUP_H
 #define DPT_CUDA_GROUP_H
 
-/* From the first call of a group until all of its kernels are in their streams. */
+/* Bracket a group, from its first call until all its kernels are in their streams. */
 void dpt__group_begin(void);
 void dpt__group_end(void);
 
-/* While it lives, no group is launched. Its thread must not begin one. */
+/* Blocks launches of groups during its lifetime. Its thread must not begin one. */
 struct dpt__apart_from_groups {
   dpt__apart_from_groups();
   ~dpt__apart_from_groups();

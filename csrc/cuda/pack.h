@@ -1,7 +1,7 @@
-/* pack.h: a few neighbouring elements at once, in accesses of 16 bytes where addresses allow it.
+/* pack.h: loads and stores of adjacent elements, in accesses of 16 bytes where alignment allows it.
  *
- * Invariant: whoever passes `whole` has seen that the address is a multiple of the pack's size and
- * that all its elements exist.
+ * Invariant: a caller that passes `whole` has checked that the address is aligned to the pack's
+ * size and that all its elements exist.
  */
 #ifndef DPT_CUDA_PACK_H
 #define DPT_CUDA_PACK_H
@@ -11,12 +11,12 @@ enum { DPT__PACK = 4 };
 
 template <typename T> struct alignas(DPT__PACK * sizeof(T)) dpt__pack { T v[DPT__PACK]; };
 
-/* Whether packs of T may start at p; NULL is not read. */
+/* Returns true if packs of T may start at p; does not dereference p. */
 template <typename T> static inline bool dpt__packs_at(const void *p) {
   return (uintptr_t)p % sizeof(dpt__pack<T>) == 0;
 }
 
-/* n elements from `from` on; those beyond n become `fill`. */
+/* Loads n elements from `from` on; elements beyond n are `fill`. */
 template <typename T>
 __device__ __forceinline__ dpt__pack<T> dpt__pack_load(const T *from, int n, bool whole,
                                                        T fill = T()) {
@@ -36,7 +36,7 @@ __device__ __forceinline__ void dpt__pack_store(T *to, const dpt__pack<T> &pack,
     if (i < n) to[i] = pack.v[i];
 }
 
-/* Elements first .. first + n - 1 of some vectors. */
+/* Elements first to first + n - 1 of one or more vectors. */
 struct dpt__pack_at {
   int64_t first;
   int n;
@@ -49,7 +49,7 @@ struct dpt__pack_at {
   }
 };
 
-/* body(at) for the running thread's packs of `count` elements. */
+/* Calls body(at) for each pack of `count` elements that the running thread processes. */
 template <typename Body>
 __device__ __forceinline__ void dpt__each_pack(int64_t count, bool packs, Body body) {
   const int64_t step = dpt__grid_threads<int64_t>() * DPT__PACK;

@@ -1,27 +1,27 @@
-/* sums.h: one number, or two, that are sums over everything.
+/* sums.h: sums over a whole operand, one or several at once.
  *
- * Invariant: sums are made in double; which thread adds what, and in which order parts are joined,
- * depends on the size of the work alone, so the same call has the same bits. Work that one block
- * can do takes one launch, more takes two.
+ * Invariant: sums accumulate in double. The elements that a thread adds, and the order in which
+ * partial sums are joined, depend on the size of the work alone, so the same call has the same
+ * bits. Work that fits one block needs one launch, other work two.
  *
  * A sum is a plain struct F with F::SUMS numbers:
- *   add(sum)     what this thread of the grid contributes; all threads of a block return together
- *   finish(sum)  one thread writes the results of the sums
+ *   add(sum)     adds this thread's contribution; all threads of a block return together
+ *   finish(sum)  writes the results, from one thread
  */
 #ifndef DPT_CUDA_SUMS_H
 #define DPT_CUDA_SUMS_H
 #include "cuda/cuda.h"
 
 constexpr unsigned DPT__SUM_THREADS = 256, DPT__SUM_BLOCKS = 1024;
-constexpr int64_t DPT__SUM_ALONE = 4096; /* threads' work that one block does, most often */
+constexpr int64_t DPT__SUM_ALONE = 4096; /* threads' work that one block does, by default */
 
-/* Of a whole warp, in its lane 0. */
+/* Sums over a warp; lane 0 gets the result. */
 __device__ __forceinline__ double dpt__warp_sum(double v) {
   for (int other = 16; other; other /= 2) v += __shfl_down_sync(0xffffffffu, v, other);
   return v;
 }
 
-/* Of a block of DPT__SUM_THREADS, in its thread 0. */
+/* Sums over a block of DPT__SUM_THREADS; thread 0 gets the results. */
 template <int sums> __device__ __forceinline__ void dpt__block_sum(double *sum) {
   __shared__ double warps[sums][DPT__SUM_THREADS / 32];
   int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -57,7 +57,7 @@ template <typename F> __global__ void dpt__sum_end(F f, const double *parts, uns
   if (threadIdx.x == 0) f.finish(sum);
 }
 
-/* How many blocks for work that is worth that many threads, of which one block does `alone`. */
+/* Returns the number of blocks for `work` threads' work; one block does up to `alone`. */
 static inline unsigned dpt__sum_blocks(int64_t work, int64_t alone = DPT__SUM_ALONE) {
   if (work <= alone) return 1;
   int64_t blocks = (work + DPT__SUM_THREADS - 1) / DPT__SUM_THREADS;

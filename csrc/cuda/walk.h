@@ -1,8 +1,8 @@
-/* walk.h: a thread's elements of a walk (tensor/walk.h), or its slice (ops/slices.h).
+/* walk.h: addresses of a thread's elements of a walk (tensor/walk.h) or of its slice
+ * (ops/slices.h).
  *
- * Invariant: element i of a walk is at its offset of operand k. What takes several at once, in
- * accesses of up to 16 bytes, is in cells.h and pack.h. Results that lie on each other are
- * written in order, by one thread.
+ * Invariant: element i of a walk is at its offset in operand k. cells.h and pack.h access several
+ * elements at once, with up to 16 bytes. Aliased outputs are written in order, by one thread.
  */
 #ifndef DPT_CUDA_WALK_H
 #define DPT_CUDA_WALK_H
@@ -13,8 +13,8 @@ extern "C" {
 
 enum { DPT__BLOCK = 256 };
 
-/* The offset in elements of element i of a walk, or of slice i, for `operands` operands. Index is
- * as wide as the number of elements needs. */
+/* Computes the offset, in elements, of element i of a walk or of slice i, for `operands` operands.
+ * Index is wide enough for the number of elements. */
 template <typename Index, int operands, typename Shape>
 __device__ __forceinline__ void dpt__offsets(const Shape &shape, Index i, int64_t *offset) {
   for (int k = 0; k < operands; k++) offset[k] = 0;
@@ -32,14 +32,14 @@ static inline bool dpt__walk_is_dense(const dpt__walk *walk) {
   return true;
 }
 
-/* Blocks for count threads' work. */
+/* Returns the number of blocks for `count` threads. */
 static inline unsigned dpt__blocks(int64_t count) {
   int64_t blocks = (count + DPT__BLOCK - 1) / DPT__BLOCK;
   return (unsigned)(blocks < 1 << 30 ? blocks : 1 << 30);
 }
 
-/* The number of the running thread, of a launch of dpt__blocks(count) blocks, and how many there
- * are in the grid. */
+/* Return the running thread's index in a launch of dpt__blocks(count) blocks, and the number of
+ * threads in the grid. */
 template <typename Index> __device__ __forceinline__ Index dpt__thread() {
   return (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
 }
@@ -47,7 +47,7 @@ template <typename Index> __device__ __forceinline__ Index dpt__grid_threads() {
   return (Index)gridDim.x * (Index)blockDim.x;
 }
 
-/* Blocks and threads of a walk with an element for each thread. */
+/* Return the blocks and threads of a walk with one thread per element. */
 static inline unsigned dpt__walk_blocks(const dpt__walk *walk, int64_t count) {
   return walk->serial ? 1 : dpt__blocks(count);
 }
@@ -55,7 +55,7 @@ static inline unsigned dpt__walk_threads(const dpt__walk *walk) {
   return walk->serial ? 1 : DPT__BLOCK;
 }
 
-/* to = from, of one type and ndim sizes (convert.cu). */
+/* Copies between tensors of one type and ndim sizes (convert.cu). */
 int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *size, void *to,
                    const int64_t *to_stride, const void *from, const int64_t *from_stride);
 
