@@ -1,4 +1,4 @@
-/* backend.cu: the table behind device/backend.h; statuses of CUDA's calls as messages.
+/* backend.cu: the backend's table for device/backend.h; messages for CUDA's statuses.
  *
  * Invariant: one symbol is exported, dpt_backend.
  */
@@ -12,7 +12,8 @@
 
 const dpt__services *dpt__cuda_services;
 
-/* Errors after which CUDA rejects all further work of the process (driver_types.h says which). */
+/* Returns true for errors after which CUDA rejects all further work of the process (listed in
+ * driver_types.h). */
 static bool backend_is_lasting(cudaError_t error) {
   switch (error) {
   case cudaErrorECCUncorrectable:
@@ -34,7 +35,7 @@ static bool backend_is_lasting(cudaError_t error) {
   }
 }
 
-static std::atomic<bool> lost; /* such an error was met */
+static std::atomic<bool> lost; /* such an error has occurred */
 
 static int backend_lost(void) { return lost; }
 
@@ -43,7 +44,7 @@ int dpt__cuda_status(cudaError_t error, const char *call) {
   char name[64];
   size_t length = strcspn(call, "(");
   snprintf(name, sizeof name, "%.*s", (int)length, call);
-  (void)cudaGetLastError(); /* libraries look at it after their launches */
+  (void)cudaGetLastError(); /* libraries check the last error after their launches */
   const char *after = "";
   if (backend_is_lasting(error)) {
     lost = true;
@@ -93,7 +94,7 @@ namespace emulation {
 void plant(dpt__backend *backend); /* spec/emulation/planted.cpp */
 }
 
-/* A kernel of the host's, which works at once, after what is queued: no graph can have it. */
+/* Runs a host kernel, after all queued work and synchronously: a graph cannot record it. */
 template <int kernel> static int borrowed(dpt__context *context, const void *args) {
   if (!context->measures) {
     if (dpt__native_stream_of(context)->captures)
@@ -114,7 +115,7 @@ dpt_backend(int abi, const dpt__services *services) {
     return NULL;
   }
 #ifdef DPT_EMULATED
-  backend = *services->host; /* its kernels stand in for what is not written here */
+  backend = *services->host; /* the host's kernels stand in for those not written here */
 #define DPT_KERNEL(kernel, why)                                                                    \
   backend.kernels[DPT__KERNEL_##kernel] = borrowed<DPT__KERNEL_##kernel>;
 #include "device/kernels.def"

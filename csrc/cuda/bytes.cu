@@ -1,4 +1,4 @@
-/* bytes.cu: copies of plain bytes: within a device, between devices, from and to host memory. */
+/* bytes.cu: copies bytes: within a device, between devices, from and to host memory. */
 #include "cuda/cuda.h"
 extern "C" {
 #include "device/bytes.h"

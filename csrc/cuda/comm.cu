@@ -1,8 +1,8 @@
 /* comm.cu: sums over devices.
  *
  * Invariant: every element is summed in the order of its sources, in the wide accumulator of its
- * type, and rounded once; so the bits do not depend on how the work is cut. A launch takes at most
- * 4 KB of parameters: long lists of runs are several launches.
+ * type, and rounded once, so the bits do not depend on how the work is split. A launch has at most
+ * 4 KB of parameters; longer lists of runs need several launches.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"
@@ -19,7 +19,7 @@ template <int words> struct runs {
   dpt__word word[words]; /* (blocks along y, 2 + sources) */
 };
 
-/* Row y of blocks has run y: in vectors of 16 bytes where all of its addresses allow it. */
+/* Sums run y in row y of blocks, in vectors of 16 bytes if all its addresses are aligned. */
 template <typename T, int words> __global__ void sum_runs(runs<words> g) {
   typedef dpt__sum_of<T> A;
   enum { PER = 16 / sizeof(T) };
@@ -52,7 +52,7 @@ template <typename T, int words> __global__ void sum_runs(runs<words> g) {
   }
 }
 
-/* `count` runs from word[0] on. */
+/* Launches `count` runs, from word[0] on. */
 template <typename T, int words>
 int launch(dpt__context *context, int sources, const dpt__word *word, int64_t count) {
   runs<words> g;

@@ -1,6 +1,7 @@
-/* convert.cu: copies with conversion, and filling.
+/* convert.cu: copies with conversion, and fills.
  *
- * Invariant: a copy between equal types moves bits by their width, whatever they mean.
+ * Invariant: a copy between equal types moves elements of that width bit by bit, without
+ * interpreting them.
  */
 #include "cuda/cells.h"
 extern "C" {

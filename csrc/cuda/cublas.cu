@@ -1,4 +1,4 @@
-/* cublas.cu: opens cuBLAS, makes handles (cublas.h has the rules). */
+/* cublas.cu: opens cuBLAS and creates handles (the rules are in cublas.h). */
 #include "cuda/cublas.h"
 
 #include "cuda/group.h"
@@ -31,25 +31,25 @@ dpt__library library = {"cuBLAS",
                         take,
                         PTHREAD_MUTEX_INITIALIZER};
 
-/* What NVIDIA recommends for Hopper, and enough for those before. */
+/* NVIDIA's recommendation for Hopper, and enough for older GPUs. */
 enum : size_t { WORKSPACE = 32 << 20 };
 
 int create(cublasHandle_t *handle) {
-  dpt__apart_from_groups apart; /* it takes and gives back memory */
+  dpt__apart_from_groups apart; /* cublasCreate allocates and frees memory */
   DPT__CUBLAS(functions.cublasCreate_v2(handle));
   return 0;
 }
 
-/* The handle and the workspace are the caller's, also if this fails. */
+/* The caller owns the handle and the workspace, even if this fails. */
 int prepare(dpt__context *context, cublasHandle_t *handle, void **workspace) {
   if (dpt__library_open(&library) || create(handle)) return 1;
   if (context->backend->memory_alloc(context->unit, WORKSPACE, workspace)) return 1;
   if (!*workspace)
     return dpt__cuda_fail("out of memory: %zu bytes wanted as cuBLAS's workspace", WORKSPACE);
-  /* the stream comes first: setting it takes the workspace away */
+  /* set the stream first: cublasSetStream resets the workspace */
   DPT__CUBLAS(functions.cublasSetStream_v2(*handle, dpt__native_stream_of(context)->stream));
   DPT__CUBLAS(functions.cublasSetWorkspace_v2(*handle, *workspace, WORKSPACE));
-  /* halves are added up as floats, also where a sum is cut into parts */
+  /* halves accumulate in float, also in split-K */
   int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
   DPT__CUBLAS(functions.cublasSetMathMode(*handle, (cublasMath_t)math));
   return 0;
@@ -60,7 +60,7 @@ int make(dpt__context *context) {
   void *workspace = NULL;
   int failed = prepare(context, &handle, &workspace);
   if (!failed) dpt__native_stream_of(context)->cublas = handle;
-  /* the first failure is the one to report */
+  /* report the first failure only */
   if (failed && handle) (void)functions.cublasDestroy_v2(handle);
   if (failed && workspace) context->backend->memory_free(context->unit, workspace, WORKSPACE);
   return failed;

@@ -1,4 +1,4 @@
-/* delay.cu: kernels that spin before others (delay.h). */
+/* delay.cu: queues kernels that spin before others (delay.h). */
 #include "cuda/delay.h"
 
 #include <chrono>

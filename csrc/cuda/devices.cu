@@ -1,6 +1,6 @@
-/* devices.cu: the GPUs of this machine, their memory, and who reaches whose.
+/* devices.cu: the GPUs of this machine, their memory, and access between peers.
  *
- * Invariant: every call that may make a context is made on a device that the process uses
+ * Invariant: every call that may create a context is made on a device that the process uses
  * (visit.cu).
  */
 #include "cuda/cuda.h"
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <mutex>
 
-/* ---- what there is ---- */
+/* ---- devices and versions ---- */
 
 static int devices_version_message(const char *why) {
   int runtime = 0, driver = 0;
@@ -41,7 +41,7 @@ static int devices_versions(int *runtime, int *driver) {
   return 0;
 }
 
-/* A copy of the device's name that lives as long as the process. */
+/* Returns a copy of the device's name that lives as long as the process. */
 static const char *devices_name(int index, const char *name) {
   static std::mutex lock;
   static char *names[DPT__MOST_GPUS];
@@ -72,7 +72,7 @@ static int devices_properties(int index, dpt_device_info *info, int64_t *memory)
   info->block_shared = (int64_t)p.sharedMemPerBlock;
   info->texture_alignment = (int64_t)p.textureAlignment;
   info->constant = (int64_t)p.totalConstMem;
-  /* what CUDA 13 lists beside the rest */
+  /* attributes that CUDA 13 removed from cudaDeviceProp */
   DPT__CUDA(cudaDeviceGetAttribute(&info->clock, cudaDevAttrClockRate, index));
   DPT__CUDA(cudaDeviceGetAttribute(&info->overlap, cudaDevAttrGpuOverlap, index));
   DPT__CUDA(cudaDeviceGetAttribute(&info->timeout, cudaDevAttrKernelExecTimeout, index));
@@ -94,12 +94,12 @@ static int memory_left(int index, int64_t *bytes) {
   return 0;
 }
 
-/* Of a call for memory: 0 and NULL if there is none. */
+/* Handles the status of an allocation: returns 0 and sets *p to NULL if memory is exhausted. */
 static int devices_allocated(cudaError_t error, const char *call, void **p) {
   if (error == cudaSuccess) return 0;
   *p = NULL;
   if (error != cudaErrorMemoryAllocation) return dpt__cuda_status(error, call);
-  (void)cudaGetLastError(); /* takes the error back: the caller sees that there is none */
+  (void)cudaGetLastError(); /* clears the error: the caller checks for NULL */
   return 0;
 }
 
@@ -108,7 +108,7 @@ static int memory_alloc(int index, size_t bytes, void **p) {
   return there.failed || devices_allocated(cudaMalloc(p, bytes), "cudaMalloc", p);
 }
 
-/* A device that failed: its memory is gone with it. */
+/* Ignores failures: the memory of a failed device is lost with it. */
 static void memory_free(int index, void *p, size_t bytes) {
   dpt__apart_from_groups apart;
   dpt__visit there(index);
@@ -127,15 +127,15 @@ static void pinned_free(void *p, size_t bytes) {
   if (dpt__cuda_settle() || dpt__cuda_status(cudaFreeHost(p), "cudaFreeHost")) return;
 }
 
-/* ---- who reaches whose memory ---- */
+/* ---- peer access ---- */
 
-/* Copies between devices that do not reach each other are staged by the driver, so all that is to
- * do is to say that they do, once. Another library of the process may have said so before. */
+/* Enables or disables peer access, once. Without it the driver stages copies between the devices,
+ * so nothing else is needed. Another library of the process may have enabled it already. */
 static int devices_peer(int index, int other, int on, int *reached) {
   static std::mutex lock;
   std::lock_guard<std::mutex> guard(lock);
   *reached = on;
-  if (index == other) return 0; /* one GPU as two devices: a script may still say no */
+  if (index == other) return 0; /* one GPU as two devices: a script may still disable access */
   DPT__CUDA(cudaDeviceCanAccessPeer(reached, index, other));
   if (!*reached) return 0;
   dpt__visit there(index);

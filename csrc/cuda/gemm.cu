@@ -1,8 +1,8 @@
 /* gemm.cu: products of matrices by cuBLAS.
  *
- * Invariant: cuBLAS counts columns first, so that a row-major matrix is the transposed of what it
- * sees: it is asked for c^T = b^T * a^T. Operands that have no leading dimension are copied to
- * temporary memory. Halves are added up as floats.
+ * Invariant: cuBLAS is column-major and sees a row-major matrix as its transpose, so it computes
+ * c^T = b^T * a^T. Operands without a leading dimension are copied to temporary memory. Halves
+ * accumulate in float.
  */
 #include "cuda/cublas.h"
 #include "cuda/element.h"
@@ -13,7 +13,7 @@ namespace {
 
 typedef dpt__blas_form form;
 
-enum { MOST_PRODUCTS = 65535 }; /* of one call: what a grid's third dimension counts */
+enum { MOST_PRODUCTS = 65535 }; /* of one call: the limit of a grid's third dimension */
 
 cudaDataType type_of(int dtype) {
   return dtype == DPT_F16 ? CUDA_R_16F : dtype == DPT_F32 ? CUDA_R_32F : CUDA_R_64F;
@@ -24,7 +24,7 @@ cublasComputeType_t compute_of(const dpt__gemm_args *g) {
   return g->dtype == DPT_F32 && g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-/* All three have BLAS forms; c is row-major. */
+/* Multiplies matrices that all have BLAS forms; c is row-major. */
 int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, form fc) {
   dpt__cublas cublas;
   if (context->measures) return 0;
@@ -55,7 +55,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   return 0;
 }
 
-/* The product with rows and columns exchanged: c^T = b^T * a^T. */
+/* Returns the product with rows and columns exchanged: c^T = b^T * a^T. */
 dpt__gemm_args exchanged(const dpt__gemm_args *g) {
   dpt__gemm_args t = *g;
   t.m = g->n, t.n = g->m;
@@ -71,8 +71,8 @@ int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride,
   return dpt__cuda_copy(context, dtype, 3, size, to, to_stride, from, from_stride);
 }
 
-/* *matrix = a dense copy of itself (or, not filled, memory for one). The same matrix of all
- * products is copied once. */
+/* Replaces *matrix by a dense copy (or, unless `fill`, by uninitialized memory for one). A matrix
+ * that all products share is copied once. */
 int dense(dpt__context *context, const dpt__gemm_args *g, bool fill, const void **matrix,
           int64_t rows, int64_t cols, int64_t *row, int64_t *col, int64_t *batch) {
   int64_t count = g->batch, from[3] = {*batch, *row, *col};

@@ -1,9 +1,9 @@
-/* gemm_ordered.cu: products whose elements are added up one after the other: those of integers, and
- * those of deterministic mode.
+/* gemm_ordered.cu: products that sum each element sequentially: those of integers, and those of
+ * deterministic mode.
  *
  * Invariant: every element of c is the sum over k in the order 0, 1, 2 ..., multiplied and added
- * without fusing (this file is compiled so), whatever its place in c and the size of c are: the
- * host's bits. Integers wrap; halves are added up as floats.
+ * without fusing (this file is compiled so), independent of its position and of the size of c, so
+ * it has the host's bits. Integers wrap; halves accumulate in float.
  */
 #include "cuda/element.h"
 #include "cuda/gemm.h"
@@ -13,23 +13,23 @@ namespace {
 /* A block of SIDE x SIDE threads computes TILE x TILE elements of c, DEPTH terms at a time. */
 enum { TILE = 64, DEPTH = 16, SIDE = 16, EACH = TILE / SIDE, THREADS = SIDE * SIDE };
 
-/* What a product is added up in. */
+/* The accumulator of a product. */
 template <typename T> struct sum_of {
-  typedef uint32_t type; /* modulo 2^32 says all about narrower types */
+  typedef uint32_t type; /* arithmetic modulo 2^32 is exact for narrower types */
 };
 template <> struct sum_of<int64_t> { typedef uint64_t type; };
 template <> struct sum_of<__half> { typedef float type; };
 template <> struct sum_of<float> { typedef float type; };
 template <> struct sum_of<double> { typedef double type; };
 
-/* A scalar of the call: real, or truncated to an integer. */
+/* Converts a scalar of the call: real, or truncated to an integer. */
 template <typename A> __device__ A scalar(double x) { return (A)dpt__long_number(x); }
 template <> __device__ float scalar<float>(double x) { return (float)x; }
 template <> __device__ double scalar<double>(double x) { return x; }
 
-/* shared (DEPTH, TILE), of rows one longer so that no two of a warp meet in a bank, = TILE rows by
- * DEPTH columns of a matrix from (row, col) on, 0 beyond its ends. Neighbouring threads read along
- * the smaller stride. */
+/* Loads TILE rows by DEPTH columns of a matrix, from (row, col) on, into shared (DEPTH, TILE), with
+ * zeros past its ends. Rows of `shared` are padded by one, so that the threads of a warp have no
+ * bank conflicts. Adjacent threads read along the smaller stride. */
 template <typename T, typename A>
 __device__ void fetch(A (*shared)[TILE + 1], const T *matrix, int64_t row_stride,
                       int64_t col_stride, int64_t row, int64_t rows, int64_t col, int64_t cols) {
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(THREADS)
         int64_t r = row + threadIdx.y + i * SIDE, c = col + threadIdx.x + j * SIDE;
         if (r >= g.m || c >= g.n) continue;
         T *at = (T *)g.c + batch * g.c_batch + r * g.c_row + c * g.c_col;
-        /* without terms c is scaled alone */
+        /* without terms, c is only scaled */
         A old = g.beta == 0 ? A(0) : beta * (A)dpt__load(*at);
         A product = alpha * sum[i][j];
         *at = dpt__store<T>::from(g.k == 0 ? old : g.beta == 0 ? product : (A)(old + product));

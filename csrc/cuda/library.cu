@@ -1,4 +1,4 @@
-/* library.cu: finds and opens NVIDIA's libraries (library.h has the rules). */
+/* library.cu: finds and opens NVIDIA's libraries (the rules are in library.h). */
 #include "cuda/library.h"
 
 #include <cstdio>
@@ -10,7 +10,7 @@ namespace {
 
 enum { WHY = 960 };
 
-/* Whether the file opens; if not, what the loader says is added to why. */
+/* Opens a file. On failure returns false and appends the loader's error to `why`. */
 bool opens(dpt__library *library, const char *file, char *why) {
   library->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library->handle) return true;
@@ -20,14 +20,14 @@ bool opens(dpt__library *library, const char *file, char *why) {
   return false;
 }
 
-/* The file that an address belongs to; NULL where that is not known. */
+/* Returns the file that contains an address, or NULL if unknown. */
 const char *file_of(const void *address) {
   Dl_info info;
   return dladdr(address, &info) ? info.dli_fname : NULL;
 }
 
-/* Where the loader looks; beside CUDA's runtime (a toolkit, or pip's folders beside each other);
- * where the build found it; in the toolkit's usual directory. */
+/* Searches the loader's path; next to CUDA's runtime (a toolkit, or pip's sibling folders); where
+ * the build found the library; the toolkit's usual directory. */
 bool look(dpt__library *library, char *why) {
   char path[4096];
   const char *chosen = getenv(library->variable);

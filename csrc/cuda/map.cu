@@ -1,10 +1,10 @@
-/* map.cu: pointwise operations, the formulas of ops/map.def for one element at a time.
+/* map.cu: pointwise operations: applies the formulas of ops/map.def.
  *
- * Invariant: arithmetic has the host's bits (compiled with -fmad=false); functions (exp, tanh
- * ...) agree with the host's to a few ulp. A formula is chosen once for all elements of a thread,
- * not once for each: an operation is a number, not a kernel of its own, which keeps kernels few.
- * A thread asks for all it reads before it computes, as memory must have much to do at once.
- * Operations that call functions are kernels of their own, so that others need few registers.
+ * Invariant: arithmetic has the host's bits (compiled with -fmad=false); functions (exp, tanh ...)
+ * agree with the host's to a few ulp. The formula is chosen once per thread, not per element: the
+ * operation is an argument, not a kernel each, to keep the number of kernels small. A thread issues
+ * all its loads before it computes, to keep enough memory accesses in flight. Operations that call
+ * functions have separate kernels, so that the others need few registers.
  */
 #include "cuda/cells.h"
 extern "C" {
@@ -15,7 +15,7 @@ extern "C" {
 
 namespace {
 
-/* ---- the words of map.def ---- */
+/* ---- macros of map.def ---- */
 
 #define K(x) ((V)(x))
 #define SELECT(c, x, y) ((c) ? (V)(x) : (V)(y))
@@ -58,7 +58,7 @@ template <typename V> struct integers {
 #define SHL(a, b) integers<V>::shl((a), (b))
 #define SHR(a, b) integers<V>::shr((a), (b))
 
-/* r[i] = the formula of the operation, for n elements. */
+/* Sets r[i] to the operation's formula, for n elements. */
 template <typename V, int n, int operands, bool calls, bool real> struct formulas;
 
 #define EACH(formula)                                                                              \
@@ -94,11 +94,11 @@ struct formulas<V, n, operands, calls, false> {
   }
 };
 
-enum { MOST_OPERANDS = 3 }; /* that map_kernel reads */
+enum { MOST_OPERANDS = 3 }; /* the most that map_kernel reads */
 #define DPT_OP(name, known, n, trait) static_assert((n) >= 1 && (n) <= MOST_OPERANDS, #name);
 #include "ops/map.def"
 
-/* Whether there are such operations at all. */
+/* True if map.def has any such operations. */
 template <int operands, bool calls>
 constexpr bool some_op = false
 #define DPT_OP(name, known, n, trait)                                                              \
@@ -108,7 +108,7 @@ constexpr bool some_op = false
 
 /* ---- the kernels ---- */
 
-/* T: in memory; R: of the result (bytes for a comparison). */
+/* T: the type in memory; R: of the result (bytes for a comparison). */
 template <typename T, typename R, int operands, bool calls, int width>
 __global__ void map_kernel(int op, double p_, double q_, dpt__cells<operands + 1> cells,
                            const int *rejected) {
@@ -147,7 +147,7 @@ __global__ void map_kernel(int op, double p_, double q_, dpt__cells<operands + 1
   }
 }
 
-/* One thread goes through results that lie on each other, in order. */
+/* Aliased outputs are updated by one thread, in order. */
 template <typename T, typename R, int operands, bool calls>
 int launch_map(dpt__context *context, const struct dpt__map_args *a, const int *rejected) {
   constexpr int N = dpt__per_thread<sizeof(T)>, WIDTH = dpt__per_cell<sizeof(T)>;
@@ -173,7 +173,7 @@ int launch_operands(dpt__context *context, const struct dpt__map_args *a, const 
   return launch_map<T, R, operands, false>(context, a, rejected);
 }
 
-/* Notes in *rejected and in the stream's fault whether operand k has an element 0. */
+/* Sets *rejected and records a fault in the stream if operand k has an element 0. */
 template <typename T>
 __global__ void find_zero(dpt__walk walk, int k, int64_t count, int *rejected,
                           dpt__kernel_fault fault, const char *name) {

@@ -1,7 +1,7 @@
-/* nccl.cu: NCCL behind device/collectives.h.
+/* nccl.cu: implements device/collectives.h with NCCL.
  *
- * Invariant: communicators are non-blocking, so that no call waits for another rank; one thread at
- * a time is in NCCL, and all of this process's ranks of a communicator are served by it, within one
+ * Invariant: communicators are non-blocking, so that no call waits for another rank. One thread at
+ * a time calls NCCL; it serves all of this process's ranks of a communicator between one
  * ncclGroupStart and ncclGroupEnd. Kernels of two communicators never run at once on one device:
  * each waits there for the one before, so that the order is the same on all devices.
  */
@@ -16,12 +16,12 @@
 #include <cstring>
 #include <mutex>
 
-/* ---- groups, and what waits for GPUs ---- */
+/* ---- groups, and calls that wait for GPUs ---- */
 
 static struct {
   std::mutex lock;
   std::condition_variable changed;
-  int groups, others; /* that run */
+  int groups, others; /* running */
 } apart;
 
 static void apart_leave(int &own) {
@@ -30,8 +30,9 @@ static void apart_leave(int &own) {
   apart.changed.notify_all();
 }
 
-/* A call that takes longer waits for a kernel that hangs. The launching thread holds the lock that
- * the watch over collectives (comm/communicators.c) needs to abort that kernel. */
+/* A call that takes longer than 5 s waits for a kernel that hangs. The launching thread must go on,
+ * since it holds the lock that the watchdog of collectives (comm/communicators.c) needs to abort
+ * that kernel. */
 void dpt__group_begin(void) {
   std::unique_lock<std::mutex> guard(apart.lock);
   apart.changed.wait_for(guard, std::chrono::seconds(5), [] { return !apart.others; });
@@ -54,7 +55,7 @@ struct {
 #undef DPT_FUNCTION
 } nccl;
 
-/* 0 also for what goes on by itself. */
+/* Returns 0 also for a call in progress. */
 int status_of(ncclResult_t result, const char *call) {
   if (result == ncclSuccess || result == ncclInProgress) return 0;
   const char *last = nccl.ncclGetLastError(NULL);
@@ -66,8 +67,8 @@ int status_of(ncclResult_t result, const char *call) {
     if (status_of((call), #call)) return 1;                                                        \
   } while (0)
 
-/* Communicators of one process are aborted together since this version; a newer one of the same
- * first number takes what was built for an older one. */
+/* The oldest accepted version: since 2.22 NCCL aborts communicators of one process together. A
+ * newer library of the same major version runs code that was built for an older one. */
 enum { OLDEST = 22200 };
 
 int take(dpt__library *library) {
@@ -102,17 +103,17 @@ dpt__library library = {"NCCL",
 
 struct communicator;
 
-/* What is behind the last collective of a device: of which communicator it was. */
+/* The event after each device's last collective, and that collective's communicator. */
 struct {
   cudaEvent_t event;
   const communicator *by;
 } latest[256];
 
 struct pending {
-  pending *next; /* of those that are not used */
+  pending *next; /* in the list of unused ones */
   communicator *of;
-  int passed;           /* ranks, from the first on */
-  cudaEvent_t event[1]; /* NULL: not made yet */
+  int passed;           /* ranks whose events have completed, from the first on */
+  cudaEvent_t event[1]; /* NULL: not created yet */
 };
 
 struct communicator {
@@ -121,10 +122,10 @@ struct communicator {
   int *unit;        /* (n) */
   ncclComm_t *comm; /* (n) */
   pending *spare;
-  bool launching; /* a group on several devices, which is not in all their streams yet */
+  bool launching; /* a group on several devices is not yet in all their streams */
 };
 
-communicator *communicators; /* that live */
+communicator *communicators; /* all that exist */
 
 int open() {
 #ifdef DPT_EMULATED
@@ -177,7 +178,8 @@ int join(const void *id_, int ranks, int first, int n, const int *unit, void **o
   return start_ranks(g, id, ranks, first);
 }
 
-/* Ranks of other processes launch by themselves: one device of this process waits for none here. */
+/* With one rank here nothing is locked: no launch waits for another device of this process, and
+ * other processes launch their ranks themselves. */
 void begin_launch(communicator *g) {
   if (g->n == 1) return;
   dpt__group_begin();
@@ -273,7 +275,8 @@ int issue_call(const dpt__collective_call *call, const dpt__buffers *buffers, nc
   }
 }
 
-/* Rank i of all calls; before them its stream waits for another communicator's last collective. */
+/* Issues rank i's part of all calls; its stream first waits for another communicator's last
+ * collective. */
 int issue_rank(communicator *g, int i, dpt__native_stream *native, int n,
                const dpt__collective_call *call, const dpt__buffers *buffers) {
   dpt__visit visit(g->unit[i]);
@@ -310,11 +313,11 @@ int new_pending(communicator *g, pending **out) {
   pending *t = (pending *)calloc(1, sizeof *t + (size_t)g->n * sizeof *t->event);
   if (!t) return dpt__cuda_fail("no host memory for the events of a collective");
   t->of = g;
-  *out = g->spare = t; /* owned from now on */
+  *out = g->spare = t; /* owned by the communicator from here on */
   return 0;
 }
 
-/* Records an event, which is made if it is NULL. */
+/* Records an event; creates it if it is NULL. */
 int record_event(cudaEvent_t *event, dpt__native_stream *native) {
   if (!*event) DPT__CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
   DPT__CUDA(cudaEventRecord(*event, native->stream));
@@ -364,14 +367,14 @@ int free_events(const communicator *g, const pending *t) {
 }
 
 void abort_ranks(communicator *g) {
-  if (dpt__cuda_settle()) return; /* NCCL goes to the rank's device and back to the thread's */
+  if (dpt__cuda_settle()) return; /* NCCL switches to the rank's device and back */
   for (int i = 0; i < g->n; i++) {
     if (!g->comm[i] || status_of(nccl.ncclCommAbort(g->comm[i]), "ncclCommAbort")) continue;
     g->comm[i] = NULL;
   }
 }
 
-/* By ncclCommAbort, since ncclCommDestroy may wait for other ranks. */
+/* Uses ncclCommAbort, since ncclCommDestroy may wait for other ranks. */
 void leave(void *communicator_) {
   communicator *g = (communicator *)communicator_, **link = &communicators;
   while (*link && *link != g) link = &(*link)->next;
@@ -388,7 +391,7 @@ void leave(void *communicator_) {
   free(g);
 }
 
-/* All at once: to end one, NCCL may wait for kernels of another. */
+/* Aborts all communicators in one group: to end one, NCCL may wait for kernels of another. */
 void abort_all() {
   for (communicator *g = communicators; g; g = g->next) end_launch(g);
   if (status_of(nccl.ncclGroupStart(), "ncclGroupStart")) return;
@@ -396,7 +399,7 @@ void abort_all() {
   if (status_of(nccl.ncclGroupEnd(), "ncclGroupEnd")) return;
 }
 
-/* What is left of a communicator stays: queued work may name it. */
+/* Does not free communicators: queued work may refer to them. */
 void end_all() {
   abort_all();
   communicators = NULL;

@@ -1,9 +1,9 @@
-/* reduce.cu: reductions over a dimension, over everything, and of pairs of elements.
+/* reduce.cu: reductions over a dimension, over all elements, and over pairs of elements.
  *
- * Invariant: values accumulate wide (integers modulo 2^64, reals in double). How the elements are
- * cut and in which order parts are joined depends on sizes and strides alone, so the same call has
- * the same bits; how many slices a block has changes none. Of equal extremes the first counts, and
- * a NaN before all.
+ * Invariant: values accumulate wide (integers modulo 2^64, reals in double). How elements are
+ * divided, and the order in which parts are joined, depend on sizes and strides alone, so the same
+ * call has the same bits; the number of slices per block does not affect them. The first of equal
+ * extremes wins, and NaN wins over every number.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -18,8 +18,9 @@ namespace {
 
 enum { THREADS = 256, EACH = 32, SIDE = 32, MOST_BLOCKS = 4096, END_THREADS = 1024 };
 
-/* What a kernel accumulates is a constant of it, given to the functions it is made of. The
- * emulation, whose compilers would take minutes for all the kernels, asks at run time: ANY. */
+/* The kind of accumulation is a template constant of a kernel and of the functions it calls.
+ * Compilers would need minutes for all those kernels in the emulation, so there it is a run-time
+ * argument: ANY. */
 enum { ANY = -1 };
 #ifdef DPT_EMULATED
 #define KERNELS_OF(kind) ANY
@@ -27,7 +28,7 @@ enum { ANY = -1 };
 #define KERNELS_OF(kind) kind
 #endif
 
-/* What some elements contribute: value; m2 or the position of the value; how many they were. */
+/* The partial result of some elements: value; m2 or the value's position; their number. */
 template <typename A> struct part {
   A value;
   union {
@@ -52,14 +53,14 @@ template <typename A> __device__ __forceinline__ part<A> nothing(int kind) {
   return v;
 }
 
-/* x, which comes later, is a better extreme than y: NaN is the best. */
+/* Returns true if x, which comes after y, is a better extreme than y; NaN is the best. */
 __device__ __forceinline__ bool beats(int kind, double x, double y) {
   return (y == y) & !(kind == DPT__MAX ? x <= y : x >= y);
 }
 __device__ __forceinline__ bool beats(int kind, uint64_t x, uint64_t y) {
   return kind == DPT__MAX ? (int64_t)x > (int64_t)y : (int64_t)x < (int64_t)y;
 }
-/* b is a better extreme than a. */
+/* Returns true if b is a better extreme than a. */
 template <typename A>
 __device__ __forceinline__ bool better(int kind, const part<A> &a, const part<A> &b) {
   if (!a.n || !b.n) return b.n;
@@ -67,7 +68,7 @@ __device__ __forceinline__ bool better(int kind, const part<A> &a, const part<A>
   return !beats(kind, a.value, b.value);
 }
 
-/* Of variance: whole numbers have none. */
+/* Variance is defined for reals only; the overloads for integers do nothing. */
 __device__ __forceinline__ void join_variance(part<double> *to, const part<double> &from) {
   if (from.n)
     dpt__join_variance(&to->value, &to->m2, (double)to->n, from.value, from.m2, (double)from.n);
@@ -95,7 +96,7 @@ __device__ __forceinline__ void join(int kind, part<A> *to, const part<A> &from)
   to->n += from.n;
 }
 
-/* Element i comes behind all that v has. */
+/* Adds element i, which comes after all elements of v. */
 template <typename A>
 __device__ __forceinline__ void add(int kind, part<A> *v, A x, int64_t i, double p) {
   if (kind == DPT__MAX || kind == DPT__MIN) {
@@ -114,8 +115,8 @@ __device__ __forceinline__ void add(int kind, part<A> *v, A x, int64_t i, double
     v->value += term(kind, x, p);
 }
 
-/* ---- where numbers come from: by units of EACH neighbours, of which a thread reads BATCH before
- * it adds any of them up ---- */
+/* ---- sources of numbers: read in units of EACH adjacent elements; a thread loads BATCH units
+ * before it adds any ---- */
 
 /* Slices of a tensor. */
 template <typename T> struct slices_source {
@@ -127,8 +128,8 @@ template <typename T> struct slices_source {
   static __device__ dpt__sum_of<T> number(const T &x, int) { return dpt__widen(x); }
 };
 
-/* Elements that follow each other: of slices, or all of an operand or of a pair of them. packs:
- * every unit of four begins where a pack may. */
+/* Contiguous elements: of slices, or all of an operand or of a pair. packs: every unit of four is
+ * aligned for a pack. */
 template <typename T, int pairing> struct dense_source {
   struct unit {
     dpt__pack<T> a, b;
@@ -167,7 +168,7 @@ template <typename T, int pairing> struct walk_source {
 
 template <typename A> struct result {
   void *r;
-  int64_t *idx; /* NULL, or positions */
+  int64_t *idx; /* positions, or NULL */
   dpt__slices slices;
   int op, kind, dtype; /* kind: the accumulation */
   double p;
@@ -180,15 +181,15 @@ __device__ void put(const result<uint64_t> &r, char *to, const part<uint64_t> &v
   dpt__put_whole(r.dtype, to, dpt__finish_whole(r.op, (int64_t)v.value, v.n));
 }
 
-/* The threads of a block: `side` slices, `deep` threads for each. Neighbouring threads are those of
- * a slice if `along`, otherwise those of neighbouring slices. */
+/* The threads of a block: `side` slices with `deep` threads each. Adjacent threads belong to the
+ * same slice if `along`, otherwise to adjacent slices. */
 struct shape {
   int side, deep, along;
   __device__ int slice() const { return along ? threadIdx.y : threadIdx.x; }
   __device__ int depth() const { return along ? threadIdx.x : threadIdx.y; }
 };
 
-/* The parts of a slice's threads become one, which depth 0 returns. */
+/* Joins the parts of a slice's threads; the thread of depth 0 returns the result. */
 template <typename A>
 __device__ __forceinline__ part<A> join_block(int kind, const shape &s, const part<A> &v,
                                               part<A> *shared) {
@@ -207,12 +208,12 @@ __device__ void finish(const result<A> &r, const int64_t *at, const part<A> &v) 
   put(r, (char *)r.r + at[1] * dpt__width_of(r.dtype), v);
 }
 
-/* Adds units first, first + step ... of elements below `end` to v. */
+/* Adds to v the units first, first + step ... whose elements are below `end`. */
 template <int constant, typename Source, typename A>
 __device__ __forceinline__ void add_units(int kind, const Source &source, int64_t slice,
                                           int64_t first, int64_t end, int64_t step, double p,
                                           part<A> *v) {
-  /* and not worth its code */
+  /* batching loads is not worth its code for these */
   constexpr bool heavy = constant == DPT__POWER || constant == DPT__VARIANCE;
   constexpr int EACH = Source::EACH, BATCH = heavy ? 1 : Source::BATCH;
   int64_t i = first;
@@ -232,11 +233,10 @@ __device__ __forceinline__ void add_units(int kind, const Source &source, int64_
   }
 }
 
-/* Block (x, y) has the slices from x * side on and `chunk` elements of them from y * chunk on. Its
- * parts go to parts[slice * gridDim.y + y], or are the results if there is one block for a slice.
- */
+/* Reduces in block (x, y) `chunk` elements, from y * chunk on, of the slices from x * side on.
+ * Writes to parts[slice * gridDim.y + y], or the results if each slice has one block. */
 template <typename T, typename A, int constant, typename Source>
-__global__ void __launch_bounds__(THREADS, 4) /* with as many reads on the way as written */
+__global__ void __launch_bounds__(THREADS, 4) /* keeps a batch of loads in flight */
     reduce_parts(shape s, Source source, result<A> r, int64_t n, int64_t chunk, part<A> *parts) {
   DPT_SHARED(part<A>, shared);
   const int kind = constant == ANY ? r.kind : constant;
@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(END_THREADS)
   int64_t slice = (int64_t)blockIdx.x * s.side + s.slice(), at[DPT__SLICE_OPERANDS];
   bool here = slice < r.slices.count;
   part<A> v = nothing<A>(kind);
-  /* a thread's parts are neighbours: the order of elements is kept */
+  /* a thread joins adjacent parts, which keeps the order of elements */
   int64_t each = (blocks + s.deep - 1) / s.deep, first = s.depth() * each;
   for (int64_t b = first; here && b < first + each && b < blocks; b++)
     join(kind, &v, parts[slice * blocks + b]);
@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(END_THREADS)
 
 /* ---- launches ---- */
 
-/* A block that has at most `deep` threads for a slice of n units. */
+/* Returns a block with at most `deep` threads for each slice of n units. */
 shape shape_of(int side, int deep, bool along, int64_t n, int64_t slices) {
   const int threads = side * deep;
   while (deep > 1 && deep / 2 >= n) deep /= 2;
@@ -347,7 +347,7 @@ template <typename T> int reduce(dpt__context *context, const dpt__reduce_args *
   return launch<T>(context, source, g->n, along, r);
 }
 
-/* One number of everything. */
+/* Returns the result struct of a reduction to one number. */
 template <typename A> result<A> one_number(double *out, int op, double p) {
   result<A> r = {};
   r.r = out;
@@ -359,7 +359,7 @@ template <typename A> result<A> one_number(double *out, int op, double p) {
   return r;
 }
 
-/* f(the source of a walk's numbers). */
+/* Calls f with the source of a walk's numbers. */
 template <typename T, int pairing, typename F> int with_source(const dpt__walk &walk, F f) {
   const T *a = (const T *)walk.data[0],
           *b = pairing == DPT__PAIR_first ? a : (const T *)walk.data[1];
@@ -375,7 +375,7 @@ template <typename T> int reduce_all(dpt__context *context, const dpt__reduce_al
   });
 }
 
-/* Dot products and equality are sums; distances have every sum of reals. */
+/* Dot products and equality are sums; distances need every accumulation of reals. */
 template <typename T> int pair(dpt__context *context, const dpt__pair_args *g) {
   int64_t n = dpt__walk_count(&g->walk);
   result<dpt__sum_of<T>> r = one_number<dpt__sum_of<T>>(g->out, dpt__pair_reduction(g->op), g->p);

@@ -1,8 +1,7 @@
-/* stream.cu: native streams and events of a GPU, and what their kernels found wrong.
+/* stream.cu: native streams and events of a GPU, and the faults of their kernels.
  *
- * Invariant: no native stream is ordered with CUDA's default stream.
- * Events are made and streams are used by threads whose device they belong to; waiting for an event
- * is legal on any thread.
+ * Invariant: native streams do not synchronize with CUDA's default stream. A thread creates events
+ * and uses streams only on its own device; any thread may wait for an event.
  */
 #include "base/element.h"
 #include "cuda/cuda.h"
@@ -23,13 +22,13 @@ static int native_init(dpt__native_stream *q, int urgent) {
   return 0;
 }
 
-/* *out stays as it is if it fails: a stream without a native one may start another time. */
+/* Leaves *out unchanged on failure, so that a stream without a native one can retry. */
 static int stream_new(int index, int urgent, void **out) {
   dpt__native_stream *q = (dpt__native_stream *)calloc(1, sizeof *q);
   if (!q) return dpt__cuda_fail("no host memory for a native stream");
   dpt__visit there(index);
   if (there.failed || native_init(q, urgent)) {
-    if (q->fault) (void)cudaFreeHost(q->fault); /* the first failure is the one to report */
+    if (q->fault) (void)cudaFreeHost(q->fault); /* report the first failure only */
     free(q);
     return 1;
   }
@@ -37,7 +36,7 @@ static int stream_new(int index, int urgent, void **out) {
   return 0;
 }
 
-/* *out is an event or, as long as none could be made, NULL. */
+/* Records *out; creates the event if *out is NULL, which it stays on failure. */
 static int record(int index, void *native, void **out, unsigned flags) {
   dpt__visit there(index);
   if (there.failed) return 1;
@@ -61,7 +60,7 @@ static int stream_wait_event(void *native, void *event) {
   return 0;
 }
 
-#ifndef DPT_EMULATED /* which has nothing to measure */
+#ifndef DPT_EMULATED /* the emulation has nothing to measure */
 namespace {
 struct stopwatch {
   cudaEvent_t from = NULL, to = NULL;
@@ -93,7 +92,7 @@ int dpt__cuda_passed(cudaEvent_t event, int *passed) {
   cudaError_t error = cudaEventQuery(event);
   *passed = error == cudaSuccess;
   if (error != cudaErrorNotReady) return dpt__cuda_status(error, "cudaEventQuery");
-  (void)cudaGetLastError(); /* libraries look at it after their launches */
+  (void)cudaGetLastError(); /* libraries check the last error after their launches */
   return 0;
 }
 
@@ -155,7 +154,7 @@ int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
 
 /* ---- graphs ---- */
 
-/* Relaxed: other threads may take memory while this stream captures. */
+/* Relaxed mode: other threads may allocate while this stream captures. */
 static int capture_begin(void *native) {
   dpt__native_stream *q = (dpt__native_stream *)native;
   DPT__CUDA(cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeRelaxed));
@@ -183,7 +182,7 @@ static int graph_launch(void *native, void *graph) {
 static void graph_free(void *graph) {
   if (dpt__cuda_settle() ||
       dpt__cuda_status(cudaGraphExecDestroy((cudaGraphExec_t)graph), "cudaGraphExecDestroy"))
-    return; /* a device that failed: the graph is gone with it */
+    return; /* the graph of a failed device is lost with it */
 }
 
 void dpt__cuda_streams(dpt__backend *backend) {

@@ -1,7 +1,7 @@
-/* visit.cu: the device of each thread.
+/* visit.cu: the current device of each thread.
  *
- * Invariant: a stream's thread issues work to one device only. No context is made on a device that
- * the process does not use, so every call that may make one is made on a device that it uses.
+ * Invariant: a stream's thread issues work to one device only. No context is created on a device
+ * that the process does not use, so every call that may create one is made on a device in use.
  */
 #include "cuda/cuda.h"
 
@@ -17,7 +17,7 @@ int dpt__cuda_enter(int index) {
   return 0;
 }
 
-/* A thread is on a device other than 0 only if somebody has put it there. */
+/* Returns true if a thread is on device 0 only by default: another device must have been set. */
 static bool device_is_default(int index) { return !index && !used[0]; }
 
 int dpt__cuda_settle(void) {

@@ -1,8 +1,8 @@
-/* cache.h: plans that are kept, found by their whole key.
+/* cache.h: a cache of plans, found by their whole key.
  *
- * Invariant: a Plan has `next`, `used` and a `key` of 64-bit words, all of which are set. There are
- * at most DPT__PLANS; the one that was not used for longest goes. Nothing locks: a cache is
- * one thread's, or its owner's lock guards it. Zeroed memory is an empty one.
+ * Invariant: a Plan has `next`, `used` and a `key` of 64-bit words, all of which are initialized.
+ * The cache holds at most DPT__PLANS plans and evicts the least recently used. It does not lock:
+ * one thread uses it, or its owner's lock guards it. A zeroed cache is empty.
  */
 #ifndef DPT_CUDA_CUDNN_CACHE_H
 #define DPT_CUDA_CUDNN_CACHE_H
@@ -16,7 +16,7 @@ template <typename Plan> struct dpt__plans {
   int count;
   uint64_t clock;
 
-  /* The plan of a key, or NULL. */
+  /* Returns the plan of a key, or NULL. */
   template <typename Key> Plan *find(const Key &key) {
     Plan *plan = *bucket_of(key);
     while (plan && memcmp(&plan->key, &key, sizeof key)) plan = plan->next;
@@ -24,7 +24,7 @@ template <typename Plan> struct dpt__plans {
     return plan;
   }
 
-  /* Keeps a plan that find did not; drop(the one that goes). */
+  /* Adds a plan that find did not return; calls drop(evicted plan) if the cache is full. */
   template <typename F> void keep(Plan *plan, F drop) {
     Plan **bucket = bucket_of(plan->key), **oldest = NULL;
     for (Plan *&first : buckets)

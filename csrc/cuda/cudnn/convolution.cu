@@ -1,7 +1,7 @@
 /* convolution.cu: convolutions by cuDNN.
  *
- * Invariant: cuDNN counts elements in 32 bits, so images are taken in parts that have fewer. WEIGHT
- * adds to what is there, part by part in their order.
+ * Invariant: cuDNN counts elements in 32 bits, so a batch is split into parts with fewer. WEIGHT
+ * accumulates into the gradient, part after part in order.
  */
 #include "cuda/cudnn/plan.h"
 
@@ -9,13 +9,13 @@
 
 namespace {
 
-/* An addend that cuDNN wrote aside. */
+/* Adds a gradient that cuDNN wrote to temporary memory. */
 template <typename T> __global__ void add_to(T *to, const T *from, int64_t count) {
   int64_t i = dpt__thread<int64_t>();
   if (i < count) to[i] += from[i];
 }
 
-/* The call itself; beta: what becomes of what is there. */
+/* Calls cuDNN; beta scales the output's previous values. */
 cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
                         const dpt__cudnn_conv_plan *plan, int type, double alpha, double beta,
                         void *in, void *weight, void *out, void *workspace) {
@@ -39,7 +39,7 @@ cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
   }
 }
 
-/* weight += scale * gradient, by way of temporary memory. */
+/* Accumulates weight += scale * gradient through temporary memory. */
 int add_aside(dpt__context *context, const struct dpt__convolution_args *a, const void *part) {
   return dpt__of_real(a->type, [&](auto zero) {
     typedef decltype(zero) T;
@@ -50,8 +50,8 @@ int add_aside(dpt__context *context, const struct dpt__convolution_args *a, cons
   });
 }
 
-/* The plan does not work any more where cuDNN rejects after all. part: memory for a gradient of the
- * weights. */
+/* Runs a plan. If cuDNN rejects the call after all, marks the plan as not working. part: memory for
+ * a gradient of the weights. */
 int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn_conv_plan *plan,
         void *part, void *workspace) {
   const dpt__cudnn_functions *f;
@@ -73,7 +73,7 @@ int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn
   return 0;
 }
 
-/* Whether the memory that is there is enough for columns. */
+/* Sets *fit to true if the available memory is enough for columns. */
 int columns_fit(const dpt__context *context, const struct dpt__convolution_args *a, bool *fit) {
   dpt__context asks = *context;
   asks.measures = 1;
@@ -82,7 +82,7 @@ int columns_fit(const dpt__context *context, const struct dpt__convolution_args 
   return 0;
 }
 
-/* Milliseconds of several calls of f behind a first one. */
+/* Measures the milliseconds of several calls of f, after one to warm up. */
 template <typename F> int time_of(dpt__context *context, F f, float *milliseconds) {
   enum { CALLS = 3 };
   auto calls = [&] {
@@ -94,7 +94,8 @@ template <typename F> int time_of(dpt__context *context, F f, float *millisecond
   return f() || dpt__cuda_time(context, issue, &calls, milliseconds);
 }
 
-/* plan->columns: they are faster than the plan's algorithm. Both write what measuring may spoil. */
+/* Sets plan->columns if columns are faster than the plan's algorithm. Both write to outputs that
+ * measuring may overwrite. */
 int compete(dpt__context *context, const struct dpt__convolution_args *a,
             dpt__cudnn_conv_plan *plan, const dpt__conv_operands &o) {
   const dpt__cudnn_functions *f;
@@ -108,7 +109,7 @@ int compete(dpt__context *context, const struct dpt__convolution_args *a,
     return call_pass(f, cudnn->handle, plan, a->type, 1, 0, o.in, o.weight, o.out, o.workspace);
   };
   cudnnStatus_t status = fit ? once() : CUDNN_STATUS_NOT_SUPPORTED;
-  if (dpt__cudnn_rejected(status)) return 0; /* run will say so */
+  if (dpt__cudnn_rejected(status)) return 0; /* run handles it */
   DPT__CUDNN(status);
   struct dpt__convolution_args aside = *a;
   aside.weight = o.weight;
@@ -125,7 +126,7 @@ int compete(dpt__context *context, const struct dpt__convolution_args *a,
   return 0;
 }
 
-/* The convolution where cuDNN has an algorithm (*works), or what it takes for that. */
+/* Computes the convolution if cuDNN has an algorithm (sets *works), or measures its memory. */
 int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const dpt__conv_key *key,
              bool *works) {
   void *part = NULL;
@@ -157,8 +158,8 @@ int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const
   return *works ? 0 : dpt__conv_found(context, plan);
 }
 
-/* What cuDNN does not compute; if it was thought to when memory was taken, that may be too little:
- * the next call takes enough. */
+/* Computes a convolution that cuDNN does not. If cuDNN was expected to when memory was allocated,
+ * that may be too little; the next call allocates enough. */
 int by_columns(dpt__context *context, const struct dpt__convolution_args *a) {
   bool fit;
   if (columns_fit(context, a, &fit)) return 1;
@@ -168,14 +169,14 @@ int by_columns(dpt__context *context, const struct dpt__convolution_args *a) {
   return dpt__cuda_conv_columns(context, a);
 }
 
-/* As many images as have fewer than 2^31 elements on either side. */
+/* Returns the number of images with fewer than 2^31 elements in both input and output. */
 int64_t part_of(const struct dpt__convolution_args *a) {
   int64_t in = a->I * dpt__volume(a->slide.in), out = a->O * dpt__volume(a->slide.out);
   int64_t part = INT32_MAX / (in > out ? in : out);
   return part < a->N ? part : a->N;
 }
 
-/* One line for the process: that it is slow should not be a riddle. */
+/* Prints one line per process, to explain slow convolutions. */
 void tell_missing(void) {
   static bool warned;
   if (__atomic_exchange_n(&warned, true, __ATOMIC_RELAXED)) return;

@@ -1,4 +1,4 @@
-/* handle.cu: opens cuDNN, makes handles (handle.h has the rules). */
+/* handle.cu: opens cuDNN and creates handles (the rules are in handle.h). */
 #include "cuda/cudnn/handle.h"
 
 #include "cuda/group.h"
@@ -27,7 +27,7 @@ dpt__library library = {"cuDNN",
                         PTHREAD_MUTEX_INITIALIZER};
 
 int create(cudnnHandle_t *handle) {
-  dpt__apart_from_groups apart; /* it takes and gives back memory */
+  dpt__apart_from_groups apart; /* cudnnCreate allocates and frees memory */
   return dpt__cudnn_status(functions.cudnnCreate(handle), "cudnnCreate");
 }
 
@@ -37,7 +37,7 @@ int make(dpt__native_stream *native) {
   if (create(&cudnn->handle) ||
       dpt__cudnn_status(functions.cudnnSetStream(cudnn->handle, native->stream),
                         "cudnnSetStream")) {
-    /* the first failure is the one to report */
+    /* report the first failure only */
     if (cudnn->handle) (void)functions.cudnnDestroy(cudnn->handle);
     free(cudnn);
     return 1;

@@ -1,4 +1,4 @@
-/* plan.cu: descriptors of convolutions, and the choice of algorithms (plan.h has the rules). */
+/* plan.cu: descriptors of convolutions, and the choice of algorithms (the rules are in plan.h). */
 #include "cuda/cudnn/plan.h"
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 namespace {
 
-enum { MOST = 32 }; /* algorithms that are asked for */
+enum { MOST = 32 }; /* algorithms requested from cuDNN */
 enum : size_t { USUAL_WORKSPACE = 1 << 30 };
 
 /* ---- the three passes under one interface ---- */
@@ -16,8 +16,8 @@ typedef dpt__cudnn_functions functions;
 typedef dpt__cudnn_conv_plan plan;
 typedef dpt__conv_operands operands;
 
-/* A pass: its algorithms, its functions, and its tensors in the order that these want: two that are
- * read, the one that is written. */
+/* A pass: its algorithms, functions, and tensors in the order that the functions expect: two
+ * inputs, then the output. */
 struct forward {
   typedef cudnnConvolutionFwdAlgo_t algorithm;
   typedef cudnnConvolutionFwdAlgoPerf_t result;
@@ -64,8 +64,8 @@ cudnnStatus_t workspace(const functions *f, cudnnHandle_t handle, const plan *p,
 
 bool short_floats(const dpt__conv_key *key) { return key->type != DPT_F32 || key->tf32; }
 
-/* The first algorithm of a list, which is best first, that may be used. An entry that leaves the
- * arithmetic open is held to floats, for which it may want another workspace. */
+/* Picks the first allowed algorithm of a list that is sorted best first. An entry that leaves the
+ * arithmetic open is restricted to floats, for which its workspace may differ. */
 template <typename Pass>
 int pick(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
          const typename Pass::result *list, int n, size_t limit) {
@@ -89,7 +89,7 @@ int pick(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_pl
   return 0;
 }
 
-/* Bytes that a workspace may have. */
+/* Computes the limit of a workspace in bytes. */
 int limit_of(const dpt__conv_key *key, size_t *limit) {
   size_t available, total;
   DPT__CUDA(cudaMemGetInfo(&available, &total));
@@ -100,7 +100,7 @@ int limit_of(const dpt__conv_key *key, size_t *limit) {
   return 0;
 }
 
-/* As much workspace as the most demanding algorithm within the limit wants. */
+/* Returns the workspace of the most demanding algorithm within the limit. */
 template <typename Pass>
 size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__cudnn_conv_plan *plan,
               size_t limit) {
@@ -112,7 +112,7 @@ size_t wanted(const dpt__cudnn_functions *f, cudnnHandle_t handle, const dpt__cu
   return most;
 }
 
-/* By measuring. */
+/* Picks an algorithm by benchmarking. */
 template <typename Pass>
 int measure(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
             const operands &o) {
@@ -128,7 +128,7 @@ int measure(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv
   return pick<Pass>(f, handle, plan, list, n, bytes);
 }
 
-/* By what cuDNN knows. */
+/* Picks an algorithm by cuDNN's heuristics. */
 template <typename Pass>
 int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
           size_t limit) {
@@ -142,8 +142,8 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_p
   return pick<Pass>(f, handle, plan, list, n, limit);
 }
 
-/* measures: on these operands, and what is found so comes first. *most: bytes that measuring may
- * want within the capacity, NULL: nobody asks. */
+/* Picks an algorithm. measures: first by benchmarking on these operands. *most, unless NULL: set to
+ * the bytes within the capacity that benchmarking may use. */
 template <typename Pass>
 int choose_of(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
               const operands &o, bool measures, size_t *most) {
@@ -179,7 +179,7 @@ void print(const dpt__cudnn_conv_plan *plan) {
 
 /* ---- descriptors ---- */
 
-/* A dense tensor (N, C, size), as its descriptor wants it. */
+/* Sets a descriptor to a dense tensor (N, C, size). */
 cudnnStatus_t set_tensor(const dpt__cudnn_functions *f, cudnnTensorDescriptor_t tensor,
                          cudnnDataType_t type, int ndim, int64_t N, int64_t C,
                          const int64_t size[3]) {
@@ -264,7 +264,7 @@ int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
 }
 
 void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
-  if (destroy(f, plan)) return; /* what cuDNN does not free is not touched again */
+  if (destroy(f, plan)) return; /* on failure the plan is leaked: cuDNN may still use it */
   free(plan);
 }
 
@@ -278,14 +278,14 @@ size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
          (key->type == DPT_F32 ? sizeof(float) : sizeof(double));
 }
 
-/* A new plan for the native stream. */
+/* Creates a plan for the native stream. */
 static int plan_make(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
                      const dpt__conv_key *key, const operands &o, dpt__cudnn_conv_plan **plan) {
-  /* nothing can be measured while a graph is recorded: that would wait for the native stream */
+  /* while a graph is recorded nothing can be measured: that would wait for the native stream */
   bool measures = (key->search & DPT_SEARCH_BENCHMARK) && !dpt__native_stream_of(context)->captures;
   if (dpt__conv_describe(f, key, plan)) return 1;
   if (!(*plan)->works) return 0;
-  /* a plan of a graph is not measured later: nobody needs memory for that */
+  /* a graph's plan is not measured later, so the desk reserves no memory for that */
   bool found = (key->search & DPT_SEARCH_BENCHMARK) && !measures;
   if (choose(f, handle, *plan, o, measures, NULL) || (found && dpt__conv_found(context, *plan))) {
     dpt__conv_drop(f, *plan);
@@ -313,7 +313,7 @@ int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, boo
 
 /* ---- the desk ---- */
 
-/* tight: there is no memory for what was wanted. */
+/* tight: memory for the preferred algorithm cannot be allocated. */
 static int plan_decide(const dpt__cudnn_functions *f, cudnnHandle_t handle, bool tight,
                        dpt__conv_need *need) {
   operands none = {};

@@ -1,8 +1,8 @@
-/* rnn.cu: recurrent networks by cuDNN, layer after layer (rnn_plan.h has the rules).
+/* rnn.cu: recurrent networks by cuDNN, layer by layer (the rules are in rnn_plan.h).
  *
- * Invariant: cuDNN sees addresses as aligned as memory of its own would be; what is not goes
- * through temporary memory, in the order of the native stream. Padding that a result has is cleared
- * before cuDNN writes, whether cuDNN clears it or not. Lengths are read from the arguments, which
+ * Invariant: cuDNN sees only addresses as aligned as those it would allocate; other operands are
+ * copied through temporary memory, in the order of the native stream. A result's padding is cleared
+ * before cuDNN writes, whether or not cuDNN clears it. Lengths are read from the arguments, which
  * live until the kernel function returns.
  */
 #include "cuda/cudnn/rnn_plan.h"
@@ -28,7 +28,7 @@ struct run {
   size_t width; /* bytes of an element */
   int64_t rows, columns;
   void *work;
-  struct { /* results of the layer that are copied to where they belong */
+  struct { /* results of the layer to copy to their destinations */
     void *to;
     const void *from;
     size_t bytes;
@@ -70,7 +70,7 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   return 0;
 }
 
-/* *to = p, or an aligned copy of it; NULL stays NULL. */
+/* Sets *to to p, or to an aligned copy of it; NULL stays NULL. */
 int read_from(run *r, void *p, size_t bytes, uintptr_t align, void **to) {
   *to = p;
   if (aligned(p, align)) return 0;
@@ -80,7 +80,7 @@ int read_from(run *r, void *p, size_t bytes, uintptr_t align, void **to) {
   return 0;
 }
 
-/* *to = p, or aligned memory that finish() copies to p. */
+/* Sets *to to p, or to aligned memory that finish() copies to p. */
 void write_to(run *r, void *p, size_t bytes, void **to) {
   *to = p;
   if (aligned(p, DATA_ALIGN)) return;
@@ -96,7 +96,7 @@ int finish(run *r) {
   return 0;
 }
 
-/* The padding of a sequence that cuDNN is about to write becomes 0. */
+/* Clears the padding of a sequence before cuDNN writes to it. */
 int clear_padding(run *r, void *p, int64_t columns) {
   if (!r->a->ragged) return 0;
   return dpt__cuda_clear(r->context, p, (size_t)(r->rows * columns) * r->width);
@@ -105,7 +105,7 @@ int clear_padding(run *r, void *p, int64_t columns) {
 size_t state_bytes(const run *r, int64_t columns) {
   return (size_t)r->a->rnn.directions * r->a->B * columns * r->width;
 }
-/* A layer's part of states of all layers; NULL for NULL. */
+/* Returns a layer's part of the states of all layers; NULL if these are NULL. */
 void *state_of(const run *r, void *all, int layer, int64_t columns) {
   return all ? (char *)all + layer * state_bytes(r, columns) : NULL;
 }
@@ -127,8 +127,8 @@ char *reserve_of(const run *r, int layer) {
 
 /* ---- dropout ---- */
 
-/* to = from times the mask, a thread for each block of words in a row; columns may begin and end
- * within a block. */
+/* Multiplies by the mask: to = from * mask, with a thread for each block of words in a row; columns
+ * may begin and end within a block. */
 template <typename T>
 __global__ void drop_kernel(dpt_rnn rnn, T *to, const T *from, int64_t T_, int64_t B, int layer,
                             int64_t columns, int64_t blocks) {
@@ -150,7 +150,7 @@ __global__ void drop_kernel(dpt_rnn rnn, T *to, const T *from, int64_t T_, int64
 }
 
 int drop(run *r, void *to, const void *from, int layer) {
-  int64_t blocks = r->columns / 4 + 2; /* the most that a row can touch */
+  int64_t blocks = r->columns / 4 + 2; /* the most that a row can span */
   return dpt__of_real(r->a->type, [&](auto zero) {
     typedef decltype(zero) T;
     auto kernel = drop_kernel<T>;
@@ -203,7 +203,7 @@ template <typename T> __global__ void add_kernel(T *to, const T *from, double sc
     to[i] += (T)scale * from[i];
 }
 
-/* cuDNN adds to what is there and knows no scale: where one is asked for, it adds aside. */
+/* cuDNN accumulates and has no scale; with a scale other than 1 it adds to temporary memory. */
 int weight_layer(run *r, int layer, const void *x, const void *y) {
   dpt__rnn_layer_plan &l = r->plan->at(layer);
   const dpt__rnn_args *a = r->a;
@@ -227,7 +227,7 @@ int weight_layer(run *r, int layer, const void *x, const void *y) {
   });
 }
 
-/* What `layer` read, and what it gave, when forward kept both. */
+/* Returns the input and the output that `layer` had in a forward pass with a reserve. */
 int kept(run *r, int layer, void **x, void **y) {
   const dpt__rnn_args *a = r->a;
   char *reserve = (char *)a->reserve;

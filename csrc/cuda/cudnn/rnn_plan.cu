@@ -1,4 +1,5 @@
-/* rnn_plan.cu: descriptors of recurrent networks, sizes and offsets (rnn_plan.h has the rules). */
+/* rnn_plan.cu: descriptors of recurrent networks, sizes and offsets (the rules are in
+ * rnn_plan.h). */
 #include "cuda/cudnn/rnn_plan.h"
 
 #include <cstdlib>
@@ -15,7 +16,7 @@ static int rnn_plan_destroy(dpt__rnn_layer_plan *plan) {
 }
 
 dpt__rnn_layer_plan::~dpt__rnn_layer_plan() {
-  if (rnn_plan_destroy(this)) return; /* nobody is left to hear of it */
+  if (rnn_plan_destroy(this)) return; /* no caller is left to report to */
 }
 
 dpt__cudnn_rnn_plan::~dpt__cudnn_rnn_plan() { free(lengths); }
@@ -73,10 +74,11 @@ int describe_data(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int 
   return r->cell == DPT_RNN_LSTM ? describe_state(call, a, r->hidden, &plan->c) : 0;
 }
 
-/* Vectors of `columns` for every step of every sequence; behind their ends cuDNN writes zeros. */
+/* Describes vectors of `columns` for every step of every sequence; cuDNN writes zeros past their
+ * ends. */
 int set_sequences(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int64_t columns,
                   const int32_t *lengths, cudnnRNNDataDescriptor_t data) {
-  double zero = 0; /* the bits of a float's 0 as well */
+  double zero = 0; /* also the bits of a float's 0 */
   cudnnRNNDataLayout_t layout = a->rnn.batch_first ? CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED
                                                    : CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED;
   DPT__CUDNN(call->cudnnSetRNNDataDescriptor(data, type_of(a->type), layout, a->T, a->B,
@@ -84,14 +86,14 @@ int set_sequences(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int6
   return 0;
 }
 
-/* Makes the descriptors those of args' lengths, or of whole sequences, if they are not. */
+/* Sets the descriptors to args' lengths, or to whole sequences, unless they match already. */
 int set_lengths(const dpt__cudnn_functions *call, const dpt__rnn_args *a, bool ragged,
                 dpt__cudnn_rnn_plan *plan) {
   int32_t *set = plan->lengths;
   bool same = set != NULL;
   for (int b = 0; same && b < a->B; b++) same = set[b] == (ragged ? a->lengths[b] : a->T);
   if (same) return 0;
-  plan->lengths = NULL; /* should this fail half way */
+  plan->lengths = NULL; /* in case this fails halfway */
   if (!set) set = (int32_t *)malloc((size_t)a->B * sizeof *set);
   if (!set) return dpt__cuda_fail("no host memory for %d lengths", (int)a->B);
   for (int b = 0; b < a->B; b++) set[b] = ragged ? a->lengths[b] : a->T;
@@ -116,7 +118,7 @@ int make(const dpt__cudnn_functions *call, cudnnHandle_t handle, const dpt__rnn_
     DPT__CUDNN(call->cudnnGetRNNWeightSpaceSize(handle, l->rnn, &l->weight));
   }
   if (!data) return 0;
-  /* whole sequences want the most memory: the plan serves all lengths */
+  /* whole sequences need the most memory, so the plan serves all lengths */
   if (set_lengths(call, a, false, plan)) return 1;
   for (int layer = 0; layer < plan->layers() && layer < 2; layer++) {
     dpt__rnn_layer_plan *l = &plan->at(layer);
@@ -154,7 +156,7 @@ int dpt__cudnn_rnn_plan_of(dpt__plans<dpt__cudnn_rnn_plan> *plans, const dpt__cu
   return a->T ? set_lengths(call, a, a->ragged, plan) : 0;
 }
 
-/* ---- questions of the thread that launches ---- */
+/* ---- queries by the launching thread ---- */
 
 int dpt__rnn_ask(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer) {
   dpt__cudnn_desk *desk;
@@ -183,7 +185,7 @@ int size(int index, const dpt_rnn *r, int type, int64_t *elements) {
   return 0;
 }
 
-/* Where what lies at `address` begins, in elements, and its last two sizes; 0 where it is NULL. */
+/* Returns the offset of `address`, in elements, and its last two sizes; 0 if it is NULL. */
 int offset_of(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, const char *base,
               const void *address, int type, int64_t *first, int64_t *rows, int64_t *columns) {
   *first = *rows = *columns = 0;
@@ -209,11 +211,11 @@ int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rn
   const dpt__cudnn_functions *call = of.call;
   int layer = pseudo_layer / r->directions;
   dpt__rnn_layer_plan parts, &l = of.plan->at(layer);
-  /* cuDNN adds to the address and does not look at what is there. */
+  /* cuDNN computes from the address and does not dereference it. */
   char *base = (char *)((uintptr_t)1 << 30);
   void *matrix_at = NULL, *bias_at = NULL;
   int64_t columns;
-  cudnnTensorDescriptor_t &matrix = parts.h, &bias = parts.c; /* they end with it */
+  cudnnTensorDescriptor_t &matrix = parts.h, &bias = parts.c; /* freed by its destructor */
   dpt__visit visit(index);
   if (visit.failed) return 1;
   parts.call = call;
@@ -224,7 +226,7 @@ int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rn
   if (offset_of(call, matrix, base, matrix_at, type, &part->matrix, &part->rows, &part->columns) ||
       offset_of(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
     return 1;
-  part->biases *= columns; /* one of the two is 1 */
+  part->biases *= columns; /* one of the two factors is 1 */
   int64_t first = (int64_t)(of.plan->weight_at(layer) / dpt__rnn_element(type));
   if (part->rows) part->matrix += first;
   if (part->biases) part->bias += first;
