@@ -1,14 +1,14 @@
 /* batchnorm.cu: batch normalization of (N, C, S).
  *
- * Invariant: sums are double and in one order (cuda/nn/planes.h); the mean of a chunk is taken off
- * before its squares are added up, and chunks are joined with their means, so nothing is cancelled.
- * What is computed for each element is computed in its type.
+ * Invariant: sums are double and in a fixed order (cuda/nn/planes.h). The mean of a chunk is
+ * subtracted before its squares are summed, and chunks are joined with their means, so nothing
+ * cancels. Elementwise arithmetic is in the element type.
  */
 #include "cuda/nn/planes.h"
 
 namespace {
 
-/* The mean of a chunk and the sum of its squares about it. */
+/* Computes the mean of a chunk and the sum of squared deviations from it. */
 template <typename T, int n>
 __device__ void measure(const T *in, const dpt__cut &k, int whole, double *shared, double *mean,
                         double *squares) {
@@ -27,7 +27,7 @@ __device__ void measure(const T *in, const dpt__cut &k, int whole, double *share
   *squares = dpt__cut_sum(k, sum, shared);
 }
 
-/* The same of all chunks. */
+/* Computes the mean and the sum of squared deviations of a plane from those of its chunks. */
 __device__ void join(const dpt__cut &k, double *sums, double *shared, double *mean,
                      double *squares) {
   unsigned end = dpt__cut_plane(k) < k.C ? k.chunks : 0;
@@ -88,7 +88,7 @@ __global__ void forward(dpt__batchnorm_args a, dpt__cut k, int whole, int phase,
   });
 }
 
-/* The sums of g and of (x - mean) * g over a plane. */
+/* Computes the sums of g and of (x - mean) * g over a plane, and the gradients. */
 template <typename T, int n>
 __global__ void backward(dpt__batchnorm_backward_args a, dpt__cut k, int whole, int phase,
                          double *sums) {

@@ -1,4 +1,4 @@
-/* classes.h: what becomes of a class that there is not. */
+/* classes.h: reports classes that are out of range. */
 #ifndef DPT_CUDA_NN_CLASSES_H
 #define DPT_CUDA_NN_CLASSES_H
 #include "cuda/cuda.h"
@@ -6,14 +6,14 @@ extern "C" {
 #include "nn/kernels.h"
 }
 
-/* Where a kernel reports a class that does not exist. */
+/* The destination of reports of classes out of range. */
 struct dpt__class_fault {
   dpt__kernel_fault record;
   const char *name;
   const void *target;
   int type;
   int64_t classes;
-  /* Reports target `position` (from 0), which is `wanted`, if it is not one of the classes. */
+  /* Returns true and reports target `position` (from 0), `wanted`, if it is not a class. */
   __device__ __forceinline__ bool rejects(int64_t wanted, int64_t position) const {
     if (wanted >= 1 && wanted <= classes) return false;
     dpt__fault_set(record, DPT__KERNEL_FAULT_CLASS, name, wanted, position + 1, classes,

@@ -1,8 +1,8 @@
-/* columns.cu: convolution by columns of patches and products, for what cuDNN does not compute.
+/* columns.cu: convolution by columns of patches and matrix products, for cases without cuDNN.
  *
- * Invariant: an image's bits do not depend on the other images in deterministic mode; WEIGHT adds
- * up images in their order, those together first that are computed together. An element of `in`
- * adds up what columns have for it in the order of the kernel's elements, by one thread.
+ * Invariant: in deterministic mode an image's bits do not depend on the other images. WEIGHT sums
+ * images in order; images computed together are summed together first. One thread sums the
+ * contributions to an element of `in`, in the order of the kernel's elements.
  */
 #include "cuda/element.h"
 #include "cuda/gemm.h"
@@ -14,10 +14,10 @@ extern "C" {
 
 namespace {
 
-/* Positions of an image from which on its gradient of the weights is work enough for a GPU. */
+/* From this many positions on, the weights' gradient of one image is enough work for a GPU. */
 enum : int64_t { MANY = 1 << 12 };
 
-/* col (planes, K, S') from in (planes, S); `count` elements of col. */
+/* Copies patches: col (planes, K, S') from in (planes, S); `count` elements of col. */
 template <typename T, typename Index>
 __global__ void columns(dpt__slide s, const T *in, T *col, Index count) {
   Index i = dpt__thread<Index>();
@@ -34,7 +34,8 @@ __global__ void columns(dpt__slide s, const T *in, T *col, Index count) {
   col[i] = inside ? in[(x[0] * s.in[1] + x[1]) * s.in[2] + x[2]] : (T)0;
 }
 
-/* in (planes, S) = what col (planes, K, S') has for each element; `count` elements of in. */
+/* Sums the contributions of col (planes, K, S') to each element of in (planes, S); `count` elements
+ * of in. */
 template <typename T, typename Index>
 __global__ void uncolumns(dpt__slide s, const T *col, T *in, Index count) {
   Index i = dpt__thread<Index>();
@@ -59,7 +60,7 @@ __global__ void uncolumns(dpt__slide s, const T *col, T *in, Index count) {
   in[i] = sum;
 }
 
-/* weight += what n images have for it; `count` elements. */
+/* Adds the gradients of n images to weight; `count` elements. */
 template <typename T>
 __global__ void add_images(T *weight, const T *parts, int64_t n, int64_t count) {
   int64_t i = dpt__thread<int64_t>();
@@ -69,7 +70,7 @@ __global__ void add_images(T *weight, const T *parts, int64_t n, int64_t count) 
   weight[i] = (T)(weight[i] + sum);
 }
 
-/* The largest number in the kernels' arithmetic. */
+/* Returns the largest number in the kernels' index arithmetic. */
 int64_t most_of(const dpt__slide *s, int64_t planes) {
   int64_t in = planes * dpt__volume(s->in);
   int64_t col = planes * dpt__volume(s->kernel) * dpt__volume(s->out), most = in > col ? in : col;
@@ -102,14 +103,15 @@ int from_columns(dpt__context *context, const dpt__slide *s, int64_t planes, con
   });
 }
 
-/* Whether the columns of an image are the image. */
+/* Returns true if the columns of an image are the image itself. */
 bool pointwise(const dpt__slide *s) {
   for (int d = 0; d < 3; d++)
     if (s->kernel[d] != 1 || s->stride[d] != 1 || s->pad[d] != 0) return false;
   return true;
 }
 
-/* The products of n images: all images at once where there is one group, else all groups. */
+/* Multiplies n images: all images at once if there is one group, otherwise all groups of an
+ * image. */
 template <typename T>
 int products(dpt__context *context, const struct dpt__convolution_args *a, int64_t n, T *col,
              T *out) {
@@ -133,7 +135,7 @@ int products(dpt__context *context, const struct dpt__convolution_args *a, int64
   return 0;
 }
 
-/* The gradient of the weights from n images of one group, `most` of them at a time. */
+/* Computes the weights' gradient from n images of one group, `most` of them at a time. */
 template <typename T>
 int gradient(dpt__context *context, const struct dpt__convolution_args *a, int64_t n, int64_t most,
              T *col, T *out, T *parts) {
@@ -163,13 +165,13 @@ template <typename T> int convolve(dpt__context *context, const struct dpt__conv
   if (chunk > a->N || straight) chunk = a->N;
   T *col = NULL;
   if (!straight) col = (T *)dpt__scratch(context, (size_t)(chunk * each) * sizeof *col);
-  /* images together, where the product of one is small */
+  /* batch several images if the product of one is small */
   int64_t of_weight = a->O * a->I * dpt__volume(a->slide.kernel), most = DPT__COLUMNS / of_weight;
   if (most > chunk) most = chunk;
   bool together = a->pass == DPT__PASS_WEIGHT && a->groups == 1 && most > 1 && S < MANY;
   T *parts = NULL;
   if (together) parts = (T *)dpt__scratch(context, (size_t)(most * of_weight) * sizeof *parts);
-  if (context->measures) return 0; /* products of dense matrices ask for none */
+  if (context->measures) return 0; /* products of dense matrices need no temporary memory */
   for (int64_t i = 0; i < a->N; i += chunk) {
     int64_t n = a->N - i < chunk ? a->N - i : chunk;
     T *in = (T *)a->in + i * image, *out = (T *)a->out + i * a->O * S;

@@ -1,8 +1,8 @@
-/* convolution.cu: picks the way to compute a convolution, and adds the bias.
+/* convolution.cu: chooses the implementation of a convolution, and adds the bias.
  *
  * Invariant: in deterministic mode an image's bits do not depend on the other images, which cuDNN
- * does not promise, and gradients of weights have the roundings of their sums alone, where cuDNN's
- * algorithms may transform.
+ * does not guarantee, and gradients of weights have no rounding errors except those of their sums;
+ * cuDNN's algorithms may transform the operands.
  */
 #include "cuda/element.h"
 #include "cuda/nn/convolution.h"
@@ -11,7 +11,7 @@
 
 namespace {
 
-/* Planes (N * C, S) += bias (C); a thread has neighbouring elements, maybe of several planes. */
+/* Adds bias (C) to planes (N * C, S); a thread's adjacent elements may be in several planes. */
 template <typename T, typename Index>
 __global__ void add_bias(T *planes, const T *bias, Index C, Index S, Index count, int aligned) {
   Index first = dpt__thread<Index>() * DPT__PACK;

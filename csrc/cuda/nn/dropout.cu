@@ -1,7 +1,7 @@
 /* dropout.cu: dropout's mask by Philox 4x32-10.
  *
- * Invariant: the element at position `at` of the draw takes word at % 4 of block at / 4, as on the
- * host, so that n devices drop what one would. A thread has one block of words.
+ * Invariant: the element at position `at` of the draw uses word at % 4 of block at / 4, as on the
+ * host, so n devices drop the same elements as one would. A thread computes one block of words.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -16,7 +16,7 @@ namespace {
 enum { WORDS = 4 };
 static_assert(WORDS == (int)DPT__PACK, "a block of words is a pack of elements");
 
-/* skew: how many of the first block's words belong to elements before this tensor's. */
+/* skew: the number of words in the first block that belong to elements before this tensor's. */
 template <typename T>
 __global__ void mask_kernel(dpt__dropout_mask_args a, uint64_t keep, int64_t blocks, int skew,
                             bool packs) {

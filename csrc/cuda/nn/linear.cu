@@ -7,7 +7,7 @@ extern "C" {
 
 namespace {
 
-/* out (rows, cols) = the row, in every row */
+/* Copies `row` to every row of out (rows, cols). */
 int repeat(dpt__context *context, int type, void *out, const void *row, int64_t rows,
            int64_t cols) {
   const int64_t size[2] = {rows, cols}, to[2] = {cols, 1}, from[2] = {0, 1};

@@ -1,8 +1,8 @@
 /* lookup.cu: rows of a table by index, and their gradients.
  *
- * Invariant: all indices are checked before anything is written. A row's gradients are added up in
- * double in the order of idx, in parts of CHUNK indices that lie in a row after sorting, and added
- * to the row once: so the same call has the same bits.
+ * Invariant: all indices are checked before anything is written. A row's gradients are summed in
+ * double in the order of idx, in parts of CHUNK indices that are adjacent after sorting, and added
+ * to the row once, so the same call has the same bits.
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"
@@ -26,7 +26,7 @@ struct indices {
 
 /* ---- checking ---- */
 
-/* A byte for each block that looks: whether it found a bad index. */
+/* A byte for each checking block, set if it found a bad index. */
 struct alignas(CHECKERS) verdict {
   uint8_t bad[CHECKERS];
 };
@@ -36,7 +36,7 @@ __device__ __forceinline__ bool rejected(const verdict *v) {
   return bits.x | bits.y | bits.z | bits.w;
 }
 
-/* Also sets `nmark` words of marks to 0. */
+/* Checks the indices. Also sets `nmark` words of marks to 0. */
 __global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark,
                       dpt__kernel_fault fault, const char *name) {
   __shared__ int bad;
@@ -46,7 +46,7 @@ __global__ void check(indices at, verdict *v, uint32_t *marks, int64_t nmark,
   for (int64_t i = thread; i < at.n; i += dpt__grid_threads<int64_t>()) {
     int64_t row = at[i];
     if (row >= 1 && row <= at.rows) continue;
-    bad = 1; /* whoever writes it writes 1 */
+    bad = 1; /* a benign race: all threads write 1 */
     dpt__fault_set(fault, DPT__KERNEL_FAULT_ROW, name, row, i + 1, at.rows,
                    dpt__index_number(at.idx, at.type, i));
   }
@@ -69,7 +69,7 @@ int launch_check(dpt__context *context, const indices &at, const verdict **out, 
 
 /* ---- rows by index ---- */
 
-/* Rows are `each` units long. */
+/* Copies rows of `each` units. */
 template <typename Unit>
 __global__ void pick_rows(indices at, const Unit *weight, Unit *out, int64_t each,
                           const verdict *v) {
@@ -92,16 +92,16 @@ int launch_pick(dpt__context *context, const dpt__lookup_args &a, const indices 
 
 /* ---- gradients ---- */
 
-/* The indices sorted, those of a row in the order of idx. */
+/* The indices, sorted stably: those of a row are in the order of idx. */
 struct order {
   const void *rows;
   const int64_t *positions; /* of each in idx, from 1 */
   int64_t n;
   int type;
   __device__ int64_t row(int64_t p) const { return dpt__index_at(rows, type, p); }
-  /* Whether p and the one before it are of one row. */
+  /* Returns true if p and the index before it refer to one row. */
   __device__ bool continues(int64_t p) const { return p > 0 && p < n && row(p - 1) == row(p); }
-  /* How many are of rows before this one. */
+  /* Returns the number of indices that refer to rows below `wanted`. */
   __device__ int64_t before(int64_t wanted) const {
     int64_t low = 0, high = n;
     while (low < high) {
@@ -120,7 +120,7 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
   int64_t width = dpt__of_type(at.type, [](auto zero) { return (int)sizeof zero; });
   void *rows = dpt__scratch(context, (size_t)(at.n * width));
   int64_t *positions = (int64_t *)dpt__scratch(context, (size_t)at.n * sizeof *positions);
-  int bits = 1; /* of the rows' numbers; all bits of a real are taken to differ */
+  int bits = 1; /* of the rows' numbers; for reals all bits may differ */
   while (bits < 63 && (int64_t)1 << bits <= at.rows) bits++;
   if (bits > 8 * width || at.type == DPT_F32 || at.type == DPT_F64) bits = (int)(8 * width);
   dpt__sort_args g = {};
@@ -136,14 +136,14 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
   return dpt__sort_slices(context, &g, bits);
 }
 
-/* Block (x, y) adds chunk x for the columns of y. What belongs to a row that began before the chunk
- * goes to heads, what began in it and goes on behind it goes to tails. */
+/* Sums chunk x for the columns of y in block (x, y). Sums of a row that began before the chunk are
+ * stored in heads, those of a row that begins in it and continues after it in tails. */
 template <typename T>
 __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads, double *tails,
                            const verdict *v) {
   __shared__ int64_t rows[CHUNK + 1], positions[CHUNK];
   __shared__ T scales[CHUNK];
-  if (rejected(v)) return; /* all of the block */
+  if (rejected(v)) return; /* the whole block returns */
   int64_t first = (int64_t)blockIdx.x * CHUNK;
   int m = by.n - first < CHUNK ? (int)(by.n - first) : CHUNK, t = (int)threadIdx.x;
   if (t < m) {
@@ -162,7 +162,7 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
     double sum = 0;
     bool head = began;
     for (int p = 0; p < m; p += 8) {
-      T x[8]; /* on their way at once */
+      T x[8]; /* all loads in flight at once */
       for (int i = 0; i < 8; i++) x[i] = p + i < m ? gout[positions[p + i] * a.D] : T(0);
       for (int i = 0; i < 8; i++) {
         int q = p + i;
@@ -185,7 +185,7 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
   }
 }
 
-/* Rows that go beyond a chunk: its first chunk's threads add the parts. */
+/* Sums rows that span several chunks, on the threads of their first chunk. */
 template <typename T>
 __global__ void join_chunks(order by, dpt__lookup_backward_args a, const double *heads,
                             const double *tails, const verdict *v) {
@@ -226,7 +226,7 @@ int launch_add(dpt__context *context, const dpt__lookup_backward_args &a, const 
 
 /* ---- renorm ---- */
 
-/* A warp for each index; that which marks its row first has it. */
+/* Renormalizes rows, with a warp per index; the warp that marks a row first processes it. */
 template <typename T>
 __global__ void renorm_rows(indices at, dpt__lookup_renorm_args a, uint32_t *marks,
                             const verdict *v) {

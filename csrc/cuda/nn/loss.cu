@@ -1,7 +1,7 @@
-/* loss.cu: pointwise losses: the formulas are nn/loss.def's.
+/* loss.cu: pointwise losses with the formulas of nn/loss.def.
  *
- * Invariant: formulas and sums are computed in double, with nothing fused, as on the host. A loss
- * is a number, chosen once for a thread's pack of elements.
+ * Invariant: formulas and sums are computed in double, without fused operations, as on the host.
+ * The loss is an argument of the kernel, chosen once per pack of elements.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -12,7 +12,7 @@ extern "C" {
 
 namespace {
 
-/* What a loss reads: in, target and weight; the last two may be NULL. */
+/* The operands of a loss: in, target and weight; the last two may be NULL. */
 template <typename T> struct operands {
   const T *in, *target, *weight;
   int64_t n;
@@ -38,7 +38,7 @@ __device__ void each(const dpt__pack<T> &xs, const dpt__pack<T> &ts, double *v, 
   for (int i = 0; i < DPT__PACK; i++) v[i] = formula((double)xs.v[i], (double)ts.v[i]);
 }
 
-/* v[i] = the value, or the slope, at x[i] and t[i]. */
+/* Sets v[i] to the value, or the slope, at x[i] and t[i]. */
 #define DPT_LOSS(name, has_target, value, gradient)                                                \
   case DPT__LOSS_##name:                                                                           \
     return each(xs, ts, v, [=](double x, double t) { return slope ? (gradient) : (value); });

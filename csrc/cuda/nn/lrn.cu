@@ -1,14 +1,14 @@
 /* lrn.cu: local response normalization across planes.
  *
- * Invariant: a sum over neighbouring planes is double and in the order of planes.
+ * Invariant: sums over adjacent planes are double and in the order of planes.
  */
 #include "cuda/nn/nn.h"
 
 namespace {
 
-enum { EACH = 4 }; /* planes of one thread, which read their neighbours together */
+enum { EACH = 4 }; /* planes per thread, which share loads of their neighbours */
 
-/* sum[r] = the sum of value(k) over the `size` planes k around first + r. */
+/* Sets sum[r] to the sum of value(k) over the `size` planes k around first + r. */
 template <typename Index, typename F>
 __device__ __forceinline__ void around(Index first, Index C, Index size, double *sum, F value) {
   Index half = size / 2, from = first - half, end = first + EACH + half;
@@ -23,7 +23,8 @@ __device__ __forceinline__ void around(Index first, Index C, Index size, double 
   }
 }
 
-/* The first of EACH planes of a thread, and its element there: images, planes, positions. */
+/* The first of a thread's EACH planes, and the offset of its element there; images, groups of
+ * planes and positions are numbered row-major. */
 template <typename Index> struct group {
   Index plane, at;
   bool here;

@@ -1,8 +1,8 @@
 /* margin.cu: MultiMargin and MultiLabelMargin: losses that compare the classes of a row.
  *
- * Invariant: sums are made in double, in an order of their own that the sizes alone say; terms are
- * counted in integers. A row with a class out of range is a fault that names it, and has no loss
- * and no gradient.
+ * Invariant: sums are in double, in an order that depends on sizes alone; terms are counted in
+ * integers. A class out of range is reported as a fault that names it; its row has no loss and no
+ * gradient.
  */
 #include "cuda/element.h"
 #include "cuda/nn/classes.h"
@@ -15,12 +15,12 @@ namespace {
 
 constexpr int WARP = 32, WARPS = DPT__SUM_THREADS / WARP;
 
-/* What one class of one row counts; without rows there is nothing to share. */
+/* Returns the weight of one class of one row; N may be 0. */
 double share_of(int average, int64_t N, int64_t C) {
   return 1.0 / (double)(average && N ? N * C : C);
 }
 
-/* A warp for each row. */
+/* One warp per row. */
 template <typename T> struct multimargin {
   enum { SUMS = 1 };
   dpt__multimargin_args a;
@@ -63,7 +63,8 @@ template <typename T> struct multimargin {
   }
 };
 
-/* A block for each row. tally (C for each block): how often a class is a label of the row. */
+/* One block per row. tally (C for each block): the number of times a class is a label of the
+ * row. */
 template <typename T> struct multilabel {
   enum { SUMS = 1 };
   dpt__multilabel_args a;
@@ -73,7 +74,7 @@ template <typename T> struct multilabel {
   __device__ int64_t label(int64_t row, int64_t l) const {
     return dpt__index_at(a.target, a.target_type, row * a.C + l);
   }
-  /* How many labels the row has, tallied; none where one is bad. */
+  /* Tallies the row's labels and returns their number; 0 if one is out of range. */
   __device__ int64_t tally_row(int64_t row, int *tally) const {
     __shared__ long long labels, bad;
     if (threadIdx.x == 0) labels = bad = a.C;
@@ -96,7 +97,7 @@ template <typename T> struct multilabel {
     }
     __syncthreads();
     if (bad < n) n = 0;
-    __syncthreads(); /* before the next row writes them */
+    __syncthreads(); /* before the next row overwrites them */
     return n;
   }
   __device__ static double apart(const T *in, int64_t wanted, int64_t c) {
@@ -113,7 +114,7 @@ template <typename T> struct multilabel {
         int64_t terms = 0;
         for (int64_t l = 0; l < labels; l++) {
           double z = apart(in, label(row, l) - 1, c);
-          if (z <= 0) continue; /* a NaN counts */
+          if (z <= 0) continue; /* NaN passes */
           sum[0] += z;
           terms++;
         }
@@ -123,7 +124,7 @@ template <typename T> struct multilabel {
       __syncthreads(); /* before the next row's tally */
     }
   }
-  /* The gradient of the labels, a warp for each. */
+  /* Computes the labels' gradients, with a warp for each. */
   __device__ void push_labels(const T *in, const int *tally, T *gin) const {
     int lane = (int)threadIdx.x % WARP;
     for (int64_t wanted = threadIdx.x / WARP; wanted < a.C; wanted += WARPS) {

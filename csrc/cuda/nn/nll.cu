@@ -1,7 +1,7 @@
-/* nll.cu: ClassNLL: the negative logarithm of the class that is wanted.
+/* nll.cu: ClassNLL: the negative log-likelihood of the target class.
  *
- * Invariant: sums are made in double; a class out of range is a fault that names it, and takes no
- * part in the sums or the gradient.
+ * Invariant: sums are in double. A class out of range is reported as a fault that names it, and is
+ * excluded from the sums and the gradient.
  */
 #include "cuda/nn/classes.h"
 #include "cuda/nn/nn.h"
@@ -10,7 +10,7 @@
 
 namespace {
 
-/* Classes of one block: a thread waits twice for each of its own. */
+/* Targets per block: each costs a thread two dependent loads. */
 constexpr int64_t ALONE = 4 * DPT__SUM_THREADS;
 
 template <typename T> struct nll_sum {
@@ -35,7 +35,7 @@ template <typename T> struct nll_sum {
   }
 };
 
-/* Every element of gin is written here, most with 0. */
+/* Writes every element of gin, most of them as 0. */
 template <typename T, typename Index>
 __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs, Index count) {
   const Index first = dpt__thread<Index>() * DPT__PACK, C = (Index)a.C, S = (Index)a.S;

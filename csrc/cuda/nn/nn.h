@@ -1,7 +1,7 @@
-/* nn.h: what the layer kernels share: a thread for each element, positions in planes.
+/* nn.h: shared by the layer kernels: choice of types, and positions in planes.
  *
  * Invariant: a kernel's element types are float and double (nn/call.c converts). Index is int32_t
- * where every number that a kernel computes with it stays below 2^31.
+ * if every number that a kernel computes with it is below 2^31.
  */
 #ifndef DPT_CUDA_NN_NN_H
 #define DPT_CUDA_NN_NN_H
@@ -11,8 +11,8 @@ extern "C" {
 #include "nn/kernels.h"
 }
 
-/* f(an index) or f(a float or double, an index), which returns a status; no index, and none plus
- * the threads of a block, is larger than `most`. */
+/* Calls f(an index), or f(a float or double, an index), and returns its status. `most` is at least
+ * as large as any index; with the threads of a block added, indices must not overflow. */
 template <typename F> int dpt__of_index(int64_t most, F f) {
   return most < INT32_MAX - 1024 ? f(int32_t()) : f(int64_t());
 }
@@ -22,7 +22,7 @@ template <typename F> int dpt__of_real_index(int type, int64_t most, F f) {
   });
 }
 
-/* Element i of planes of three sizes. */
+/* The plane of element i, and its position in three dimensions. */
 template <typename Index> struct dpt__plane_index { Index plane, at[3]; };
 template <typename Index>
 __device__ __forceinline__ dpt__plane_index<Index> dpt__plane_index_of(Index i,

@@ -1,14 +1,14 @@
-/* plane_sum.h: adds a sum over each plane's elements to a number of each plane.
+/* plane_sum.h: adds to one number per plane the sum over the plane's elements.
  *
- * Invariant: sums are double and in one order (cuda/nn/planes.h).
+ * Invariant: sums are double and in a fixed order (cuda/nn/planes.h).
  */
 #ifndef DPT_CUDA_NN_PLANE_SUM_H
 #define DPT_CUDA_NN_PLANE_SUM_H
 #include "cuda/nn/planes.h"
 
-/* Value: a plain struct; value(at) is that of the unit of elements at `at`. */
+/* Value: a plain struct; value(at) returns the sum of the unit of elements at `at`. */
 
-/* r[c] += scale * the sum of plane c. */
+/* Computes r[c] += scale * the sum of plane c. */
 template <typename T, typename Value>
 __global__ void dpt__plane_sums(Value value, dpt__cut k, T *r, double scale, int phase,
                                 double *sums) {

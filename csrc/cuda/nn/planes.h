@@ -1,9 +1,9 @@
-/* planes.h: sums over each plane of (N, C, S), and work on its elements that follows them.
+/* planes.h: sums over each plane of (N, C, S), and elementwise work that depends on them.
  *
- * Invariant: how planes are cut and in which order parts are joined depends on sizes alone, so the
- * same call has the same bits. Where every plane is one block's, a launch does all; else a first
- * one (MEASURE) leaves the sums of each chunk in memory, and the blocks of a second (APPLY) add
- * them up, each for itself.
+ * Invariant: how planes are divided, and the order in which parts are joined, depend on sizes
+ * alone, so the same call has the same bits. If each plane fits one block, one launch does
+ * everything. Otherwise a first launch (MEASURE) stores the sums of each chunk, and each block of a
+ * second one (APPLY) adds them up.
  */
 #ifndef DPT_CUDA_NN_PLANES_H
 #define DPT_CUDA_NN_PLANES_H
@@ -13,13 +13,13 @@
 
 enum { DPT__MEASURE = 1, DPT__APPLY = 2 };
 
-/* A unit is a pack of neighbours, or an element where S is no multiple of a pack. A block has
- * `side` planes side by side; where that is 1 its threads along x go through the plane, else those
- * along y. */
+/* A unit is a pack of adjacent elements, or one element if S is not a multiple of a pack. A block
+ * has `side` adjacent planes. If that is 1, its threads along x step through the plane, otherwise
+ * those along y. */
 struct dpt__cut {
-  int64_t C, positions, n, chunk; /* units: of a plane in one image, in all, of a block */
-  int64_t image, plane;           /* elements from an image to the next, from a plane */
-  int64_t step, back, wrap;       /* a thread's next unit: elements; units; where a plane ends */
+  int64_t C, positions, n, chunk; /* units: of a plane in one image, in all, per block */
+  int64_t image, plane;           /* elements from one image, or plane, to the next */
+  int64_t step, back, wrap;       /* to a thread's next unit: elements; units; past a plane's end */
   unsigned per, side, deep, chunks;
 };
 
@@ -55,23 +55,23 @@ static inline dim3 dpt__cut_block(const dpt__cut &k) {
 static inline dim3 dpt__cut_grid(const dpt__cut &k, unsigned chunks) {
   return dim3((unsigned)((k.C + k.side - 1) / k.side), chunks);
 }
-/* Of dynamic shared memory, for dpt__cut_sum. */
+/* The bytes of dynamic shared memory for dpt__cut_sum. */
 enum { DPT__CUT_SHARED = 512 * sizeof(double) };
 
-/* The running thread's plane, which may be one too many; its number among the plane's threads. */
+/* Return the running thread's plane, which may be past the last one, and its index in the plane. */
 __device__ __forceinline__ int64_t dpt__cut_plane(const dpt__cut &k) {
   return k.side == 1 ? blockIdx.x : (int64_t)blockIdx.x * k.side + threadIdx.x;
 }
 __device__ __forceinline__ unsigned dpt__cut_self(const dpt__cut &k) {
   return k.side == 1 ? threadIdx.x : threadIdx.y;
 }
-/* Elements of a chunk. */
+/* Returns the number of elements of a chunk. */
 __device__ __forceinline__ double dpt__cut_count(const dpt__cut &k, int64_t chunk) {
   int64_t first = chunk * k.chunk, rest = k.n - first;
   return (double)((rest < k.chunk ? rest : k.chunk) * k.per);
 }
 
-/* f(offset of a unit), for the thread's units of its block's chunk. */
+/* Calls f(offset of a unit) for the thread's units of its block's chunk. */
 template <typename F> __device__ __forceinline__ void dpt__cut_each(const dpt__cut &k, F f) {
   int64_t c = dpt__cut_plane(k), end = (blockIdx.y + (int64_t)1) * k.chunk;
   if (c >= k.C) return;
@@ -89,7 +89,7 @@ template <typename F> __device__ __forceinline__ void dpt__cut_each(const dpt__c
   }
 }
 
-/* A unit of n elements. */
+/* Load and store a unit of n elements. */
 template <int n, typename T>
 __device__ __forceinline__ dpt__pack<T> dpt__unit_load(const T *from, int whole) {
   return dpt__pack_load(from, n, n > 1 && whole);
@@ -99,19 +99,19 @@ __device__ __forceinline__ void dpt__unit_store(T *to, const dpt__pack<T> &unit,
   dpt__pack_store(to, unit, n, n > 1 && whole);
 }
 
-/* The position of the sums of a plane's chunk. */
+/* Returns the address of the sums of a plane's chunk. */
 __device__ __forceinline__ double *dpt__cut_sums(const dpt__cut &k, double *sums, int64_t chunk) {
   return sums + 2 * (dpt__cut_plane(k) * k.chunks + chunk);
 }
 
-/* The sum of v over the threads of a plane, for each of them. */
+/* Returns the sum of v over the threads of a plane, to each of them. */
 __device__ __forceinline__ double dpt__cut_sum(const dpt__cut &k, double v, double *shared) {
   return k.side == 1 ? dpt__block_reduce_x(v, dpt__plus(), shared)
                      : dpt__block_reduce_y(v, dpt__plus(), shared);
 }
 
-/* launch(phase, sums, blocks of a plane), once or twice; sums: two numbers of each chunk.
- * `last`: whether APPLY writes the planes' elements, else it has one block of each plane. */
+/* Calls launch(phase, sums, blocks per plane) once or twice; sums: two numbers per chunk. last:
+ * APPLY writes the planes' elements; otherwise it has one block per plane. */
 template <typename F>
 int dpt__cut_launch(dpt__context *context, const dpt__cut &k, bool last, F launch) {
   if (k.chunks == 1) return launch(DPT__MEASURE | DPT__APPLY, (double *)NULL, 1u);

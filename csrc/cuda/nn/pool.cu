@@ -1,8 +1,8 @@
-/* pool.cu: max and average pooling: a thread for each element of what is written.
+/* pool.cu: max and average pooling, with a thread for each output element.
  *
- * Invariant: a window never reaches outside its plane and is never empty. A gradient is added up by
- * the thread of the element that it belongs to, in the order of windows, as the host does: nothing
- * is zeroed before and nothing is atomic.
+ * Invariant: a window never extends beyond its plane and is never empty. The thread of an input
+ * element sums its gradient in the order of windows, as the host does, so nothing is zeroed first
+ * and nothing is atomic.
  */
 #include "cuda/nn/nn.h"
 
@@ -13,26 +13,26 @@ template <typename Index> struct reads {
 };
 template <typename Index> using range = typename reads<Index>::range;
 
-/* The windows of dimension d that have element e: first .. end-1. */
+/* Returns the range of windows along dimension d that contain element e: first .. end-1. */
 template <typename Index>
 __device__ __forceinline__ range<Index> windows_of(const dpt__slide &s, int d, Index e,
                                                    int adaptive) {
   Index n = (Index)s.in[d], out = (Index)s.out[d];
   range<Index> r = {0, 1, 0};
-  if (n == 1 && out == 1) return r; /* a plane has no depth, most often */
+  if (n == 1 && out == 1) return r; /* the usual case: planes without depth */
   if (adaptive) {
     r.first = e * out / n;
     r.end = ((e + 1) * out + n - 1) / n;
     return r;
   }
   Index stride = (Index)s.stride[d], last = e + (Index)s.pad[d];
-  Index before = last - (Index)s.kernel[d]; /* windows that begin here or earlier have ended */
+  Index before = last - (Index)s.kernel[d]; /* windows that begin at or before it end before e */
   r.first = before < 0 ? 0 : before / stride + 1;
   r.end = last / stride + 1 < out ? last / stride + 1 : out;
   return r;
 }
 
-/* Fractional windows, as Torch7 lays them: in the element type's arithmetic. */
+/* Returns a fractional window, placed as in Torch7: in the element type's arithmetic. */
 template <typename T, typename Index>
 __device__ __forceinline__ range<Index> fractional(const dpt__maxpool_args &a, int d, Index plane,
                                                    Index o) {
@@ -51,8 +51,8 @@ __device__ __forceinline__ range<Index> fractional(const dpt__maxpool_args &a, i
   return r;
 }
 
-/* f(position in its plane, element), for the elements of a window in their order; where lanes of a
- * warp share a window, for each of them every 32nd element. */
+/* Calls f(position in its plane, element) for the elements of a window in order. If the lanes of a
+ * warp share a window, each gets every 32nd element. */
 template <int lanes, typename T, typename Index, typename F>
 __device__ __forceinline__ void each(const T *in, const dpt__slide &s, const range<Index> *r, F f) {
   Index height = (Index)s.in[1], width = (Index)s.in[2];
@@ -75,7 +75,8 @@ __device__ __forceinline__ void each(const T *in, const dpt__slide &s, const ran
   }
 }
 
-/* Whether element b is the maximum rather than a: the first largest is; NaN is larger than all. */
+/* Returns true if element b, not a, is the maximum: the first of the largest; NaN is the
+ * largest. */
 template <typename T, typename Index> __device__ bool better(T a, Index at, T b, Index bt) {
   if (a != a || b != b) return b != b && (a == a || bt < at);
   return b > a || (b == a && bt < at);
@@ -131,11 +132,11 @@ __global__ void average(dpt__avgpool_args a, Index count) {
   ((T *)a.out)[o] = (T)(sum / ((double)r[0].count * (double)r[1].count * (double)r[2].count));
 }
 
-/* x / n for a whole number n, rounded once, which a division of doubles and then to float is, too:
- * a double has more than twice a float's digits. */
+/* Returns x / n for an integer n, rounded once. Dividing doubles and rounding to float also rounds
+ * once: a double has more than twice a float's digits. */
 __device__ __forceinline__ double share(double x, double n) { return x / n; }
 __device__ __forceinline__ float share(float x, double n) {
-  const double most = 1 << 24; /* up to here a float has every whole number */
+  const double most = 1 << 24; /* floats represent all integers up to here */
   return n <= most ? x / (float)n : (float)(x / n);
 }
 
@@ -164,12 +165,13 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
   ((T *)a.in)[e] = sum;
 }
 
-/* Windows that share little are large where there are many elements for each: a warp reads such a
- * one. That depends on the planes' sizes alone, so that a plane does not depend on the others. */
+/* Windows with little overlap are large if the plane has many elements per window; a warp reads
+ * such a window together. The choice depends on the planes' sizes alone, so that a plane does not
+ * depend on the others. */
 enum { WARP = 32 };
 bool shared_by_warps(const dpt__slide &s) { return dpt__volume(s.in) >= WARP * dpt__volume(s.out); }
 
-/* No number that a window is computed with is larger. */
+/* Returns an upper bound of all numbers that a window is computed with. */
 int64_t largest(const dpt__slide &s, int64_t planes) {
   int64_t in = dpt__volume(s.in), out = dpt__volume(s.out), n = planes * (in > out ? in : out);
   for (int d = 0; d < 3; d++) {

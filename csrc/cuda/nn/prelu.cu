@@ -1,14 +1,14 @@
 /* prelu.cu: PReLU and its gradients.
  *
- * Invariant: slopes are one for all, or one for each plane; the gradient of slopes is a sum in
- * double and in one order (cuda/nn/planes.h).
+ * Invariant: there is one slope, or one per plane; the gradient of slopes is a sum in double and in
+ * a fixed order (cuda/nn/planes.h).
  */
 #include "cuda/nn/plane_sum.h"
 
 namespace {
 
-/* out = g where in is positive, else slope * g; units of n elements, of which `positions` follow
- * each other in a plane. */
+/* Computes out = g where in is positive, else slope * g, in units of n elements; a plane has
+ * `positions` adjacent units. */
 template <typename T, int n, typename Index>
 __global__ void scale_negative(const T *in, const T *g, const T *weight, T *out, Index count,
                                Index positions, Index planes, int whole) {

@@ -1,8 +1,8 @@
-/* resample.cu: upsampling and padding: a thread for each element of what is written, or for a pack
- * of neighbours.
+/* resample.cu: upsampling and padding, with a thread for each output element or pack of adjacent
+ * ones.
  *
- * Invariant: a gradient is added up by the thread of the element that it belongs to, in the order
- * of the elements that it comes from, with the host's bits (compiled with -fmad=false).
+ * Invariant: the thread of an input element sums its gradient in the order of the output elements,
+ * with the host's bits (compiled with -fmad=false).
  */
 #include "cuda/nn/nn.h"
 #include "cuda/pack.h"
@@ -34,7 +34,7 @@ template <typename T, typename Index> __global__ void upsample(dpt__upsample_arg
   ((T *)a.out)[o] = (T)sum;
 }
 
-/* Elements first .. end-1 of out, which alone may come from element e of in. */
+/* A range of elements of out, first .. end-1, that includes all that depend on element e of in. */
 template <typename Index> struct span { Index first, end; };
 template <typename Index> __device__ __forceinline__ span<Index> takers(Index n, Index m, Index e) {
   double step = reads<Index>::step_of(n, m), slack = 1 + 1e-6 * (double)(e + 1);
@@ -43,7 +43,7 @@ template <typename Index> __device__ __forceinline__ span<Index> takers(Index n,
   return {first < 0 ? 0 : (Index)first, end > (double)m ? m : (Index)end};
 }
 
-/* What element o of out takes of element e of in. */
+/* Returns the weight of element e of in in element o of out. */
 template <typename Index>
 __device__ __forceinline__ double share(Index n, Index m, Index o, Index e) {
   tap<Index> t = reads<Index>::tap_of(n, m, o, 1);
@@ -80,20 +80,20 @@ __global__ void upsample_backward(dpt__upsample_args a, Index count) {
   ((T *)a.in)[e] = sum;
 }
 
-/* ---- upsampling by repetition: out has each element of in so many times along each dimension.
- * Sums begin with 0, so that -0 becomes what it does on the host. ---- */
+/* ---- upsampling by repetition: out repeats each element of in a number of times along each
+ * dimension. Sums begin with 0, so that -0 becomes the same as on the host. ---- */
 
 template <typename Index>
 __device__ __forceinline__ Index times(const dpt__upsample_args &a, int d) {
   return a.outsize[d] == a.insize[d] ? 1 : (Index)a.outsize[d] / (Index)a.insize[d];
 }
-/* The element of in along dimension d that element o of out repeats. */
+/* Returns the element of in along dimension d that element o of out repeats. */
 template <typename Index>
 __device__ __forceinline__ Index repeated(const dpt__upsample_args &a, int d, Index o) {
   return a.outsize[d] == a.insize[d] ? o : o / times<Index>(a, d);
 }
 
-/* A thread has a pack of a row of out. */
+/* Writes a pack of a row of out per thread. */
 template <typename T, typename Index> __global__ void repeat(dpt__upsample_args a, Index count) {
   const Index thread = dpt__thread<Index>();
   if (thread >= count) return;
@@ -106,7 +106,7 @@ template <typename T, typename Index> __global__ void repeat(dpt__upsample_args 
   const T *in = (const T *)a.in + in_row * (Index)a.insize[2];
   T *out = (T *)a.out + row * width + k;
   const int n = width - k < DPT__PACK ? (int)(width - k) : DPT__PACK;
-  Index from = k / along, left = (from + 1) * along - k; /* what is repeated, and how often yet */
+  Index from = k / along, left = (from + 1) * along - k; /* element, remaining repetitions */
   dpt__pack<T> y = {};
   for (int i = 0; i < DPT__PACK; i++) {
     if (i < n) y.v[i] = T(0) + in[from];
@@ -151,7 +151,7 @@ template <typename T, typename Index> __global__ void pad(dpt__pad_args a, Index
   ((T *)a.out)[o] = zero ? T(0) : ((const T *)a.in)[position];
 }
 
-/* The elements of out that come from element e of in: one below, first .. end-1, one above. */
+/* The elements of out that copy element e of in: one below, first .. end-1, one above. */
 template <typename Index> struct copies { Index below, first, end, above; /* or -1 */ };
 template <typename Index>
 __device__ __forceinline__ copies<Index> copies_of(const dpt__pad_args &a, int d, Index e) {
@@ -159,7 +159,7 @@ __device__ __forceinline__ copies<Index> copies_of(const dpt__pad_args &a, int d
   copies<Index> c = {-1, e + below, e + below + 1, -1};
   if (a.mode == DPT_PAD_REFLECT) {
     Index above = 2 * (n - 1) - e + below;
-    if (e > 0 && below - e < m) c.below = below - e; /* -1 or less where there is none */
+    if (e > 0 && below - e < m) c.below = below - e; /* negative: none */
     if (e < n - 1 && above < m) c.above = above;
   } else if (a.mode == DPT_PAD_REPLICATE) {
     if (e == 0) c.first = 0;
@@ -167,10 +167,10 @@ __device__ __forceinline__ copies<Index> copies_of(const dpt__pad_args &a, int d
   }
   if (c.first < 0) c.first = 0;
   if (c.end > m) c.end = m;
-  if (c.first >= c.end) c.first = c.end = 0; /* all of it is cut off */
+  if (c.first >= c.end) c.first = c.end = 0; /* cropped away */
   return c;
 }
-/* The one after o, from -1 on; m at the end. */
+/* Returns the copy after o, starting from -1; m at the end. */
 template <typename Index>
 __device__ __forceinline__ Index next(const copies<Index> &c, Index o, Index m) {
   if (o < c.below) return c.below;
@@ -195,16 +195,16 @@ template <typename T, typename Index> __global__ void pad_backward(dpt__pad_args
   ((T *)a.in)[e] = sum;
 }
 
-/* Elements that are written. */
+/* Returns the number of output elements. */
 template <typename Args> int64_t written(const Args *a) {
   return a->planes * dpt__volume(a->backward ? a->insize : a->outsize);
 }
 
-/* kernels(a real, an index): the kernel to launch, with `count` threads. */
+/* Launches the kernel that kernels(a real, an index) returns, with `count` threads. */
 template <typename Args, typename F>
 int launch(dpt__context *context, const Args *a, int64_t count, F kernels) {
   int64_t in = dpt__volume(a->insize), out = dpt__volume(a->outsize);
-  int64_t most = a->planes * (in > out ? in : out); /* no number of a position is larger */
+  int64_t most = a->planes * (in > out ? in : out); /* the upper bound of all positions */
   for (int d = 0; d < 3; d++)
     if (2 * (a->insize[d] + a->outsize[d]) > most) most = 2 * (a->insize[d] + a->outsize[d]);
   if (!count) return 0;

@@ -1,7 +1,8 @@
-/* softmax.cu: SoftMax and LogSoftMax over C classes of N images of S positions.
+/* softmax.cu: SoftMax and LogSoftMax over C classes of N images with S positions.
  *
- * Invariant: a row's threads and the order of its sums depend on C alone, so it does not depend on
- * the other rows. Sums are double; the largest class is taken off first, so nothing overflows.
+ * Invariant: the threads of a row and the order of its sums depend on C alone, so a row does not
+ * depend on the others. Sums are double; the largest class is subtracted first, so nothing
+ * overflows.
  */
 #include "cuda/block_reduce.h"
 #include "cuda/nn/nn.h"
@@ -11,21 +12,21 @@ namespace {
 
 enum { WARP = 32, SIDE = 32, DEEP = 8, BATCH = 2, LONG = 16384 };
 
-/* ---- rows: a position's classes are neighbours (S is 1); blockDim.x threads have one position,
- * blockDim.y positions are a block's, one if it has several warps. What is read twice is in a cache
- * by then. ---- */
+/* ---- rows: a position's classes are contiguous (S is 1); blockDim.x threads have one position. A
+ * block has blockDim.y positions; one if that takes several warps. Second reads hit the cache ----
+ */
 
-/* A thread's packs of a row are blockDim.x apart; BATCH of them are read before any is used. */
+/* A thread's packs of a row are blockDim.x apart; it loads BATCH of them before it uses any. */
 template <typename T> struct row {
   int64_t offset, C;
   bool packs;
   __device__ row(const dpt__softmax_args &a, bool packs) : packs(packs) {
     int64_t n = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
-    C = n < a.N ? a.C : 0; /* one too many only meets the others */
+    C = n < a.N ? a.C : 0; /* a row past the end only takes part in reductions */
     offset = n * a.C;
   }
-  /* f(a pack of `from`, of `also` unless that is NULL, how many of it are classes, its offset), in
-   * order; the others are `fill`. */
+  /* Calls f(a pack of `from`, of `also` unless that is NULL, the number of its elements that are
+   * classes, its offset) in order; the other elements are `fill`. */
   template <typename F>
   __device__ __forceinline__ void each(const void *from, const void *also, T fill, F f) const {
     const int step = (int)blockDim.x * DPT__PACK;
@@ -53,7 +54,7 @@ template <typename T> __global__ void forward_rows(dpt__softmax_args a, bool pac
   DPT_SHARED(double, shared);
   typedef dpt__pack<T> pack;
   const row<T> r(a, packs);
-  const T none = T(-INFINITY); /* adds nothing to a sum: where all classes are that, it is NaN */
+  const T none = T(-INFINITY); /* adds 0 to a sum, which is NaN if all classes are -INFINITY */
   T max = none;
   r.each(a.in, NULL, none, [&](const pack &x, const pack &, int, int64_t) {
     for (int i = 0; i < DPT__PACK; i++) max = dpt__larger()(max, x.v[i]);
@@ -89,15 +90,15 @@ template <typename T> __global__ void backward_rows(dpt__softmax_args a, bool pa
   });
 }
 
-/* ---- columns: positions side by side; blockDim.y threads have one ---- */
+/* ---- columns: adjacent positions; blockDim.y threads have one ---- */
 
-/* The classes of one position: the running thread has first, first + blockDim.y ... */
+/* The classes of one position: the running thread processes first, first + blockDim.y ... */
 struct classes {
   int64_t from, first; /* of class 0, in elements */
   __device__ explicit classes(const dpt__softmax_args &a) {
     int64_t position = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = position / a.S;
     from = n * a.C * a.S + (position - n * a.S);
-    first = n < a.N ? threadIdx.y : a.C; /* one too many only meets the others */
+    first = n < a.N ? threadIdx.y : a.C; /* a position past the end only takes part in reductions */
   }
 };
 
@@ -135,7 +136,7 @@ template <typename T> __global__ void backward_columns(dpt__softmax_args a) {
   }
 }
 
-/* Threads for a position, and positions for a block. */
+/* Returns a block's threads per position, and its positions. */
 dim3 block_of(int64_t C, int64_t S) {
   if (S > 1) return C < 4 * DEEP ? dim3(SIDE * DEEP, 1) : dim3(SIDE, DEEP);
   unsigned threads = 1, most = C < LONG ? DPT__BLOCK : 2 * DPT__BLOCK;

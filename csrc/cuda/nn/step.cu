@@ -1,6 +1,6 @@
 /* step.cu: optimizer steps over flat vectors, in one pass over memory.
  *
- * Invariant: each element goes through optim's operations in optim's order, in the element type's
+ * Invariant: each element undergoes optim's operations in optim's order, in the element type's
  * arithmetic (compiled with -fmad=false), so the bits are those of the host and of separate
  * operations on tensors.
  */

@@ -1,9 +1,9 @@
-/* unpool.cu: elements of planes to positions that indices name, and from there: max unpooling, and
+/* unpool.cu: moves elements of planes to and from positions given by indices: max unpooling, and
  * the gradient of max pooling.
  *
- * Invariant: what comes to one position comes in the order of its elements, so sums have the host's
- * bits: a plane is one block's, which takes THREADS elements after the other; of those that go to
- * one position the first goes, then the next. A bad index is raised and nothing is written for it.
+ * Invariant: elements for one position arrive in order, so sums have the host's bits. A block
+ * processes a plane, THREADS elements at a time; of several elements for one position the first is
+ * written first, then the next. A bad index is reported as a fault, and nothing is written for it.
  */
 #include "cuda/nn/nn.h"
 
@@ -12,8 +12,8 @@ namespace {
 enum { SLOTS = 2048, LEAST_THREADS = 32, MOST_THREADS = 512 };
 enum { FREE = INT32_MAX };
 
-/* A slot stands for all positions of which it is the rest by SLOTS; whoever has the lowest number
- * of those that wait for it goes. Threads of different positions go one after the other, too. */
+/* A slot serves all positions with the same remainder modulo SLOTS. Of the threads that wait for
+ * it, the one with the lowest number proceeds, even if their positions differ. */
 template <typename T>
 __global__ void scatter(dpt__unpool_args a, dpt__kernel_fault fault, const char *name) {
   DPT_SHARED(int, slots);
@@ -37,7 +37,7 @@ __global__ void scatter(dpt__unpool_args a, dpt__kernel_fault fault, const char 
       int waits = index >= 1 && index <= a.large;
       int64_t position = waits ? index - 1 : 0;
       int *slot = slots + position % SLOTS;
-      while (__syncthreads_or(waits)) { /* what was written before is seen by all behind it */
+      while (__syncthreads_or(waits)) { /* earlier writes are visible after it */
         if (waits) atomicMin(slot, self);
         __syncthreads();
         int goes = waits && *slot == self;

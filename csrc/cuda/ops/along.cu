@@ -1,6 +1,6 @@
-/* along.cu: cross products and torch.conv2 with its relatives (ops/create.h).
+/* along.cu: cross products, torch.conv2 and its variants (ops/create.h).
  *
- * Invariant: a thread has one result and takes its terms in the host's order.
+ * Invariant: a thread computes one element and sums its terms in the host's order.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"
@@ -10,7 +10,7 @@ extern "C" {
 
 namespace {
 
-/* A slice is read before it is written: r may be an operand. */
+/* Reads a slice before writing it, since r may alias an operand. */
 template <typename T> __global__ void cross_kernel(dpt__cross_args g) {
   int64_t slice = dpt__thread<int64_t>();
   for (; slice < g.slices.count; slice += dpt__grid_threads<int64_t>()) {
@@ -36,7 +36,7 @@ template <typename T> __global__ void plane_kernel(dpt__planes_args g, int64_t c
     position[0] = rest / (g.r_size[1] * g.r_size[2]);
     position[1] = rest / g.r_size[2] % g.r_size[1];
     position[2] = rest % g.r_size[2];
-    for (int d = 0; d < 3; d++) { /* positions of the kernel that meet elements */
+    for (int d = 0; d < 3; d++) { /* the kernel's range that overlaps a */
       int64_t begin = g.pad[d] - position[d], end = begin + g.a_size[d];
       first[d] = begin > 0 ? begin : 0;
       last[d] = end < g.k_size[d] ? end : g.k_size[d];

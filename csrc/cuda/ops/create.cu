@@ -22,7 +22,7 @@ template <typename Index> __global__ void ramp_kernel(dpt__ramp_args g, int64_t 
   }
 }
 
-/* Neighbouring threads go along the smaller stride. */
+/* Adjacent threads run along the smaller stride. */
 template <typename T> __global__ void triangle_kernel(dpt__triangle_args g, int down) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x, count = g.rows * g.cols;
   int64_t inner = down ? g.rows : g.cols;
@@ -41,10 +41,11 @@ template <typename T> int triangle(dpt__context *context, const dpt__triangle_ar
 
 /* ---- histograms ---- */
 
-constexpr int64_t BLOCK_NUMBERS = 16 * DPT__BLOCK; /* that a block counts */
+constexpr int64_t BLOCK_NUMBERS = 16 * DPT__BLOCK; /* counted per block */
 constexpr int64_t SHARED_BINS = 8192;
 
-/* Blocks of one row after the other; counted in the block first if it fits its memory. */
+/* Counts the numbers of each row, several blocks per row. A block counts in shared memory first if
+ * the bins fit. */
 template <typename T>
 __global__ void count_numbers(dpt__histogram_args g, int64_t blocks, unsigned long long *counts) {
   DPT_SHARED(unsigned, own);
@@ -95,7 +96,7 @@ template <typename T> int histogram(dpt__context *context, const dpt__histogram_
 
 /* ---- renorm ---- */
 
-/* A block for each row. */
+/* Renormalizes one row per block. */
 template <typename T> __global__ void renorm_rows(dpt__renorm_args g) {
   __shared__ double scale;
   T *row = (T *)g.data + (int64_t)blockIdx.x * g.m;

@@ -1,9 +1,9 @@
 /* index.cu: reads and writes along a dimension by index (ops/index.h).
  *
- * Invariant: a launch looks at all indices before another one writes anything. Where several
- * indices of a slice name one element, the writes happen in the order of the indices: the slice is
- * sorted by index, stably, and one thread has all writes to an element. An index vector is a slice
- * that all other slices have in common.
+ * Invariant: one launch checks all indices before a later one writes anything. If several indices
+ * of a slice refer to one element, the writes happen in the order of the indices: the slice is
+ * sorted by index, stably, and one thread does all writes to an element. An index vector is a slice
+ * shared by all other slices.
  */
 #include "cuda/ops/sort.h"
 extern "C" {
@@ -13,19 +13,20 @@ extern "C" {
 namespace {
 
 constexpr unsigned CHECK_THREADS = 1024;
-constexpr int64_t CHECK_ALONE = 16 * CHECK_THREADS; /* indices that one block looks at */
-constexpr int BATCH = 8; /* indices that a thread reads before it looks at any */
+constexpr int64_t CHECK_ALONE = 16 * CHECK_THREADS; /* indices that one block checks */
+constexpr int BATCH = 8; /* indices that a thread loads before it checks any */
 
-/* Slices of g.slices have `order_stride` indices each in sorted and order, or share those (0). */
+/* Each slice of g.slices has `order_stride` indices in sorted and order; 0: all share the same. */
 struct job {
   dpt__index_args g;
-  int across;            /* neighbouring threads have neighbouring slices, not indices */
-  const int64_t *sorted; /* indices in order; NULL: as they are in g.idx */
-  const int64_t *order;  /* which index (from 1) each of them was */
+  int across;            /* adjacent threads process adjacent slices, not indices */
+  const int64_t *sorted; /* sorted indices; NULL: unsorted, in g.idx */
+  const int64_t *order;  /* their original positions, from 1 */
   int64_t order_stride;
 };
 
-/* Whether there is a bad index, in *rejected: a single block sets it, of several each may. */
+/* Sets *rejected to 1 if an index is out of range. With several blocks, *rejected must be 0
+ * before. */
 __global__ void __launch_bounds__(CHECK_THREADS)
     check_indices(dpt__index_args g, int64_t count, int *rejected, dpt__kernel_fault fault,
                   const char *name) {
@@ -69,7 +70,7 @@ template <typename Index> struct slot { /* a thread's work */
   }
 };
 
-/* read, fill, and write: big[its index] and small[j] of each slice. */
+/* Implements read, fill and write: moves between big[index j] and small[j] of each slice. */
 template <typename U, typename Index>
 __global__ void move_slices(job w, int64_t count, U fill, const int *rejected) {
   const dpt__index_args &g = w.g;
@@ -95,7 +96,7 @@ __global__ void move_slices(job w, int64_t count, U fill, const int *rejected) {
   }
 }
 
-/* add: rounded each time, as the host does it. */
+/* Implements add; rounds after each addition, as the host does. */
 template <typename T, typename Index>
 __global__ void add_slices(job w, int64_t count, const int *rejected) {
   const dpt__index_args &g = w.g;
@@ -118,7 +119,8 @@ __global__ void add_slices(job w, int64_t count, const int *rejected) {
   }
 }
 
-/* Sorts the indices of `slices`; a slice's order goes to row `slice` of w->sorted and w->order. */
+/* Sorts the indices of `slices`; a slice's order is stored in row `slice` of w->sorted and
+ * w->order. */
 int sort_indices(dpt__context *context, const dpt__slices &slices, job *w) {
   const dpt__index_args &g = w->g;
   int64_t count = slices.count * g.n, row = g.n;
@@ -150,7 +152,8 @@ template <typename U> int move(dpt__context *context, const job &w, U fill, cons
   return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, w, count, fill, rejected);
 }
 
-/* Rows that are dense in both operands are moved in units of 16 bytes where they allow it. */
+/* Converts to units of 16 bytes, if both operands have dense rows with suitable sizes and
+ * alignment. Returns true if it did. */
 bool widened(dpt__index_args *g, int width) {
   int64_t units = 16 / width;
   dpt__slices *l = &g->slices;
@@ -165,7 +168,7 @@ bool widened(dpt__index_args *g, int width) {
   return true;
 }
 
-/* slices: of the indices alone. */
+/* slices: those of the indices only. */
 int run(dpt__context *context, job *w, const dpt__slices &slices) {
   dpt__index_args *g = &w->g;
   int width = dpt__width_of(g->dtype);
@@ -190,7 +193,7 @@ int run(dpt__context *context, job *w, const dpt__slices &slices) {
   });
 }
 
-/* Whether slices lie closer together than the elements of one that `stride` leads to. */
+/* Returns true if adjacent slices are closer together than the elements of one, `stride` apart. */
 bool lies_across(const dpt__slices &slices, int operand, int64_t stride) {
   int last = slices.ndim - 1;
   return last >= 0 && slices.stride[operand][last] < stride;

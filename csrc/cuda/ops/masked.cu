@@ -1,8 +1,8 @@
-/* masked.cu: elements chosen by a mask, and the positions of those that are not 0 (ops/index.h).
+/* masked.cu: selection of elements by a mask, and positions of nonzero elements (ops/index.h).
  *
- * Invariant: where an element stands in the list follows from counts alone: those of the tiles
- * before it, which a first launch counts and a scan adds up, and of the warps before it. Nothing is
- * written where the list is too short. One tile takes one launch.
+ * Invariant: an element's position in the list depends on counts alone: those of the tiles before
+ * it, counted by a first launch and summed by a scan, and those of the warps before it. If the list
+ * is too short, nothing is written. A single tile needs one launch.
  */
 #include "cuda/element.h"
 #include "cuda/walk.h"
@@ -16,13 +16,13 @@ namespace {
 constexpr int THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ROUNDS = 16;
 constexpr int64_t TILE = THREADS * ROUNDS;
 
-/* A tile's elements are the warps' by parts, in order, and a part's are its lanes' in turns. */
+/* Each warp has a contiguous part of the tile; adjacent lanes have adjacent elements of it. */
 __device__ __forceinline__ int64_t element_of(int round) {
   int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
   return blockIdx.x * TILE + (warp * ROUNDS + round) * WARP + lane;
 }
 
-/* A bit for each of the thread's elements that are set in the last operand. */
+/* Returns a bit for each of the thread's elements, set if the last operand is nonzero there. */
 template <typename Index, int operands>
 __device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
   constexpr int k = operands - 1;
@@ -37,7 +37,8 @@ __device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
   return bits;
 }
 
-/* How many are set in the tile, and in *before in the warps before this one; a block calls it. */
+/* Returns the number of set elements in the tile, and in *before that of the warps before this one.
+ * All threads of a block call it. */
 __device__ int64_t count_tile(unsigned bits, int64_t *before) {
   __shared__ int counts[WARPS];
   int sum = __popc(bits);
@@ -58,7 +59,7 @@ __global__ void count_tiles(dpt__walk walk, int64_t count, int64_t *sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
-/* A list of elements: element i of the walk is number `at` of the list. */
+/* A list of elements: element i of the walk is number `at` in the list. */
 template <typename U, typename Index> struct elements {
   enum { OPERANDS = 2, FAULT = DPT__KERNEL_FAULT_MASK };
   dpt__walk walk;
@@ -92,7 +93,7 @@ template <typename Index> struct positions {
   }
 };
 
-/* sums: running sums of the tiles' counts; not read where there is one tile. */
+/* sums: running sums of the tiles' counts; not read if there is one tile. */
 template <typename List, typename Index>
 __global__ void meet_all(List list, int64_t count, int64_t capacity, const int64_t *sums,
                          dpt__kernel_fault fault, const char *name) {
@@ -135,7 +136,7 @@ int launch(dpt__context *context, const List &list, int64_t capacity) {
                                 sums, dpt__fault_of(context), context->name);
 }
 
-/* One thread, for elements that lie on each other: the last one counts. */
+/* Writes aliased elements in order, on one thread: the last write wins. */
 template <typename U>
 __global__ void write_in_order(dpt__walk walk, const U *list, int64_t count, int64_t capacity,
                                dpt__kernel_fault fault, const char *name) {

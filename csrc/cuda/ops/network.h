@@ -1,15 +1,16 @@
-/* network.h: a block sorts slices of items in shared memory by a bitonic network.
+/* network.h: sorts slices of items in shared memory, a block at a time, by a bitonic network.
  *
- * Invariant: no two items of a slice are equal, since each has its place in the slice behind its
- * key: so the network makes the one stable order. A thread has EACH neighbours in registers; what
- * it compares them with is its own, a lane's of its warp, or comes by way of shared memory.
+ * Invariant: no two items of a slice are equal, since an item is its key followed by its position
+ * in the slice; so the network's order is the one stable order. A thread has EACH adjacent items in
+ * registers. It compares them with its own items, with those of a lane of its warp, or through
+ * shared memory.
  */
 #ifndef DPT_CUDA_OPS_NETWORK_H
 #define DPT_CUDA_OPS_NETWORK_H
 #include "cuda/cuda.h"
 
 template <typename Key> struct dpt__item;
-template <> struct dpt__item<uint32_t> { /* the key above the position */
+template <> struct dpt__item<uint32_t> { /* the key in the upper bits, the position in the lower */
   uint64_t x;
   static __device__ dpt__item of(uint32_t key, uint32_t at) { return {(uint64_t)key << 32 | at}; }
   __device__ uint32_t key() const { return (uint32_t)(x >> 32); }
@@ -32,8 +33,8 @@ template <> struct dpt__item<uint64_t> {
   }
 };
 
-/* Items in shared memory, with a gap behind EACH of them: threads that read their own then use all
- * banks. Those that fill a slice up are not less than any other. */
+/* Items in shared memory, padded by one after each EACH, so that threads that read their own items
+ * have no bank conflicts. Filler items are not less than any other. */
 template <typename Key> struct dpt__items {
   enum { EACH = 8, LEAST = 32 * EACH, BYTES = sizeof(Key) + sizeof(uint32_t) };
   typedef dpt__item<Key> item;
@@ -42,7 +43,7 @@ template <typename Key> struct dpt__items {
   __device__ dpt__items(void *memory, int count)
       : keys((Key *)memory), positions((uint32_t *)(keys + gapped(count))) {}
   static constexpr __host__ __device__ int gapped(int i) { return i + i / EACH; }
-  /* Of shared memory. */
+  /* Returns the bytes of shared memory for `count` items. */
   static __host__ __device__ size_t bytes(int count) { return (size_t)gapped(count) * BYTES; }
   static __device__ item filler() { return item::of((Key)-1, UINT32_MAX); }
   __device__ Key key(int i) const { return keys[gapped(i)]; }
@@ -54,8 +55,8 @@ template <typename Key> struct dpt__items {
   }
 };
 
-/* Sorts runs of `slice` items; it and `count` are powers of two, the latter at least LEAST and at
- * most EACH times the threads, all of which call. */
+/* Sorts runs of `slice` items. `slice` and `count` are powers of two; `count` is at least LEAST and
+ * at most EACH times the number of threads, all of which call. */
 template <typename Key> __device__ void dpt__sort_items(dpt__items<Key> x, int count, int slice) {
   enum { EACH = dpt__items<Key>::EACH };
   typedef dpt__item<Key> item;
@@ -69,7 +70,7 @@ template <typename Key> __device__ void dpt__sort_items(dpt__items<Key> x, int c
     for (int apart = run / 2; apart >= EACH; apart /= 2) {
       const bool far = apart >= 32 * EACH;
       if (far) {
-        __syncthreads(); /* what was there has been read */
+        __syncthreads(); /* earlier items have been read */
         DPT_UNROLL
         for (int r = 0; r < EACH; r++)
           if (here) x.put(first + r, own[r]);

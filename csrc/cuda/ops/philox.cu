@@ -1,9 +1,9 @@
 /* philox.cu: random numbers (ops/random.h has the formulas).
  *
- * Invariant: element i depends on its place in row-major order alone; whole numbers and uniforms
- * are the host's bit for bit (compiled with -fmad=false), also in halves. Each element has a block
- * of words of its own, so that computing them takes about as long as memory does. Normal floats
- * are computed in single precision, within a few ulp of the larger of mean and deviation.
+ * Invariant: element i depends on its position in row-major order alone. Integers and uniforms
+ * equal the host's bit for bit (compiled with -fmad=false), also in halves. Each element has its
+ * own block of words; computing them takes about as long as the memory accesses. Normal floats are
+ * computed in single precision, within a few ulp of the larger of mean and deviation.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -14,8 +14,9 @@ extern "C" {
 
 namespace {
 
-/* A normal number in single precision. Of v = 1 - w, whole numbers of 2^-53, the logarithm is taken
- * from what is less than a half: a float has all digits of that. */
+/* Returns a normal number in single precision. v = 1 - w is an integer multiple of 2^-53; its
+ * logarithm is computed from whichever of the two is below a half, which a float represents to all
+ * its digits. */
 __device__ float single_normal(const dpt__philox_args &g, const uint32_t words[4]) {
   const uint64_t w = (uint64_t)words[2] << 21 | words[3] >> 11, one = (uint64_t)1 << 53;
   const float log_v =
@@ -24,7 +25,7 @@ __device__ float single_normal(const dpt__philox_args &g, const uint32_t words[4
   return sqrtf(-2 * log_v) * cospif(2 * turns) * (float)g.b + (float)g.a;
 }
 
-/* Element i. single: for a type with the digits of a float or fewer. */
+/* Returns element i. single: for types with at most a float's digits. */
 template <int distribution>
 __device__ __forceinline__ double drawn(const dpt__philox_args &g, uint64_t seed, uint64_t offset,
                                         int64_t i, bool single, double a) {
@@ -34,7 +35,7 @@ __device__ __forceinline__ double drawn(const dpt__philox_args &g, uint64_t seed
   return dpt__from_words(&g, distribution, single, words, a);
 }
 
-/* A kernel for each distribution, so that the cheap ones need few registers. */
+/* Fills by one distribution; each has its own kernel, so that the cheap ones need few registers. */
 template <int distribution> __global__ void draw(dpt__philox_args g, int64_t count) {
   const uint64_t seed = dpt__draw_seed(&g.draw), counter = dpt__draw_offset(&g.draw);
   const int dtype = g.walk.dtype[0], given = g.walk.noperand > 1;
@@ -53,7 +54,7 @@ template <int distribution> __global__ void draw(dpt__philox_args g, int64_t cou
   }
 }
 
-/* Floats side by side, as most are drawn: a thread has four. */
+/* Fills contiguous floats, the most common case, with four per thread. */
 template <int distribution>
 __global__ void draw_floats(dpt__philox_args g, int64_t count, bool packs) {
   const uint64_t seed = dpt__draw_seed(&g.draw), offset = dpt__draw_offset(&g.draw);

@@ -1,9 +1,9 @@
-/* radix.cu: sorts long slices by bytes of their keys, from the lowest.
+/* radix.cu: radix sort of long slices, by bytes of their keys from the lowest.
  *
- * Invariant: a pass is stable, and where an item goes follows from counts alone, so the same call
- * has the same order. A pass counts the bytes of each tile, adds the counts up, and puts each
- * item in its place, by way of shared memory so that neighbours are written together. The first
- * pass reads the tensor, the last one writes the results: most elements are computed from their
+ * Invariant: a pass is stable, and an item's destination depends on counts alone, so the same call
+ * has the same order. A pass counts the bytes of each tile, sums the counts, and moves each item to
+ * its destination through shared memory, so that adjacent items are written together. The first
+ * pass reads the tensor, the last one writes the results; most elements are computed from their
  * keys.
  */
 #include "cuda/ops/sort.h"
@@ -13,10 +13,11 @@ namespace {
 enum { THREADS = 256, WARPS = THREADS / 32, DIGITS = 256 };
 static_assert(THREADS == DIGITS, "a thread for each digit");
 
-/* Items of a thread; a tile has THREADS times as many. */
+/* Items per thread; a tile has THREADS times as many. */
 template <typename T> constexpr int EACH = sizeof(T) == 8 ? 8 : 16;
 
-/* One pass. Slices of n items; NULL: from the tensor, or into the results. */
+/* One pass over slices of n items. from_*: NULL: reads the tensor; to_*: NULL: writes the
+ * results. */
 template <typename Key> struct pass {
   const Key *from_key;
   const uint32_t *from_at;
@@ -28,7 +29,7 @@ template <typename Key> struct pass {
   int shift;
 };
 
-/* Item i of a slice: its key, and its place. */
+/* Return item i of a slice: its key, and its position. */
 template <typename T>
 __device__ __forceinline__ typename dpt__keys<T>::key
 key_of(const dpt__sort_args &g, const pass<typename dpt__keys<T>::key> &p, int64_t slice,
@@ -43,7 +44,7 @@ __device__ __forceinline__ uint32_t position_of(const pass<Key> &p, int64_t n, i
   return p.from_at ? p.from_at[slice * n + i] : (uint32_t)i;
 }
 
-/* A tile's items are the warps' by parts, in order, and a part's are its lanes' in turns. */
+/* Each warp has a contiguous part of the tile; adjacent lanes have adjacent items of it. */
 template <int each> __device__ __forceinline__ int64_t item_of(int64_t tile, int round) {
   int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
   return tile * (THREADS * each) + (warp * each + round) * 32 + lane;
@@ -71,8 +72,8 @@ __global__ void count_digits(dpt__sort_args g, pass<typename dpt__keys<T>::key> 
   if (sum) atomicAdd(&p.chunks[(slice * chunks + tile / p.chunk) * DIGITS + threadIdx.x], sum);
 }
 
-/* A block for each chunk of tiles of a slice: counts become the positions in the slice where a
- * tile's items of a digit begin. */
+/* Replaces counts by the positions in the slice where each tile's items of a digit begin, with a
+ * block for each chunk of tiles. */
 template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) {
   const int64_t slice = (int64_t)blockIdx.x / chunks, chunk = (int64_t)blockIdx.x % chunks;
   const uint32_t *sums = p.chunks + slice * chunks * DIGITS + threadIdx.x;
@@ -92,7 +93,7 @@ template <typename Key> __global__ void add_counts(pass<Key> p, int64_t chunks) 
   }
 }
 
-/* Item number i of a slice's order becomes part of the result. */
+/* Writes item i of a slice's order to the result. */
 template <typename T>
 __device__ __forceinline__ void write(const dpt__sort_args &g, int64_t start, int64_t r,
                                       int64_t idx, int64_t i, typename dpt__keys<T>::key key,
@@ -111,10 +112,10 @@ __global__ void __launch_bounds__(THREADS, 3)
   constexpr int TILE = THREADS * EACH<T>;
   __shared__ key keys[TILE];
   __shared__ uint32_t positions[TILE];
-  __shared__ uint32_t counts[WARPS][DIGITS]; /* then: where a warp's items of a digit begin */
+  __shared__ uint32_t counts[WARPS][DIGITS]; /* later: where a warp's items of a digit begin */
   uint32_t(*same)[DIGITS] = (uint32_t(*)[DIGITS])keys; /* a bit for each lane of a warp */
   static_assert(sizeof keys >= sizeof counts, "its memory serves twice");
-  __shared__ uint32_t begins[DIGITS]; /* in the slice, less where they begin in the tile */
+  __shared__ uint32_t begins[DIGITS]; /* in the slice, minus the start in the tile */
   const int64_t slice = (int64_t)blockIdx.x / p.tiles, tile = (int64_t)blockIdx.x % p.tiles;
   const int warp = (int)threadIdx.x / 32, self = (int)threadIdx.x % 32;
   int64_t start[3];
@@ -137,7 +138,7 @@ __global__ void __launch_bounds__(THREADS, 3)
     unsigned alike = here ? same[warp][digit] : 0, before = alike & ((1u << self) - 1);
     rank[round] = counts[warp][digit] + (uint32_t)__popc(before);
     __syncwarp();
-    if (here && !before) { /* the first of those that are alike */
+    if (here && !before) { /* the first lane with this digit */
       same[warp][digit] = 0;
       counts[warp][digit] += (uint32_t)__popc(alike);
     }
@@ -229,8 +230,8 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   if (tiles > INT32_MAX / slices)
     return dpt__cuda_fail("%lld slices of %lld elements are too many", (long long)slices,
                           (long long)g->n);
-  /* Every pass but the last leaves items behind, by turns in two positions; a mode's last one, too.
-   */
+  /* Every pass but the last leaves items in one of two buffers, in turn; for a mode the last does,
+   * too. */
   const int left = passes - 1 + mode, copies = left < 2 ? left : 2;
   const size_t items = (size_t)(slices * g->n), sums = (size_t)(slices * chunks * DIGITS);
   const size_t counts = (size_t)(slices * tiles * DIGITS);

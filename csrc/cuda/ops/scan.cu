@@ -1,8 +1,8 @@
 /* scan.cu: running sums and products along a dimension (ops/create.h).
  *
- * Invariant: sums are wide; in which order terms are joined depends on sizes and strides alone. A
- * slice is cut into parts where there are too few slices: a first launch sums the parts, a scan of
- * those sums says what each part begins with, and a last launch writes. A thread reads its elements
+ * Invariant: sums are wide; the order in which terms are joined depends on sizes and strides alone.
+ * If there are too few slices, each is divided into parts: a first launch sums the parts, a scan of
+ * those sums gives each part's initial value, and a last launch writes. A thread reads its elements
  * before it writes them, so r may be a.
  */
 #include "cuda/element.h"
@@ -15,7 +15,7 @@ extern "C" {
 namespace {
 
 constexpr int THREADS = 256, WARP = 32, PER = DPT__PACK, MOST_PARTS = 1024;
-enum { WHOLE, SUMS, REST }; /* slices of one part; the parts' sums; results that begin with those */
+enum { WHOLE, SUMS, REST }; /* undivided slices; the parts' sums; results that start from those */
 
 template <typename A> struct cut {
   int64_t chunk, parts; /* elements of a part, parts of a slice */
@@ -27,13 +27,13 @@ template <typename A> __device__ __forceinline__ A join(int product, A a, A b) {
   return product ? a * b : a + b;
 }
 
-/* What part `part` of a slice begins with. */
+/* Returns the initial value of part `part` of a slice. */
 template <typename A>
 __device__ __forceinline__ A carried(const cut<A> &c, int product, int64_t slice, int64_t part) {
   return c.what == REST && part ? c.sums[slice * c.parts + part - 1] : (A)product;
 }
 
-/* A thread for each slice, or for part blockIdx.y of it: for slices that lie side by side. */
+/* Scans adjacent slices, with a thread for each, or for part blockIdx.y of it. */
 template <typename T> __global__ void scan_across(dpt__scan_args g, cut<dpt__sum_of<T>> c) {
   typedef dpt__sum_of<T> A;
   int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, part = blockIdx.y, at[2];
@@ -48,8 +48,8 @@ template <typename T> __global__ void scan_across(dpt__scan_args g, cut<dpt__sum
   if (c.what == SUMS) c.sums[slice * c.parts + part] = sum;
 }
 
-/* What the threads before this one of its row have, joined, after *carry; *carry then has all. All
- * threads of a block call it; a row is whole warps. */
+/* Returns *carry joined with the values of the row's threads before this one, and joins the whole
+ * row's values to *carry. All threads of a block call; a row is whole warps. */
 template <typename A> __device__ A scan_row(int product, A value, A *carry) {
   __shared__ A warps[THREADS / WARP];
   int self = (int)threadIdx.x % WARP, count = (int)blockDim.x / WARP;
@@ -72,7 +72,7 @@ template <typename A> __device__ A scan_row(int product, A value, A *carry) {
   return self ? join(product, start, before) : start;
 }
 
-/* A row of threads for each part of a slice, with PER elements side by side for each thread. */
+/* Scans a part of a slice per row of threads, with PER adjacent elements per thread. */
 template <typename T> __global__ void scan_along(dpt__scan_args g, cut<dpt__sum_of<T>> c) {
   typedef dpt__sum_of<T> A;
   int64_t unit = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
@@ -131,7 +131,7 @@ template <typename T> int scan(dpt__context *context, const dpt__scan_args *g) {
   bool across = g->n < 16 || (last >= 0 && g->slices.stride[0][last] < g->a_stride);
   if (slices > (int64_t)INT32_MAX * (across ? DPT__BLOCK : 1))
     return dpt__cuda_fail("%lld slices are too many", (long long)slices);
-  /* So many parts that the work fills a device, none of them too small to be worth it. */
+  /* Enough parts to fill the device, unless they would be too small to be worthwhile. */
   int64_t least = across ? 64 : 4 * THREADS * PER, wanted = (across ? 65536 : 1024) / slices;
   cut<A> c = {};
   c.parts = (g->n + least - 1) / least;

@@ -1,8 +1,8 @@
-/* select.cu: the first few of long slices in their order (topk): a block finds where they end by
- * bytes of the keys, from the highest, takes those before that, and sorts them.
+/* select.cu: the first few items of long slices, sorted (topk). A block finds the last item's key
+ * byte by byte, from the highest, selects the items up to it, and sorts them.
  *
- * Invariant: where keys are equal their positions decide, so which items are taken and their order
- * do not depend on who comes first; the results are radix.cu's.
+ * Invariant: positions break ties between equal keys, so the selected items and their order do not
+ * depend on the order of threads; the results are radix.cu's.
  */
 #include "cuda/ops/network.h"
 #include "cuda/ops/sort.h"
@@ -12,9 +12,9 @@ namespace {
 enum { THREADS = 256, DIGITS = 256, MOST = 1024, BATCH = 8 };
 static_assert(THREADS == DIGITS, "a thread for each digit");
 
-/* The items of a slice that are taken: those whose key's highest bytes, down to bit `shift`, are
- * below `prefix`; and of those where they are equal it, the ones whose positions' highest bytes,
- * down to bit `at_shift`, are `place` at most. */
+/* The selected items of a slice: those whose key's highest bytes, down to bit `shift`, are below
+ * `prefix`; and of those with equal bytes, the ones whose position's highest bytes, down to bit
+ * `at_shift`, are at most `place`. */
 template <typename Key> struct bound {
   Key prefix;
   uint64_t place;
@@ -25,7 +25,7 @@ template <typename Key> struct bound {
   }
 };
 
-/* f(key, position) for the thread's items of a slice. */
+/* Calls f(key, position) for the thread's items of a slice. */
 template <typename T, typename F>
 __device__ __forceinline__ void each(const dpt__sort_args &g, const T *a, F f) {
   typedef dpt__keys<T> K;
@@ -41,8 +41,9 @@ __device__ __forceinline__ void each(const dpt__sort_args &g, const T *a, F f) {
   for (; i < g.n; i += THREADS) f(K::of(a[i * g.a_stride]) ^ flip, (uint64_t)i);
 }
 
-/* Of items with digits 0 to 255 (-1: none) *wanted are taken, the lowest first: returns the digit
- * of the last one. *wanted becomes how many of that digit are taken, *all whether those are all. */
+/* Selects *wanted items, lowest digit first, among items with digits 0 to 255 (-1: none), and
+ * returns the digit of the last one. Sets *wanted to the number selected with that digit, and *all
+ * to true if these are all that have it. */
 template <typename T, typename F>
 __device__ uint32_t last_digit(const dpt__sort_args &g, const T *a, uint32_t *wanted, bool *all,
                                F digit_of) {
@@ -55,7 +56,7 @@ __device__ uint32_t last_digit(const dpt__sort_args &g, const T *a, uint32_t *wa
   });
   __syncthreads();
   uint32_t own = counts[threadIdx.x], before = dpt__sum_before<THREADS>(own);
-  if (before < *wanted && *wanted - before <= own) { /* one thread's */
+  if (before < *wanted && *wanted - before <= own) { /* true for one thread */
     digit = threadIdx.x;
     left = *wanted - before;
     count = own;
@@ -91,7 +92,7 @@ __device__ bound<typename dpt__keys<T>::key> bound_of(const dpt__sort_args &g, c
   return b;
 }
 
-/* A block has a slice; `count` items in shared memory are at least k. */
+/* Selects from one slice per block; shared memory holds `count` items, at least k. */
 template <typename T>
 __global__ void __launch_bounds__(THREADS) select_block(dpt__sort_args g, int count) {
   typedef typename dpt__keys<T>::key key;
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(THREADS) select_block(dpt__sort_args g, int co
 } // namespace
 
 bool dpt__selects(const dpt__sort_args *g) {
-  enum { FEW = 16, LONG = 32768 }; /* few slices that are long keep no device busy */
+  enum { FEW = 16, LONG = 32768 }; /* a few long slices would not fill the device */
   return g->mode == DPT__SORT_some && g->k > 0 && g->k <= MOST && g->slices.count <= INT32_MAX &&
          (g->slices.count >= FEW || g->n <= LONG);
 }

@@ -1,7 +1,7 @@
 /* sort.cu: sort, topk, kthvalue and mode along a dimension (ops/sort.h).
  *
- * Invariant: short slices are sorted in shared memory, several to a block, in one launch; of long
- * ones the first few are selected (select.cu), or all sorted (radix.cu), with the same results.
+ * Invariant: short slices are sorted in shared memory, several per block, in one launch. For long
+ * ones the first few are selected (select.cu), or all are sorted (radix.cu), with the same results.
  */
 #include "cuda/ops/network.h"
 #include "cuda/ops/sort.h"
@@ -10,7 +10,7 @@ namespace {
 
 enum { MOST_BYTES = 32768, MOST_THREADS = 512, LITTLE = 512 };
 
-/* The position in a slice's order that a run of most equals ends at, of each slice: best[slice]. */
+/* Sets best[slice] to the score of each slice's longest run of equal keys (dpt__run_score). */
 template <typename Key>
 __device__ void most_frequent(dpt__items<Key> x, int count, int slice, int n,
                               unsigned long long *best) {
@@ -19,7 +19,7 @@ __device__ void most_frequent(dpt__items<Key> x, int count, int slice, int n,
   for (int t = (int)threadIdx.x; t < count; t += (int)blockDim.x) {
     int j = t & (slice - 1), first = t - j;
     if (j >= n || (j + 1 < n && x.key(t + 1) == x.key(t))) continue;
-    int low = first, high = t; /* the run begins there */
+    int low = first, high = t; /* the run's start is between them */
     while (low < high) {
       int middle = (low + high) / 2;
       if (x.key(middle) < x.key(t))
@@ -32,8 +32,8 @@ __device__ void most_frequent(dpt__items<Key> x, int count, int slice, int n,
   __syncthreads();
 }
 
-/* A block has count / slice slices of 2^bits items. across: neighbouring threads read and write
- * neighbouring slices, not elements. first, many: which of a slice's order are the result. */
+/* Sorts count / slice slices of 2^bits items per block. across: adjacent threads access adjacent
+ * slices, not elements. first, many: the range of a slice's order that is the result. */
 template <typename T>
 __global__ void __launch_bounds__(MOST_THREADS)
     sort_block(dpt__sort_args g, int count, int bits, int across, int first, int many) {
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(MOST_THREADS)
   }
 }
 
-/* The smallest power of two that is at least n and at least `least`. */
+/* Returns the smallest power-of-two multiple of `least` that is at least n. */
 int64_t power_of_two(int64_t n, int64_t least) {
   while (least < n) least *= 2;
   return least;

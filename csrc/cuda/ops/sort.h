@@ -1,7 +1,8 @@
-/* sort.h: what the ways of sorting share: keys of elements; and the order of indices.
+/* sort.h: shared by the sorting kernels: keys of elements, and entry points.
  *
- * Invariant: a key is an unsigned number in as many bits as its element has, in the order of
- * ops/sort.h: NaN's is the greatest, -0 has that of 0. Positions in a slice are 32 bits wide.
+ * Invariant: a key is an unsigned integer with as many significant bits as its element, in the
+ * order of ops/sort.h: NaN's is the greatest, -0 has that of 0. Positions in a slice are 32 bits
+ * wide.
  */
 #ifndef DPT_CUDA_OPS_SORT_H
 #define DPT_CUDA_OPS_SORT_H
@@ -35,9 +36,9 @@ template <typename T> struct dpt__keys {
       return std::is_signed<T>::value ? b ^ SIGN : b;
     }
   }
-  /* Whether several elements have this key. */
+  /* Returns true if several elements have this key. */
   static __device__ __forceinline__ bool shared(key k) { return real && (k == SIGN || k == ALL); }
-  /* The element of a key that is not shared. */
+  /* Returns the element of a key that is not shared. */
   static __device__ __forceinline__ T element(key k) {
     bits b = (bits)(real && !(k & SIGN) ? ~k : real || std::is_signed<T>::value ? k ^ SIGN : k);
     T x;
@@ -46,7 +47,7 @@ template <typename T> struct dpt__keys {
   }
 };
 
-/* The first element of the result in a slice's order, and how many there are. */
+/* Return the position in a slice's order of the result's first element, and their number. */
 static inline int64_t dpt__sort_first(const dpt__sort_args *g) {
   return g->mode == DPT__SORT_kth ? g->k - 1 : 0;
 }
@@ -54,8 +55,8 @@ static inline int64_t dpt__sort_many(const dpt__sort_args *g) {
   return g->mode == DPT__SORT_all ? g->n : g->mode == DPT__SORT_some ? g->k : 1;
 }
 
-/* The longest run of equal keys in a sorted slice, the first of those, as a number that is the
- * greater the better; ends is the position of a run's last key. */
+/* Returns the score of a run of equal keys in a sorted slice: longer runs score higher, then
+ * earlier ones. end: the position of the run's last key. */
 static __device__ __forceinline__ unsigned long long dpt__run_score(int64_t length, int64_t end) {
   return (unsigned long long)length << 32 | (0xffffffffu - (uint32_t)end);
 }
@@ -63,7 +64,7 @@ static __device__ __forceinline__ int64_t dpt__run_end(unsigned long long score)
   return 0xffffffffu - (uint32_t)score;
 }
 
-/* How many keys of a sorted slice's first n are below k. */
+/* Returns the number of keys below k among the first n of a sorted slice. */
 template <typename Key>
 __device__ __forceinline__ int64_t dpt__keys_below(const Key *keys, int64_t n, Key k) {
   int64_t low = 0;
@@ -76,7 +77,7 @@ __device__ __forceinline__ int64_t dpt__keys_below(const Key *keys, int64_t n, K
   return low;
 }
 
-/* A block of THREADS: the sum of the values of threads before this one. */
+/* Returns the sum of the values of the block's threads before this one; a block has THREADS. */
 template <int THREADS> __device__ __forceinline__ uint32_t dpt__sum_before(uint32_t value) {
   __shared__ uint32_t warps[THREADS / 32];
   const int warp = (int)threadIdx.x / 32, self = (int)threadIdx.x % 32;
@@ -93,14 +94,15 @@ template <int THREADS> __device__ __forceinline__ uint32_t dpt__sum_before(uint3
   return before;
 }
 
-/* The first few of long slices, each by a block (select.cu); whether that is the fastest way. */
+/* Selects the first few items of long slices, with a block each (select.cu); dpt__selects returns
+ * true if that is the fastest way. */
 int dpt__select(dpt__context *context, const dpt__sort_args *g);
 bool dpt__selects(const dpt__sort_args *g);
 
-/* Slices of any length by bytes of the keys; `bits` of them count (radix.cu). */
+/* Sorts slices of any length by the lowest `bits` of the keys (radix.cu). */
 int dpt__radix_sort(dpt__context *context, const dpt__sort_args *g, int bits);
 
-/* Sorts; of whole numbers' keys only the lowest `bits` differ, where that is known. */
+/* Sorts. bits: the lowest bits in which keys of integers may differ, if known. */
 int dpt__sort_slices(dpt__context *context, const dpt__sort_args *g, int bits);
 
 #endif
