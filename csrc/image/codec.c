@@ -1,6 +1,6 @@
-/* codec.c: which decoder a file in memory is for.
+/* codec.c: chooses the decoder of a file in memory.
  *
- * Invariant: a format is known by its first bytes, never by a name.
+ * Invariant: a format is recognized by its first bytes, never by a name.
  */
 #include "image/fail.h"
 

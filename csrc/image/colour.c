@@ -1,8 +1,7 @@
-/* colour.c: colour spaces, pixel by pixel.
+/* colour.c: conversions between colour spaces, pixel by pixel.
  *
- * Invariant: a conversion maps three numbers, 0 to 1 for bytes too (lab: of its own ranges).
- * Bytes are computed as floats are, so they become what the same floats do. CIE's constants for
- * lab, white is D65.
+ * Invariant: a conversion maps three numbers, from 0 to 1 for bytes too (lab has its own ranges).
+ * Bytes are converted as the same floats would be. The constants for lab are CIE's, white is D65.
  */
 #include "image/fail.h"
 #include "image/team.h"

@@ -1,11 +1,12 @@
 /* colour.inc.c: the conversions in the arithmetic of one element type (see real.h).
  *
- * Invariant: the order of operations is Torch7's, constants that are no whole numbers are doubles,
- * and what becomes an A is rounded there: bytes and floats have its results bit for bit.
+ * Invariant: the order of operations is Torch7's, constants that are not integers are doubles, and
+ * values stored in an A are rounded to it, so that bytes and floats have Torch7's results bit for
+ * bit.
  */
 #include "image/real.h"
 
-/* Hue, 0 to 1, of a colour whose greatest and least channel are known. */
+/* Returns the hue, 0 to 1, of a colour, given its largest and smallest channel. */
 static A NAME(hue)(const A *c, A most, A least) {
   const A d = most - least;
   A h;
@@ -37,7 +38,7 @@ static void NAME(rgb2hsv)(const A *c, A *out) {
   out[2] = most;
 }
 
-/* The channel whose peak lies at hue 0 after a shift of t. */
+/* Returns the channel whose peak is at hue 0 after a shift of t. */
 static A NAME(ramp)(A p, A q, A t) {
   t += t < 0 ? 1 : t > 1 ? -1 : 0;
   return t < 1. / 6   ? (A)(p + (q - p) * 6. * t)
@@ -53,7 +54,7 @@ static void NAME(hsl2rgb)(const A *c, A *out) {
 }
 
 static void NAME(hsv2rgb)(const A *c, A *out) {
-  /* which of v, falling, low, rising each channel is, in each sixth of the circle */
+  /* the index into `value` of each channel, in each sixth of the circle */
   static const char part[6][3] = {{0, 3, 2}, {1, 0, 2}, {2, 0, 3}, {2, 1, 0}, {3, 2, 0}, {0, 2, 1}};
   const A s = c[1], v = c[2];
   const double sixth = floor(c[0] * 6.), i = sixth - 6 * floor(sixth / 6);
@@ -81,7 +82,7 @@ static void NAME(lab2rgb)(const A *c, A *out) {
   out[2] = (A)colour_compress(0.0556434 * x - 0.2040259 * y + 1.0572252 * z);
 }
 
-/* Whether there is a conversion of that name, which is done. */
+/* Runs the conversion `name`; returns false if there is none. */
 static bool NAME(convert)(const dpt_image *in, const dpt_image *out, const char *name, int team) {
   static const struct {
     const char *name;

@@ -1,16 +1,16 @@
-/* fail.h: how a function of libdpt_image fails, and what element types it expands.
+/* fail.h: error messages of libdpt_image, and functions shared by its codecs.
  *
- * Invariant: a function that fails leaves one message in this thread's buffer and has freed what it
- * took.
+ * Invariant: a function that fails leaves one message in this thread's buffer and has freed the
+ * memory it allocated.
  */
 #ifndef DPT_IMAGE_FAIL_H
 #define DPT_IMAGE_FAIL_H
 #include "image/image.h"
 
-/* Formats the message and is 1, so that `return dpt_image__fail(...)` reads well. */
+/* Formats the message and returns 1, for `return dpt_image__fail(...)`. */
 int dpt_image__fail(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
-/* What decoders of one format offer: is it mine, dpt_image_head and dpt_image_decode. */
+/* The decoder of one format: `is` recognizes it; dpt_image_head and dpt_image_decode. */
 typedef struct {
   const char *name;
   int (*is)(const unsigned char *bytes, int64_t n);
@@ -19,13 +19,13 @@ typedef struct {
 } dpt_image__codec;
 extern const dpt_image__codec dpt_image__jpeg, dpt_image__png;
 
-/* rows.c. Fails if the picture that `about` tells of is not of the size of `to`. */
+/* rows.c. Fails unless `to` has the picture's size, given in `about`. */
 int dpt_image__fits(const int64_t *about, const dpt_image *to);
 
-/* One row of n pixels of `channels` bytes each, or of 16-bit numbers, becomes a row of each plane.
- * scale: what numbers are multiplied with for floats and doubles. */
+/* Converts one row of n pixels, each of `channels` bytes or 16-bit numbers, to a row of each plane.
+ * scale: the factor applied to numbers stored as floats or doubles. */
 void dpt_image__put_row(const dpt_image *to, int64_t row, const unsigned char *pixels, int channels,
                         int is_wide, double scale);
-/* The other way: bytes of each plane become pixels. */
+/* Converts a row of bytes of each plane to pixels. */
 void dpt_image__get_row(const dpt_image *from, int64_t row, unsigned char *pixels);
 #endif

@@ -1,6 +1,6 @@
-/* flip.c: elements in reverse along one dimension.
+/* flip.c: reverses elements along one dimension.
  *
- * Invariant: elements are bytes of some width; which numbers they are is not looked at.
+ * Invariant: elements are moved as bytes of some width and not interpreted.
  */
 #include "image/fail.h"
 #include "image/team.h"

@@ -1,8 +1,8 @@
 /* jpeg.c: JPEG files in memory, by libjpeg-turbo.
  *
- * Invariant: the only file that knows jpeglib.h. Every error of the library comes back to a setjmp
- * of the function that called it; nothing is printed. What its decoder only warns of is accepted,
- * as most programs do, but for a file that ends before its picture does.
+ * Invariant: this is the only file that includes jpeglib.h. Every error of the library jumps back
+ * to a setjmp in the calling function; nothing is printed. Warnings of the decoder are ignored, as
+ * in most programs, except for a file that is truncated.
  */
 #include "image/fail.h"
 
@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include <jpeglib.h>
-/* behind jpeglib.h: the numbers of messages depend on the version that it says */
+/* must follow jpeglib.h, whose version determines the numbers of messages */
 #include <jerror.h>
 
 enum { ROWS = 8 };
-/* A block of 64 pixels takes a bit at least, so many pixels a byte can hold. */
+/* A block of 64 pixels takes at least one bit, so a byte holds at most so many pixels. */
 enum { PIXELS_A_BYTE = 512, SLACK = 1 << 16 };
 
 typedef struct {
@@ -60,7 +60,7 @@ static int jpeg_is(const unsigned char *bytes, int64_t n) {
   return n >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
 }
 
-/* Jumps back where the library does. */
+/* Longjmps to job->back on the library's errors. */
 static int jpeg_read_head(jpeg_job *job, const char *bytes, int64_t n, int64_t *about) {
   jpeg_create_decompress(&job->in);
   jpeg_mem_src(&job->in, (const unsigned char *)bytes, (unsigned long)n);
@@ -85,14 +85,14 @@ static int jpeg_head(const char *bytes, int64_t n, int64_t *about) {
   return status;
 }
 
-/* Jumps back where the library does. */
+/* Longjmps to job->back on the library's errors. */
 static int jpeg_read(jpeg_job *job, const char *bytes, int64_t n, const dpt_image *to) {
   int64_t about[4];
   JSAMPROW rows[ROWS];
   if (jpeg_read_head(job, bytes, n, about) || dpt_image__fits(about, to)) return 1;
   int channels = (int)about[0];
   if (job->in.out_color_space == JCS_RGB) {
-    /* four bytes a pixel: those are cut into planes by shifts of whole words */
+    /* four bytes per pixel: planes are then extracted by shifts of whole words */
     job->in.out_color_space = JCS_EXT_RGBX;
     channels = 4;
   }
@@ -124,7 +124,7 @@ static int jpeg_decode(const char *bytes, int64_t n, const dpt_image *to) {
 
 const dpt_image__codec dpt_image__jpeg = {"jpeg", jpeg_is, jpeg_head, jpeg_decode};
 
-/* Jumps back where the library does. */
+/* Longjmps to job->back on the library's errors. */
 static int jpeg_write(jpeg_job *job, const dpt_image *from, int quality) {
   struct jpeg_compress_struct *out = &job->out;
   const int64_t planes = from->size[0], height = from->size[1], width = from->size[2];

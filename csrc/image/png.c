@@ -1,8 +1,8 @@
 /* png.c: PNG files in memory, by libpng.
  *
- * Invariant: the only file that knows png.h. Every error of the library comes back to a setjmp of
- * the function that called it; nothing is printed. Palettes become three planes, numbers of less
- * than 8 bits bytes.
+ * Invariant: this is the only file that includes png.h. Every error of the library jumps back to a
+ * setjmp in the calling function; nothing is printed. Palettes are expanded to three planes,
+ * numbers of fewer than 8 bits to bytes.
  */
 #include "image/fail.h"
 
@@ -12,7 +12,7 @@
 
 #include <png.h>
 
-/* What deflate makes of a byte at most. */
+/* The most bytes that deflate expands a byte to. */
 enum { BYTES_A_BYTE = 1032, SLACK = 1 << 16 };
 
 typedef struct {
@@ -62,7 +62,7 @@ static int png_is(const unsigned char *bytes, int64_t n) {
   return n >= 4 && !memcmp(bytes, "\x89PNG", 4);
 }
 
-/* Jumps back where the library does. */
+/* Longjmps to job->back on the library's errors. */
 static int png_read_head(png_job *job, const char *bytes, int64_t n, int64_t *about) {
   job->from = bytes;
   job->left = n;
@@ -70,7 +70,7 @@ static int png_read_head(png_job *job, const char *bytes, int64_t n, int64_t *ab
   job->info = job->png ? png_create_info_struct(job->png) : NULL;
   if (!job->info) return dpt_image__fail("PNG: libpng cannot begin: no memory or another version");
   png_set_read_fn(job->png, job, png_on_read);
-  /* its own limits of a million do for rows and columns; text is not read */
+  /* the library's limits of a million rows and columns suffice; text is not read */
   png_set_keep_unknown_chunks(job->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
   png_read_info(job->png, job->info);
   const int type = png_get_color_type(job->png, job->info);
@@ -96,7 +96,7 @@ static int png_head(const char *bytes, int64_t n, int64_t *about) {
   return status;
 }
 
-/* Jumps back where the library does. */
+/* Longjmps to job->back on the library's errors. */
 static int png_read(png_job *job, const char *bytes, int64_t n, const dpt_image *to) {
   int64_t about[4];
   if (png_read_head(job, bytes, n, about) || dpt_image__fits(about, to)) return 1;
@@ -131,7 +131,7 @@ static int png_decode(const char *bytes, int64_t n, const dpt_image *to) {
 
 const dpt_image__codec dpt_image__png = {"png", png_is, png_head, png_decode};
 
-/* Jumps back where the library does. */
+/* Longjmps to job->back on the library's errors. */
 static int png_write(png_job *job, const dpt_image *from) {
   const int64_t planes = from->size[0], height = from->size[1], width = from->size[2];
   if (planes != 1 && planes != 3 && planes != 4)

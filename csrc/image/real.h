@@ -1,14 +1,14 @@
-/* real.h: the element types of pictures, for the .inc.c files that are read once for each.
+/* real.h: element types of pictures, for the .inc.c files that are included once for each.
  *
- * Invariant: whoever includes it has defined T, the element's type, and NAME(f), the name of a
- * function for it, and A, the type of sums (double for doubles, else float).
+ * Invariant: the including file has defined T, the element type; NAME(f), the name of a function
+ * for it; and A, the type of sums (double for doubles, otherwise float).
  */
 #include <math.h>
 
 #undef IS_BYTE
 #define IS_BYTE (sizeof(T) == 1)
 
-/* A number as an element: bytes are rounded and saturate, and NaN is 0. */
+/* Converts a number to an element: bytes are rounded and saturate, and NaN becomes 0. */
 static inline T NAME(element)(A x) {
   if (!IS_BYTE) return (T)x;
   x += (A)0.5;

@@ -1,10 +1,10 @@
-/* resize.c: pictures of another size: along rows, then along columns.
+/* resize.c: resizes pictures, first along rows, then along columns.
  *
- * Invariant: each output row or column is a list of taps: so many neighbours from `first` on, each
- * with a weight. Linear: smaller is the mean of what an output pixel covers, larger is interpolated
- * between the centres of pixels, the first and the last staying where they are. Positions are
- * floats, as Torch7's are, so that both choose the same neighbours. Between the two directions
- * elements are rounded to their type. A band of output rows is one thread's at a time.
+ * Invariant: each output row or column is a list of taps: consecutive neighbours from `first` on,
+ * each with a weight. Linear: shrinking averages the area that an output pixel covers; enlarging
+ * interpolates between the centres of pixels, with the first and the last fixed. Positions are
+ * floats, as in Torch7, so that both choose the same neighbours. Elements are rounded to their type
+ * between the two directions. One thread processes a band of output rows at a time.
  */
 #include "image/fail.h"
 #include "image/team.h"
@@ -16,7 +16,7 @@ enum { NEAREST, LINEAR, CUBIC };
 enum { BAND = 16 };
 
 typedef struct {
-  int most; /* taps of one output */
+  int most; /* taps per output */
   int64_t *first;
   int *count;
   float *weight; /* `most` for each output */
@@ -39,7 +39,7 @@ static int resize_new(resize_taps *t, int64_t n, int most) {
              : dpt_image__fail("no memory for %lld rows or columns", (long long)n);
 }
 
-/* Output i is exactly that neighbour. */
+/* Makes output i a copy of one neighbour. */
 static void resize_one(resize_taps *t, int64_t i, int64_t neighbour) {
   t->first[i] = neighbour;
   t->count[i] = 1;
@@ -68,8 +68,8 @@ static void resize_mean(resize_taps *t, int64_t from, int64_t to) {
   }
 }
 
-/* Between neighbours p and p + 1, whose own neighbours the cubic needs; beyond the edges the line
- * through the last two goes on. */
+/* Interpolates between neighbours p and p + 1; the cubic also needs their own neighbours. Beyond
+ * the edges it extrapolates linearly from the last two. */
 static void resize_between(resize_taps *t, int64_t i, int64_t p, float x, int64_t from,
                            int is_cubic) {
   float *w = t->weight + i * t->most;
@@ -132,7 +132,7 @@ typedef struct {
   resize_taps rows, columns;
 } resize_job;
 
-/* The input rows that output rows from `row` on need: [*begin, *end). */
+/* Computes the input rows that output rows from `row` on need: [*begin, *end). */
 static void resize_needs(const resize_taps *t, int64_t row, int64_t end_row, int64_t *begin,
                          int64_t *end) {
   *begin = t->first[row];

@@ -12,7 +12,7 @@ static void NAME(row)(const T *in, int64_t step, const resize_taps *t, T *out, i
   }
 }
 
-/* Rows of n elements, one behind the other, to one row. */
+/* Combines `count` consecutive rows of n elements into one row. */
 static void NAME(column)(const T *rows, const float *w, int count, A *sums, T *out, int64_t step,
                          int64_t n) {
   if (count == 1) {
@@ -32,7 +32,7 @@ static void NAME(column)(const T *rows, const float *w, int count, A *sums, T *o
   for (int64_t x = 0; x < n; x++) out[x * step] = NAME(element)(sums[x]);
 }
 
-/* Nonzero: there is no memory. */
+/* Computes one band; returns nonzero if memory is exhausted. */
 static int NAME(band)(const resize_job *job, int64_t band) {
   const dpt_image *in = job->in, *out = job->out;
   const int64_t bands = (out->size[1] + BAND - 1) / BAND, plane = band / bands;

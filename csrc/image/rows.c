@@ -1,4 +1,4 @@
-/* rows.c: rows of pixels to planes and back. */
+/* rows.c: converts between rows of pixels and planes. */
 #include "image/fail.h"
 
 int dpt_image__fits(const int64_t *about, const dpt_image *to) {

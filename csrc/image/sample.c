@@ -1,7 +1,8 @@
-/* sample.c: pictures whose pixels come from elsewhere: along a field, turned, unrolled.
+/* sample.c: samples pictures at computed positions: warp, rotation, polar transform.
  *
- * Invariant: a result's pixel knows its place in the source, as Torch7 computes it (in floats where
- * that does, so that both choose the same neighbours); no place, however far or NaN, reads outside.
+ * Invariant: the source position of an output pixel is computed as in Torch7 (in floats where
+ * Torch7 uses them, so that both choose the same neighbours). No position, however far away or NaN,
+ * causes a read outside the picture.
  */
 #include "image/fail.h"
 #include "image/team.h"
@@ -23,7 +24,7 @@ typedef struct {
   float angle, radius;
 } sample_job;
 
-/* Where the pixel of row y and column x of a turned or unrolled picture comes from. */
+/* Computes the source position of the pixel at row y and column x of a rotated or polar picture. */
 static void sample_place(const sample_job *job, int is_float, int64_t y, int64_t x, double *row,
                          double *column) {
   const float width = (float)job->in->size[2], height = (float)job->in->size[1];
@@ -64,7 +65,7 @@ static void sample_cubic(double x, double *w) {
   w[3] = x * x * (x - 1) / 2;
 }
 
-/* Six taps around x, 0 <= x < 1, from -2 on; their sum is 1. */
+/* Computes six taps around x, 0 <= x < 1, from -2 on; their sum is 1. */
 static void sample_lanczos(double x, double *w) {
   double sum = 0;
   for (int i = 0; i < 6; i++) {
@@ -75,7 +76,7 @@ static void sample_lanczos(double x, double *w) {
   for (int i = 0; i < 6; i++) w[i] /= sum;
 }
 
-/* NaN is 0. */
+/* Clamps x to 0 .. n - 1; NaN becomes 0. */
 static float sample_clamp(float x, int64_t n) {
   x = x > 0 ? x : 0;
   return x < (float)(n - 1) ? x : (float)(n - 1);

@@ -1,11 +1,11 @@
-/* sample.inc.c: rows of pictures that come from elsewhere, for one element type (see real.h). */
+/* sample.inc.c: rows of sampled pictures, for one element type (see real.h). */
 #include "image/real.h"
 
 static void NAME(put)(const sample_job *job, int64_t k, int64_t y, int64_t x, A value) {
   *(T *)NAME(at)(job->out, k, y, x) = NAME(element)(value);
 }
 
-/* n x n taps from [row][column] on; what lies outside is `padding`, or the nearest edge. */
+/* Sums n x n taps from [row][column] on; outside, they are `padding` or the nearest edge. */
 static A NAME(taps)(const sample_job *job, int64_t k, int64_t row, int64_t column, int n,
                     const double *down, const double *across, int is_padded) {
   const int64_t height = job->in->size[1], width = job->in->size[2];
@@ -56,8 +56,8 @@ static void NAME(warp)(const sample_job *job, int64_t y) {
   }
 }
 
-/* Turned and unrolled pictures: 0 where there is no source. Between the last pixels and the edge a
- * turned one has the nearest pixel; an unrolled one that above and to the left. */
+/* Computes a row of a rotated or polar picture; pixels without a source are 0. Between the last
+ * pixels and the edge, rotation uses the nearest pixel, polar the one above and to the left. */
 static void NAME(place)(const sample_job *job, int64_t y) {
   const int64_t *size = job->out->size, height = job->in->size[1], width = job->in->size[2];
   for (int64_t x = 0; x < size[2]; x++) {

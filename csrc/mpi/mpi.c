@@ -1,7 +1,8 @@
-/* mpi.c: the ranks of a job by MPI (distributed/engine.h), a library of its own.
+/* mpi.c: the ranks of a job over MPI (distributed/engine.h), as a separate library.
  *
- * Invariant: the only file that knows mpi.h. MPI's errors are returned, not fatal. Counts of MPI
- * are ints: what is longer goes in parts, which the ranks cut alike. Requires MPI_THREAD_MULTIPLE.
+ * Invariant: this is the only file that includes mpi.h. MPI's errors are returned, not fatal. MPI's
+ * counts are ints, so longer messages are split into parts, equally on all ranks. Requires
+ * MPI_THREAD_MULTIPLE.
  */
 #include "distributed/engine.h"
 #include "dpt.h"
@@ -13,10 +14,10 @@
 #include <string.h>
 
 enum { PART = 1 << 30 };   /* elements or bytes of one call */
-enum { SUMMED = 1 << 24 }; /* bytes that are summed in one call: MPI's buffers stay in the cache */
+enum { SUMMED = 1 << 24 }; /* bytes summed per call, so that MPI's buffers fit in the cache */
 
 static const dpt__engine_services *services;
-static MPI_Comm watch = MPI_COMM_NULL; /* the watchdog's */
+static MPI_Comm watch = MPI_COMM_NULL; /* of the watchdog */
 static MPI_Comm local = MPI_COMM_NULL; /* of this host */
 
 static int mpi_check(const char *what, int code) {
@@ -50,8 +51,8 @@ static int mpi_part_of(int64_t left) { return left < PART ? (int)left : PART; }
 
 /* ---- minima and maxima of floats ---- */
 
-/* MPI leaves open what MPI_MIN and MPI_MAX make of a NaN; here it becomes one quiet NaN, whichever
- * operand has it. */
+/* MPI does not specify MPI_MIN and MPI_MAX of a NaN; here the result is one quiet NaN if either
+ * operand is NaN. */
 #define MPI_NAN_WINS(name, T, order)                                                               \
   static void name(void *from, void *into, int *n, MPI_Datatype *type) {                           \
     const T *x = from;                                                                             \
@@ -73,7 +74,7 @@ static const struct {
                        {mpi_max_f32, DPT_F32, DPT__OP_MAX},
                        {mpi_min_f64, DPT_F64, DPT__OP_MIN},
                        {mpi_max_f64, DPT_F64, DPT__OP_MAX}};
-static MPI_Op op_of_floats[FLOATS]; /* they live as long as the process */
+static MPI_Op op_of_floats[FLOATS]; /* never freed */
 
 static int mpi_make_ops(void) {
   for (int i = 0; i < FLOATS; i++)
@@ -89,10 +90,10 @@ static MPI_Op mpi_op_of(int dtype, enum dpt__reduce_op how) {
 
 /* ---- the job ---- */
 
-/* Open MPI polls while it waits, and leaves the core to others only if ranks outnumber the cores.
- * A rank of dpt computes with other threads meanwhile, which need that core.
- * Over TCP it puts a long message into the receiver's memory, also beyond the end of what a rank
- * receives that calls another operation (4.1.4): so the flag `put` is left out. */
+/* Open MPI polls while it waits, and by default yields the core only if there are more ranks than
+ * cores. The other threads of a rank compute meanwhile and need that core, so yielding is enabled.
+ * Over TCP, Open MPI 4.1.4 puts a long message into the receiver's memory even past the end of the
+ * receive buffer of a rank that called another operation, so the flag `put` is left out. */
 static int mpi_join(int *level) {
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   setenv("OMPI_MCA_btl_tcp_flags", "send,inplace,need-ack,need-csum", 0);
@@ -200,7 +201,7 @@ static int mpi_reduce(void *made, void *data, int64_t count, int dtype, enum dpt
   return 0;
 }
 
-/* In one call: the parts of a longer one do not lie where MPI looks for them. */
+/* Uses one call: the parts of a longer one would not be where MPI expects them. */
 static int mpi_reduce_scatter(void *made, const void *from, void *to, int64_t count, int dtype,
                               enum dpt__reduce_op how) {
   if (count > INT_MAX)
@@ -219,8 +220,8 @@ static int mpi_broadcast(void *made, void *data, int64_t bytes, int root) {
   return 0;
 }
 
-/* Rank i's bytes lie `bytes` apart: where they go in parts, a type of that extent lets MPI place
- * them. It stands for `part` bytes. */
+/* Creates a type of `part` bytes whose extent is `bytes`, the distance between ranks, so that MPI
+ * can place the parts of all ranks. */
 static int mpi_strided(int64_t bytes, int part, MPI_Datatype *type) {
   MPI_Datatype row;
   int status = mpi_check("MPI_Type_contiguous", MPI_Type_contiguous(part, MPI_BYTE, &row)) ||
@@ -232,8 +233,8 @@ static int mpi_strided(int64_t bytes, int part, MPI_Datatype *type) {
 
 enum moving { ALL_GATHER, ALL_TO_ALL, GATHER, SCATTER };
 
-/* `part` bytes of each rank; n of the type are those bytes where all ranks' lie side by side. from
- * NULL: this rank's are in their place already. */
+/* Moves `part` bytes of each rank; n of the type are those bytes (MPI_BYTE if ranks' data is
+ * contiguous). from NULL: this rank's data is already in place. */
 static int mpi_move_part(MPI_Comm comm, enum moving what, const char *from, char *to, int part,
                          int n, MPI_Datatype type, int root) {
   switch (what) {
@@ -284,18 +285,18 @@ static int mpi_scatter(void *made, const void *from, void *to, int64_t bytes, in
 
 /* ---- transfers ---- */
 
-/* At most PART bytes of a transfer, which is the of-th of its list. */
+/* At most PART bytes of a transfer; of: the transfer's index in its list. */
 typedef struct piece {
   MPI_Request request;
   int of, bytes, receives;
 } piece;
 
 typedef struct begun {
-  int transfers, pieces, waited; /* pieces that have been waited for: the first ones */
+  int transfers, pieces, waited; /* waited: the number of pieces waited for, from the first on */
   piece piece[];
 } begun;
 
-/* An empty transfer has no piece: both ranks know that it is empty. */
+/* An empty transfer has no pieces: both ranks know that it is empty. */
 static int mpi_pieces_of(int64_t bytes) { return (int)(bytes / PART) + (bytes % PART > 0); }
 
 static begun *mpi_new_begun(int n, const dpt__transfer *list) {
@@ -306,7 +307,7 @@ static begun *mpi_new_begun(int n, const dpt__transfer *list) {
   return b;
 }
 
-/* Cancels what has not been waited for, so that memory is not written any more. */
+/* Cancels the pieces that have not been waited for, so that their memory is no longer written. */
 static void mpi_free_begun(begun *b) {
   for (int i = b->waited; i < b->pieces; i++) {
     MPI_Cancel(&b->piece[i].request);
@@ -342,7 +343,7 @@ static int mpi_begin(void *made, int n, const dpt__transfer *list, void **out) {
   return 0;
 }
 
-/* Who sends less than is wanted is wrong, too. */
+/* Waits for a piece; fails also if the sender sent less than wanted. */
 static int mpi_wait(piece *p) {
   MPI_Status got;
   int count = p->bytes;
@@ -352,8 +353,8 @@ static int mpi_wait(piece *p) {
   return services->fail("MPI_Irecv: got %d bytes, wanted %d", count, p->bytes);
 }
 
-/* One by one, while MPI goes on with all: MPI_Waitall of Open MPI 4.1 hangs if a request has failed
- * before it is called. */
+/* Waits for pieces one by one, while MPI progresses all of them: MPI_Waitall of Open MPI 4.1 hangs
+ * if a request has failed before the call. */
 static int mpi_await(void *begun_, int n) {
   begun *b = begun_;
   int status = 0;
@@ -363,7 +364,7 @@ static int mpi_await(void *begun_, int n) {
   return status;
 }
 
-/* ---- the watchdog's ---- */
+/* ---- heartbeats and the end ---- */
 
 static MPI_Request pending = MPI_REQUEST_NULL;
 
@@ -375,7 +376,8 @@ static int mpi_heartbeat(const void *mine, void *all, int64_t bytes, int *done) 
   return mpi_check("MPI_Test", MPI_Test(&pending, done, MPI_STATUS_IGNORE));
 }
 
-/* While ranks are being connected there is nobody to tell: the launcher sees how this one ends. */
+/* While ranks are still connecting there is no rank to notify: the launcher sees the exit
+ * status. */
 static void mpi_end_all(int status) {
   int is_on = 0;
   MPI_Initialized(&is_on);

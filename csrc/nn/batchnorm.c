@@ -2,14 +2,14 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* A result of C elements that is updated, or NULL. */
+/* Adds an output of C elements that is updated; may be NULL. */
 static void batchnorm_update(dpt__call *call, const char *name, dpt_tensor *t, int64_t C,
                              void *field) {
   dpt_tensor *r = dpt__call_update_maybe(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 
-/* An operand of C elements, which may be missing; which may not. */
+/* Add an operand of C elements; _maybe: may be NULL. */
 static void batchnorm_planes_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
                                    int64_t C, void *field) {
   const dpt_tensor *r = dpt__call_in_maybe(call, name, t, field);
@@ -33,7 +33,7 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
   batchnorm_planes_maybe(&call, "weight", weight, args.C, &args.weight);
   batchnorm_planes_maybe(&call, "bias", bias, args.C, &args.bias);
-  /* evaluation only reads them: who watches their writes must see none */
+  /* evaluation only reads them, so they must not be marked as written */
   if (train) {
     batchnorm_update(&call, "running_mean", running_mean, args.C, &args.running_mean);
     batchnorm_update(&call, "running_var", running_var, args.C, &args.running_var);

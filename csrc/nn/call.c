@@ -1,4 +1,4 @@
-/* call.c: operands of a layer call (call.h has the rules). */
+/* call.c: operands of a layer call (the rules are in call.h). */
 #include "nn/call.h"
 
 #include "base/assert.h"
@@ -28,7 +28,7 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
                              name, dpt__kind_name(like->kind_));
 }
 
-/* Takes a slot for an operand; NULL if the call has failed. */
+/* Returns a free slot for an operand; NULL if the call has failed. */
 static dpt_tensor *call_take(dpt__call *call) {
   if (call->status) return NULL;
   dpt__assert(call->n < DPT__CALL_OPERANDS && !call->made);
@@ -58,8 +58,8 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
   dpt__launch_operand(&call->launch, result ? DPT__OUT : DPT__IN, t, field);
 }
 
-/* slot becomes a contiguous tensor of that type with t's sizes; until it has memory of its own it
- * says where t lies. */
+/* Makes slot a contiguous tensor of that type with t's sizes. Until it has its own memory, its
+ * storage is t's. */
 static void call_fresh(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor *t) {
   *slot = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .storage_ = t->storage_};
   memcpy(slot->size_, t->size_, sizeof t->size_);
@@ -216,7 +216,7 @@ void dpt__call_same(dpt__call *call, const char *name, const dpt_tensor *t, int 
                            dpt__describe(t), dpt__describe_size(&want));
 }
 
-/* All memory first, so that a call that lacks some has queued nothing. */
+/* Allocates all memory first, so that a call that runs out of memory has queued nothing. */
 static int call_make(dpt__call *call) {
   int n = call->fresh ? call->n : 0, status = 0;
   call->made = 1;

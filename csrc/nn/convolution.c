@@ -2,7 +2,7 @@
  * kernels.
  *
  * Invariant: a transposed convolution from I to O planes is the ordinary one from O to I planes
- * with its passes exchanged (forward is DATA, backward data is FORWARD), so kernels know the
+ * with its passes exchanged (forward is DATA, backward data is FORWARD). Kernels implement the
  * ordinary one only: in their args, `in` is the large side and `out` the small one.
  */
 #include "nn/window.h"
@@ -16,7 +16,7 @@ struct conv {
   struct dpt__slide slide; /* of the ordinary convolution */
 };
 
-/* The planes, which weight's first size and count say. */
+/* Computes the numbers of planes from weight's first size and element count. */
 static void conv_planes(dpt__call *call, const char *name, const dpt_tensor *weight,
                         const dpt_window *window, struct conv *conv) {
   const int64_t *kernel = conv->slide.kernel;
@@ -32,7 +32,7 @@ static void conv_planes(dpt__call *call, const char *name, const dpt_tensor *wei
   conv->I = window->transposed ? first : other;
 }
 
-/* The output's size in dimension d. */
+/* Computes the output's size in dimension d. */
 static void conv_slide(dpt__call *call, const dpt_tensor *in, const dpt_window *window, int d,
                        struct conv *conv) {
   struct dpt__slide *s = &conv->slide;
@@ -58,7 +58,7 @@ static void conv_slide(dpt__call *call, const dpt_tensor *in, const dpt_window *
                              call->fn, dpt__describe(in), (long long)reach, (long long)s->pad[d]);
 }
 
-/* All of conv but what is in tensors; of `in` only the sizes count. */
+/* Fills conv, except for tensors' contents; of `in` only the sizes are used. */
 static void conv_start(dpt__call *call, const char *name, const dpt_tensor *weight,
                        const dpt_tensor *in, const dpt_window *window, struct conv *conv) {
   dpt__slide_start(call, window, &conv->slide);
@@ -70,8 +70,8 @@ static void conv_start(dpt__call *call, const char *name, const dpt_tensor *weig
   for (int d = 0; d < 3 && !call->status; d++) conv_slide(call, in, window, d, conv);
 }
 
-/* The arguments of all passes: `in` and `out` are the caller's two sides, whose roles a transposed
- * convolution exchanges; so are the passes. */
+/* Fills the arguments of a pass. `in` and `out` are the caller's two sides; a transposed
+ * convolution exchanges them, and the passes. */
 static void conv_fill(dpt__call *call, struct dpt__convolution_args *args, int pass,
                       const dpt_window *window, const struct conv *conv, const dpt_tensor *in,
                       const dpt_tensor *out, const dpt_tensor *weight) {
@@ -113,7 +113,7 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   return dpt__call_run(&call, conv.images.N, convolution, &args);
 }
 
-/* A gradient's sizes are those of the output. */
+/* Checks that a gradient has the output's sizes. */
 static void conv_check_gradient(dpt__call *call, const dpt_tensor *gout, const dpt_window *window,
                                 const struct conv *conv) {
   int64_t size[5];
@@ -152,7 +152,7 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   if (w) {
     conv_start(&call, "gradWeight", w, x, window, &conv);
     conv_check_gradient(&call, gy, window, &conv);
-  } else { /* the bias alone: planes are gout's */
+  } else { /* the bias only: gout gives the planes */
     dpt__images_of(&call, "gradOutput", gy, window->ndim, &conv.images);
     conv.O = conv.images.C;
     memcpy(conv.plane, conv.images.size, sizeof conv.plane);

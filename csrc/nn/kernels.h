@@ -1,9 +1,9 @@
-/* kernels.h: what the layer functions pass to their kernels (device/kernels.def lists the kernels).
+/* kernels.h: arguments of the layer kernels (device/kernels.def lists the kernels).
  *
  * Invariant: plain sizes, numbers and raw pointers into contiguous memory of element type `type`
- * (DPT_F32 or DPT_F64); the generic function has checked everything but values inside tensors.
- * Indices and targets have a type of their own and are counted from 1. Pointers to results may be
- * NULL where the comment says so. Shapes stand beside the pointers.
+ * (DPT_F32 or DPT_F64); the generic function has checked everything except values inside tensors.
+ * Indices and targets have their own types and are counted from 1. Pointers to results may be NULL
+ * if the comment says so. Comments next to pointers give their shapes.
  */
 #ifndef DPT_NN_KERNELS_H
 #define DPT_NN_KERNELS_H
@@ -17,7 +17,7 @@ struct dpt__slide {
 static DPT__EVERYWHERE inline int64_t dpt__volume(const int64_t size[3]) {
   return size[0] * size[1] * size[2];
 }
-/* The first element from `first` on in steps of dilation that is not before the plane. */
+/* Returns the first position first, first + dilation ... that is not negative. */
 static inline int64_t dpt__slide_first(int64_t first, int64_t dilation) {
   return first < 0 ? first + (-first + dilation - 1) / dilation * dilation : first;
 }
@@ -32,9 +32,9 @@ struct dpt__linear_args {
   double scale;
   void *in, *out, *weight, *bias; /* (B, I), (B, O), (O, I), (O) */
 };
-/* A convolution from `in` (N, I, S) to `out` (N, O, S'). FORWARD writes out, DATA writes in (both
- * add bias, if there is one, to what they write: a transposed convolution's forward is DATA),
- * WEIGHT adds scale * gradient to weight. */
+/* A convolution from `in` (N, I, S) to `out` (N, O, S'). FORWARD writes out, DATA writes in; both
+ * add bias, unless NULL, to what they write (a transposed convolution's forward is DATA). WEIGHT
+ * adds scale * gradient to weight. */
 struct dpt__convolution_args {
   int32_t type, deterministic, tf32, search, pass, ndim; /* search: of dpt_window */
   int64_t N, I, O, groups;
@@ -52,20 +52,20 @@ struct dpt__plane_sum_args {
   void *gb;
 };
 
-/* Planes of size in to planes of size out; adaptive: window i covers floor(i*in/out) up to
- * ceil((i+1)*in/out). idx gets the position of the maximum in its plane, from 1. */
+/* Pools planes of size in to planes of size out; adaptive: window i covers floor(i*in/out) up to
+ * ceil((i+1)*in/out). idx receives the position of the maximum in its plane, from 1. */
 struct dpt__maxpool_args {
   int32_t type, adaptive;
   int64_t planes;
   struct dpt__slide slide;
   const void *in;      /* (planes, in) */
   const void *samples; /* (planes, fractional) or NULL: fractional max pooling */
-  int64_t fractional;  /* dimensions that samples speak of */
+  int64_t fractional;  /* dimensions covered by samples */
   void *out;           /* (planes, out) */
   int64_t *idx;        /* (planes, out) */
 };
-/* Elements of planes at indices: to[i] = from[idx[i]]; or (scatters) to = 0, then to[idx[i]] =, or
- * (adds) +=, from[i]. Planes have `small` indices and, on the other side, `large` elements. */
+/* Gathers, to[i] = from[idx[i]], or (scatters) sets to = 0, then to[idx[i]] =, or (adds) +=,
+ * from[i]. Each plane has `small` indices and, on the other side, `large` elements. */
 struct dpt__unpool_args {
   int32_t type, scatters, adds;
   int64_t planes, small, large;
@@ -80,12 +80,12 @@ struct dpt__avgpool_args {
   void *in, *out; /* forward reads in and writes out; backward reads out and writes in */
 };
 
-/* Over C, for N images of S positions. */
+/* Softmax over C, for N images of S positions. */
 struct dpt__softmax_args {
   int32_t type, log;
   int64_t N, C, S;
   const void *in, *gout;
-  void *out, *gin; /* gin: not NULL backward, which reads gout and out */
+  void *out, *gin; /* gin: not NULL in backward, which reads gout and out */
 };
 
 struct dpt__batchnorm_args {
@@ -114,8 +114,8 @@ struct dpt__dropout_mask_args {
 DPT__EVERYWHERE static inline double dpt__real_index_at(const void *p, int type, int64_t i) {
   return type == DPT_F32 ? (double)((const float *)p)[i] : ((const double *)p)[i];
 }
-/* An index or a class of any element type, truncated; halves have become floats (nn/call.c).
- * INT64_MIN: NaN, or beyond 9e15. */
+/* Returns an index or a class of any element type, truncated toward zero; halves have been
+ * converted to floats (nn/call.c). Returns INT64_MIN for NaN and beyond 9e15. */
 DPT__EVERYWHERE static inline int64_t dpt__index_at(const void *p, int type, int64_t i) {
   switch (type) {
   case DPT_U8:
@@ -134,7 +134,7 @@ DPT__EVERYWHERE static inline int64_t dpt__index_at(const void *p, int type, int
   double v = dpt__real_index_at(p, type, i);
   return v > -9e15 && v < 9e15 ? (int64_t)v : INT64_MIN;
 }
-/* The number itself, for a message; integers beyond 2^53 are rounded. */
+/* Returns the number itself, for a message; integers beyond 2^53 are rounded. */
 DPT__EVERYWHERE static inline double dpt__index_number(const void *p, int type, int64_t i) {
   return type == DPT_F32 || type == DPT_F64 ? dpt__real_index_at(p, type, i)
                                             : (double)dpt__index_at(p, type, i);
@@ -167,7 +167,7 @@ struct dpt__nll_args {
   int32_t type, target_type, average;
   int64_t N, C, S, ignore;
   const void *in, *target, *weight; /* weight (C) or NULL */
-  void *out, *total, *gin;          /* out, total (1); gin: not NULL backward, which reads total */
+  void *out, *total, *gin; /* out, total (1); gin: not NULL in backward, which reads total */
 };
 enum dpt__loss {
 #define DPT_LOSS(name, target, value, gradient) DPT__LOSS_##name,
@@ -175,7 +175,7 @@ enum dpt__loss {
 #undef DPT_LOSS
   DPT__NLOSS
 };
-/* gin NULL: the loss goes to out; else its gradient to gin. */
+/* If gin is NULL the loss is written to out, otherwise its gradient to gin. */
 struct dpt__loss_args {
   int32_t type, loss, average;
   int64_t n;
@@ -183,7 +183,7 @@ struct dpt__loss_args {
   const void *in, *target, *weight; /* (n); target and weight may be NULL */
   void *out, *gin;                  /* out (1) */
 };
-/* out and gin as of other losses */
+/* out and gin: as in dpt__loss_args */
 struct dpt__multimargin_args {
   int32_t type, target_type, average, p;
   int64_t N, C;
@@ -198,7 +198,7 @@ struct dpt__multilabel_args {
   void *out, *gin;
 };
 
-/* Both ways: backward reads out and writes in. */
+/* Used in both directions: backward reads out and writes in. */
 struct dpt__upsample_args {
   int32_t type, linear, backward;
   int64_t planes, insize[3], outsize[3];
@@ -216,7 +216,7 @@ struct dpt__prelu_args {
   int64_t N, C, S;
   double scale;
   const void *in, *gout, *weight;
-  void *out, *gin, *gw; /* one of them is not NULL: what is computed */
+  void *out, *gin, *gw; /* the one that is not NULL is computed */
 };
 
 struct dpt__lrn_args {
@@ -224,7 +224,7 @@ struct dpt__lrn_args {
   int64_t N, C, S, size;
   double alpha, beta, k;
   const void *in, *gout;
-  void *out, *denom, *gin; /* gin: not NULL backward, which reads the others */
+  void *out, *denom, *gin; /* gin: not NULL in backward, which reads the others */
 };
 
 struct dpt__sgd_args {

@@ -2,7 +2,8 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* Sizes of the weight and of t, a vector or matrix, whose columns it must fit. */
+/* Checks the weight and t, a vector or matrix whose columns must match it, and fills their
+ * sizes. */
 static void linear_start(dpt__call *call, struct dpt__linear_args *args, int pass,
                          const char *weight_name, const dpt_tensor *weight, const char *name,
                          const dpt_tensor *t) {

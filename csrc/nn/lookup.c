@@ -1,6 +1,6 @@
 /* lookup.c: dropout's mask and nn.LookupTable: shapes and checks, then the backend's kernels.
  *
- * Invariant: values of indices are checked by the kernels (on the host that is at once).
+ * Invariant: kernels check the values of indices (on the host, immediately).
  */
 #include "nn/call.h"
 #include "nn/kernels.h"
@@ -20,7 +20,7 @@ int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double va
   return dpt__call_run(&call, 1, dropout_mask, &args);
 }
 
-/* The table, V rows of D numbers. */
+/* Checks the table, V rows of D numbers. */
 static void lookup_table(dpt__call *call, const char *name, const dpt_tensor *weight, int64_t *V,
                          int64_t *D) {
   if (call->status) return;
@@ -43,7 +43,7 @@ int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tens
   if (call.status) return dpt__call_end(&call);
   int ndim = i->ndim_;
   for (int d = 0; d < ndim; d++) size[d] = i->size_[d];
-  if (ndim == 0) size[ndim++] = 0; /* no dimension: a vector without elements */
+  if (ndim == 0) size[ndim++] = 0; /* no dimensions: an empty vector */
   size[ndim++] = args.D;
   args.n = dpt__count(i);
   dpt_tensor *y = dpt__call_out(&call, "output", out, ndim, size, &args.out);

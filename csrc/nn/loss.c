@@ -1,7 +1,7 @@
 /* loss.c: losses: shapes and checks, then the backend's kernels.
  *
- * Invariant: the value goes into a tensor of one element and nothing waits for it; values of
- * targets are checked by the kernels (on the host that is at once).
+ * Invariant: the value is stored in a tensor of one element and nothing waits for it. Kernels check
+ * the values of targets (on the host, immediately).
  */
 #include "nn/call.h"
 #include "nn/kernels.h"
@@ -26,8 +26,8 @@ int dpt_loss(const char *name) {
   return -1;
 }
 
-/* The operands of a pointwise loss, each with its field; returns in, and how many elements it has.
- */
+/* Adds the operands of a pointwise loss, each with its field. Returns in, and its number of
+ * elements. */
 static const dpt_tensor *loss_operands(dpt__call *call, int loss, const dpt_tensor *in,
                                        void *in_field, const dpt_tensor *target, void *target_field,
                                        const dpt_tensor *weight, void *weight_field, int64_t *n) {
@@ -64,7 +64,7 @@ int dpt_loss_backward(int loss, dpt_tensor *gin, const dpt_tensor *in, const dpt
   return dpt__call_run(&call, dpt__call_some(gx), loss, &args);
 }
 
-/* in C, NxC or NxCxS with a class for each of N*S positions. */
+/* Checks in C, NxC or NxCxS, with a class for each of N*S positions. */
 static void loss_classes(dpt__call *call, const dpt_tensor *in, const dpt_tensor *target,
                          const dpt_tensor *weight, int maxdim, int64_t *N, int64_t *C, int64_t *S) {
   dpt__call_dims(call, "input", in, 1, maxdim, maxdim > 2 ? "C, NxC or NxCxHxW" : "C or NxC");

@@ -1,14 +1,15 @@
-/* planes.c: layers that treat planes alike: PReLU, and SpatialCrossMapLRN across planes. */
+/* planes.c: layers over planes: PReLU, and SpatialCrossMapLRN across planes. */
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* PReLU's dimension of planes: C, NxC and more, or CxHxW where NxCxL does not fit the slopes. */
+/* Returns PReLU's dimension of planes, for C, NxC and more, or CxHxW if NxCxL does not match the
+ * slopes. */
 static int prelu_planes(const dpt_tensor *in, const dpt_tensor *slopes) {
   if (!in || !slopes || in->ndim_ != 3) return in && in->ndim_ > 1;
   return in->size_[1] == dpt__count(slopes) || in->size_[0] != dpt__count(slopes);
 }
 
-/* (N, C, S) of in, and whether its planes share the one slope. */
+/* Computes (N, C, S) of in, and sets *shared if its planes share one slope. */
 static void prelu_slopes(dpt__call *call, const dpt_tensor *in, const char *name,
                          const dpt_tensor *weight, int64_t *N, int64_t *C, int64_t *S,
                          int32_t *shared) {

@@ -1,7 +1,8 @@
 /* pool.c: max and average pooling and unpooling: shapes and checks, then the backend's kernels. */
 #include "nn/window.h"
 
-/* Torch7's output sizes; with ceil the last window begins inside the image or its left padding. */
+/* Computes Torch7's output sizes; with ceil the last window begins inside the image or its left
+ * padding. */
 static void pool_sizes(dpt__call *call, const dpt_tensor *in, const dpt__images *images, int ceil,
                        struct dpt__slide *s) {
   for (int d = 0; d < 3 && !call->status; d++) {
@@ -16,7 +17,7 @@ static void pool_sizes(dpt__call *call, const dpt_tensor *in, const dpt__images 
     int64_t up = ceil ? s->stride[d] - 1 : 0;
     s->out[d] = slack + up < 0 ? 0 : (slack + up) / s->stride[d] + 1;
     if ((s->out[d] - 1) * s->stride[d] >= images->size[d] + s->pad[d]) s->out[d]--;
-    int bare = 0; /* a window whose elements all fall on padding */
+    int bare = 0; /* a window entirely in the padding */
     if (s->dilation[d] > 1)
       for (int64_t first = -s->pad[d]; first < 0; first += s->stride[d])
         bare |= dpt__slide_first(first, s->dilation[d]) >= images->size[d];
@@ -44,7 +45,7 @@ static void pool_adaptive_sizes(dpt__call *call, const char *name, const dpt_ten
   }
 }
 
-/* The three kinds of max pooling share all but their windows. */
+/* Runs max pooling of any kind; the three kinds differ only in their windows. */
 static int pool_max(dpt__call *call, dpt_tensor *out, dpt_tensor *idx, const dpt__images *images,
                     int ndim, struct dpt__maxpool_args *args) {
   int64_t size[5];
@@ -105,7 +106,7 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
   return pool_max(&call, out, idx, &images, window->ndim, &args);
 }
 
-/* Indices of maxima in their planes. */
+/* Adds indices of maxima in their planes. */
 static const dpt_tensor *pool_take_indices(dpt__call *call, const dpt_tensor *idx, void *field) {
   int32_t type;
   const dpt_tensor *i = dpt__call_index(call, "indices", idx, field, &type);
@@ -113,7 +114,7 @@ static const dpt_tensor *pool_take_indices(dpt__call *call, const dpt_tensor *id
   return i;
 }
 
-/* The planes of t are those of `large`, called `of`. */
+/* Checks that t has the planes of `large`, called `of`. */
 static void pool_check_planes(dpt__call *call, const char *name, const dpt__images *t,
                               const char *of, const dpt__images *large) {
   if (!call->status && t->N * t->C != large->N * large->C)
@@ -181,7 +182,7 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   return dpt__call_run(&call, dpt__call_some(gx), unpool, &args);
 }
 
-/* result is gin or out, operand gout or in; images are those of the large side. */
+/* Runs average pooling; result is gin or out, operand gout or in; images is the large side. */
 static int pool_average(dpt__call *call, dpt_tensor *result, const dpt_tensor *operand,
                         const dpt__images *images, int ndim, struct dpt__avgpool_args *args) {
   dpt__images_out_side(call, args->backward, result, operand, images, ndim, args->slide.in,
@@ -199,7 +200,7 @@ static int pool_average_window(dpt_tensor *result, const dpt_tensor *operand, co
   operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__images_of(&call, "input", in, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
-  for (int d = 0; d < 3; d++) args.slide.dilation[d] = 1; /* means nothing here */
+  for (int d = 0; d < 3; d++) args.slide.dilation[d] = 1; /* unused by average pooling */
   pool_sizes(&call, in, &images, window->ceil, &args.slide);
   return pool_average(&call, result, operand, &images, window->ndim, &args);
 }

@@ -1,10 +1,9 @@
-/* products.h: nn.Linear's kernels and convolutions of columns as products of matrices, for every
- * backend.
+/* products.h: nn.Linear and convolutions of columns as matrix products, for every backend.
  *
  * Invariant: a linear layer's bias is in `out` before the product is added to it, so that a row is
- * written in one order. On devices a layer of at most DPT__LINEAR_SMALL weights always has the
+ * summed in a single order. On devices a layer of at most DPT__LINEAR_SMALL weights always uses the
  * fixed order of sums: it costs next to nothing there, and several devices have the bits of one.
- * The choice may not depend on the rows.
+ * The choice must not depend on the number of rows.
  */
 #ifndef DPT_NN_PRODUCTS_H
 #define DPT_NN_PRODUCTS_H
@@ -13,9 +12,8 @@
 
 enum { DPT__LINEAR_SMALL = 128 };
 
-/* c (m, n) = beta * c + alpha * a * b, all contiguous or, if they are transposed, contiguous
- * before.
- */
+/* Returns the arguments of c (m, n) = beta * c + alpha * a * b; all are contiguous, transposed ones
+ * before their transposition. */
 static inline dpt__gemm_args dpt__nn_gemm(int32_t type, int fixed, int32_t tf32, int64_t m,
                                           int64_t n, int64_t k, double alpha, const void *a,
                                           int a_transposed, const void *b, int b_transposed,
@@ -40,14 +38,14 @@ static inline dpt__gemm_args dpt__linear_product(const dpt__context *context,
                       a->weight);
 }
 
-/* The gradient of the bias: sums of out's columns. */
+/* Returns the arguments of the bias's gradient: sums of out's columns. */
 static inline struct dpt__plane_sum_args dpt__linear_bias_sum(const struct dpt__linear_args *a) {
   struct dpt__plane_sum_args sum = {a->type, a->B, a->O, 1, a->scale, a->out, a->bias};
   return sum;
 }
 
-/* One group of one image, whose columns of patches are col (I/groups * K, S'): in FORWARD out, in
- * DATA the columns are written, in WEIGHT the weight is added to. */
+/* Returns the product of one group of one image, with columns of patches col (I/groups * K, S').
+ * FORWARD writes out, DATA writes col, WEIGHT accumulates into weight. */
 static inline dpt__gemm_args dpt__convolution_product(const struct dpt__convolution_args *a,
                                                       int fixed, double beta, void *col, void *out,
                                                       void *weight) {

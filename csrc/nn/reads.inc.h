@@ -1,8 +1,8 @@
-/* reads.inc.h: what an element of a result reads along one dimension, on every backend: a window,
- * two elements to interpolate, or an element of what was padded.
+/* reads.inc.h: the elements that an output reads along one dimension, for every backend: a window,
+ * two elements to interpolate, or the source of a padded element.
  *
- * Invariant: included with Index, the type of numbers to compute in (wide enough for the sums and
- * products below). Without an include guard: on a GPU it is read for narrow and wide numbers.
+ * Invariant: the including file defines Index, an integer type wide enough for the sums and
+ * products below. There is no include guard: GPU code includes it for narrow and for wide integers.
  */
 typedef struct range { /* elements first .. end-1; an average divides by the product of counts */
   Index first, end, count;
@@ -12,7 +12,8 @@ typedef struct tap { /* two elements and their weights */
   double weight[2];
 } tap;
 
-/* Window o of dimension d; count_pad counts padding but, as Torch7, not what lies beyond it. */
+/* Returns window o of dimension d. count_pad includes padding in the count but, as in Torch7, not
+ * elements beyond it. */
 static DPT__EVERYWHERE inline range window_of(const struct dpt__slide *s, int d, Index o,
                                               int adaptive, int count_pad) {
   Index n = (Index)s->in[d], out = (Index)s->out[d], pad = (Index)s->pad[d];
@@ -33,7 +34,8 @@ static DPT__EVERYWHERE inline range window_of(const struct dpt__slide *s, int d,
   return r;
 }
 
-/* Positions in n elements that become m are floats for all types, as Torch7's. */
+/* Returns the distance of positions when n elements become m; a float for all types, as in
+ * Torch7. */
 static DPT__EVERYWHERE inline float step_of(Index n, Index m) {
   return m > 1 ? (float)(n - 1) / (float)(m - 1) : 0;
 }
@@ -46,7 +48,7 @@ static DPT__EVERYWHERE inline tap tap_of(Index n, Index m, Index o, int linear) 
   return t;
 }
 
-/* The element of n that stands at position `at`, which may be in the padding; -1: a zero. */
+/* Returns the source of position `at` among n elements, which may be in the padding; -1: a zero. */
 static DPT__EVERYWHERE inline Index padded(int mode, Index n, Index at) {
   if (mode == DPT_PAD_REFLECT)
     at = at < 0 ? -at : at >= n ? 2 * (n - 1) - at : at;

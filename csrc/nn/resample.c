@@ -76,7 +76,7 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
   return resample_up(&call, gin, gy, &images, ndim, &args);
 }
 
-/* The last ndim dimensions are padded (negative: cut off), all others are planes. */
+/* Pads (negative: crops) the last ndim dimensions; the others are planes. */
 static int resample_pad(dpt_tensor *result, const dpt_tensor *operand, const dpt_tensor *in,
                         int mode, int ndim, const int64_t *below, const int64_t *above,
                         int backward) {

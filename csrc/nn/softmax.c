@@ -1,8 +1,9 @@
-/* softmax.c: SoftMax and LogSoftMax: which dimension is the classes'. */
+/* softmax.c: SoftMax and LogSoftMax: finds the dimension of classes, then runs the backend's
+ * kernel. */
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* (N, C, S) as Torch7 sees it. */
+/* Splits t into (N, C, S) as Torch7 does. */
 static void softmax_classes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t *N,
                             int64_t *C, int64_t *S) {
   dpt__call_dims(call, name, t, 1, 4, "1 to 4 dimensions");

@@ -2,7 +2,7 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* A vector of as many elements as x (n), which is updated. */
+/* Adds a vector that is updated, with as many elements as x (n). */
 static void step_vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
   dpt_tensor *v = dpt__call_update(call, name, t, field);
   dpt__call_count(call, name, v, n, "as x");

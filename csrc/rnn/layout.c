@@ -1,7 +1,7 @@
-/* layout.c: where the parts of a network lie in its weight, and what forward keeps. */
+/* layout.c: offsets of a network's parts in its weight, and in the memory that forward keeps. */
 #include "rnn/layout.h"
 
-/* A part of n elements, or -1: there is none. */
+/* Appends a part of n elements and returns its offset, or -1 if n is 0. */
 static int64_t layout_part(int64_t *end, int64_t n) {
   if (!n) return -1;
   int64_t at = *end;
@@ -9,7 +9,7 @@ static int64_t layout_part(int64_t *end, int64_t n) {
   return at;
 }
 
-/* The input's matrices of a pseudo-layer of this layer, in elements. */
+/* Returns the number of elements of a pseudo-layer's input matrices in this layer. */
 static int64_t layout_input(const dpt_rnn *r, int layer) {
   return !layer && r->skip_input ? 0 : dpt__rnn_gates(r) * r->hidden * dpt__rnn_input(r, layer);
 }

@@ -1,12 +1,14 @@
-/* layout.h: the weights of a recurrent network, and what forward keeps, in dpt's own layout.
+/* layout.h: dpt's own layout of a recurrent network's weights, and of the memory that forward
+ * keeps.
  *
- * Invariant: the layout depends on the network alone, the reserve also on the number of rows.
+ * Invariant: the layout depends on the network alone; that of the reserve also on the number of
+ * rows.
  */
 #ifndef DPT_RNN_LAYOUT_H
 #define DPT_RNN_LAYOUT_H
 #include "dpt.h"
 
-/* Sizes that follow from a network. */
+/* Return sizes that depend on the network alone. */
 static inline int32_t dpt__rnn_width(const dpt_rnn *r) {
   return r->projection ? r->projection : r->hidden;
 }
@@ -17,31 +19,32 @@ static inline int64_t dpt__rnn_input(const dpt_rnn *r, int layer) {
   return layer ? (int64_t)r->directions * dpt__rnn_width(r) : r->input;
 }
 
-/* The parts of a pseudo-layer in our layout, in elements; -1: there is no such part. With G gates,
- * input (G*H, I), recurrent (G*H, O), projection (O, H), input_bias and recurrent_bias (G*H), gates
- * in the order of their ids; end: of the whole weight, which is, as cuDNN's 5 to 7 was, first all
- * pseudo-layers' matrices, then all biases. */
+/* The parts of a pseudo-layer in dpt's layout, as offsets in elements; -1: there is no such part.
+ * With G gates, input is (G*H, I), recurrent (G*H, O), projection (O, H), input_bias and
+ * recurrent_bias (G*H), with gates in the order of their ids. end: of the whole weight, which has
+ * the matrices of all pseudo-layers first, then all biases, as in cuDNN 5 to 7. */
 typedef struct dpt__rnn_layer {
   int64_t input, recurrent, projection, input_bias, recurrent_bias, end;
 } dpt__rnn_layer;
 dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *rnn, int pseudo_layer);
 
-/* What the kernels keep for backward, in elements, for N rows (steps of sequences) in all: first a
- * block of `end` elements for each pseudo-layer, then (N, directions*O) for each layer but the
- * first: what it read. A row of gates has A positions: 4*H for an LSTM and for a GRU, [n of the
- * input | r | z | n of h], so that the three of h are contiguous, else H. */
+/* The memory that kernels keep for backward, as offsets in elements, for N rows (steps of
+ * sequences) in all: first a block of `end` elements for each pseudo-layer, then, for each layer
+ * but the first, its input (N, directions*O). A row of gates has A elements: 4*H for an LSTM; 4*H
+ * for a GRU, as [n of the input | r | z | n of h], so that the three of h are contiguous; otherwise
+ * H. */
 typedef struct dpt__rnn_block {
-  int64_t gates;  /* (N, A): activated; later the gradients by the sums */
+  int64_t gates;  /* (N, A): activated; later the gradients w.r.t. the sums */
   int64_t before; /* (N, O): h before each step */
   int64_t cell;   /* (N, H): c after each step of an LSTM */
   int64_t whole;  /* (N, H): h before its projection */
-  int64_t given;  /* (N, O): gradient by the projection's output */
+  int64_t given;  /* (N, O): gradient w.r.t. the projection's output */
   int64_t end;
 } dpt__rnn_block;
 dpt__rnn_block dpt__rnn_block_of(const dpt_rnn *rnn, int64_t N);
 int64_t dpt__rnn_reserve(const dpt_rnn *rnn, int64_t N);
 
-/* Positions of a row of gates. */
+/* Returns the elements of a row of gates. */
 static inline int64_t dpt__rnn_row(const dpt_rnn *r) {
   return (int64_t)r->hidden * (dpt__rnn_gates(r) == 1 ? 1 : 4);
 }

@@ -1,7 +1,7 @@
 /* rnn.c: recurrent networks: checks and shapes, then the backend's kernels (see dpt.h).
  *
- * Invariant: kernels get a network that check_network has seen, at least one step, lengths of 1 to
- * T by value, and a reserve of exactly the bytes that the device's backend asked for.
+ * Invariant: kernels get a network that rnn_check_network has accepted, at least one step, lengths
+ * of 1 to T by value, and a reserve of exactly the size that the device's backend requested.
  */
 #include "rnn/rnn.h"
 #include "device/device.h"
@@ -43,11 +43,11 @@ static int rnn_check_network(const dpt_rnn *r) {
 
 /* ---- the layout of weights ---- */
 
-/* Whose layout counts. */
+/* The owner of the layout: a backend's library, or dpt. */
 typedef struct owner {
-  int type;                        /* what kernels compute in */
-  const dpt__rnn_library *library; /* NULL: the layout is ours */
-  int index;                       /* the library's number of the device */
+  int type;                        /* in which kernels compute */
+  const dpt__rnn_library *library; /* NULL: the layout is dpt's */
+  int index;                       /* the library's index of the device */
 } owner;
 
 static int rnn_find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o) {
@@ -111,7 +111,7 @@ int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer,
 
 /* ---- calls ---- */
 
-/* A call and its kernel's arguments; which of the operands' sizes count is known in advance. */
+/* A call and its kernel's arguments. */
 typedef struct rnn_call {
   dpt__call call;
   const dpt_rnn *rnn;
@@ -143,8 +143,8 @@ static int64_t rnn_out_columns(const dpt_rnn *r) {
   return (int64_t)r->directions * dpt__rnn_width(r);
 }
 
-/* Begins a call over sequences of the size of `like`: of inputs, or of outputs. 1: there is none,
- * and nothing to end. */
+/* Begins a call over sequences of the size of `like`: of inputs, or of outputs. Returns 1 if it
+ * fails; then there is nothing to end. */
 static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
                      int outputs, const dpt_tensor *lengths) {
   DPT__TRY(rnn_check_network(rnn));
@@ -174,8 +174,8 @@ static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dp
   return 0;
 }
 
-/* Operands by role; `field` of the arguments gets the operand's address. Sequences are x, y and
- * their gradients, states have a matrix for each pseudo-layer. */
+/* Operands by role; `field` of the arguments is set to the operand's address. Sequences are x, y
+ * and their gradients; states have a matrix for each pseudo-layer. */
 enum role { SEQUENCE, STATE };
 static void rnn_role_size(const rnn_call *c, enum role role, int64_t columns, int64_t size[3]) {
   int64_t layers = (int64_t)c->rnn->layers * c->rnn->directions;
@@ -211,14 +211,14 @@ static void rnn_weight_in(rnn_call *c, const dpt_tensor *weight) {
   rnn_check_weight(c, "weight", w);
 }
 
-/* States of an LSTM alone. */
+/* Fails the call if a state that only an LSTM has is given for another cell. */
 static void rnn_only_lstm(rnn_call *c, const char *name, const dpt_tensor *t) {
   if (!c->call.status && t && c->rnn->cell != DPT_RNN_LSTM)
     c->call.status = dpt__fail("rnn: argument '%s' is given, but a %s has no cells: only an LSTM",
                                name, cell_names[c->rnn->cell]);
 }
 
-/* The bytes that forward leaves on the device of the first operand. */
+/* Returns the bytes of forward's reserve on the device of the first operand. */
 static int64_t rnn_reserve_bytes(rnn_call *c) {
   owner o;
   int64_t bytes = 0;
@@ -232,7 +232,7 @@ static int64_t rnn_reserve_bytes(rnn_call *c) {
   return bytes;
 }
 
-/* The reserve that forward left. */
+/* Adds the reserve written by forward, and checks its size. */
 static void rnn_reserve_in(rnn_call *c, dpt_tensor *reserve) {
   dpt__call_present(&c->call, "reserve", reserve);
   if (c->call.status) return;
@@ -253,7 +253,8 @@ static int rnn_run(rnn_call *c, enum dpt__kernel kernel) {
   return dpt__call_end(&c->call);
 }
 
-/* What no steps make of a state, or of its gradient: it stays as it is, 0 where there is none. */
+/* Handles a call without steps: copies a state or its gradient unchanged, or fills 0 if there is
+ * none. */
 static int rnn_pass_state(const rnn_call *c, dpt_tensor *to, const dpt_tensor *from) {
   if (c->steps || !to) return 0;
   return from ? dpt_copy(to, from) : dpt_fill(to, 0);
