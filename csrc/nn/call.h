@@ -36,10 +36,10 @@ typedef struct dpt__call {
 /* Begins a call of `fn`, a literal, on tensors like `like` (called `name` in messages): float or
  * double, or half on a device. */
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like);
-/* Adds an operand that is read; returns NULL after a failure. _maybe: the operand may be NULL, and
- * then returns NULL. Here and below, field is a pointer among a kernel's arguments. When the kernel
- * is launched it is set to the address of the first element, or NULL if there is none. field may be
- * NULL if the kernel does not access the operand. */
+/* Adds an operand that is read; returns NULL after a failure. _maybe also accepts NULL, and
+ * returns NULL for it. Here and below, field is a pointer among a kernel's arguments. When the
+ * kernel is launched it is set to the address of the first element, or NULL if there is none. field
+ * may be NULL if the kernel does not access the operand. */
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t, void *field);
 const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
                                      void *field);
@@ -85,8 +85,8 @@ void dpt__call_wrong(dpt__call *call, const char *name, const dpt_tensor *t, con
 /* Fails the call unless t has `least` to `most` dimensions. */
 void dpt__call_dims(dpt__call *call, const char *name, const dpt_tensor *t, int least, int most,
                     const char *wanted);
-/* Returns t, of more than `planes` dimensions, as (N, C, S): C is the size of dimension `planes`, 0
- * or 1. */
+/* Computes (N, C, S) of t, which has more than `planes` dimensions: C is the size of dimension
+ * `planes`, 0 or 1. */
 void dpt__call_planes(dpt__call *call, const dpt_tensor *t, int planes, int64_t *N, int64_t *C,
                       int64_t *S);
 /* Fails the call unless t has the given sizes. */

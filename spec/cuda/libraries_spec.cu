@@ -1,7 +1,7 @@
-/* libraries_spec.cu: what can be proved of cuBLAS, cuDNN and NCCL without a GPU: they open, have
- * every function of the lists, know the sizes of outputs as dpt does, and fail by an error message.
+/* libraries_spec.cu: tests cuBLAS, cuDNN and NCCL without a GPU: they open, have every function of
+ * the lists, compute the same output sizes as dpt, and fail with an error message.
  *
- * Invariant: it runs where there is no driver. Exit status 0: all is well.
+ * Invariant: it runs without a driver. Exit status 0: success.
  */
 #include "cuda/cublas.h"
 #include "cuda/cudnn/plan.h"
@@ -40,7 +40,7 @@ static int wrong, checks;
                  ? (void)0                                                                         \
                  : (void)(wrong++, printf("line %d: %s; %s\n", __LINE__, #condition, said)))
 
-/* A convolution as csrc/nn/convolution.c describes it. */
+/* Returns a convolution as described by csrc/nn/convolution.c. */
 static struct dpt__convolution_args args_of(int ndim, int64_t groups, int64_t kernel,
                                             int64_t stride, int64_t pad, int64_t dilation) {
   struct dpt__convolution_args a = {};
@@ -94,7 +94,7 @@ static void cudnn(void) {
               a.type = DPT_F64;
               check_sizes(f, &a);
             }
-  /* what cuDNN refuses is no plan that works, and no error */
+  /* a convolution that cuDNN rejects has a plan that does not work; that is not an error */
   struct dpt__convolution_args a = args_of(2, 1, 3, 1, 0, 1);
   dpt__conv_key key = dpt__conv_key_of(&a, 0), other = dpt__conv_key_of(&a, 0);
   dpt__cudnn_conv_plan *plan = NULL;
@@ -104,7 +104,8 @@ static void cudnn(void) {
   CHECK(dpt__conv_weight_bytes(&key) == 6 * 4 * 3 * 4 * sizeof(float));
 }
 
-/* What is made and ends, and the two answers that want a handle: without a GPU there is none. */
+/* Counts created and destroyed descriptors, and replaces the two queries that need a handle, which
+ * cannot exist without a GPU. */
 static int made, ended;
 template <typename T> static cudnnStatus_t (*create_of)(T *);
 template <typename T> static cudnnStatus_t (*destroy_of)(T);
@@ -133,7 +134,7 @@ static cudnnStatus_t temporary_space(cudnnHandle_t, cudnnRNNDescriptor_t, cudnnF
   return CUDNN_STATUS_SUCCESS;
 }
 
-/* Recurrent networks: cuDNN takes every network and every data that csrc/rnn/rnn.c lets through. */
+/* Recurrent networks: cuDNN accepts all networks and data that csrc/rnn/rnn.c accepts. */
 static void check_network(const dpt__cudnn_functions *f, dpt__rnn_args *a) {
   static dpt__plans<dpt__cudnn_rnn_plan> plans;
   dpt__cudnn_rnn_plan *plan = NULL, *again = NULL;
@@ -181,8 +182,8 @@ static void recurrent(void) {
     a->tf32 = i / 512 % 2;
     check_network(&f, a);
   }
-  CHECK(made > ended && ended > 0); /* there were more than a cache keeps */
-  /* the parts of a reserve lie behind each other */
+  CHECK(made > ended && ended > 0); /* more than a cache holds */
+  /* the parts of a reserve are consecutive */
   dpt__cudnn_rnn_plan plan = {};
   plan.key.layers = 3;
   plan.first.reserve = 300;
@@ -196,7 +197,7 @@ static void recurrent(void) {
   free(a);
 }
 
-/* Without a GPU there is no handle, but an error message; with one this proves nothing. */
+/* Without a GPU there is no handle but an error message; with one, this proves nothing. */
 static void handles(void) {
   dpt__native_stream native = {};
   dpt__context context = {};
@@ -216,7 +217,7 @@ static void handles(void) {
   CHECK(!native.cublas && !native.cudnn);
 }
 
-/* Without a driver no communicator can be made: that is an error, and the abort comes back. */
+/* Without a driver, creating a communicator fails with an error, and abort returns. */
 static void nccl(void) {
   const dpt__collectives *c = &dpt__cuda_collectives;
   int unit[2] = {0, 1}, ready = 0, devices = 0;

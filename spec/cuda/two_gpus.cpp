@@ -1,15 +1,15 @@
-/* two_gpus.cpp: a library to preload that presents the first GPU to the CUDA runtime's users as
+/* two_gpus.cpp: a preloaded library that presents the first GPU to users of the CUDA runtime as
  * two.
  *
- * Invariant: the real runtime sees device 0 alone. What a second GPU would reject is rejected here,
- * with CUDA's status and a line on stderr: a launch into a stream that is not of the thread's
- * device, an event recorded in a stream of another device, times between events of two devices,
- * memory filled by a device that does not reach it, memory freed that was not taken or is of the
+ * Invariant: the real runtime sees device 0 only. Calls that a second GPU would reject are rejected
+ * here, with CUDA's status and a line on stderr: a launch into a stream of a device other than the
+ * thread's, an event recorded in a stream of another device, times between events of two devices,
+ * memory set by a device that cannot access it, memory freed that was not allocated or is of the
  * other kind, devices that do not exist. As on real GPUs, waits, copies and frees may come from any
- * device. What a kernel's arguments point to is not seen. Libraries with a runtime of their own
- * (cuBLAS, cuDNN, NCCL) work with the real device, which is always the current one.
+ * device. The targets of a kernel's pointer arguments are not checked. Libraries with their own
+ * runtime (cuBLAS, cuDNN, NCCL) use the real device, which is always the current one.
  *
- * It needs no header of CUDA: the functions have the ABI of libcudart and of the emulation
+ * It needs no CUDA header: the functions have the ABI of libcudart and of the emulation
  * (spec/emulation), whichever the process has loaded.
  */
 #include <atomic>
@@ -43,13 +43,13 @@ struct block {
   int owner; /* HOST: page-locked memory */
 };
 
-std::mutex lock;                              /* of what follows */
+std::mutex lock;                              /* guards the variables below */
 std::unordered_map<const void *, int> owners; /* of streams and events */
 std::map<uintptr_t, block> blocks;
 bool reaches[GPUS][GPUS], has_context[GPUS];
 std::atomic<int> rejections;
 thread_local int current;
-thread_local int last_error; /* of a call that was rejected here */
+thread_local int last_error; /* of a call rejected here */
 
 /* ---- the real runtime ---- */
 
@@ -103,7 +103,7 @@ int owner_of(const void *handle) {
   return found == owners.end() ? -1 : found->second;
 }
 
-/* Notes that the call makes a context on the thread's device, which it returns. */
+/* Notes that the call creates a context on the thread's device, and returns that device. */
 int use() {
   std::lock_guard<std::mutex> guard(lock);
   has_context[current] = true;
@@ -128,7 +128,7 @@ bool give(void *p, bool pinned) {
   return true;
 }
 
-/* Returns true if the device reaches the memory. */
+/* Returns true if the device can access the memory. */
 bool reach(int device, const void *p) {
   std::lock_guard<std::mutex> guard(lock);
   auto next = blocks.upper_bound((uintptr_t)p);

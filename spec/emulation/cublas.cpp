@@ -1,8 +1,8 @@
-/* cublas.cpp: cuBLAS's functions on the host's kernel of products.
+/* cublas.cpp: cuBLAS's functions, implemented with the host's gemm kernel.
  *
- * Invariant: a call that cuBLAS would refuse is refused; a product takes one thread. A workspace is
- * filled with rubbish: nobody else may keep anything there. A product sets the last error of its
- * thread (cudaGetLastError), as a library does that tries a feature the device may lack.
+ * Invariant: a call that cuBLAS would reject is rejected; a product uses one thread. A workspace is
+ * filled with garbage, since nothing else may be stored there. A product sets the last error of its
+ * thread (cudaGetLastError), as does a library that tries a feature the device may lack.
  */
 #include "cublas_v2.h"
 #include "cuda_fp16.h"
@@ -36,7 +36,7 @@ bool accepted(const product &p, cudaDataType type, cublasComputeType_t compute) 
          (type == CUDA_R_32F || compute != CUBLAS_COMPUTE_32F_FAST_TF32);
 }
 
-/* The kernel has steps for rows and for columns: cuBLAS's columns are 1 and ld apart. */
+/* Runs the host's kernel, which has strides for rows and columns: cuBLAS's are 1 and ld. */
 void run(int dtype, const product &p, double alpha, const void *a, const void *b, double beta,
          void *c) {
   dpt__gemm_args g = {};
@@ -63,7 +63,7 @@ void run(const product &p, const double *alpha, const double *a, const double *b
   run(DPT_F64, p, *alpha, a, b, *beta, c);
 }
 
-/* The columns of a matrix as floats, without gaps. */
+/* Returns the columns of a matrix as floats, without gaps. */
 std::vector<float> widen(const __half *from, int64_t rows, int64_t cols, int64_t ld) {
   std::vector<float> to((size_t)(rows * cols));
   for (int64_t j = 0; j < cols; j++)
@@ -115,7 +115,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 }
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
-  return refuse_unless(stream != nullptr); /* dpt has queues of its own */
+  return refuse_unless(stream != nullptr); /* dpt never uses the default stream */
 }
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void *workspace, size_t bytes) {
   if ((uintptr_t)workspace % 256) return CUBLAS_STATUS_INVALID_VALUE;
@@ -139,7 +139,7 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
   auto call = a_type == CUDA_R_16F   ? run_all<__half, float>
               : a_type == CUDA_R_32F ? run_all<float, float>
                                      : run_all<double, double>;
-  /* the two factors are read when the call is made, whatever computes with them later */
+  /* copy the two scalars now: cuBLAS reads them when it is called */
   double first = 0, second = 0;
   size_t size = compute == CUBLAS_COMPUTE_64F ? sizeof(double) : sizeof(float);
   memcpy(&first, alpha, size);

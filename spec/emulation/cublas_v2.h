@@ -1,6 +1,8 @@
-/* cublas_v2.h: what dpt's .cu files use of cuBLAS, for the host's C++ compiler (cublas.cpp).
+/* cublas_v2.h: the part of cuBLAS that dpt's .cu files use, for the host's C++ compiler
+ * (cublas.cpp).
  *
- * Invariant: names, meanings and demands on arguments are cuBLAS's: columns come first.
+ * Invariant: names, semantics and requirements on arguments are cuBLAS's: matrices are
+ * column-major.
  */
 #ifndef DPT_EMULATED_CUBLAS_V2_H
 #define DPT_EMULATED_CUBLAS_V2_H

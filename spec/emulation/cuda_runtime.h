@@ -1,10 +1,10 @@
-/* cuda_runtime.h: what dpt's .cu files use of CUDA, for the host's C++ compiler.
+/* cuda_runtime.h: the part of CUDA that dpt's .cu files use, for the host's C++ compiler.
  *
- * Invariant: the names and meanings are CUDA's. What a queue (cudaStream_t) gets is done in its
- * order, by its own thread or by the calling one (queue.h). Threads of a block are fibers that
- * change at barriers and warp operations only, in an order that differs from launch to launch; a
- * kernel that is launched as plain (DPT_LAUNCH) runs as a loop and may not have any. README.md says
- * what this does not prove.
+ * Invariant: the names and semantics are CUDA's. A queue (cudaStream_t) runs its items in order, on
+ * its own thread or on the calling one (queue.h). Threads of a block are fibers that switch at
+ * barriers and warp operations only, in an order that differs between launches; a kernel launched
+ * as plain (DPT_LAUNCH) runs as a loop and must not have any. README.md says what the emulation
+ * does not prove.
  */
 #ifndef DPT_EMULATED_CUDA_RUNTIME_H
 #define DPT_EMULATED_CUDA_RUNTIME_H
@@ -37,7 +37,7 @@ struct uint3 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
-/* __thread: kernels look at them all the time, so nothing may have to be made at first use. */
+/* __thread: kernels read them all the time, so they must not need initialization at first use. */
 extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;
 static const int warpSize = 32;
@@ -74,7 +74,7 @@ typedef enum cudaError {
 } cudaError_t;
 struct emulated_queue {
   int device;
-  struct emulated_graph *graph = nullptr; /* that it records; NULL: what it gets is done */
+  struct emulated_graph *graph = nullptr; /* being recorded; NULL: items are executed */
   /* Queues work that waits for other queues, possibly forever (nccl.cpp). */
   virtual void put_waiting(std::function<void()> work) = 0;
 
@@ -152,47 +152,49 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer);
 #pragma GCC visibility pop
 }
 
-/* For specs: every call of the thread of dpt's stream fails from now on, as after a kernel that
- * read wild memory (0: no more); devices from `first` on do not reach each other's memory. */
+/* For specs. emulated_break: every later call on a queue fails with that error, as after a kernel
+ * that accessed an illegal address (0 ends this). emulated_separate: devices from `first` on have
+ * no peers. */
 extern "C" __attribute__((visibility("default"))) void emulated_break(int error);
 extern "C" __attribute__((visibility("default"))) void emulated_separate(int first);
-/* For specs: the next call of a function that makes memory, a stream, an event or a graph, or
- * reaches a peer, fails with that error. */
+/* For specs: makes the next call of that function fail with that error. It may be any function that
+ * allocates memory, creates a stream, an event or a graph, or enables a peer. */
 extern "C" __attribute__((visibility("default"))) void emulated_fail_next(const char *call,
                                                                           int error);
-/* For specs: how often memory was taken (device and page-locked), how many kernels were launched,
- * how many streams were made. */
+/* For specs: return the number of allocations (device and page-locked memory), of kernel launches,
+ * and of streams created. */
 extern "C" __attribute__((visibility("default"))) long long emulated_allocations(void);
 extern "C" __attribute__((visibility("default"))) long long emulated_launches(void);
 extern "C" __attribute__((visibility("default"))) long long emulated_streams(void);
-/* For specs: 1 once a context was made on the device, as it is by every call but those that only
- * ask for versions, properties, peers, errors or the current device. */
+/* For specs: returns 1 if the device has a context. Every call creates one, except queries of
+ * versions, properties, peers, errors and the current device. */
 extern "C" __attribute__((visibility("default"))) int emulated_has_context(int device);
-/* For specs: calls of cudaFree, cudaFreeHost and cudaHostAlloc while NCCL launched a group. */
+/* For specs: returns the number of calls of cudaFree, cudaFreeHost and cudaHostAlloc during
+ * launches of NCCL's groups. */
 extern "C" __attribute__((visibility("default"))) long long emulated_frees_in_groups(void);
-/* For specs: how often a function was called (those that copy, and those of events); how many
- * streams of a device have the greatest priority. */
+/* For specs: return the number of calls of a function (of those that copy, and those of events),
+ * and the number of a device's streams with the highest priority. */
 extern "C" __attribute__((visibility("default"))) long long emulated_calls(const char *function);
 extern "C" __attribute__((visibility("default"))) int emulated_urgent(int device);
 
 /* ---- launches ---- */
 
-/* A launch; name: the kernel's, for messages. cooperative: threads may meet. */
+/* A launch; name: the kernel's, for messages. cooperative: its threads may synchronize. */
 struct emulated_kernel {
   const char *name;
   dim3 grid, block;
   size_t shared;
   int cooperative;
 };
-/* Rejects what no GPU would run. */
+/* Rejects configurations that no GPU would run. */
 extern "C" __attribute__((visibility("default"))) cudaError_t
 emulated_accept(cudaStream_t queue, const emulated_kernel &kernel);
 /* Runs call(argument) for every thread of every block, on the calling thread. */
 void emulated_run(const emulated_kernel &kernel, void (*call)(void *), void *argument);
-/* The dynamic shared memory of the running block. */
+/* Returns the dynamic shared memory of the running block. */
 void *emulated_shared(void);
 
-/* Sets the last error of this thread, as a library does whose call has failed. */
+/* Sets the last error of this thread, as a library does after a failed call. */
 void emulated_leave(cudaError_t error);
 
 /* Returns the devices whose memory the words at that address point to. */
@@ -202,12 +204,12 @@ emulated_devices emulated_owners(const void *values, size_t bytes);
 /* Queues the work, or records it into a graph. operands: the devices whose memory it uses. */
 cudaError_t emulated_do(cudaStream_t queue, std::function<void()> work, const char *name = "",
                         const emulated_devices &operands = {});
-/* Returns true if the queue is idle and has no thread: what the caller does before emulated_end is
- * then the next item. */
+/* Returns true if the queue is idle and has no thread: the caller's work until emulated_end is then
+ * the next item. */
 bool emulated_begin(cudaStream_t queue);
 void emulated_end(cudaStream_t queue);
 
-/* kernel(values) with copies of the arguments, as the parameters of a launch are. */
+/* The call kernel(values) with copies of the arguments, as a launch copies its parameters. */
 struct emulated_call {
   std::function<void()> run;
   emulated_devices operands;
@@ -218,7 +220,7 @@ emulated_call emulated_bind(void (*kernel)(P...), A &&...values) {
   return {[=] { std::apply(kernel, copies); }, emulated_owners(&copies, sizeof copies)};
 }
 
-/* body: the call; bound: gives that call with copies of its arguments. */
+/* Launches a kernel. body: the call; bound: returns that call with copies of its arguments. */
 template <typename F, typename G>
 cudaError_t emulated_launch_of(cudaStream_t queue, const char *name, dim3 grid, dim3 block,
                                size_t shared, int cooperative, F body, G bound) {
@@ -239,12 +241,12 @@ cudaError_t emulated_launch_of(cudaStream_t queue, const char *name, dim3 grid, 
   return emulated_do(queue, std::move(work), name, call.operands);
 }
 
-/* ---- what threads do together ---- */
+/* ---- barriers and warp operations ---- */
 
 void __syncthreads(void);
 int __syncthreads_or(int predicate);
 void __syncwarp(unsigned mask = 0xffffffffu);
-/* Every lane of the caller's warp that lives gives 8 bytes and gets those of lane `from`. */
+/* Exchanges 8 bytes between the live lanes of the caller's warp; each gets those of lane `from`. */
 uint64_t emulated_exchange(unsigned mask, uint64_t value, int from);
 unsigned __ballot_sync(unsigned mask, int predicate);
 int emulated_lane(void);
@@ -275,7 +277,7 @@ template <typename T> T __shfl_xor_sync(unsigned mask, T value, int other, int w
 static inline int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
 static inline int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
 
-/* ---- atomics: of one thread at a time, and of the threads of other queues ---- */
+/* ---- atomics: atomic with respect to other queues' threads ---- */
 
 template <typename T, typename F> T emulated_atomic(T *at, F change) {
   typedef typename std::conditional<sizeof(T) == 8, uint64_t, uint32_t>::type bits;
@@ -310,7 +312,7 @@ template <typename T> T atomicCAS(T *at, T expected, T v) {
 static inline void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-/* ---- arithmetic that has names of its own ---- */
+/* ---- arithmetic intrinsics ---- */
 
 template <typename T> T __ldg(const T *at) { return *at; }
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }

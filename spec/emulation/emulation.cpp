@@ -1,8 +1,8 @@
 /* emulation.cpp: kernels, as fibers, and the runtime calls of cuda_runtime.h.
  *
- * Invariant: a fiber gives the processor away only in meet(); when all fibers of a team that live
- * have met, all go on. Shared memory holds rubbish when a block starts. Everything is of the OS
- * thread that runs a kernel, so that two queues run at once.
+ * Invariant: a fiber yields only in meet(); when all live fibers of a team have arrived, all
+ * continue. Shared memory contains garbage when a block starts. All state belongs to the OS thread
+ * that runs the kernel, so that two queues can run at once.
  */
 #include "cuda_runtime.h"
 
@@ -34,7 +34,7 @@ __thread dim3 blockDim, gridDim;
 
 enum { STACK = 64 << 10, COLOURS = 64, MOST_THREADS = 1024, WARP = 32 };
 
-/* Saves what a call must keep, leaves the stack pointer in *from and goes on at `to`. */
+/* Saves callee-saved registers, stores the stack pointer in *from and switches to `to`. */
 extern "C" void emulated_switch(void **from, void *to);
 #if defined(__x86_64__)
 __asm__(".text\n.globl emulated_switch\n.hidden emulated_switch\n"
@@ -51,25 +51,25 @@ __asm__(".text\n.globl emulated_switch\n.hidden emulated_switch\n"
 namespace {
 
 struct fiber {
-  void *top;   /* where it goes on */
+  void *top;   /* stack pointer to resume at */
   char *stack; /* its lowest byte */
   void *fake;  /* ASan's */
   uint3 index;
   int alive;
 };
 
-/* Threads that meet: a block, or a warp of it. */
+/* Threads that synchronize: a block, or a warp of it. */
 struct team {
   int living, arrived;
   unsigned generation;
-  int voted[2]; /* whether a thread of this or that generation voted for it */
+  int voted[2]; /* by generation modulo 2: true if a thread voted for it */
 };
 
 struct machine {
   const char *name;
   std::vector<fiber> fibers;
   std::vector<team> warps;
-  std::vector<uint64_t> given; /* a value of each thread, for its warp */
+  std::vector<uint64_t> given; /* a value per thread, for its warp */
   team block;
   int current, nthread, is_team;
   unsigned random;
@@ -84,7 +84,7 @@ struct machine {
   }
 };
 thread_local machine machines;
-__thread machine *m; /* the thread's, once it has launched something */
+__thread machine *m; /* the thread's; NULL before its first launch */
 thread_local cudaError_t last_error;
 
 [[noreturn]] void die(const char *what) {
@@ -119,7 +119,7 @@ team &warp_of(int thread) { return m->warps[(size_t)thread / WARP]; }
 void all_have_met(team &t) {
   t.arrived = 0;
   t.generation++;
-  t.voted[t.generation % 2] = 0; /* who met before has read it */
+  t.voted[t.generation % 2] = 0; /* its readers have all arrived again */
 }
 
 void depart(team &t) {
@@ -127,7 +127,7 @@ void depart(team &t) {
   if (t.living && t.arrived == t.living) all_have_met(t);
 }
 
-/* Where a fiber begins. */
+/* The entry point of a fiber. */
 void begin() {
   fiber &f = m->fibers[(size_t)m->current];
 #if FIBERS_ARE_TOLD
@@ -143,8 +143,8 @@ void begin() {
 
 void prepare(fiber &f) {
   if (!f.stack && posix_memalign((void **)&f.stack, 4096, STACK)) abort();
-  /* as emulated_switch leaves a stack: six registers, then where to return to; not all tops at the
-   * same place of a page, or they would all want the same lines of the cache */
+  /* the layout that emulated_switch leaves: six registers, then the return address; tops differ in
+   * their offset within a page, since otherwise all would compete for the same cache lines */
   size_t down = (size_t)(&f - m->fibers.data()) % COLOURS * 192;
   void **top = (void **)(f.stack + STACK - down) - 1; /* aligned as after a call */
   *--top = (void *)begin;
@@ -165,7 +165,7 @@ uint3 index_of(int thread) {
   return {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
 }
 
-/* Fibers take turns until none lives; from a thread that differs from time to time. */
+/* Runs fibers in turn until none is alive, starting from a random thread. */
 void run_team() {
   for (int t = 0; t < m->nthread; t++) {
     prepare(m->fibers[(size_t)t]);
@@ -207,20 +207,19 @@ void run_plain() {
   }
 }
 
-std::atomic<int>
-    broken; /* the error of every call that works with a queue, as on a GPU that failed */
+std::atomic<int> broken; /* error of every call on a queue, as on a GPU that failed */
 std::atomic<long long> allocations, launches, streams;
 enum { DEVICES = 256 };
-std::atomic<bool> contexts[DEVICES]; /* that have been made */
-thread_local int device;             /* the thread's */
+std::atomic<bool> contexts[DEVICES]; /* devices that have one */
+thread_local int device;             /* the thread's device */
 
-/* Returns the thread's device, whose context is made by the first call that may need it. */
+/* Returns the thread's device; the first call that may need its context creates it. */
 int own_device() {
   contexts[device] = true;
   return device;
 }
 
-/* Counts the calls of a function; made by the first one. */
+/* Counts the calls of a function; created at its first call. */
 struct counted {
   const char *name;
   std::atomic<long long> calls;
@@ -242,7 +241,7 @@ cudaError_t result(cudaError_t error) {
   return error;
 }
 
-/* What every call on a queue or an event of device `owner` looks at first. */
+/* Checks the preconditions of every call on a queue or an event of device `owner`. */
 cudaError_t usable(int owner) {
   if (broken) return result((cudaError_t)broken.load());
   return owner == own_device() ? cudaSuccess : result(cudaErrorInvalidResourceHandle);
@@ -254,17 +253,17 @@ static std::atomic<bool> reached[DEVICES][DEVICES]; /* from, to: peers */
 
 struct emulated_graph {
   std::shared_ptr<std::vector<std::function<void()>>> items;
-  long long kernels; /* among them */
+  long long kernels; /* number of kernels among them */
 };
 struct emulated_event {
   int device;
   bool timed;
-  emulation::queue *queue; /* NULL: nothing is before it */
+  emulation::queue *queue; /* NULL: no work precedes it */
   uint64_t number;         /* of the queue's last item before it */
-  std::shared_ptr<std::chrono::steady_clock::time_point> at; /* where it is timed */
+  std::shared_ptr<std::chrono::steady_clock::time_point> at; /* set if it is timed */
 };
 
-/* Returns those of the devices whose memory the device does not reach. */
+/* Returns those of the other devices that are not peers of the device. */
 static emulated_devices strangers(int index, emulated_devices others) {
   others.reset((size_t)index);
   for (size_t i = 0; others.any() && i < DEVICES; i++)
@@ -322,7 +321,7 @@ cudaError_t emulated_accept(cudaStream_t queue, const emulated_kernel &k) {
   if (!threads || threads > MOST_THREADS || !k.grid.x || !k.grid.y || !k.grid.z ||
       k.grid.x > 2147483647u || k.grid.y > 65535 || k.grid.z > 65535 || k.shared > 48 << 10)
     return result(cudaErrorInvalidConfiguration);
-  if (!queue) return result(cudaErrorInvalidResourceHandle); /* dpt never means the default one */
+  if (!queue) return result(cudaErrorInvalidResourceHandle); /* dpt never uses the default one */
   if (usable(queue->device)) return last_error;
   if (queue->graph)
     queue->graph->kernels++;
@@ -393,7 +392,7 @@ unsigned __ballot_sync(unsigned, int predicate) {
 
 /* ---- the runtime ---- */
 
-/* Names of the errors that may come up here; others are only there to be compiled. */
+/* Returns names of the errors that can occur here; others exist only for compilation. */
 const char *cudaGetErrorName(cudaError_t error) {
   static const struct {
     cudaError_t error;
@@ -451,7 +450,7 @@ void emulation::enter(int index) { device = index; }
 cudaError_t cudaSetDevice(int index) {
   if (index < 0 || index >= DEVICES) return result(cudaErrorInvalidDevice);
   device = index;
-  own_device(); /* since CUDA 12 */
+  own_device(); /* creates the context, since CUDA 12 */
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int *index) {
@@ -471,8 +470,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes) {
   *p = emulation::take_memory(bytes, device);
   return *p ? cudaSuccess : result(cudaErrorMemoryAllocation);
 }
-/* Counts a call that waits for kernels while NCCL puts a group into the queues of several devices.
- */
+/* Counts a call that waits for kernels while NCCL launches a group on several devices. */
 static std::atomic<long long> frees_in_groups;
 long long emulated_frees_in_groups(void) { return frees_in_groups; }
 static void note_wait(void) {
@@ -503,7 +501,7 @@ cudaError_t cudaFreeHost(void *p) {
   emulation::give_memory(p);
   return cudaSuccess;
 }
-/* Ordinary memory is read before the call returns, and written, too. */
+/* Ordinary host memory is read, or written, before the call returns. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
                             cudaStream_t queue) {
   COUNT();
@@ -528,7 +526,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t queu
   return emulated_do(queue, [=] { memset(to, value, bytes); });
 }
 
-enum { GREATEST = -5 }; /* as on GPUs, the least is 0 */
+enum { GREATEST = -5 }; /* as on GPUs; the lowest is 0 */
 static std::atomic<int> urgent[DEVICES];
 int emulated_urgent(int index) { return urgent[index]; }
 
@@ -544,7 +542,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *queue, unsigned, int prio
   if (priority == GREATEST) urgent[device]++;
   return cudaSuccess;
 }
-/* What may not be done while the queue records a graph. */
+/* Checks a call that is not allowed while the queue records a graph. */
 static cudaError_t usable_at_once(cudaStream_t queue) {
   return queue->graph ? result(cudaErrorStreamCaptureUnsupported) : usable(queue->device);
 }
@@ -635,7 +633,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t queue) {
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
 
-/* ---- who reaches whose memory ---- */
+/* ---- peer access ---- */
 
 static std::atomic<int> separate{DEVICES};
 

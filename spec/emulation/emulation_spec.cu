@@ -1,7 +1,7 @@
-/* emulation_spec.cu: what the emulation finds, and what it computes: kernels with planted faults.
+/* emulation_spec.cu: tests the emulation's results, and that it detects faults planted in kernels.
  *
- * Invariant: each fault is found by the run of a child process, which dies of it; the kernels
- * without one give the right numbers. Built with ASan, whatever the rest is built with.
+ * Invariant: each faulty kernel runs in a child process, which must die of the fault; kernels
+ * without a fault return the right numbers. Always built with ASan.
  */
 #include "cuda/cuda.h"
 
@@ -33,13 +33,13 @@ __global__ void add_one(float *x, int n) {
   int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) x[i] += 1;
 }
-/* The bound is one too large. */
+/* Has an off-by-one bound. */
 __global__ void add_one_beyond(float *x, int n) {
   int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i <= n) x[i] += 1;
 }
 
-/* The sum of a block; waits: how many of the two barriers there are. */
+/* Computes the sum of a block; waits: how many of the two barriers are present. */
 __global__ void sum(const float *x, float *out, int n, int waits) {
   DPT_SHARED(float, part);
   int t = (int)threadIdx.x, i = (int)(blockIdx.x * blockDim.x) + t;
@@ -52,7 +52,7 @@ __global__ void sum(const float *x, float *out, int n, int waits) {
   if (t == 0) out[blockIdx.x] = part[0];
 }
 
-/* The same with what a warp can do. */
+/* Computes the sum with warp operations. */
 __global__ void sum_by_warps(const float *x, float *out, int n) {
   int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   float v = i < n ? x[i] : 0;
@@ -60,7 +60,7 @@ __global__ void sum_by_warps(const float *x, float *out, int n) {
   if (threadIdx.x % 32 == 0) atomicAdd(&out[blockIdx.x], v);
 }
 
-/* Half of the threads wait for the others, which wait for nobody. */
+/* Deadlocks: half of the threads wait at a barrier, the others in a warp operation. */
 __global__ void wait_in_a_branch(float *x) {
   if (threadIdx.x < 16) __syncthreads();
   x[threadIdx.x] = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1);
@@ -154,7 +154,7 @@ static dpt__context on_another_queue() {
   return own;
 }
 
-/* 0: the second queue has read what the first one wrote late. */
+/* Returns 0 if the second queue has read the value that the first one wrote late. */
 static int reads_late(bool waits) {
   float *x, y = 0;
   cudaEvent_t event;

@@ -1,7 +1,7 @@
-/* library_spec.cu: how NVIDIA's libraries are looked for (rows C1 and C2 of docs/user-issues.md).
+/* library_spec.cu: tests the search for NVIDIA's libraries (rows C1 and C2 of docs/user-issues.md).
  *
- * Invariant: a library that is not there is reported with every file that was tried and what the
- * loader said of each; asked again, the answer is the same.
+ * Invariant: a missing library is reported with every file that was tried and the loader's error
+ * for each; later calls return the same result.
  */
 #include "cuda/library.h"
 

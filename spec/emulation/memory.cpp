@@ -1,4 +1,4 @@
-/* memory.cpp: memory of devices, and pages that a kernel may not read (see memory.h). */
+/* memory.cpp: memory of devices, and pages that a kernel must not read (see memory.h). */
 #include "memory.h"
 
 #include <csignal>
@@ -28,14 +28,14 @@ struct memory {
   std::shared_mutex lock;
   std::map<uintptr_t, region> regions;
   std::atomic<uintptr_t> lowest{UINTPTR_MAX}, highest{0};
-  std::mutex protecting; /* held while some of it is unreadable, outside of `lock` */
+  std::mutex protecting; /* held while some memory is unreadable; locked before `lock` */
 };
-memory &all() { /* lives as long as the process */
+memory &all() { /* never freed */
   static memory *m = new memory();
   return *m;
 }
 
-/* NULL: the address is in none. */
+/* Returns the region that contains the address, or NULL. */
 const region *find(const void *p) {
   auto next = all().regions.upper_bound((uintptr_t)p);
   if (next == all().regions.begin()) return nullptr;
@@ -45,12 +45,12 @@ const region *find(const void *p) {
 
 /* ---- unreadable pages ---- */
 
-/* The kernel that runs while memory of other devices is unreadable. `kernel` and `device` are
- * written before `thread`, and read by that thread only. */
+/* The running kernel while memory of other devices is unreadable. `kernel` and `device` are written
+ * before `thread`, and read by that thread only. */
 struct {
   const char *kernel;
   int device;
-  std::atomic<pthread_t> thread{0}; /* 0: none runs */
+  std::atomic<pthread_t> thread{0}; /* 0: no such kernel */
 } confined;
 struct sigaction before;
 

@@ -1,17 +1,17 @@
-/* nccl.cpp: stands in for libnccl.so.2 under the emulation: a group is an item of the queue of each
- * rank, which holds that queue until all ranks have come, as NCCL's kernels do. The last one of a
- * process that has all ranks computes. Ranks of several processes meet in a segment of shared
- * memory that the unique id names: each puts there what it has and reads what the others have.
+/* nccl.cpp: replaces libnccl.so.2 under the emulation. A group is an item in the queue of each
+ * rank, and blocks that queue until all ranks have arrived, as NCCL's kernels do. If a process has
+ * all ranks, the last one to arrive computes. Ranks of several processes share a memory segment
+ * named by the unique id: each writes its data there and reads the others'.
  *
- * Invariant: sums have the bits of dpt's copies (NCCL promises no such thing), so that any spec can
- * run on it. What NCCL demands is demanded: all ranks of a communicator in one group (or each in a
- * process of its own), with the same calls in the same order, on queues of their own. DPT_FAKE_NCCL
- * asks for faults by words with spaces between them. "version=N" is what ncclGetVersion says; with
- * "reject" no communicator can be made, with "unready" none is ever ready; "wrong" makes sums too
- * large by 1. With "hang=N" the N-th group of collectives does not end, with "fail=N" it ends in an
- * error, with "stuck=A,B" no group ends that has both devices (from 0). "one-gpu" rejects ranks of
- * several processes, as NCCL does if two of them have one GPU. With "slow=N" a group of collectives
- * is in its queues after N questions.
+ * Invariant: sums have the bits of dpt's copies (which NCCL does not promise), so that any spec can
+ * run on it. NCCL's requirements are enforced: all ranks of a communicator in one group (or each in
+ * a process of its own), with the same calls in the same order, on separate queues. DPT_FAKE_NCCL
+ * requests faults by words separated by spaces. "version=N" is the result of ncclGetVersion. With
+ * "reject" no communicator can be created, with "unready" none ever becomes ready; "wrong" makes
+ * sums too large by 1. With "hang=N" the N-th group of collectives never ends, with "fail=N" it
+ * ends in an error; with "stuck=A,B" no group ends that has both devices (from 0). "one-gpu"
+ * rejects ranks of several processes, as NCCL does if two of them share a GPU. With "slow=N" a
+ * group of collectives is in its queues after N polls.
  */
 #include "nccl.h"
 
@@ -41,8 +41,8 @@ struct operation {
   ncclRedOp_t op;
 };
 
-/* What a rank of another process sees of this one. The memory behind it is taken when it is
- * touched. */
+/* The part of the shared segment that one rank writes and the others read. Its pages are allocated
+ * at first access. */
 enum { RANKS = 16, CALLS = 64, BYTES = 1 << 26 };
 struct shared_call {
   char what;
@@ -50,15 +50,15 @@ struct shared_call {
   int type, root, op;
 };
 struct shared_rank {
-  std::atomic<uint64_t> posted, consumed; /* groups so far */
+  std::atomic<uint64_t> posted, consumed; /* number of groups so far */
   int calls;
   shared_call call[CALLS];
   char data[BYTES];
 };
-/* Messages from one rank to another, in pieces. */
+/* A channel for messages from one rank to another, in pieces. */
 enum { PIECE = 1 << 20 };
 struct mailbox {
-  std::atomic<uint64_t> posted, taken; /* pieces so far */
+  std::atomic<uint64_t> posted, taken; /* number of pieces so far */
   size_t bytes;
   char data[PIECE];
 };
@@ -70,12 +70,12 @@ struct shared {
 
 struct clique {
   int process;
-  uint64_t number;              /* of the process's ids */
-  int n;                        /* ranks, wherever they are */
+  uint64_t number;              /* index among the process's ids */
+  int n;                        /* ranks in all processes */
   std::vector<ncclComm_t> rank; /* of this process */
-  shared *all;                  /* NULL: they are all here */
+  shared *all;                  /* NULL: all ranks are in this process */
   uint64_t groups;
-  bool launching; /* of ranks that are all here */
+  bool launching; /* only if all ranks are in this process */
 };
 
 std::vector<clique *> cliques;
@@ -85,7 +85,7 @@ thread_local std::vector<ncclComm_t> touched;
 thread_local std::vector<clique *> made; /* in this group */
 std::atomic<const char *> last_error{""};
 
-/* The value of a word of DPT_FAKE_NCCL; NULL where it is not there. */
+/* Returns the value of a word of DPT_FAKE_NCCL, or NULL if it is absent. */
 const char *asked(const char *word) {
   const char *text = getenv("DPT_FAKE_NCCL");
   const char *at = text ? strstr(text, word) : nullptr;
@@ -102,7 +102,7 @@ ncclResult_t reject(ncclResult_t result, const char *why) {
 struct emulated_rank {
   clique *of;
   int rank;
-  int pending; /* polls until it is ready */
+  int pending; /* polls until it is ready; negative: never */
   std::atomic<int> error, aborted;
   std::vector<operation> calls;
 };
@@ -126,7 +126,7 @@ size_t size_of(ncclDataType_t type) {
 
 typedef std::vector<const void *> sources; /* of all ranks */
 
-/* Element i of all ranks, added up as dpt adds: by rising rank, wide, rounded once. */
+/* Sums each element over all ranks as dpt does: in the order of ranks, wide, rounded once. */
 template <typename T, typename A, typename widen_fn, typename narrow_fn>
 void reduce(const sources &from, size_t count, ncclRedOp_t op, std::vector<char> &total,
             widen_fn widen, narrow_fn narrow) {
@@ -183,7 +183,7 @@ std::vector<char> sum(const sources &from, size_t count, ncclDataType_t type, nc
   return total;
 }
 
-/* What a call leaves in all ranks together. */
+/* Returns the combined result of a call over all ranks. */
 std::vector<char> result(const operation &o, const sources &from) {
   size_t n = from.size(), bytes = o.count * size_of(o.type);
   std::vector<char> data;
@@ -204,7 +204,7 @@ void deliver(const std::vector<char> &data, const operation &o, size_t rank) {
   memmove(o.to, data.data() + from, o.what == 's' ? bytes : data.size());
 }
 
-/* A group of which this process has all ranks: what each of them calls. */
+/* A group of which this process has all ranks, with the calls of each. */
 struct meeting {
   std::mutex lock;
   std::condition_variable changed;
@@ -232,13 +232,13 @@ void arrive(meeting &m, ncclComm_t rank) {
   while (!m.over && !rank->aborted) m.changed.wait_for(guard, std::chrono::milliseconds(1));
 }
 
-/* A part of a group that does not end. */
+/* Runs a rank's part of a group that never ends, until the rank is aborted. */
 void hold(ncclComm_t rank) {
   while (!rank->aborted) usleep(1000);
 }
 
-/* Puts a rank's part of a group into its queue. Kernels of two communicators at once on one device
- * can deadlock. */
+/* Queues a rank's part of a group. Aborts if kernels of two communicators run at once on one
+ * device, which can deadlock. */
 void put(ncclComm_t rank, cudaStream_t stream, std::function<void()> part) {
   static std::atomic<ncclComm_t> works[256];
   std::atomic<ncclComm_t> &own = works[stream->device];
@@ -285,7 +285,7 @@ void segment_name(char name[64], const clique *c) {
   snprintf(name, 64, "/dpt-nccl-%d-%llu", c->process, (unsigned long long)c->number);
 }
 
-/* The last one that comes takes the segment's name away. */
+/* Maps the segment. The last rank to join unlinks it. */
 ncclResult_t meet(clique *c) {
   char name[64];
   segment_name(name, c);
@@ -302,7 +302,7 @@ ncclResult_t meet(clique *c) {
   return ncclInProgress;
 }
 
-/* Whether all ranks have come so far. */
+/* Returns true if the counters of all ranks have reached `value`. */
 bool come(const clique *c, std::atomic<uint64_t> shared_rank::*counter, uint64_t value) {
   for (int r = 0; r < c->n; r++)
     if ((c->all->rank[r].*counter).load() < value) return false;
@@ -318,7 +318,7 @@ size_t bytes_from(const operation &o, int n) {
   return o.count * size_of(o.type) * (o.what == 's' ? (size_t)n : 1);
 }
 
-/* This rank's part of a group, as a GPU that works it off. */
+/* Runs this rank's part of a group, as a GPU would. */
 void work(clique *c, std::vector<operation> calls, uint64_t number) {
   ncclComm_t self = c->rank[0];
   shared_rank &own = c->all->rank[self->rank];
@@ -353,7 +353,7 @@ void work(clique *c, std::vector<operation> calls, uint64_t number) {
 
 bool is_message(const operation &o) { return o.what == 'S' || o.what == 'R'; }
 
-/* Moves the next piece of a message, if the other rank has come so far. */
+/* Moves the next piece of a message, if the mailbox is free (to send) or filled (to receive). */
 void move_piece(clique *c, const operation &o, size_t *done) {
   int self = c->rank[0]->rank;
   bool sends = o.what == 'S';
@@ -372,8 +372,8 @@ void move_piece(clique *c, const operation &o, size_t *done) {
   *done += bytes;
 }
 
-/* This rank's sends and receives of a group: those with one partner in their order, others in any.
- */
+/* Runs this rank's sends and receives of a group: those in one direction with one peer in order,
+ * others in any order. */
 void exchange(clique *c, std::vector<operation> calls) {
   ncclComm_t self = c->rank[0];
   std::vector<size_t> done(calls.size());
@@ -465,13 +465,13 @@ ncclResult_t take(ncclComm_t comm, const operation &o) {
   return ncclSuccess;
 }
 
-/* The group is in its queues, or given up. */
+/* Notes that the group is in its queues, or abandoned. */
 void launched(clique *c) {
   if (c->launching) launching--;
   c->launching = false;
 }
 
-/* Two threads must never be in here at once. */
+/* Aborts if two threads are in NCCL at once. */
 struct guard {
   guard() {
     if (inside++) {
@@ -484,7 +484,7 @@ struct guard {
 
 } // namespace
 
-/* For emulation.cpp: groups that are on the way into the queues of several devices. */
+/* For emulation.cpp: returns the number of groups being launched on several devices. */
 extern "C" int emulated_nccl_launching(void) { return launching; }
 
 ncclResult_t ncclGetVersion(int *version) {
@@ -535,7 +535,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   if (!waits && comm == c->rank.back()) launched(c);
   return ncclSuccess;
 }
-/* It stays allocated: what is called after it is to be found by its state. */
+/* The communicator is not freed, so that later calls with it are detected by its state. */
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   guard g;
   launched(comm->of);

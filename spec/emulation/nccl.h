@@ -1,7 +1,7 @@
-/* nccl.h: what dpt's .cu files use of NCCL, for the host's C++ compiler; nccl.cpp stands in for the
- * library.
+/* nccl.h: the part of NCCL that dpt's .cu files use, for the host's C++ compiler; nccl.cpp
+ * implements it.
  *
- * Invariant: names, meanings and numbers are NCCL's.
+ * Invariant: names, semantics and numbers are NCCL's.
  */
 #ifndef DPT_EMULATED_NCCL_H
 #define DPT_EMULATED_NCCL_H

@@ -1,13 +1,13 @@
-/* planted.cpp: faults of the plugin that DPT_EMULATED_FAULT asks for by name; planted_spec.lua has
- * the spec that finds each.
+/* planted.cpp: faults of the plugin, selected by name with DPT_EMULATED_FAULT; planted_spec.lua
+ * names the spec that detects each.
  *
  *   wait        a stream does not wait for an event of another stream
  *   read        the host does not wait for an event before it reads
- *   reuse       an event is over as soon as it is asked, so that blocks are used again early
- *   collective  a collective is over as soon as it is asked
+ *   reuse       a query of an event always reports completion, so blocks are reused too early
+ *   collective  a query of a collective always reports completion
  *   order       a communicator's collective does not wait for another communicator's
- *   context     an allocation makes a context on device 0
- *   peer        devices that do not reach each other's memory say that they do
+ *   context     an allocation creates a context on device 0
+ *   peer        devices that are not peers report that they are
  */
 #include "cuda/cuda.h"
 #include "queue.h"
@@ -16,7 +16,7 @@
 
 namespace {
 
-dpt__backend sound; /* before a fault was planted */
+dpt__backend sound; /* before a fault is planted */
 
 int over(void *, int *done) {
   *done = 1;

@@ -26,13 +26,13 @@ long long number_of(const char *variable) {
   return text ? atoll(text) : 0;
 }
 
-/* Items that run while the process exits would use destroyed objects: the exit waits for those that
- * have begun, and no other one begins. Items that wait for other queues may never end. */
+/* Items that run during exit would use destroyed objects: exit waits for items that have begun, and
+ * no other item begins. Items that wait for other queues may never end. */
 std::atomic<int> running, ending;
 struct process {
   pid_t id = getpid();
   ~process() {
-    if (getpid() != id) return; /* a child, which has no threads */
+    if (getpid() != id) return; /* a forked child has no queue threads */
     ending = 1;
     for (int patience = 10000; patience && running; patience--) usleep(100);
   }
@@ -52,7 +52,7 @@ struct queue_list {
   std::mutex lock;
   std::vector<queue *> all;
 };
-queue_list &list() { /* queues live as long as the process */
+queue_list &list() { /* queues are never freed */
   static queue_list *queues = new queue_list();
   return *queues;
 }
@@ -76,7 +76,7 @@ uint64_t queue::put(std::function<void()> work, bool waits) {
   std::unique_lock<std::mutex> guard(lock);
   items.push_back({std::move(work), waits});
   uint64_t number = ++queued;
-  guard.unlock(); /* what wakes up finds it free */
+  guard.unlock(); /* so that the woken thread can lock it */
   more.notify_one();
   return number;
 }
@@ -110,8 +110,8 @@ void queue::wait_for(uint64_t number) {
   ended.wait(guard, [=] { return done >= number; });
 }
 
-/* Starts the thread, at once: specs count threads. Signals that its own instructions do not raise
- * are blocked. */
+/* Starts the thread immediately, since specs count threads. Blocks all signals in it except those
+ * raised by its own instructions. */
 void queue::start() {
   sigset_t all, before;
   sigfillset(&all);

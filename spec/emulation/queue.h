@@ -21,7 +21,7 @@ public:
   /* Returns the number of the item. waits: for other queues. */
   uint64_t put(std::function<void()> work, bool waits = false);
   void put_waiting(std::function<void()> work) override { put(std::move(work), true); }
-  /* Bracket an item that the caller runs itself; false: it must be put. */
+  /* Bracket an item that the caller runs itself; begin returns false if it must be queued. */
   bool begin();
   void end();
   uint64_t last();
@@ -35,7 +35,7 @@ private:
   };
   std::mutex lock;
   std::condition_variable more, ended;
-  std::deque<item> items; /* of the thread: the last ones that were queued */
+  std::deque<item> items; /* for the thread: the most recently queued items */
   uint64_t queued = 0, random;
   std::atomic<uint64_t> done{0};
   void start();
@@ -45,10 +45,11 @@ private:
 
 inline queue *of(cudaStream_t stream) { return static_cast<queue *>(stream); }
 
-/* Makes the device that of a queue's thread, unseen by a preloaded library (emulation.cpp). */
+/* Sets the device of a queue's thread, without calls that a preloaded library could interpose
+ * (emulation.cpp). */
 void enter(int device);
 
-/* Waits for all that is queued on the device. */
+/* Waits for all work queued on the device. */
 void drain(int device);
 
 /* A planted fault: true if cudaStreamWaitEvent does nothing on this thread. */
