@@ -154,7 +154,8 @@ template <typename F> int dpt__each_part(const dpt__walk &walk, const F &f) {
     if (sum > reach) reach = sum;
   }
   if (reach <= limit) return f(walk);
-  /* Aliased outputs are written in order, so these walks are split along their first dimension. */
+  /* Aliased outputs are written in order, so these walks are split along their outermost dimension.
+   */
   if (walk.serial)
     for (cut = 0; walk.size[cut] == 1;) cut++;
   dpt__walk part = walk;

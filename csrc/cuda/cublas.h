@@ -25,7 +25,7 @@ struct dpt__cublas {
 /* Returns the native stream's handle for the running kernel; creates it at the first call. */
 int dpt__cublas_begin(dpt__context *context, dpt__cublas *cublas);
 
-/* Returns 0, or raises an error that names the call. */
+/* Returns 0, or fails with a message that names the call. */
 int dpt__cublas_status(cublasStatus_t status, const char *call);
 #define DPT__CUBLAS(call)                                                                          \
   do {                                                                                             \

@@ -264,7 +264,7 @@ int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
 }
 
 void dpt__conv_drop(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
-  if (destroy(f, plan)) return; /* on failure the plan is leaked: cuDNN may still use it */
+  if (destroy(f, plan)) return; /* on failure the plan is leaked and not touched again */
   free(plan);
 }
 

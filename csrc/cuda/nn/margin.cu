@@ -114,7 +114,7 @@ template <typename T> struct multilabel {
         int64_t terms = 0;
         for (int64_t l = 0; l < labels; l++) {
           double z = apart(in, label(row, l) - 1, c);
-          if (z <= 0) continue; /* NaN passes */
+          if (z <= 0) continue; /* NaN is counted */
           sum[0] += z;
           terms++;
         }

@@ -11,8 +11,8 @@ extern "C" {
 #include "nn/kernels.h"
 }
 
-/* Calls f(an index), or f(a float or double, an index), and returns its status. `most` is at least
- * as large as any index; with the threads of a block added, indices must not overflow. */
+/* Calls f(an index), or f(a float or double, an index), and returns its status. most: an upper
+ * bound of all indices; an int32_t is passed if it can hold `most` plus the threads of a block. */
 template <typename F> int dpt__of_index(int64_t most, F f) {
   return most < INT32_MAX - 1024 ? f(int32_t()) : f(int64_t());
 }

@@ -7,7 +7,7 @@
 
 namespace {
 
-/* Computes out = g where in is positive, else slope * g, in units of n elements; a plane has
+/* Computes out = g if in is positive, otherwise slope * g, in units of n elements; a plane has
  * `positions` adjacent units. */
 template <typename T, int n, typename Index>
 __global__ void scale_negative(const T *in, const T *g, const T *weight, T *out, Index count,
