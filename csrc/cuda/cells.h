@@ -1,5 +1,4 @@
-/* cells.h: divides a walk (tensor/walk.h) into cells: adjacent elements that a thread loads at
- * once.
+/* cells.h: divides a walk (tensor/walk.h) into cells of adjacent elements, accessed at once.
  *
  * Invariant: each element of the walk is in one cell. The elements of a cell are contiguous and
  * aligned for a single access, or are one element (an operand that is expanded along rows). Counts
@@ -154,8 +153,7 @@ template <typename F> int dpt__each_part(const dpt__walk &walk, const F &f) {
     if (sum > reach) reach = sum;
   }
   if (reach <= limit) return f(walk);
-  /* Aliased outputs are written in order, so these walks are split along their outermost dimension.
-   */
+  /* Aliased outputs are written in order, so split along the outermost dimension. */
   if (walk.serial)
     for (cut = 0; walk.size[cut] == 1;) cut++;
   dpt__walk part = walk;

@@ -1,7 +1,7 @@
 /* convert.cu: copies with conversion, and fills.
  *
- * Invariant: a copy between equal types moves elements of that width bit by bit, without
- * interpreting them.
+ * Invariant: a copy between equal types moves the elements' bits unchanged, without interpreting
+ * them.
  */
 #include "cuda/cells.h"
 extern "C" {

@@ -6,8 +6,7 @@ extern "C" {
 #include "ops/blas.h"
 }
 
-/* Sums each element's products in a fixed order, wherever it is in the matrix; any type, any
- * strides. */
+/* Sums the products of each element in a fixed order, at any position; any type, any strides. */
 int dpt__cuda_gemm_ordered(dpt__context *context, const dpt__gemm_args *g);
 
 #endif

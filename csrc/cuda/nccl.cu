@@ -275,8 +275,7 @@ int issue_call(const dpt__collective_call *call, const dpt__buffers *buffers, nc
   }
 }
 
-/* Issues rank i's part of all calls; its stream first waits for another communicator's last
- * collective. */
+/* Issues rank i's calls, after its stream waits for another communicator's last collective. */
 int issue_rank(communicator *g, int i, dpt__native_stream *native, int n,
                const dpt__collective_call *call, const dpt__buffers *buffers) {
   dpt__visit visit(g->unit[i]);

@@ -30,8 +30,7 @@ const char *dpt_image_codecs(void);
 
 /* Decode a JPEG or PNG file in memory. head: sets about to planes, rows, columns and bits per
  * element. decode: `to` must have that size; floats and doubles are scaled to 0 to 1. A header that
- * claims more pixels than the bytes can hold is an error before any memory is allocated for
- * them. */
+ * claims more pixels than the bytes can hold is an error before memory for them is allocated. */
 int dpt_image_head(const char *bytes, int64_t n, int64_t *about);
 int dpt_image_decode(const char *bytes, int64_t n, const dpt_image *to);
 /* Encode 1 or 3 planes of bytes (PNG: also 4) as a new file in memory, to be freed by the caller
@@ -47,7 +46,8 @@ int dpt_image_resize(const dpt_image *in, const dpt_image *out, int mode, int th
  * nearest edge. */
 int dpt_image_warp(const dpt_image *in, const dpt_image *out, const float *field, int mode,
                    int offset, int pad, double padding, int threads);
-/* Modes 0 and 1. full: the radius reaches the corners, otherwise the nearer edge. */
+/* Rotate, and transform to polar coordinates; modes 0 and 1. full: the radius reaches the corners,
+ * otherwise the nearer edge. */
 int dpt_image_rotate(const dpt_image *in, const dpt_image *out, double angle, int mode,
                      int threads);
 int dpt_image_polar(const dpt_image *in, const dpt_image *out, int full, int logarithmic, int mode,

@@ -376,8 +376,7 @@ static int mpi_heartbeat(const void *mine, void *all, int64_t bytes, int *done) 
   return mpi_check("MPI_Test", MPI_Test(&pending, done, MPI_STATUS_IGNORE));
 }
 
-/* While ranks are still connecting there is no rank to notify: the launcher sees the exit
- * status. */
+/* While ranks connect there is no rank to notify: the launcher sees the exit status. */
 static void mpi_end_all(int status) {
   int is_on = 0;
   MPI_Initialized(&is_on);

@@ -60,8 +60,7 @@ static inline dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name,
                                               int ndim, const int64_t *size, void *field) {
   return dpt__call_out_type(call, name, r, DPT_I64, ndim, size, field);
 }
-/* Adds a result that is accumulated into or updated in place, with its own size; _maybe: or
- * NULL. */
+/* Adds a result that is updated in place and keeps its size; _maybe also accepts NULL. */
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field);
 dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r, void *field);
 /* Adds a result that is updated in place, of another element type. */
@@ -73,7 +72,7 @@ dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor 
 dpt_tensor *dpt__call_out_side(dpt__call *call, int backward, dpt_tensor *r,
                                const dpt_tensor *operand, int ndim, const int64_t *insize,
                                const int64_t *outsize, void *in_field, void *out_field);
-/* Fails the call if t is NULL; for tensors of which only the sizes are used. */
+/* Fails the call if t is NULL; for arguments of which only the sizes are used. */
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
 /* Fails the call unless t (an operand or NULL) has `count` elements; `of` describes them. */
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,

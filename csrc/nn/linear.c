@@ -2,8 +2,7 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* Checks the weight and t, a vector or matrix whose columns must match it, and fills their
- * sizes. */
+/* Checks the weight and t, a vector or matrix with matching columns, and fills their sizes. */
 static void linear_start(dpt__call *call, struct dpt__linear_args *args, int pass,
                          const char *weight_name, const dpt_tensor *weight, const char *name,
                          const dpt_tensor *t) {

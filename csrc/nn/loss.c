@@ -26,8 +26,7 @@ int dpt_loss(const char *name) {
   return -1;
 }
 
-/* Adds the operands of a pointwise loss, each with its field. Returns in, and its number of
- * elements. */
+/* Adds the operands of a pointwise loss, each with its field. Returns in and its element count. */
 static const dpt_tensor *loss_operands(dpt__call *call, int loss, const dpt_tensor *in,
                                        void *in_field, const dpt_tensor *target, void *target_field,
                                        const dpt_tensor *weight, void *weight_field, int64_t *n) {

@@ -1,7 +1,6 @@
-/* layout.h: dpt's own layout of a recurrent network's weights, and of the memory that forward
- * keeps.
+/* layout.h: dpt's own layout of a recurrent network's weights and of its reserve.
  *
- * Invariant: the layout depends on the network alone; that of the reserve also on the number of
+ * Invariant: the weights' layout depends on the network alone, the reserve's also on the number of
  * rows.
  */
 #ifndef DPT_RNN_LAYOUT_H

@@ -1,5 +1,4 @@
-/* rnn_plan.cu: descriptors of recurrent networks, sizes and offsets (the rules are in
- * rnn_plan.h). */
+/* rnn_plan.cu: descriptors of recurrent networks, sizes and offsets (rules in rnn_plan.h). */
 #include "cuda/cudnn/rnn_plan.h"
 
 #include <cstdlib>

@@ -110,8 +110,7 @@ bool pointwise(const dpt__slide *s) {
   return true;
 }
 
-/* Multiplies n images: all images at once if there is one group, otherwise all groups of an
- * image. */
+/* Multiplies n images: all at once if there is one group, otherwise all groups of one image. */
 template <typename T>
 int products(dpt__context *context, const struct dpt__convolution_args *a, int64_t n, T *col,
              T *out) {

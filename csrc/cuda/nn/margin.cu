@@ -63,8 +63,7 @@ template <typename T> struct multimargin {
   }
 };
 
-/* One block per row. tally (C for each block): the number of times a class is a label of the
- * row. */
+/* One block per row. tally (C per block): the number of times each class is a label. */
 template <typename T> struct multilabel {
   enum { SUMS = 1 };
   dpt__multilabel_args a;

@@ -204,7 +204,7 @@ template <typename Args> int64_t written(const Args *a) {
 template <typename Args, typename F>
 int launch(dpt__context *context, const Args *a, int64_t count, F kernels) {
   int64_t in = dpt__volume(a->insize), out = dpt__volume(a->outsize);
-  int64_t most = a->planes * (in > out ? in : out); /* the upper bound of all positions */
+  int64_t most = a->planes * (in > out ? in : out); /* an upper bound of all positions */
   for (int d = 0; d < 3; d++)
     if (2 * (a->insize[d] + a->outsize[d]) > most) most = 2 * (a->insize[d] + a->outsize[d]);
   if (!count) return 0;

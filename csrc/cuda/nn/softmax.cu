@@ -12,9 +12,8 @@ namespace {
 
 enum { WARP = 32, SIDE = 32, DEEP = 8, BATCH = 2, LONG = 16384 };
 
-/* ---- rows: a position's classes are contiguous (S is 1); blockDim.x threads have one position. A
- * block has blockDim.y positions; one if that takes several warps. Second reads hit the cache ----
- */
+/* ---- rows: a position's classes are contiguous (S is 1). blockDim.x threads have one position; a
+ * block has blockDim.y, or one if that takes several warps. Second reads hit the cache. ---- */
 
 /* A thread's packs of a row are blockDim.x apart; it loads BATCH of them before it uses any. */
 template <typename T> struct row {

@@ -25,8 +25,7 @@ struct job {
   int64_t order_stride;
 };
 
-/* Sets *rejected to 1 if an index is out of range. With several blocks, *rejected must be 0
- * before. */
+/* Sets *rejected to 1 if an index is out of range; several blocks require it to be 0 before. */
 __global__ void __launch_bounds__(CHECK_THREADS)
     check_indices(dpt__index_args g, int64_t count, int *rejected, dpt__kernel_fault fault,
                   const char *name) {

@@ -16,8 +16,7 @@ static_assert(THREADS == DIGITS, "a thread for each digit");
 /* Items per thread; a tile has THREADS times as many. */
 template <typename T> constexpr int EACH = sizeof(T) == 8 ? 8 : 16;
 
-/* One pass over slices of n items. from_*: NULL: reads the tensor; to_*: NULL: writes the
- * results. */
+/* One pass over slices of n items. NULL reads the tensor, or writes the results. */
 template <typename Key> struct pass {
   const Key *from_key;
   const uint32_t *from_at;
