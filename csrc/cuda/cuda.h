@@ -126,7 +126,7 @@ struct dpt__native_stream {
   cudaStream_t stream;
   dpt__fault_record *fault;
   bool captures;        /* a graph is being recorded: waiting is not allowed */
-  void *cublas, *cudnn; /* handles; NULL before their first use (cublas.h, cudnn/cudnn.h) */
+  void *cublas, *cudnn; /* handles; NULL before their first use (cublas.h, cudnn/handle.h) */
 };
 
 static inline dpt__native_stream *dpt__native_stream_of(const dpt__context *context) {

@@ -54,7 +54,7 @@ static void NAME(hsl2rgb)(const A *c, A *out) {
 }
 
 static void NAME(hsv2rgb)(const A *c, A *out) {
-  /* the index into `value` of each channel, in each sixth of the circle */
+  /* each channel's index into `value` (v, falling, low, rising), in each sixth of the circle */
   static const char part[6][3] = {{0, 3, 2}, {1, 0, 2}, {2, 0, 3}, {2, 1, 0}, {3, 2, 0}, {0, 2, 1}};
   const A s = c[1], v = c[2];
   const double sixth = floor(c[0] * 6.), i = sixth - 6 * floor(sixth / 6);

@@ -111,7 +111,7 @@ int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer,
 
 /* ---- calls ---- */
 
-/* A call and its kernel's arguments. */
+/* A call and its kernel's arguments. The operands' sizes follow from rnn, T and B. */
 typedef struct rnn_call {
   dpt__call call;
   const dpt_rnn *rnn;
