@@ -293,7 +293,7 @@ function torch.factory(name)
    return rawget(known(name) or {}, '__factory')
 end
 
---- Entries of the reference.
+--- Tags that reference entries of this kind share.
 -- @pattern plaintorch
 -- @within utilities
 -- @raise at the script's line, if an argument has the wrong type, sizes do not fit, or operands are

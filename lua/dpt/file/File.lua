@@ -347,7 +347,7 @@ File.__write, File.__read = notAnObject, notAnObject
 --    f:readInt()
 --    return f:hasError(), f:clearError():hasError() --> true, false
 
---- The order of bytes of binary numbers from now on; at first it is the machine's.
+--- Returns the order of bytes of binary numbers from now on; at first it is the machine's.
 -- @function torch.File:bigEndianEncoding
 -- @as file
 -- @also torch.File:littleEndianEncoding()

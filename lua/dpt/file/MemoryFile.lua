@@ -105,7 +105,7 @@ function MemoryFile:_seek(offset)
    end
 end
 
---- The bytes and a 0: the file's own memory.
+--- Returns the bytes and a 0: the file's own memory.
 -- @function torch.MemoryFile:storage
 -- @as file
 -- @return a CharStorage

@@ -25,10 +25,10 @@ local DEEPEST = 50000
 -- values that are written each time
 local TOLD = {['nil'] = true, number = true, string = true, boolean = true}
 
---- The number of the value's type in a file; nil: it cannot be written.
+--- Returns the number of the value's type in a file; nil: it cannot be written.
 -- @function torch.File:isWritableObject
 -- @as file
--- @param value any: what is asked about
+-- @param value any: the value to test
 -- @return a number; nil: it cannot be written
 -- @usage torch.MemoryFile():isWritableObject 'text', torch.MemoryFile()
 --       :isWritableObject(print) == nil --> 2, true

@@ -169,7 +169,7 @@ function profiler.count()
    return p.records, p.lost
 end
 
---- The events of the last profile in Chrome's trace format.
+--- Returns the events of the last profile in Chrome's trace format.
 -- @function profiler.events
 -- @as profiler
 -- @return a list of tables with ph, name, cat, pid (a device), tid (a stream), ts, dur

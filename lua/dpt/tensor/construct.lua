@@ -1,8 +1,8 @@
---- dpt.tensor.construct: what torch.FloatTensor(...) and the others understand.
+--- dpt.tensor.construct: arguments of torch.FloatTensor(...) and the other constructors.
 --
 -- Invariant: the forms are Torch7's. (): empty; (n, m, ...) or (LongStorage [, strides]): sizes;
--- (table): data; (tensor) and (storage [, offset [, sizes]]): the same memory.
--- torch.LongTensor(LongStorage) is the storage as data; so is torch.CudaLongTensor's, copied.
+-- (table): data; (tensor) and (storage [, offset [, sizes]]): a view of the same memory.
+-- torch.LongTensor(LongStorage) views the storage as data; torch.CudaLongTensor copies it.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
@@ -10,7 +10,7 @@ local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, tensorType, storageType = ffi.istype, core.tensorType, core.storageType
 
---- The sizes of a nested table by its first elements.
+--- Returns the sizes of a nested table, read from its first elements.
 local function measure(name, values)
    local n, level = 0, values
    while type(level) == 'table' do
@@ -25,7 +25,7 @@ local function measure(name, values)
    return n
 end
 
---- Puts the numbers of a nested table into `flat`, checking that it is regular.
+--- Stores the numbers of a nested table in `flat`; raises if the table is not regular.
 local function flatten(name, values, depth, n, lengths, flat)
    if type(values) ~= 'table' or #values ~= lengths[depth] then
       fail('%s: the table is not regular: wanted tables of %d elements at depth %d, got %s', name,
@@ -54,7 +54,7 @@ local function fromTable(kind, values)
    return t
 end
 
---- r becomes a view of a storage: set(storage [, offset [, sizes]]).
+--- Makes r a view of a storage: set(storage [, offset [, sizes]]).
 local function setToStorage(fn, r, s, offset, ...)
    if s.kind_ ~= r.kind_ then
       fail('%s: got a %s, wanted a %s', fn, core.storageNames[s.kind_], core.storageNames[r.kind_])
@@ -115,16 +115,16 @@ function core.newTensor(kind, a, b, ...)
    return t
 end
 
---- Makes the tensor a view of another tensor's or storage's elements; without an argument it is
+--- Makes the tensor a view of another tensor's or storage's elements; without arguments, makes it
 -- empty.
 -- @function Tensor:set
 -- @as tensormethod
--- @param storage? storage: of its type; or a tensor, of which nothing else is needed; or sizes, for
+-- @param storage? storage: of its type; or a tensor (the only argument then); or sizes, for
 --    new memory
 -- @param offset? number: of the first element, from 1 (1)
--- @param sizes? LongStorage: the size of each dimension (one dimension over all elements); or
---    numbers: size, stride, size, stride ...
--- @param strides? LongStorage: steps between elements of each dimension
+-- @param sizes? LongStorage: the size of each dimension (default: one dimension over all elements);
+--    or numbers: size, stride, size, stride ...
+-- @param strides? LongStorage: the stride of each dimension, in elements
 -- @return the tensor
 -- @usage torch.Tensor():set(torch.DoubleStorage{1, 2, 3, 4}, 2, torch.LongStorage{2}) --> [2 3]
 core.method('set', function(t, a, ...)
@@ -145,10 +145,10 @@ core.method('set', function(t, a, ...)
    return t
 end)
 
---- Changes its size; elements stay as they lie in memory, new ones have any value.
+--- Resizes the tensor; the storage keeps its elements in order, and new elements are uninitialized.
 -- @function Tensor:resize
 -- @as tensormethod
--- @param sizes number: one for each dimension; or a LongStorage or a table of them
+-- @param sizes number: one per dimension; or a LongStorage or a table of them
 -- @return the tensor
 -- @usage torch.Tensor{1, 2, 3, 4}:resize(2, 2) --> [1 2 3 4]
 core.method('resize', function(t, a, b, ...)
@@ -163,7 +163,7 @@ core.method('resize', function(t, a, b, ...)
    return t
 end)
 
---- Gives it the size of another tensor.
+--- Resizes the tensor to the size of another tensor.
 -- @function Tensor:resizeAs
 -- @as tensormethod
 -- @param tensor tensor: of any type
@@ -175,17 +175,17 @@ core.method('resizeAs', function(t, a)
    return t
 end)
 
---- Another tensor of this type; it takes what the constructor takes.
+--- Returns a new tensor of this type; accepts the arguments of the constructor.
 -- @function Tensor:new
 -- @as tensormethod
 -- @param size? number: sizes, or a table, a storage or a tensor as for torch.Tensor
 -- @return the new tensor
 -- @usage torch.IntTensor{5}.new(2):fill(1) --> [1 1]
 
---- Writes sizes, strides and elements into an open file, as writeObject does.
+--- Writes sizes, strides and elements to an open file, as writeObject does.
 -- @function Tensor:write
 -- @as tensormethod
--- @param file torch.File: open to write
+-- @param file torch.File: open for writing
 -- @return nothing
 -- @usage local f = torch.MemoryFile()
 --    torch.Tensor{5, 6}:write(f)
@@ -194,10 +194,10 @@ end)
 --    t:read(f)
 --    return t --> [5 6]
 
---- Becomes the tensor that write has put into a file.
+--- Reads into this tensor the one that write wrote to a file.
 -- @function Tensor:read
 -- @as tensormethod
--- @param file torch.File: open to read
+-- @param file torch.File: open for reading
 -- @return nothing
 -- @usage local f = torch.MemoryFile()
 --    torch.IntTensor{9}:write(f)

@@ -1,4 +1,4 @@
---- dpt.tensor.convert: types, copies between types and devices, Lua tables, functions of elements.
+--- dpt.tensor.convert: types, copies between types and devices, Lua tables, element-wise functions.
 local dptffi = require 'dpt.ffi'
 local report = require 'dpt.report'
 local class = require 'dpt.class'
@@ -9,7 +9,7 @@ local istype, tensorType = ffi.istype, core.tensorType
 local torch, method, check = class.torch, core.method, core.checkTensor
 local DOUBLE = core.DOUBLE
 
---- r:copy(a): elements in row-major order; equal counts, any types, host and devices.
+--- r:copy(a): copies elements in row-major order; equal counts, any types, host and devices.
 core.both('copy', function(t, a)
    check('copy', 'self', t)
    if not istype(tensorType, a) then core.usage('copy', 'a tensor', a) end
@@ -17,7 +17,7 @@ core.both('copy', function(t, a)
    return t
 end)
 
---- The same, but page-locked host memory may be in use still when it returns.
+--- Copies like copy, but page-locked host memory may still be in use when it returns.
 core.both('copyAsync', function(t, a)
    check('copyAsync', 'self', t)
    if not istype(tensorType, a) then core.usage('copyAsync', 'a tensor', a) end
@@ -25,7 +25,7 @@ core.both('copyAsync', function(t, a)
    return t
 end)
 
---- t if it is of that kind, else a copy of that kind.
+--- Returns t if it has that kind, else a copy of that kind.
 local function convert(t, kind)
    if t.kind_ == kind then return t end
    local out = core.fresh(kind)
@@ -35,8 +35,8 @@ local function convert(t, kind)
 end
 core.convert = convert
 
---- Warns of a device given to a method that ignores it, as PyTorch's users may not expect.
--- @param actual where the result is
+--- Warns that a method ignores its device argument, which PyTorch's users may not expect.
+-- @param actual the device of the result
 function core.ignored(name, device, actual)
    if device ~= actual then
       report(("%s: argument 'device' is ignored, as in Torch7: got %s, the result is on device"
@@ -45,8 +45,8 @@ function core.ignored(name, device, actual)
    end
 end
 
---- The type's name; with a name: itself if it is of that type, else a copy of that type.
--- torch.Tensor.type(x) without a name takes any value: nil for what is no object.
+--- Returns the type's name; with a name, returns t if it has that type, else a copy of that type.
+-- torch.Tensor.type(x) without a name accepts any value and returns nil for one that is no object.
 method('type', function(t, name)
    if name == nil then
       if istype(tensorType, t) then return core.tensorNames[t.kind_] end
@@ -61,19 +61,19 @@ method('type', function(t, name)
    return convert(t, kind)
 end)
 
---- A copy of the type that another tensor has; itself if it is of that type.
+--- Converts to the type of another tensor; returns the tensor itself if it has that type.
 -- @function Tensor:typeAs
 -- @as tensormethod
 -- @param tensor tensor: of the wanted type
--- @return a tensor of its own size
+-- @return a tensor of the same size
 -- @usage torch.Tensor{1.5}:typeAs(torch.IntTensor()):type() --> torch.IntTensor
 method('typeAs', function(t, a)
    check('typeAs', 'self', t)
    return convert(t, check('typeAs', 'tensor', a).kind_)
 end)
 
---- A copy of the elements as the type that the method is named after; on a device for cuda and its
--- kin; itself if it is of that type.
+--- Converts to the type that the method is named after, on a device for cuda and its variants;
+-- returns the tensor itself if it has that type.
 -- @function Tensor:float
 -- @as tensormethod
 -- @also Tensor:byte()
@@ -106,8 +106,8 @@ core.eachKind(function(kind)
    end)
 end)
 
---- A copy as the default type, which torch.setdefaulttensortype chooses; itself if it is of that
--- type.
+--- Converts to the default type, which torch.setdefaulttensortype sets; returns the tensor itself
+-- if it has that type.
 -- @function Tensor:real
 -- @as tensormethod
 -- @return a tensor
@@ -117,7 +117,7 @@ method('real', function(t)
    return convert(t, core.default)
 end)
 
--- tables and functions of elements ----------------------------------------------------------------
+-- tables and element-wise functions ---------------------------------------------------------------
 
 local function copyOf(t)
    local out = core.fresh(t.kind_)
@@ -125,8 +125,8 @@ local function copyOf(t)
    return out
 end
 
---- A contiguous double tensor on the host with t's elements (t itself if it is one), all of
--- which Lua takes for numbers, and a pointer to them. It calls no method: scripts may replace them.
+--- Returns a contiguous host tensor of doubles with t's elements (t itself if it is one), with NaNs
+-- that Lua accepts as numbers, and a pointer to them. It calls no method: scripts may replace them.
 local function doubles(t)
    local d = convert(t, DOUBLE)
    if C.dpt_is_contiguous(d) == 0 then d = copyOf(d) end
@@ -151,7 +151,7 @@ local function nest(data, offset, sizes, d)
    return list, offset
 end
 
---- Nested tables of numbers; of an empty tensor an empty table.
+--- Returns nested tables of numbers; an empty table for an empty tensor.
 core.both('totable', function(t)
    if core.isStorage(t) then return t:totable() end
    check('totable', 'self', t)
@@ -166,8 +166,8 @@ end)
 
 local mapped
 
---- The same of places that may be one element, each of which then sees what those before it left:
--- slice by slice of the first dimension that has several, in row-major order.
+--- Maps a tensor whose positions may alias, so that each element sees the writes before it: slice
+-- by slice of the first dimension of size above 1, in row-major order.
 local function mappedSlices(fn, t, f, a, b)
    if C.dpt_shared_dimension(t) < 0 then return mapped(fn, t, f, a, b) end
    local d = 1
@@ -177,7 +177,7 @@ local function mappedSlices(fn, t, f, a, b)
    end
 end
 
---- A copy of t with t's strides: places that are one element are one there, too.
+--- Returns a copy of t with t's strides: positions that alias in t alias in the copy, too.
 local function strided(t)
    local span = 1
    for d = 1, t:dim() do span = span + (t:size(d) - 1) * t:stride(d) end
@@ -185,9 +185,10 @@ local function strided(t)
    return t.new(all:storage(), 1, t:size(), t:stride())
 end
 
---- apply(f), map(a, f), map2(a, b, f): each element becomes f(element, of a, of b) in row-major
--- order, and stays if f returns nil. Works on a copy (of doubles, or of Long integers, which
--- doubles do not hold), written back at once at the end; an error in f leaves the tensor as it was.
+--- apply(f), map(a, f), map2(a, b, f): sets each element to f(element, of a, of b) in row-major
+-- order; leaves it if f returns nil. Works on a copy (of doubles, or of Long integers, which
+-- doubles cannot represent) that is written back once at the end; if f raises, the tensor is
+-- unchanged.
 function mapped(fn, t, f, a, b)
    check(fn, 'self', t)
    if type(f) ~= 'function' then core.usage(fn, 'a function', f) end
@@ -235,20 +236,20 @@ function mapped(fn, t, f, a, b)
    return t
 end
 
---- Each element becomes what a function returns for it, in row-major order; it stays if that is
--- nil. If the function raises, the tensor is as it was.
+--- Sets each element to the result of a function of it, in row-major order; leaves the element if
+-- the result is nil. If the function raises, the tensor is unchanged.
 -- @function Tensor:apply
 -- @as tensormethod
--- @param f function: gets a number, returns a number or nil
+-- @param f function: receives a number, returns a number or nil
 -- @return the tensor
 -- @usage torch.Tensor{1, 2, 3}:apply(function(x) return x * x end) --> [1 4 9]
 method('apply', function(t, f) return mapped('apply', t, f) end)
 
---- Each element becomes what a function returns for it and for the element of another tensor.
+--- Sets each element to the result of a function of it and of the other tensor's element.
 -- @function Tensor:map
 -- @as tensormethod
 -- @param tensor tensor: with as many elements
--- @param f function: gets two numbers, returns a number or nil
+-- @param f function: receives two numbers, returns a number or nil
 -- @return the tensor
 -- @usage torch.Tensor{1, 2}:map(torch.Tensor{10, 20}, function(x, y) return x + y end)
 --    --> [11 22]
@@ -256,12 +257,12 @@ method('map', function(t, a, f)
    return mapped('map', t, f, check('map', 'tensor', a))
 end)
 
---- The same with the elements of two other tensors.
+--- Sets each element to the result of a function of it and of the elements of two other tensors.
 -- @function Tensor:map2
 -- @as tensormethod
 -- @param a tensor: with as many elements
 -- @param b tensor: with as many elements
--- @param f function: gets three numbers, returns a number or nil
+-- @param f function: receives three numbers, returns a number or nil
 -- @return the tensor
 -- @usage torch.Tensor{1}:map2(torch.Tensor{2}, torch.Tensor{3}, function(x, y, z)
 --       return x + y * z
@@ -272,7 +273,7 @@ end)
 
 -- the default type --------------------------------------------------------------------------------
 
---- Sets the type of torch.Tensor, torch.Storage and of what torch.zeros and the like make.
+--- Sets the type of torch.Tensor, torch.Storage and of the results of torch.zeros and the like.
 function torch.setdefaulttensortype(name)
    local kind = core.kinds[name]
    if not kind or core.tensorNames[kind] ~= name then
@@ -287,8 +288,8 @@ function torch.getdefaulttensortype() return core.tensorNames[core.default] end
 
 torch.setdefaulttensortype 'torch.DoubleTensor'
 
---- What tensors' own methods have in common, for the reference.
+--- Tags that reference entries of tensor methods share.
 -- @pattern tensormethod
 -- @within tensors
 -- @follows Torch7's torch
--- @raise if an argument is of another kind, or sizes do not fit, at the script's line
+-- @raise at the script's line if an argument has the wrong type or sizes do not match

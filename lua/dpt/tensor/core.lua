@@ -1,14 +1,15 @@
 --- dpt.tensor.core: the C types of tensors, storages and generators, their classes, and the only
--- functions that make them.
+-- functions that create them.
 --
--- Invariant: a tensor or storage in Lua is a struct by value, and freed by its finalizer. Methods
+-- Invariant: a tensor or storage in Lua is a struct by value that its finalizer frees. Methods
 -- are looked up in the live method table of its kind (torch.getmetatable returns that very table),
--- so scripts can add methods. All tensors are born in `tensor` or `fresh` here; `fresh` is for
--- those that will own new memory: Lua's collector cannot see C memory, so it is called before an
--- allocation when the live bytes have passed a soft limit, never from inside a C call. A pointer or
--- an array field taken out of an object (s.ptr_, t.size_, x:data()) does not keep the object alive,
--- and neither does a local variable that is not used any more once the compiler has seen the loop:
--- whoever takes one calls core.hold(object) after its last use, and no tail call.
+-- so scripts can add methods. All tensors are created by `tensor` or `fresh` here; `fresh` is for
+-- those that will own new memory: Lua's collector cannot see C memory, so `fresh` calls it before
+-- an allocation once the live bytes exceed a soft limit, never inside a C call. A pointer or an
+-- array field taken from an object (s.ptr_, t.size_, x:data()) does not keep the object alive.
+-- Neither does a local variable after its last use, once the compiler has compiled the loop. Code
+-- that takes a pointer calls core.hold(object) after the pointer's last use, and not as a tail
+-- call.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
@@ -49,7 +50,7 @@ local elements = {
 }
 assert(#elements + 1 == C.DPT_NDTYPE)
 
---- Calls f(kind) for every kind there is: each element type on the host and on devices.
+--- Calls f(kind) for every kind: each element type on the host and on devices.
 function core.eachKind(f)
    for dtype = 0, C.DPT_NDTYPE - 1 do
       f(dtype)
@@ -76,9 +77,10 @@ core.eachKind(function(kind)
    end
 end)
 
---- The method table of C data that is no tensor, storage or generator; dpt.threads.tds sets it.
+--- Returns the method table of cdata other than tensors, storages and generators; set by
+-- dpt.threads.tds.
 function core.otherMethods() return nil end
---- The address, as a number, of what such C data stands for.
+--- Returns the address, as a number, of the memory that such cdata refers to.
 function core.otherAddress() return nil end
 
 class.setCdata(function(object)
@@ -115,9 +117,9 @@ end
 --- Keeps its arguments alive up to this call.
 function core.hold() end
 
--- births ------------------------------------------------------------------------------------------
+-- creation ----------------------------------------------------------------------------------------
 
---- An empty tensor, to become a view of memory that is there already.
+--- Returns an empty tensor that will view existing memory.
 local function tensor(kind)
    local t = tensorType()
    t.kind_ = kind
@@ -126,17 +128,17 @@ end
 
 local function collect()
    collectgarbage()
-   collectgarbage() -- finalizers of the first round may have let go of more
+   collectgarbage() -- finalizers of the first pass may have released more objects
    C.dpt_collect_done(collectgarbage 'count' * 1024)
 end
 
---- An empty tensor that is about to get memory of its own.
+--- Returns an empty tensor that will own new memory.
 local function fresh(kind)
    if C.dpt_collect_due(kind, 0) ~= 0 then collect() end
    return tensor(kind)
 end
 
---- A storage in Lua, which owns one reference to `pointer`; the caller's reference becomes its own.
+--- Returns a Lua storage that takes over the caller's reference to `pointer`.
 local function storage(kind, pointer)
    local s = storageType()
    s.kind_, s.ptr_ = kind, pointer
@@ -145,14 +147,14 @@ end
 
 core.tensor, core.fresh, core.storage, core.collect = tensor, fresh, storage, collect
 
---- For a state that gets tensors without making any.
+--- Collects garbage if due; for a Lua state that receives tensors without creating any.
 function core.collectIfDue()
    if C.dpt_collect_due(core.BYTE, 0) ~= 0 then collect() end
 end
 
 local slot = ffi.new 'dpt_storage *[1]'
 
---- A new storage of n elements, not set.
+--- Returns a new storage of n uninitialized elements.
 function core.freshStorage(kind, n)
    if C.dpt_collect_due(kind, n) ~= 0 then collect() end
    slot[0] = nil
@@ -160,15 +162,15 @@ function core.freshStorage(kind, n)
    return storage(kind, slot[0])
 end
 
---- The storage of a tensor (nil if it has none), with a reference of its own.
+--- Returns a tensor's storage with an additional reference, or nil if the tensor has none.
 function core.storageOf(t)
    if t.storage_ == nil then return nil end
    C.dpt_storage_retain(t.storage_)
    return storage(t.kind_, t.storage_)
 end
 
---- Returns the first and the last element of its storage (from 1) that a tensor of one element at
--- least reaches, and true if it reaches all between.
+--- Returns the first and the last element of its storage (counted from 1) that a non-empty tensor
+-- reaches, and true if it reaches all elements between them.
 function core.extent(t)
    local first, last, n = t:storageOffset(), t:storageOffset(), t:nElement()
    for d = 1, t:dim() do last = last + (t:size(d) - 1) * t:stride(d) end
@@ -187,7 +189,7 @@ end
 
 core.quote = class.quote
 
---- The kind of tensors that a string names, as in 'torch.FloatTensor'; nil: none.
+--- Returns the kind of tensors that a string such as 'torch.FloatTensor' names, else nil.
 function core.kindNamed(name)
    local kind = type(name) == 'string' and core.kinds[name]
    return kind and core.tensorNames[kind] == name and kind or nil
@@ -205,7 +207,7 @@ function core.checkTensor(fn, argument, v)
    return v
 end
 
---- A number argument; int64 C data and numbers written as strings are some.
+--- Checks a number argument; accepts int64 cdata and numeric strings.
 function core.checkNumber(fn, argument, v)
    if type(v) == 'number' then return v end
    local kind = type(v)
@@ -216,7 +218,7 @@ function core.checkNumber(fn, argument, v)
    return number
 end
 
---- An integer argument: a number that C takes as one; fractions are cut off.
+--- Checks an integer argument: a number within C's range; fractions are truncated.
 function core.checkInteger(fn, argument, v)
    if type(v) ~= 'number' then v = core.checkNumber(fn, argument, v) end
    if not (v >= -2 ^ 53 and v <= 2 ^ 53) then
@@ -225,7 +227,7 @@ function core.checkInteger(fn, argument, v)
    return v < 0 and math.ceil(v) or math.floor(v)
 end
 
---- A dimension from 1 of tensor t as one from 0.
+--- Converts a 1-based dimension of tensor t to a 0-based one.
 function core.dimension(fn, t, dim)
    if type(dim) ~= 'number' then dim = core.checkInteger(fn, 'dim', dim) end
    if dim < 1 or dim > t.ndim_ or dim % 1 ~= 0 then
@@ -235,13 +237,14 @@ function core.dimension(fn, t, dim)
    return dim - 1
 end
 
---- What an operation puts indices into if a script gave `result` for them: that, or a new
--- CudaLongTensor for a CudaTensor, which old versions of cutorch had for indices.
+--- Returns the tensor that receives an operation's indices if a script passed `result` for them:
+-- `result`, or a new CudaLongTensor for a CudaTensor, in which old versions of cutorch kept
+-- indices.
 function core.longsFor(result)
    return result.kind_ == FLOAT + ON_DEVICE and fresh(LONG + ON_DEVICE) or result
 end
 
---- The result, with the indices that the operation put into `longs`.
+--- Returns the result with the indices that the operation stored in `longs`.
 function core.indicesInto(result, longs)
    if rawequal(result, longs) then return result end
    return result:resize(longs:size()):copy(longs)

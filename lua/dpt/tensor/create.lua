@@ -1,6 +1,6 @@
---- dpt.tensor.create: tensors from nothing: zeros, ones, ranges, joined tensors.
+--- dpt.tensor.create: creates tensors: zeros, ones, ranges, concatenations.
 --
--- Invariant: without a result the functions make a tensor of the default type; as methods they
+-- Invariant: without a result the functions return a new tensor of the default type; the methods
 -- resize and fill their own tensor.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -14,8 +14,8 @@ local torch, usage, MAXDIM = class.torch, core.usage, dptffi.C.DPT_MAXDIM
 
 local function isTensor(v) return istype(tensorType, v) end
 
---- Splits off a leading result: returns it, or a new tensor of the type that a last argument names
--- (else of the default type), and the rest.
+--- Splits off a leading result: returns it, or a new tensor of the type that the last argument
+-- names (else of the default type), and the remaining arguments.
 local function result(a, ...)
    if isTensor(a) then return a, ... end
    local n = select('#', ...)
@@ -26,7 +26,7 @@ local function result(a, ...)
 end
 core.result = result
 
---- Makes torch.NAME([r,] ... [, type]) and the method NAME from f(r, ...).
+--- Defines torch.NAME([r,] ... [, type]) and the method NAME by f(r, ...).
 local function creator(name, f)
    both(name, function(...) return f(result(...)) end)
 end
@@ -75,7 +75,7 @@ creator('eye', function(r, n, m)
    return r
 end)
 
---- Views of the tensors with n dimensions, the new ones of size 1; those with none stay.
+--- Returns views of the tensors with n dimensions, padded with size 1; leaves those without any.
 local function padded(list, n)
    local views = {}
    for i, t in ipairs(list) do
@@ -87,7 +87,8 @@ local function padded(list, n)
    return views
 end
 
---- torch.cat([r,] x, y [, dim]), torch.cat([r,] {x, y, ...} [, dim]): joined along dim (the last).
+--- torch.cat([r,] x, y [, dim]), torch.cat([r,] {x, y, ...} [, dim]): concatenates along dim (the
+-- last one).
 local function cat(...)
    local r, list, dim
    local a, b, c, d = ...
@@ -126,7 +127,7 @@ local function cat(...)
       if rawequal(t, r) then out = nil end
    end
    out = out or fresh((r or list[1]).kind_)
-   lib.cat(out, #list, pointers, dim ~= nil and dim - 1 or -1) -- a NULL is nil, too
+   lib.cat(out, #list, pointers, dim ~= nil and dim - 1 or -1) -- a NULL counts as nil
    core.hold(list)
    if r and not rawequal(out, r) then
       lib.resize_as(r, out)
@@ -136,24 +137,24 @@ local function cat(...)
 end
 both('cat', cat)
 
---- Entries of the reference.
+--- Tags that reference entries of this kind share.
 -- @pattern plaintensor
 -- @within tensors
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Entries of the reference.
+--- Tags that reference entries of this kind share.
 -- @pattern maketensor
 -- @within tensors
--- @param result? tensor: takes the result, which is else a new one
--- @return a tensor, of the default type unless the text says of which
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @param result? tensor: output tensor; allocated if omitted
+-- @return a tensor, of the default type unless stated otherwise
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- A tensor of the default type; the classes torch.FloatTensor, torch.CudaTensor ... make one of
--- theirs.
+--- Creates a tensor of the default type; torch.FloatTensor, torch.CudaTensor ... create one of
+-- their own type.
 -- @function torch.Tensor
 -- @also torch.ByteTensor
 -- @also torch.CharTensor
@@ -172,40 +173,40 @@ both('cat', cat)
 -- @also torch.CudaTensor
 -- @also torch.CudaDoubleTensor
 -- @as plaintensor
--- @param sizes number: as many as dimensions; or a LongStorage, a table of numbers, a tensor,
+-- @param sizes number: one per dimension; or a LongStorage, a table of numbers, a tensor,
 --    or a storage with offset, sizes and strides
 -- @return a tensor of the default type
 -- @usage torch.Tensor{{1, 2}, {3, 4}} --> [1 2 3 4]
 
---- A tensor of zeros.
+--- Returns a tensor of zeros.
 -- @function torch.zeros
 -- @as maketensor
 -- @also Tensor:zeros()
 -- @param sizes number: or a LongStorage
 -- @usage torch.zeros(2) --> [0 0]
 
---- A tensor of ones.
+--- Returns a tensor of ones.
 -- @function torch.ones
 -- @as maketensor
 -- @also Tensor:ones()
 -- @param sizes number: or a LongStorage
 -- @usage torch.ones(2) --> [1 1]
 
---- A tensor of zeros like another.
+--- Returns a tensor of zeros with the sizes and type of another tensor.
 -- @function torch.zerosLike
 -- @as maketensor
 -- @also Tensor:zerosLike()
--- @param x tensor: whose sizes and type it has
+-- @param x tensor: gives sizes and type
 -- @usage torch.zerosLike(torch.Tensor(2)) --> [0 0]
 
---- A tensor of ones like another.
+--- Returns a tensor of ones with the sizes and type of another tensor.
 -- @function torch.onesLike
 -- @as maketensor
 -- @also Tensor:onesLike()
--- @param x tensor: whose sizes and type it has
+-- @param x tensor: gives sizes and type
 -- @usage torch.onesLike(torch.Tensor(2)) --> [1 1]
 
---- The unit matrix.
+--- Returns an identity matrix.
 -- @function torch.eye
 -- @as maketensor
 -- @also Tensor:eye()
@@ -213,29 +214,29 @@ both('cat', cat)
 -- @param m? number: columns (n)
 -- @usage torch.eye(2) --> [1 0 0 1]
 
---- The numbers from first to last.
+--- Returns the numbers from first to last, step apart.
 -- @function torch.range
 -- @as maketensor
 -- @also Tensor:range()
--- @param first number: the first one, from 1 on
--- @param last number: the last one
+-- @param first number: the first number
+-- @param last number: the last number, included if a step reaches it
 -- @param step? number: 1
 -- @usage torch.range(1, 7, 2) --> [1 3 5 7]
 
---- Numbers at equal distances from first to last.
+--- Returns evenly spaced numbers from first to last.
 -- @function torch.linspace
 -- @as maketensor
 -- @also Tensor:linspace()
--- @param first number: the first one, from 1 on
--- @param last number: the last one
+-- @param first number: the first number
+-- @param last number: the last number
 -- @param n? number: how many (100)
 -- @usage torch.linspace(0, 1, 5) --> [0 0.25 0.5 0.75 1]
 
---- Powers of 10 whose exponents have equal distances.
+--- Returns powers of 10 with evenly spaced exponents from first to last.
 -- @function torch.logspace
 -- @as maketensor
 -- @also Tensor:logspace()
--- @param first number: the first one, from 1 on
--- @param last number: the last one
+-- @param first number: the first exponent
+-- @param last number: the last exponent
 -- @param n? number: how many (100)
 -- @usage torch.logspace(0, 2, 3) --> [1 10 100]

@@ -1,7 +1,7 @@
---- dpt.tensor.gather: elements chosen by index tensors and by masks.
+--- dpt.tensor.gather: selects elements by index tensors and by masks.
 --
--- Invariant: index tensors count from 1 (C reads them so); a result that has to be of a certain
--- size already (gather, scatter, index writes) is not resized.
+-- Invariant: index tensors are 1-based, also in C; a result that must already have a certain
+-- size (gather, scatter, index writes) is not resized.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local lib = dptffi.lib
@@ -11,7 +11,8 @@ local usage, LONG, ON_DEVICE = core.usage, core.LONG, core.ON_DEVICE
 
 local function isTensor(v) return istype(tensorType, v) end
 
---- As cutorch: on a device indices and masks may be of the operand's own type, and on the host.
+--- Converts indices and masks as cutorch does: those of a device operand may have its own type, or
+-- be on the host.
 local function converted(x, t, kind)
    if x.kind_ < ON_DEVICE or t.kind_ == kind
       or t.kind_ ~= x.kind_ and t.kind_ ~= kind - ON_DEVICE then return t end
@@ -24,7 +25,7 @@ local function indices(x, t) return converted(x, t, LONG + ON_DEVICE) end
 function core.mask(x, t) return converted(x, t, core.BYTE + ON_DEVICE) end
 local mask_ = core.mask
 
---- [r] x dim idx: the slices that idx names
+--- [r] x dim idx: the slices at the indices
 both('index', function(a, b, c, d)
    local r, x, dim, idx = a, b, c, d
    if not isTensor(b) then r, x, dim, idx = nil, a, b, c end
@@ -36,7 +37,7 @@ both('index', function(a, b, c, d)
    return r
 end)
 
---- [r] x dim idx: r is new, of idx's size, or given with that size
+--- [r] x dim idx: r is new, of idx's size, or is given with that size
 both('gather', function(a, b, c, d)
    local r, x, dim, idx = a, b, c, d
    if not isTensor(b) then r, x, dim, idx = nil, a, b, c end
@@ -52,7 +53,7 @@ both('gather', function(a, b, c, d)
    return r
 end)
 
---- Writes by index: NAME(r, dim, idx, tensor) and, if there is one, NAME(r, dim, idx, number).
+--- Indexed writes: NAME(r, dim, idx, tensor) and, if supported, NAME(r, dim, idx, number).
 for name, with in pairs{
    indexCopy = {lib.index_copy}, indexAdd = {lib.index_add}, indexFill = {nil, lib.index_fill},
    scatter = {lib.scatter, lib.scatter_fill}, scatterAdd = {lib.scatter_add},
@@ -103,7 +104,7 @@ both('maskedSelect', function(a, b, c)
    return r
 end)
 
---- [r] x -> indices of elements other than 0, a LongTensor; x:nonzero()
+--- [r] x -> a LongTensor with the indices of nonzero elements; x:nonzero()
 both('nonzero', function(a, b)
    local r, x = a, b
    if b == nil then r, x = nil, a end
@@ -114,81 +115,81 @@ both('nonzero', function(a, b)
    return core.indicesInto(r, longs)
 end)
 
---- Entries of the reference.
+--- Tags that reference entries of this kind share.
 -- @pattern into
 -- @within tensors
--- @param x tensor: is changed
+-- @param x tensor: modified in place
 -- @return x
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The slices that indices name, copied.
+--- Returns copies of the slices at the given indices.
 -- @function torch.index
 -- @as viewof
 -- @also Tensor:index()
--- @param dim number: the dimension, from 1 on
+-- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor
--- @return a new tensor: of x's sizes, but as many along the dimension as there are indices
+-- @return a new tensor of x's sizes, except that size(dim) is the number of indices
 -- @usage torch.Tensor{10, 20, 30}:index(1, torch.LongTensor{3, 1}) --> [30 10]
 
---- Copies slices to the places that indices name.
+--- Copies slices of source to the given indices.
 -- @function torch.indexCopy
 -- @as into
 -- @also Tensor:indexCopy()
--- @param dim number: the dimension, from 1 on
+-- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor
--- @param source tensor: the elements
+-- @param source tensor: the slices
 -- @usage torch.zeros(3):indexCopy(1, torch.LongTensor{2}, torch.Tensor{7}) --> [0 7 0]
 
---- Adds slices at the places that indices name.
+--- Adds slices of source at the given indices.
 -- @function torch.indexAdd
 -- @as into
 -- @also Tensor:indexAdd()
--- @param dim number: the dimension, from 1 on
+-- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor
--- @param source tensor: the elements
+-- @param source tensor: the slices
 -- @usage torch.ones(3):indexAdd(1, torch.LongTensor{2, 2}, torch.Tensor{7, 1}) --> [1 9 1]
 
---- Sets the slices that indices name to a number.
+--- Sets the slices at the given indices to a number.
 -- @function torch.indexFill
 -- @as into
 -- @also Tensor:indexFill()
--- @param dim number: the dimension, from 1 on
+-- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor
 -- @param value number: the number
 -- @usage torch.zeros(3):indexFill(1, torch.LongTensor{1, 3}, 5) --> [5 0 5]
 
---- Along a dimension, for each place, the element whose index stands there.
+--- Gathers elements along a dimension at the given indices, as PyTorch's torch.gather.
 -- @function torch.gather
 -- @as viewof
 -- @also Tensor:gather()
--- @param dim number: the dimension, from 1 on
+-- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor of the result's size
 -- @return a new tensor of the indices' sizes
 -- @usage torch.gather(torch.Tensor{{1, 2}, {3, 4}}, 2, torch.LongTensor{{2}, {1}}) --> [2 3]
 
---- Along a dimension, sends each element to the index that stands at its place.
+--- Scatters elements along a dimension to the given indices, as PyTorch's scatter_.
 -- @function torch.scatter
 -- @as into
 -- @also Tensor:scatter()
--- @param dim number: the dimension, from 1 on
+-- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor
 -- @param source tensor or number
 -- @usage torch.zeros(1, 3):scatter(2, torch.LongTensor{{3, 1}}, torch.Tensor{{7, 8}})
 --    --> [8 0 7]
 
---- Along a dimension, adds each element at the index that stands at its place.
+--- Adds elements along a dimension at the given indices, as PyTorch's scatter_add_.
 -- @function torch.scatterAdd
 -- @as into
 -- @also Tensor:scatterAdd()
--- @param dim number: the dimension, from 1 on
+-- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor
 -- @param source tensor: the elements
 -- @usage torch.ones(1, 3):scatterAdd(2, torch.LongTensor{{3, 3}}, torch.Tensor{{7, 8}})
 --    --> [1 1 16]
 
---- Sets the elements where a mask is 1.
+--- Sets the elements to a number where the mask is 1.
 -- @function torch.maskedFill
 -- @as into
 -- @also Tensor:maskedFill()
@@ -196,7 +197,7 @@ end)
 -- @param value number: the number
 -- @usage torch.Tensor{1, 2}:maskedFill(torch.ByteTensor{0, 1}, 9) --> [1 9]
 
---- Copies elements, one after the other, to where a mask is 1.
+--- Copies consecutive elements of source to the positions where the mask is 1.
 -- @function torch.maskedCopy
 -- @as into
 -- @also Tensor:maskedCopy()
@@ -205,7 +206,7 @@ end)
 -- @usage torch.Tensor{1, 2, 3}:maskedCopy(torch.ByteTensor{1, 0, 1}, torch.Tensor{7, 8})
 --    --> [7 2 8]
 
---- The elements where a mask is 1, as a vector.
+--- Returns the elements where the mask is 1, as a vector.
 -- @function torch.maskedSelect
 -- @as viewof
 -- @also Tensor:maskedSelect()
@@ -213,11 +214,11 @@ end)
 -- @return a new vector
 -- @usage torch.Tensor{1, 2, 3}:maskedSelect(torch.ByteTensor{1, 0, 1}) --> [1 3]
 
---- The indices of elements that are not 0, one row each.
+--- Returns the indices of nonzero elements, one row per element.
 -- @function torch.nonzero
 -- @as viewof
 -- @also Tensor:nonzero()
--- @return LongTensor: N x x:dim(), of indices from 1 on
+-- @return LongTensor: N x x:dim(), 1-based indices
 -- @usage torch.Tensor{0, 5, 6}:nonzero() --> [2 3]
 
 --- Copies the elements of another tensor.
@@ -227,7 +228,7 @@ end)
 -- @param y tensor: as many elements, of any type, on any device
 -- @usage torch.FloatTensor(2):copy(torch.IntTensor{3, 4}) --> [3 4]
 
---- torch.copy without waiting, where the host's memory is page-locked.
+--- Copies like torch.copy, but does not wait if the host memory is page-locked.
 -- @function torch.copyAsync
 -- @as into
 -- @also Tensor:copyAsync()

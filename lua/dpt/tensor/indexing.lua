@@ -1,7 +1,7 @@
 --- dpt.tensor.indexing: the metatype of tensors: t[i], t[{...}], t[mask], operators on the object.
 --
--- Invariant: a string is a method (or, as in Torch7, a number in a string), looked up in the live
--- table of the tensor's kind, nil if there is none; numbers count from 1, negative ones from the
+-- Invariant: a string is a method name (or, as in Torch7, a numeric string), looked up in the live
+-- table of the tensor's kind and nil if missing; numbers are 1-based, negative ones count from the
 -- end.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -17,7 +17,8 @@ local torch = class.torch
 local value = ffi.new 'double[1]'
 local at = ffi.new 'int64_t[1]'
 
---- The index, from 0, of number i (from 1, or negative from the end) in dimension d (from 0).
+--- Returns the 0-based index for number i (1-based, or negative from the end) in dimension d (from
+-- 0).
 local function zeroBased(t, i, d)
    local n = tonumber(t.size_[d])
    local from = i < 0 and n + i or i - 1
@@ -41,8 +42,8 @@ local function wrongKey(t, key)
       .. ' got %s', name, t.kind_ >= ON_DEVICE and 'Cuda' or '', torch.type(key))
 end
 
---- The view that a table of numbers and ranges names; a number (its offset) if it names one
--- element. The result is t's own kind and never t itself.
+--- Returns the view that a table of numbers and ranges selects, or its offset (a number) if that is
+-- one element. The result has t's kind and is never t itself.
 local function slice(t, list)
    local view, d = tensor(t.kind_), 0
    lib.tensor_set(view, t)
@@ -79,7 +80,7 @@ local function slice(t, list)
    return view
 end
 
---- The offset of the element that a LongStorage names.
+--- Returns the offset of the element at the indices in a LongStorage.
 local function offsetOf(t, s)
    if core.storageLength(s) ~= t.ndim_ then
       fail('got a torch.LongStorage of %d indices, wanted %d as for %s', core.storageLength(s),
@@ -102,8 +103,8 @@ local function getNumber(t, i)
       at[0] = i - 1
       if i >= 1 then
          if C.dpt_get_at(t, 1, at, value) == 0 then return value[0] end
-         zeroBased(t, i, 0) -- a wrong index has its own message
-         dptffi.raiseMessage() -- work that was queued earlier failed: that is reported once
+         zeroBased(t, i, 0) -- an invalid index has its own message
+         dptffi.raiseMessage() -- else work queued earlier failed, which is reported once
       end
       lib.get(t, zeroBased(t, i, 0) * tonumber(t.stride_[0]), value)
       return value[0]
@@ -134,7 +135,7 @@ local function getOther(t, key)
    return nil -- t[nil] with an undefined name, as in Torch7
 end
 
---- An element, a view or a selection, and true; false: the key is a method's name.
+--- Returns an element, a view or a selection, and true; false if the key is a method's name.
 local function get(t, key)
    if type(key) == 'number' then return getNumber(t, key), true end
    if type(key) ~= 'string' then return getOther(t, key), true end
@@ -143,7 +144,7 @@ local function get(t, key)
    return getNumber(t, number), true
 end
 
-local asked = false -- whether a script has put its own __index or __newindex into a class
+local asked = false -- true once a script has set its own __index or __newindex in a class
 
 local function index(t, key)
    if asked then return tensorMethods[t.kind_].__index(t, key) end
@@ -191,7 +192,7 @@ local function setNumber(t, i, v)
    return assign(view, v)
 end
 
--- A number for every dimension names one element (put), else a view of t gets v (assign).
+-- If there is a number for every dimension, sets one element (put); else assigns v to a view of t.
 local function set(t, key, v)
    local kind = type(key)
    if kind == 'number' then return setNumber(t, key, v) end
@@ -220,7 +221,7 @@ local function newindex(t, key, v)
    return set(t, key, v)
 end
 
---- What classes of tensors answer; dpt.tensor.operators adds Torch7's names of operators.
+--- Default metamethods of tensor classes; dpt.tensor.operators adds Torch7's operator names.
 core.tensorAnswers = {
    __index__ = get,
    __newindex__ = function(t, key, v)

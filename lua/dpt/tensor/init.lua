@@ -1,7 +1,7 @@
 --- dpt.tensor: tensors, storages and the torch.* functions over them; returns the table `torch`.
 --
--- Invariant: the parts add to `torch` and to the method tables in this order; each needs only what
--- stands before it.
+-- Invariant: the parts add to `torch` and to the method tables in this order; each requires only
+-- the parts before it.
 local class = require 'dpt.class'
 
 require 'dpt.tensor.core'

@@ -1,7 +1,7 @@
---- dpt.tensor.linalg: products of matrices and vectors, triangles, convolutions, factorizations.
+--- dpt.tensor.linalg: matrix and vector products, triangles, convolutions, factorizations.
 --
--- Invariant: a result given to mm, mv, ger or bmm is not resized, as in Torch7; all other results
--- are. Letters such as 'U' and 'T' are LAPACK's and go to C as they are.
+-- Invariant: a result passed to mm, mv, ger or bmm is not resized, as in Torch7; all other results
+-- are. Letters such as 'U' and 'T' are LAPACK's and are passed to C unchanged.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -16,8 +16,8 @@ local function isTensor(v) return istype(tensorType, v) end
 
 -- plain products ----------------------------------------------------------------------------------
 
---- By name: the C function, the dimensions of the operands, and which of their dimensions make the
--- result: {1, 0} is dimension 0 of the first operand.
+--- By name: the C function, the number of dimensions of each operand, and the operand dimensions
+-- that give the result's size: {1, 0} is dimension 0 of the first operand.
 local products = {
    mm = {'addmm', 2, 2, {{1, 0}, {2, 1}}},
    mv = {'addmv', 2, 1, {{1, 0}}},
@@ -135,8 +135,8 @@ end
 
 -- LAPACK ------------------------------------------------------------------------------------------
 
---- By name: results (a letter each: t the operand's type, i Int), operands, and the further
--- arguments with their defaults.
+--- By name: results (one letter each: t for the operand's type, i for Int), number of operands, and
+-- defaults of the remaining arguments.
 local factorizations = {
    gesv = {'tt', 2}, gels = {'tt', 2}, trtrs = {'tt', 2, 'U', 'N', 'N'}, inverse = {'t', 1},
    symeig = {'tt', 1, 'N', 'U'}, eig = {'tt', 1, 'N'}, svd = {'ttt', 1, 'S'},
@@ -145,10 +145,11 @@ local factorizations = {
    ormqr = {'t', 3, 'L', 'N'},
 }
 
---- The letters that options take, where there are several.
+--- Valid letters of the options of functions with several options.
 local letters = {symeig = {'NV', 'UL'}, trtrs = {'UL', 'NT', 'NU'}, ormqr = {'LR', 'NT'}}
 
--- The number of an option: the first one from `at` on that it fits; those before may be left out.
+-- Returns the position of an option: the first from `at` on that accepts it; earlier ones may be
+-- omitted.
 local function place(name, form, at, option)
    for i = at, #form - 2 do
       if type(option) == type(form[i + 2])
@@ -159,7 +160,7 @@ local function place(name, form, at, option)
    return at
 end
 
---- The results whose columns are contiguous, as LAPACK left them in Torch7: scripts see it.
+--- Results with contiguous columns, as LAPACK returned them in Torch7; scripts can observe it.
 local byColumns = {inverse = {true}, symeig = {false, true}, eig = {false, true},
    svd = {true, false, true}}
 
@@ -210,24 +211,24 @@ for name, form in pairs(factorizations) do
    end)
 end
 
---- The linear algebra of the reference.
+--- Tags that reference entries of linear algebra share.
 -- @pattern linearcall
 -- @within linear algebra
--- @param result? tensor: takes the result, which is else a new one
--- @return the result; several in the order of the text
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @param result? tensor: output tensor; allocated if omitted
+-- @return the result; several results in the order described
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The sum of the products of elements at the same place.
+--- Returns the sum of the products of corresponding elements.
 -- @function torch.dot
 -- @as linearcall
 -- @also Tensor:dot()
 -- @param x tensor: n elements
--- @param y tensor: as many
+-- @param y tensor: n elements
 -- @usage torch.dot(torch.Tensor{1, 2}, torch.Tensor{3, 4}) --> 11
 
---- The product of two matrices.
+--- Returns the product of two matrices.
 -- @function torch.mm
 -- @as linearcall
 -- @also Tensor:mm()
@@ -235,7 +236,7 @@ end
 -- @param b tensor: k x m
 -- @usage torch.mm(torch.Tensor{{1, 2}}, torch.Tensor{{3}, {4}}) --> [11]
 
---- The product of a matrix and a vector.
+--- Returns the product of a matrix and a vector.
 -- @function torch.mv
 -- @as linearcall
 -- @also Tensor:mv()
@@ -243,7 +244,7 @@ end
 -- @param x tensor: k elements
 -- @usage torch.mv(torch.Tensor{{1, 2}, {3, 4}}, torch.Tensor{1, 10}) --> [21 43]
 
---- The products of pairs of matrices.
+--- Returns the products of corresponding matrices of two batches.
 -- @function torch.bmm
 -- @as linearcall
 -- @also Tensor:bmm()
@@ -251,7 +252,7 @@ end
 -- @param b tensor: B x k x m
 -- @usage torch.bmm(torch.ones(2, 3, 4), torch.ones(2, 4, 5)):size() --> 2x3x5
 
---- The outer product of two vectors, n x m.
+--- Returns the outer product of two vectors, n x m.
 -- @function torch.ger
 -- @as linearcall
 -- @also Tensor:ger()
@@ -259,7 +260,7 @@ end
 -- @param y tensor: m elements
 -- @usage torch.ger(torch.Tensor{1, 2}, torch.Tensor{10, 20}) --> [10 20 20 40]
 
---- A matrix plus the product of two.
+--- Returns beta c + alpha a b: a matrix plus the product of two matrices.
 -- @function torch.addmm
 -- @as linearcall
 -- @also Tensor:addmm()
@@ -270,7 +271,7 @@ end
 -- @param b tensor: k x m
 -- @usage torch.addmm(torch.Tensor{{1}}, torch.Tensor{{2}}, torch.Tensor{{3}}) --> [7]
 
---- A vector plus the product of a matrix and a vector.
+--- Returns beta y + alpha a x: a vector plus the product of a matrix and a vector.
 -- @function torch.addmv
 -- @as linearcall
 -- @also Tensor:addmv()
@@ -281,7 +282,7 @@ end
 -- @param x tensor: k elements
 -- @usage torch.addmv(torch.Tensor{1}, torch.Tensor{{2}}, torch.Tensor{3}) --> [7]
 
---- A matrix plus the outer product of two vectors.
+--- Returns beta c + alpha x y': a matrix plus the outer product of two vectors.
 -- @function torch.addr
 -- @as linearcall
 -- @also Tensor:addr()
@@ -292,7 +293,7 @@ end
 -- @param y tensor: m elements
 -- @usage torch.addr(torch.ones(1, 2), torch.Tensor{2}, torch.Tensor{3, 4}) --> [7 9]
 
---- A matrix plus the sum of the products of pairs.
+--- Returns a matrix plus the sum of the products of two batches of matrices.
 -- @function torch.addbmm
 -- @as linearcall
 -- @also Tensor:addbmm()
@@ -303,7 +304,7 @@ end
 -- @param b tensor: B x k x m
 -- @usage torch.addbmm(torch.ones(1, 1), torch.ones(3, 1, 2), torch.ones(3, 2, 1)) --> [7]
 
---- Matrices plus the products of pairs.
+--- Returns a batch of matrices plus the products of two batches of matrices.
 -- @function torch.baddbmm
 -- @as linearcall
 -- @also Tensor:baddbmm()
@@ -314,54 +315,54 @@ end
 -- @param b tensor: B x k x m
 -- @usage torch.baddbmm(torch.ones(2, 1, 1), torch.ones(2, 1, 3), torch.ones(2, 3, 1)) --> [4 4]
 
---- The vectors that are perpendicular to pairs of vectors.
+--- Returns the cross products of vectors along a dimension of size 3.
 -- @function torch.cross
 -- @as linearcall
 -- @also Tensor:cross()
 -- @param x tensor: of any size
--- @param y tensor: of its size
--- @param dim? number: of size 3 (the first such)
+-- @param y tensor: of the same size
+-- @param dim? number: a dimension of size 3 (the first one)
 -- @usage torch.cross(torch.Tensor{1, 0, 0}, torch.Tensor{0, 1, 0}) --> [0 0 1]
 
---- The sum of the diagonal.
+--- Returns the sum of the diagonal elements.
 -- @function torch.trace
 -- @as linearcall
 -- @also Tensor:trace()
 -- @param x tensor: a matrix
 -- @usage torch.trace(torch.eye(3)) --> 3
 
---- The diagonal of a matrix, or a matrix with that diagonal.
+--- Returns the diagonal of a matrix, or a matrix with the given diagonal.
 -- @function torch.diag
 -- @as linearcall
 -- @also Tensor:diag()
 -- @param x tensor: vector or matrix
--- @param k? number: which diagonal (0)
+-- @param k? number: index of the diagonal, positive above the main one (0)
 -- @usage torch.diag(torch.Tensor{{1, 2}, {3, 4}}) --> [1 4]
 
---- The part of a matrix that is not above the diagonal.
+--- Returns the lower triangle of a matrix; other elements are 0.
 -- @function torch.tril
 -- @as linearcall
 -- @also Tensor:tril()
 -- @param x tensor: a matrix
--- @param k? number: up to which diagonal (0)
+-- @param k? number: the last diagonal that is kept (0)
 -- @usage torch.tril(torch.ones(2, 2)) --> [1 0 1 1]
 
---- The part of a matrix that is not below the diagonal.
+--- Returns the upper triangle of a matrix; other elements are 0.
 -- @function torch.triu
 -- @as linearcall
 -- @also Tensor:triu()
 -- @param x tensor: a matrix
--- @param k? number: from which diagonal on (0)
+-- @param k? number: the first diagonal that is kept (0)
 -- @usage torch.triu(torch.ones(2, 2)) --> [1 1 0 1]
 
---- The inverse of a matrix.
+--- Returns the inverse of a matrix.
 -- @function torch.inverse
 -- @as linearcall
 -- @also Tensor:inverse()
 -- @param a tensor: n x n
 -- @usage torch.inverse(torch.Tensor{{2, 0}, {0, 4}}) --> [0.5 0 0 0.25]
 
---- The x with a x = b, and the LU factors.
+--- Solves a x = b; returns x and the LU factors of a.
 -- @function torch.gesv
 -- @as linearcall
 -- @also Tensor:gesv()
@@ -369,7 +370,8 @@ end
 -- @param a tensor: n x n
 -- @usage (torch.gesv(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
 
---- The x with the least norm of a x - b, and the factors.
+--- Solves a least squares problem; returns the x that minimizes the norm of a x - b, and the
+-- factors.
 -- @function torch.gels
 -- @as linearcall
 -- @also Tensor:gels()
@@ -377,7 +379,7 @@ end
 -- @param a tensor: m x n of full rank
 -- @usage (torch.gels(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
 
---- The x with a x = b for a triangular matrix.
+--- Solves a x = b for a triangular matrix a.
 -- @function torch.trtrs
 -- @as linearcall
 -- @also Tensor:trtrs()
@@ -388,66 +390,66 @@ end
 -- @param diag? string: 'N' or 'U'
 -- @usage (torch.trtrs(torch.Tensor{{4}, {8}}, torch.Tensor{{2, 0}, {0, 4}})) --> [2 2]
 
---- The eigenvalues of a symmetric matrix in order, and its eigenvectors.
+--- Returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors.
 -- @function torch.symeig
 -- @as linearcall
 -- @also Tensor:symeig()
 -- @param a tensor: symmetric n x n
--- @param mode? string: 'N' values, 'V' vectors too
--- @param uplo? string: which half is read
+-- @param mode? string: 'N' for eigenvalues only, 'V' for eigenvectors, too
+-- @param uplo? string: 'U' or 'L': the triangle that is read
 -- @usage (torch.symeig(torch.Tensor{{2, 0}, {0, 1}})) --> [1 2]
 
---- The eigenvalues of a matrix, n x 2: real and imaginary parts.
+--- Returns the eigenvalues of a matrix as an n x 2 tensor of real and imaginary parts.
 -- @function torch.eig
 -- @as linearcall
 -- @also Tensor:eig()
 -- @param a tensor: n x n
--- @param mode? string: 'N' values, 'V' vectors too
+-- @param mode? string: 'N' for eigenvalues only, 'V' for eigenvectors, too
 -- @usage (torch.eig(torch.Tensor{{2, 0}, {0, 1}})) --> [2 0 1 0]
 
---- U, S and V of a matrix: a = U diag(S) V'.
+--- Returns the singular value decomposition U, S and V of a matrix: a = U diag(S) V'.
 -- @function torch.svd
 -- @as linearcall
 -- @also Tensor:svd()
 -- @param a tensor: m x n
--- @param mode? string: 'S' the needed columns, 'A' all
+-- @param mode? string: 'S' for the reduced decomposition, 'A' for the full one
 -- @usage (select(2, torch.svd(torch.Tensor{{2, 0}, {0, 1}}))) --> [2 1]
 
---- Q and R of a matrix: a = Q R, Q orthogonal, R triangular.
+--- Returns Q and R of a matrix: a = Q R with Q orthogonal and R upper triangular.
 -- @function torch.qr
 -- @as linearcall
 -- @also Tensor:qr()
 -- @param a tensor: m x n
 -- @usage torch.qr(torch.ones(3, 2)):size() --> 3x2
 
---- torch.qr as LAPACK keeps it: R, and reflectors with their factors.
+--- Returns torch.qr's factorization in LAPACK's form: R with the reflectors, and their factors.
 -- @function torch.geqrf
 -- @as linearcall
 -- @also Tensor:geqrf()
 -- @param a tensor: m x n
 -- @usage torch.geqrf(torch.ones(3, 2)):size() --> 3x2
 
---- The Q of reflectors that torch.geqrf returned.
+--- Returns the matrix Q of the reflectors that torch.geqrf returned.
 -- @function torch.orgqr
 -- @as linearcall
 -- @also Tensor:orgqr()
--- @param a tensor: of torch.geqrf
--- @param tau tensor: its factors
+-- @param a tensor: first result of torch.geqrf
+-- @param tau tensor: second result of torch.geqrf
 -- @usage torch.orgqr(torch.geqrf(torch.eye(2))):size() --> 2x2
 
---- The product of torch.orgqr's Q with a matrix.
+--- Multiplies a matrix by the Q of torch.orgqr.
 -- @function torch.ormqr
 -- @as linearcall
 -- @also Tensor:ormqr()
--- @param a tensor: of torch.geqrf
--- @param tau tensor: its factors
+-- @param a tensor: first result of torch.geqrf
+-- @param tau tensor: second result of torch.geqrf
 -- @param c tensor: n x k
--- @param side? string: 'L' or 'R'
+-- @param side? string: 'L' or 'R', the side on which Q is
 -- @param trans? string: 'N' or 'T'
 -- @usage local a, tau = torch.geqrf(torch.eye(2))
 --    return torch.ormqr(a, tau, torch.ones(2, 1)):size() --> 2x1
 
---- The triangular factor of a positive definite matrix.
+--- Returns the Cholesky factor of a positive definite matrix.
 -- @function torch.potrf
 -- @as linearcall
 -- @also Tensor:potrf()
@@ -455,63 +457,63 @@ end
 -- @param uplo? string: 'U' or 'L'
 -- @usage torch.potrf(torch.Tensor{{4, 0}, {0, 9}}) --> [2 0 0 3]
 
---- The x with a x = b, by the factor that torch.potrf returned.
+--- Solves a x = b, given the Cholesky factor of a.
 -- @function torch.potrs
 -- @as linearcall
 -- @also Tensor:potrs()
 -- @param b tensor: n x k
--- @param chol tensor: of torch.potrf
+-- @param chol tensor: result of torch.potrf
 -- @param uplo? string: 'U' or 'L'
 -- @usage torch.potrs(torch.Tensor{{4}, {9}}, torch.Tensor{{2, 0}, {0, 3}}) --> [1 1]
 
---- The inverse of a matrix, by the factor that torch.potrf returned.
+--- Returns the inverse of a matrix, given its Cholesky factor.
 -- @function torch.potri
 -- @as linearcall
 -- @also Tensor:potri()
--- @param chol tensor: of torch.potrf
+-- @param chol tensor: result of torch.potrf
 -- @param uplo? string: 'U' or 'L'
 -- @usage torch.potri(torch.Tensor{{2, 0}, {0, 4}}) --> [0.25 0 0 0.0625]
 
---- torch.potrf with pivots: the factor and the order of rows.
+--- Returns the pivoted Cholesky factor of a matrix and the order of its rows.
 -- @function torch.pstrf
 -- @as linearcall
 -- @also Tensor:pstrf()
--- @param a tensor: n x n, not negative
+-- @param a tensor: positive semi-definite n x n
 -- @param uplo? string: 'U' or 'L'
 -- @usage (torch.pstrf(torch.Tensor{{4, 0}, {0, 1}})) --> [2 0 0 1]
 
---- The 2-D convolution of images and kernels.
+--- Convolves 2-D images with kernels.
 -- @function torch.conv2
 -- @as linearcall
 -- @also Tensor:conv2()
--- @param x tensor: H x W or planes
+-- @param x tensor: H x W, or several planes
 -- @param k tensor: the kernel
--- @param kind? string: 'V' inside, 'F' full
+-- @param kind? string: 'V' for valid, 'F' for full
 -- @usage torch.conv2(torch.ones(3, 3), torch.ones(2, 2)) --> [4 4 4 4]
 
---- The 2-D correlation: torch.conv2 without turning the kernel.
+--- Cross-correlates 2-D images with kernels: a convolution without flipping the kernel.
 -- @function torch.xcorr2
 -- @as linearcall
 -- @also Tensor:xcorr2()
--- @param x tensor: H x W or planes
+-- @param x tensor: H x W, or several planes
 -- @param k tensor: the kernel
--- @param kind? string: 'V' inside, 'F' full
+-- @param kind? string: 'V' for valid, 'F' for full
 -- @usage torch.xcorr2(torch.ones(3, 3), torch.ones(2, 2)):size() --> 2x2
 
---- The 3-D convolution of volumes and kernels.
+--- Convolves 3-D volumes with kernels.
 -- @function torch.conv3
 -- @as linearcall
 -- @also Tensor:conv3()
--- @param x tensor: T x H x W or planes
+-- @param x tensor: T x H x W, or several planes
 -- @param k tensor: the kernel
--- @param kind? string: 'V' inside, 'F' full
+-- @param kind? string: 'V' for valid, 'F' for full
 -- @usage torch.conv3(torch.ones(3, 3, 3), torch.ones(2, 2, 2)):size() --> 2x2x2
 
---- The 3-D correlation: torch.conv3 without turning the kernel.
+--- Cross-correlates 3-D volumes with kernels: a convolution without flipping the kernel.
 -- @function torch.xcorr3
 -- @as linearcall
 -- @also Tensor:xcorr3()
--- @param x tensor: T x H x W or planes
+-- @param x tensor: T x H x W, or several planes
 -- @param k tensor: the kernel
--- @param kind? string: 'V' inside, 'F' full
+-- @param kind? string: 'V' for valid, 'F' for full
 -- @usage torch.xcorr3(torch.ones(3, 3, 3), torch.ones(2, 2, 2)):sum() --> 64

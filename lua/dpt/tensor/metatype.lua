@@ -1,10 +1,10 @@
---- dpt.tensor.metatype: Lua's operators on tensors and storages, which ask their classes.
+--- dpt.tensor.metatype: Lua operators of tensors and storages, dispatched to their classes.
 --
--- Invariant: C data has one metatable for all kinds, which never changes; each of its operators
--- calls what stands in the class of the first operand of the C type, under Torch7's own name
--- (__add__) or Lua's (__add), so that scripts replace either. The class answers for what it lacks,
--- so that scripts find what they wrap. t[key] asks the class only once a script has put an __index
--- or __newindex there.
+-- Invariant: cdata has one metatable for all kinds, which never changes. Each of its operators
+-- calls the function in the class of the first operand that has the C type, under Torch7's name
+-- (__add__) or Lua's (__add), so that scripts can replace either. A class returns a default for an
+-- operator that it lacks, so that scripts can wrap it. t[key] consults the class only after a
+-- script has set an __index or __newindex there.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local ffi, fail = dptffi.ffi, dptffi.fail
@@ -13,10 +13,10 @@ local istype = ffi.istype
 
 --- Sets the metatable of a C type.
 -- @param classes kind -> method table
--- @param metamethods __gc, __index and __newindex; gets the others
--- @param answers what classes answer for what they lack, with __index__(t, key), a value and true,
--- or false, and __newindex__(t, key, value), true; gets __index and __newindex
--- @param asked is called when t[key] shall ask the class from now on
+-- @param metamethods __gc, __index and __newindex; receives the others
+-- @param answers defaults of operators that a class lacks, with __index__(t, key) -> a value and
+-- true, or false, and __newindex__(t, key, value) -> true; receives __index and __newindex
+-- @param asked called when t[key] must consult the class from now on
 return function(ctype, classes, metamethods, answers, asked)
    local function ofClass(t, lua, torch7)
       local methods = classes[t.kind_]
@@ -34,7 +34,7 @@ return function(ctype, classes, metamethods, answers, asked)
       return ofClass(t, '__call', '__call__')(t, ...)
    end
 
-   -- As Lua does for other objects, it asks only if both sides have the same one.
+   -- As for Lua's other objects, the operator is called only if both sides have the same one.
    function metamethods.__eq(a, b)
       if rawequal(a, b) then return true end
       if not (istype(ctype, a) and istype(ctype, b)) then return false end

@@ -1,4 +1,4 @@
---- dpt.tensor.numbers: torch.exp(2) and the like: torch functions of plain numbers.
+--- dpt.tensor.numbers: torch functions of plain numbers, such as torch.exp(2).
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -7,7 +7,7 @@ local torch = class.torch
 
 local function truncate(v) return v < 0 and math.ceil(v) or math.floor(v) end
 
---- By name: what torch.NAME does if it gets numbers only.
+--- Implementations of torch.NAME for number arguments, by name.
 local functions = {
    abs = math.abs, sqrt = math.sqrt, exp = math.exp, log = math.log, sin = math.sin, cos = math.cos,
    tan = math.tan, asin = math.asin, acos = math.acos, atan = math.atan, sinh = math.sinh,
@@ -18,7 +18,7 @@ local functions = {
    round = function(v) return truncate(v + (v < 0 and -0.5 or 0.5)) end,
    log1p = function(v)
       local u = 1 + v
-      return u == 1 and v or math.log(u) * v / (u - 1) -- exact for small v (Kahan)
+      return u == 1 and v or math.log(u) * v / (u - 1) -- accurate for small v (Kahan)
    end,
 }
 
@@ -42,7 +42,7 @@ torch.lerp = function(a, b, c, d)
    return lerp(a, b, c, d)
 end
 
---- torch.pow(number, tensor): number ^ element; also with a result first.
+--- torch.pow(number, tensor): number ^ element; optionally with a leading result.
 local pow, tpow = torch.pow, dptffi.C.dpt_op('tpow')
 local function numberToTensor(r, v, x)
    dptffi.lib.map1(tpow, r, x, v, 0)

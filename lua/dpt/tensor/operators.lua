@@ -1,9 +1,9 @@
 --- dpt.tensor.operators: + - * / %, unary minus, # and tostring, as Torch7 defines them.
 --
--- Invariant: they stand in the classes of tensors as __add and so on, where packages replace them
--- (torch.FloatTensor.__mul = f); operands stay as they are, the result is new and contiguous. x * y
--- of two tensors is dot, mv or mm by their dimensions; x / tensor does not exist. Two tensors are
--- equal if they are the same object.
+-- Invariant: they are stored in tensor classes as __add and so on, where packages can replace them
+-- (torch.FloatTensor.__mul = f). Operands are unchanged; the result is new and contiguous. x * y
+-- of two tensors is dot, mv or mm, depending on their dimensions; x / tensor does not exist. Two
+-- tensors are equal if they are the same object.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
@@ -11,7 +11,7 @@ local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
 local operators = {}
 
--- Also a string that is a number, as for operators of numbers.
+-- Returns true for numbers and for numeric strings, which Lua's operators accept, too.
 local function isNumber(v)
    return type(v) == 'number' or type(v) == 'string' and tonumber(v) ~= nil
 end
@@ -21,7 +21,7 @@ local function wrong(sign, a, b)
       core.describe(a, b))
 end
 
---- A new tensor with v's elements beside v, to be changed in place.
+--- Returns a new tensor with v's elements, on v's device, to be modified in place.
 local function copyOf(v)
    local out = core.fresh(v.kind_)
    lib.clone(out, v)
@@ -77,7 +77,7 @@ function operators.eq(a, b) return rawequal(a, b) end
 function operators.len(t) return t:size() end
 function operators.tostring(t) return core.tensorText(t) end
 
--- What Torch7 leaves to scripts.
+-- Operators that Torch7 leaves undefined for scripts to define.
 for name, sign in pairs{pow = '^', concat = '..', lt = '<', le = '<=', call = '()'} do
    operators[name] = function(a, b)
       fail('operator %s: tensors have none, got %s', sign,

@@ -1,8 +1,8 @@
---- dpt.tensor.pointwise: torch.add, x:add and all other element by element operations.
+--- dpt.tensor.pointwise: torch.add, x:add and all other element-wise operations.
 --
--- Invariant: each pattern of arguments is read by one function below, which serves the torch
--- function and the method. The function without a result makes a new tensor; the method without one
--- changes its own tensor (comparisons return a new ByteTensor in both forms). Operations go by
+-- Invariant: one function below parses each argument pattern, for both the torch function and the
+-- method. If no result is given, the function returns a new tensor and the method modifies its own
+-- tensor in place (comparisons return a new ByteTensor in both forms). Operations are identified by
 -- their numbers in csrc/ops/map.def. These are hot paths: plain tests, no varargs, no tables.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -20,13 +20,13 @@ local function op(name)
    return number
 end
 
---- A number argument in another guise: int64 C data or a string, as Lua takes it. nil: it is none.
+--- Converts an int64 cdata or a numeric string to a number; returns nil for anything else.
 local function numeric(v)
    local kind = type(v)
    return (kind == 'cdata' or kind == 'string') and tonumber(v) or nil
 end
 
---- Makes torch.NAME and the method NAME for each of the names by make(name, inPlace).
+--- Defines torch.NAME and the method NAME as make(name, inPlace), for each of the names.
 local function define(names, make)
    for name in names:gmatch('%S+') do
       torch[name] = make(name, false)
@@ -34,7 +34,7 @@ local function define(names, make)
    end
 end
 
---- The result if none is given.
+--- Returns the default result: x itself in place, else a new tensor of its type.
 local function result(inPlace, x) return inPlace and x or fresh(x.kind_) end
 
 --- [r] x
@@ -114,7 +114,7 @@ local function scaled(number, pair)
       local wanted = '[result] tensor (number | [number] tensor)'
       return function(a, b, c, d)
          if type(b) == 'number' and d == nil and istype(tensor, a) and istype(tensor, c) then
-            -- x:add(v, y), the hottest path of all: as few steps as can be
+            -- x:add(v, y), the hottest path: as few steps as possible
             local out = inPlace and a or fresh(a.kind_)
             if C.dpt_map2(pair, out, a, c, b, 0) ~= 0 then map2(pair, out, a, c, b, 0) end
             return out
@@ -190,7 +190,7 @@ local function byTwoNumbers(number)
    end
 end
 
---- [r] x (number | y): r is a ByteTensor (on x's side), or a given one of bytes or x's type
+--- [r] x (number | y): r defaults to a ByteTensor (on x's side); may also have x's type
 local function comparison(number, pair)
    return function(name)
       local wanted = '[result] tensor (number | tensor)'
@@ -279,7 +279,7 @@ define('lerp', function(name, inPlace)
    end
 end)
 
---- fill and zero change what they are given, also as torch functions.
+--- fill and zero modify their argument in place, also as torch functions.
 core.both('fill', function(t, v)
    v = type(v) == 'number' and v or numeric(v)
    if not v or not istype(tensor, t) then usage('fill', 'tensor number', t, v) end
@@ -292,473 +292,473 @@ core.both('zero', function(t)
    return t
 end)
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern unary
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
--- @return a tensor of x's size and type; as a method x itself, which is changed
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @return a tensor of x's size and type; as a method, x modified in place
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern number
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param value number: the other operand
--- @return a tensor of x's size and type; as a method x itself, which is changed
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @return a tensor of x's size and type; as a method, x modified in place
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern pair
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param y tensor: as many elements as x
--- @return a tensor of x's size and type; as a method x itself, which is changed
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @return a tensor of x's size and type; as a method, x modified in place
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern scaled
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
--- @param factor? number: of the tensor that follows (1)
+-- @param factor? number: multiplies the tensor that follows (1)
 -- @param value number or tensor: as many elements as x
--- @return a tensor of x's size and type; as a method x itself, which is changed
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @return a tensor of x's size and type; as a method, x modified in place
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern either
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param value number or tensor: as many elements as x
--- @return a tensor of x's size and type; as a method x itself, which is changed
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @return a tensor of x's size and type; as a method, x modified in place
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern threefold
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param factor? number: 1
 -- @param y tensor: as many elements as x
 -- @param z tensor: as many elements as x
--- @return a tensor of x's size and type; as a method x itself, which is changed
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @return a tensor of x's size and type; as a method, x modified in place
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern comparison
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param value number or tensor: as many elements as x
--- @return a new ByteTensor (CudaByteTensor) of 0 and 1, in both forms
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @return a new ByteTensor (CudaByteTensor) of zeros and ones, as a function and as a method
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern pointcall
 -- @within pointwise
--- @param result? tensor: takes the result, which is else a new one
--- @return a tensor of x's size and type; as a method x itself, which is changed
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @param result? tensor: output tensor; allocated if omitted
+-- @return a tensor of x's size and type; as a method, x modified in place
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The pointwise of the reference.
+--- Tags that reference entries of element-wise functions share.
 -- @pattern selfpoint
 -- @within pointwise
--- @param x tensor: is changed
+-- @param x tensor: modified in place
 -- @return x
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The absolute value of each element.
+--- Returns the absolute value of each element.
 -- @function torch.abs
 -- @as unary
 -- @also Tensor:abs()
 -- @usage torch.abs(torch.Tensor{-2, 3}) --> [2 3]
 
---- The sign of each element: -1, 0 or 1.
+--- Returns the sign of each element: -1, 0 or 1.
 -- @function torch.sign
 -- @as unary
 -- @also Tensor:sign()
 -- @usage torch.sign(torch.Tensor{-2, 0, 3}) --> [-1 0 1]
 
---- Each element times -1.
+--- Returns the negation of each element.
 -- @function torch.neg
 -- @as unary
 -- @also Tensor:neg()
 -- @usage torch.neg(torch.Tensor{-2, 3}) --> [2 -3]
 
---- One divided by each element.
+--- Returns the reciprocal of each element.
 -- @function torch.cinv
 -- @as unary
 -- @also Tensor:cinv()
 -- @usage torch.cinv(torch.Tensor{2, 4}) --> [0.5 0.25]
 
---- The square root of each element; of a negative one nan.
+--- Returns the square root of each element; NaN for negative elements.
 -- @function torch.sqrt
 -- @as unary
 -- @also Tensor:sqrt()
 -- @usage torch.sqrt(torch.Tensor{4, 9}) --> [2 3]
 
---- One divided by the square root of each element.
+--- Returns the reciprocal of the square root of each element.
 -- @function torch.rsqrt
 -- @as unary
 -- @also Tensor:rsqrt()
 -- @usage torch.rsqrt(torch.Tensor{4, 16}) --> [0.5 0.25]
 
---- The exponential function of each element.
+--- Returns e raised to the power of each element.
 -- @function torch.exp
 -- @as unary
 -- @also Tensor:exp()
 -- @usage torch.exp(torch.Tensor{0, 1}) --> [1 2.718]
 
---- The natural logarithm of each element.
+--- Returns the natural logarithm of each element.
 -- @function torch.log
 -- @as unary
 -- @also Tensor:log()
 -- @usage torch.log(torch.Tensor{1, 10}) --> [0 2.303]
 
---- log(1 + x) of each element, exact for small x.
+--- Returns log(1 + x) of each element, accurate for small x.
 -- @function torch.log1p
 -- @as unary
 -- @also Tensor:log1p()
 -- @usage torch.log1p(torch.Tensor{0, 1}) --> [0 0.6931]
 
---- The sine of each element, in radians.
+--- Returns the sine of each element, in radians.
 -- @function torch.sin
 -- @as unary
 -- @also Tensor:sin()
 -- @usage torch.sin(torch.Tensor{0, 1}) --> [0 0.8415]
 
---- The cosine of each element, in radians.
+--- Returns the cosine of each element, in radians.
 -- @function torch.cos
 -- @as unary
 -- @also Tensor:cos()
 -- @usage torch.cos(torch.Tensor{0, 1}) --> [1 0.5403]
 
---- The tangent of each element, in radians.
+--- Returns the tangent of each element, in radians.
 -- @function torch.tan
 -- @as unary
 -- @also Tensor:tan()
 -- @usage torch.tan(torch.Tensor{0, 1}) --> [0 1.557]
 
---- The angle whose sine each element is.
+--- Returns the arcsine of each element, in radians.
 -- @function torch.asin
 -- @as unary
 -- @also Tensor:asin()
 -- @usage torch.asin(torch.Tensor{0, 1}) --> [0 1.571]
 
---- The angle whose cosine each element is.
+--- Returns the arccosine of each element, in radians.
 -- @function torch.acos
 -- @as unary
 -- @also Tensor:acos()
 -- @usage torch.acos(torch.Tensor{1, 0}) --> [0 1.571]
 
---- The angle whose tangent each element is.
+--- Returns the arctangent of each element, in radians.
 -- @function torch.atan
 -- @as unary
 -- @also Tensor:atan()
 -- @usage torch.atan(torch.Tensor{0, 1}) --> [0 0.7854]
 
---- The hyperbolic sine of each element.
+--- Returns the hyperbolic sine of each element.
 -- @function torch.sinh
 -- @as unary
 -- @also Tensor:sinh()
 -- @usage torch.sinh(torch.Tensor{0, 1}) --> [0 1.175]
 
---- The hyperbolic cosine of each element.
+--- Returns the hyperbolic cosine of each element.
 -- @function torch.cosh
 -- @as unary
 -- @also Tensor:cosh()
 -- @usage torch.cosh(torch.Tensor{0, 1}) --> [1 1.543]
 
---- The hyperbolic tangent of each element.
+--- Returns the hyperbolic tangent of each element.
 -- @function torch.tanh
 -- @as unary
 -- @also Tensor:tanh()
 -- @usage torch.tanh(torch.Tensor{0, 1}) --> [0 0.7616]
 
---- 1 / (1 + e^-x) of each element.
+--- Returns 1 / (1 + e^-x) of each element.
 -- @function torch.sigmoid
 -- @as unary
 -- @also Tensor:sigmoid()
 -- @usage torch.sigmoid(torch.Tensor{0, 2}) --> [0.5 0.8808]
 
---- The largest whole number that is not above each element.
+--- Returns the largest integer less than or equal to each element.
 -- @function torch.floor
 -- @as unary
 -- @also Tensor:floor()
 -- @usage torch.floor(torch.Tensor{-1.5, 1.5}) --> [-2 1]
 
---- The least whole number that is not below each element.
+--- Returns the smallest integer greater than or equal to each element.
 -- @function torch.ceil
 -- @as unary
 -- @also Tensor:ceil()
 -- @usage torch.ceil(torch.Tensor{-1.5, 1.5}) --> [-1 2]
 
---- Each element without what stands behind the point.
+--- Returns the integer part of each element.
 -- @function torch.trunc
 -- @as unary
 -- @also Tensor:trunc()
 -- @usage torch.trunc(torch.Tensor{-1.5, 1.5}) --> [-1 1]
 
---- The whole number next to each element.
+--- Rounds each element to the nearest integer.
 -- @function torch.round
 -- @as unary
 -- @also Tensor:round()
 -- @usage torch.round(torch.Tensor{-1.6, 1.4}) --> [-2 1]
 
---- What stands behind the point of each element, with its sign.
+--- Returns the fractional part of each element, with its sign.
 -- @function torch.frac
 -- @as unary
 -- @also Tensor:frac()
 -- @usage torch.frac(torch.Tensor{-1.5, 1.25}) --> [-0.5 0.25]
 
---- Each element times a number.
+--- Multiplies each element by a number.
 -- @function torch.mul
 -- @as number
 -- @also Tensor:mul()
 -- @usage torch.mul(torch.Tensor{1, 2}, 3) --> [3 6]
 
---- Each element divided by a number; integers are cut off.
+--- Divides each element by a number; integer division truncates toward zero.
 -- @function torch.div
 -- @as number
 -- @also Tensor:div()
 -- @usage torch.div(torch.Tensor{1, 2}, 4) --> [0.25 0.5]
 
---- The rest of a division, with the sign of the element.
+--- Returns the remainder of a division, with the sign of the dividend.
 -- @function torch.fmod
 -- @as number
 -- @also Tensor:fmod()
 -- @usage torch.fmod(torch.Tensor{-3, 5}, 2) --> [-1 1]
 
---- The same as torch.fmod, under its older name.
+--- Older name of torch.fmod.
 -- @function torch.mod
 -- @as number
 -- @also Tensor:mod()
 -- @usage torch.mod(torch.Tensor{7}, 4) --> [3]
 
---- The rest of a division, with the sign of the divisor.
+--- Returns the remainder of a division, with the sign of the divisor.
 -- @function torch.remainder
 -- @as number
 -- @also Tensor:remainder()
 -- @usage torch.remainder(torch.Tensor{-3, 5}, 2) --> [1 1]
 
---- The bits of each integer moved up; of a float: times 2^n.
+--- Shifts the bits of each integer left by n; multiplies a floating-point element by 2^n.
 -- @function torch.lshift
 -- @as number
 -- @also Tensor:lshift()
 -- @usage torch.lshift(torch.IntTensor{1, 3}, 2) --> [4 12]
 
---- The bits of each integer moved down; of a float: divided by 2^n.
+--- Shifts the bits of each integer right by n; divides a floating-point element by 2^n.
 -- @function torch.rshift
 -- @as number
 -- @also Tensor:rshift()
 -- @usage torch.rshift(torch.IntTensor{8, 12}, 2) --> [2 3]
 
---- The bits that an integer and the number both have.
+--- Returns the bitwise AND of each integer and the number.
 -- @function torch.bitand
 -- @as number
 -- @also Tensor:bitand()
 -- @usage torch.bitand(torch.IntTensor{6, 5}, 4) --> [4 4]
 
---- The bits that an integer or the number has.
+--- Returns the bitwise OR of each integer and the number.
 -- @function torch.bitor
 -- @as number
 -- @also Tensor:bitor()
 -- @usage torch.bitor(torch.IntTensor{1, 2}, 4) --> [5 6]
 
---- The bits that only one of an integer and the number has.
+--- Returns the bitwise XOR of each integer and the number.
 -- @function torch.bitxor
 -- @as number
 -- @also Tensor:bitxor()
 -- @usage torch.bitxor(torch.IntTensor{6, 5}, 4) --> [2 1]
 
---- Each element to the power of a number; torch.pow(number, x): the number to the power of each.
+--- Raises each element to a power; torch.pow(number, x) raises the number to each element.
 -- @function torch.pow
 -- @as number
 -- @also Tensor:pow()
 -- @usage torch.pow(torch.Tensor{2, 3}, 2) --> [4 9]
 
---- The products of elements at the same place.
+--- Multiplies corresponding elements.
 -- @function torch.cmul
 -- @as pair
 -- @also Tensor:cmul()
 -- @usage torch.cmul(torch.Tensor{1, 2}, torch.Tensor{10, 20}) --> [10 40]
 
---- The quotients of elements at the same place.
+--- Divides corresponding elements.
 -- @function torch.cdiv
 -- @as pair
 -- @also Tensor:cdiv()
 -- @usage torch.cdiv(torch.Tensor{9, 8}, torch.Tensor{3, 2}) --> [3 4]
 
---- Elements to the power of those at the same place.
+--- Raises each element to the power of the corresponding element.
 -- @function torch.cpow
 -- @as pair
 -- @also Tensor:cpow()
 -- @usage torch.cpow(torch.Tensor{2, 3}, torch.Tensor{3, 2}) --> [8 9]
 
---- Rests of divisions by elements at the same place, with the dividend's sign.
+--- Returns the remainders of dividing corresponding elements, with the dividend's sign.
 -- @function torch.cfmod
 -- @as pair
 -- @also Tensor:cfmod()
 -- @usage torch.cfmod(torch.Tensor{-3, 5}, torch.Tensor{2, 3}) --> [-1 2]
 
---- The same as torch.cfmod, under its older name.
+--- Older name of torch.cfmod.
 -- @function torch.cmod
 -- @as pair
 -- @also Tensor:cmod()
 -- @usage torch.cmod(torch.Tensor{7}, torch.Tensor{4}) --> [3]
 
---- Rests of divisions by elements at the same place, with the divisor's sign.
+--- Returns the remainders of dividing corresponding elements, with the divisor's sign.
 -- @function torch.cremainder
 -- @as pair
 -- @also Tensor:cremainder()
 -- @usage torch.cremainder(torch.Tensor{-3, 5}, torch.Tensor{2, 3}) --> [1 2]
 
---- The bits of integers moved up, by the numbers at the same place.
+--- Shifts the bits of each integer left by the corresponding element.
 -- @function torch.clshift
 -- @as pair
 -- @also Tensor:clshift()
 -- @usage torch.clshift(torch.IntTensor{1, 1}, torch.IntTensor{1, 3}) --> [2 8]
 
---- The bits of integers moved down, by the numbers at the same place.
+--- Shifts the bits of each integer right by the corresponding element.
 -- @function torch.crshift
 -- @as pair
 -- @also Tensor:crshift()
 -- @usage torch.crshift(torch.IntTensor{8, 8}, torch.IntTensor{1, 3}) --> [4 1]
 
---- The bits that integers at the same place have in common.
+--- Returns the bitwise AND of corresponding integers.
 -- @function torch.cbitand
 -- @as pair
 -- @also Tensor:cbitand()
 -- @usage torch.cbitand(torch.IntTensor{6}, torch.IntTensor{3}) --> [2]
 
---- The bits that one of the integers at the same place has.
+--- Returns the bitwise OR of corresponding integers.
 -- @function torch.cbitor
 -- @as pair
 -- @also Tensor:cbitor()
 -- @usage torch.cbitor(torch.IntTensor{6}, torch.IntTensor{3}) --> [7]
 
---- The bits that just one of the integers at the same place has.
+--- Returns the bitwise XOR of corresponding integers.
 -- @function torch.cbitxor
 -- @as pair
 -- @also Tensor:cbitxor()
 -- @usage torch.cbitxor(torch.IntTensor{6}, torch.IntTensor{3}) --> [5]
 
---- The angles of the points whose y and x stand at the same place.
+--- Returns the angles, in radians, of the points with these y and x coordinates.
 -- @function torch.atan2
 -- @as pair
 -- @also Tensor:atan2()
 -- @usage torch.atan2(torch.Tensor{0, 1}, torch.Tensor{1, 0}) --> [0 1.571]
 
---- Adds a number to each element, or another tensor's elements, times a number if one stands
--- between.
+--- Adds a number to each element, or the elements of another tensor, multiplied by factor if it is
+-- given.
 -- @function torch.add
 -- @as scaled
 -- @also Tensor:add()
 -- @usage torch.add(torch.Tensor{1, 2}, 10, torch.Tensor{1, 1}) --> [11 12]
 
---- Takes a number or another tensor's elements away from each element.
+--- Subtracts a number, or the elements of another tensor, from each element.
 -- @function torch.csub
 -- @as scaled
 -- @also Tensor:csub()
 -- @usage torch.csub(torch.Tensor{5, 5}, torch.Tensor{1, 2}) --> [4 3]
 
---- The larger one of each element and the number, or the element at the same place.
+--- Returns the maximum of each element and a number or the corresponding element.
 -- @function torch.cmax
 -- @as either
 -- @also Tensor:cmax()
 -- @usage torch.cmax(torch.Tensor{1, 5}, 3) --> [3 5]
 
---- The smaller one of each element and the number, or the element at the same place.
+--- Returns the minimum of each element and a number or the corresponding element.
 -- @function torch.cmin
 -- @as either
 -- @also Tensor:cmin()
 -- @usage torch.cmin(torch.Tensor{1, 5}, 3) --> [1 3]
 
---- Adds the products of two tensors' elements, times a number.
+--- Adds the products of corresponding elements of two tensors, multiplied by a number.
 -- @function torch.addcmul
 -- @as threefold
 -- @also Tensor:addcmul()
 -- @usage torch.addcmul(torch.Tensor{1}, 2, torch.Tensor{3}, torch.Tensor{4}) --> [25]
 
---- Adds the quotients of two tensors' elements, times a number.
+--- Adds the quotients of corresponding elements of two tensors, multiplied by a number.
 -- @function torch.addcdiv
 -- @as threefold
 -- @also Tensor:addcdiv()
 -- @usage torch.addcdiv(torch.Tensor{1}, 2, torch.Tensor{6}, torch.Tensor{3}) --> [5]
 
---- Where elements are equal.
+--- Returns 1 where an element equals the number or the corresponding element, else 0.
 -- @function torch.eq
 -- @as comparison
 -- @also Tensor:eq()
 -- @usage torch.eq(torch.Tensor{1, 2}, 2) --> [0 1]
 
---- Where elements differ.
+--- Returns 1 where an element differs from the number or the corresponding element, else 0.
 -- @function torch.ne
 -- @as comparison
 -- @also Tensor:ne()
 -- @usage torch.ne(torch.Tensor{1, 2}, 2) --> [1 0]
 
---- Where elements are below the number, or the element at the same place.
+--- Returns 1 where an element is less than the number or the corresponding element, else 0.
 -- @function torch.lt
 -- @as comparison
 -- @also Tensor:lt()
 -- @usage torch.lt(torch.Tensor{1, 2, 3}, 2) --> [1 0 0]
 
---- Where elements are not above the number, or the element at the same place.
+--- Returns 1 where an element is at most the number or the corresponding element, else 0.
 -- @function torch.le
 -- @as comparison
 -- @also Tensor:le()
 -- @usage torch.le(torch.Tensor{1, 2, 3}, 2) --> [1 1 0]
 
---- Where elements are above the number, or the element at the same place.
+--- Returns 1 where an element is greater than the number or the corresponding element, else 0.
 -- @function torch.gt
 -- @as comparison
 -- @also Tensor:gt()
 -- @usage torch.gt(torch.Tensor{1, 2, 3}, 2) --> [0 0 1]
 
---- Where elements are not below the number, or the element at the same place.
+--- Returns 1 where an element is at least the number or the corresponding element, else 0.
 -- @function torch.ge
 -- @as comparison
 -- @also Tensor:ge()
 -- @usage torch.ge(torch.Tensor{1, 2, 3}, 2) --> [0 1 1]
 
---- Limits each element to min..max.
+--- Clamps each element to the range from min to max.
 -- @function torch.clamp
 -- @as pointcall
 -- @also Tensor:clamp()
 -- @param x tensor: of any size
--- @param min number: the least value
+-- @param min number: the smallest value
 -- @param max number: the largest value
 -- @usage torch.clamp(torch.Tensor{-5, 0.5, 5}, 0, 1) --> [0 0.5 1]
 
---- x + weight (y - x): between the elements of two tensors.
+--- Interpolates linearly between the elements of two tensors: x + weight (y - x).
 -- @function torch.lerp
 -- @as pointcall
 -- @also Tensor:lerp()
 -- @param x tensor: of any size
--- @param y tensor: of its size
+-- @param y tensor: of the same size
 -- @param weight number: 0 returns x, 1 returns y
 -- @usage torch.lerp(torch.Tensor{0, 10}, torch.Tensor{10, 20}, 0.5) --> [5 15]
 
@@ -766,7 +766,7 @@ end)
 -- @function torch.fill
 -- @as selfpoint
 -- @also Tensor:fill()
--- @param value number: the number
+-- @param value number: the value
 -- @usage torch.Tensor(3):fill(7) --> [7 7 7]
 
 --- Sets all elements to 0.

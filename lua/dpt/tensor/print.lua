@@ -1,16 +1,17 @@
---- dpt.tensor.print: the text of tensors and storages, character for character as Torch7's.
+--- dpt.tensor.print: formats tensors and storages, character for character as Torch7 does.
 --
--- Invariant: the number format comes from the elements that are printed. Values are read as doubles
--- on the host, so device tensors print too. A summary, which has no model in Torch7, reads the
--- corners alone.
+-- Invariant: the number format depends on the printed elements. Values are read as doubles on the
+-- host, so device tensors print, too. A summary, which Torch7 does not have, reads only the
+-- corners.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
 
 local LINE = 80
-local MANY, EDGE = 10000, 3 -- NumPy's: elements that print whole, indices at each end of a summary
+local MANY, EDGE = 10000, 3 -- as NumPy: elements printed in full, indices at each end of a summary
 
---- Least and greatest magnitude of n numbers, whether all are whole, whether one is NaN.
+--- Returns the smallest and largest magnitude, whether all numbers are integers, and whether any is
+-- NaN.
 local function survey(data, n)
    local least, most, whole, nan = math.huge, 0, true, false
    for i = 0, n - 1 do
@@ -26,7 +27,7 @@ end
 
 local function exponent(v) return v == 0 and 1 or math.floor(math.log10(v)) + 1 end
 
---- The format of a number, the scale that all are divided by, and the width.
+--- Returns a number format, the scale that divides all numbers, and the width.
 local function formatOf(data, n)
    local least, most, whole, nan = survey(data, n)
    if nan then return '%f', 1, 10 end
@@ -46,7 +47,7 @@ end
 
 local function add(out, ...) out[#out + 1] = string.format(...) end
 
--- In a summary a dimension has a gap after its first EDGE indices if others are left out there.
+-- Formats a vector; a summary has a gap after the first EDGE indices if others are omitted there.
 local function vector(out, data, n, gap, format, scale)
    if scale ~= 1 then add(out, '%g *\n', scale) end
    for i = 0, n - 1 do
@@ -55,7 +56,7 @@ local function vector(out, data, n, gap, format, scale)
    end
 end
 
---- Rows of a matrix, in groups of columns that fit a line.
+--- Formats the rows of a matrix, in groups of columns that fit a line.
 local function matrix(out, data, rows, columns, rowGap, columnGap, indent, format, scale, width)
    local perLine = math.max(1, math.floor((LINE - #indent) / (width + 1)))
    local margin = scale ~= 1 and indent .. ' ' or indent
@@ -78,8 +79,8 @@ local function matrix(out, data, rows, columns, rowGap, columnGap, indent, forma
    end
 end
 
---- Matrices with a heading each, the first index running fastest.
--- @param gaps how many indices are left out of a dimension; nil: none
+--- Formats matrices, each with a heading; the first index varies fastest.
+-- @param gaps number of indices omitted from each dimension; nil: none
 local function matrices(out, host, data, gaps, format, scale, width)
    local sizes, index = {}, {}
    local n = host.ndim_
@@ -96,7 +97,7 @@ local function matrices(out, host, data, gaps, format, scale, width)
          offset = offset + (index[d] - 1) * tonumber(host.stride_[d - 1])
          whole[d] = index[d] + (index[d] > EDGE and gaps[d] or 0)
          skipped = skipped or moved and gaps[d] and index[d] == EDGE + 1
-         moved = moved and index[d] == 1 -- those before have begun again
+         moved = moved and index[d] == 1 -- the indices before it have wrapped around
       end
       if k > 1 then add(out, '\n') end
       if skipped then add(out, '...\n\n') end
@@ -110,7 +111,7 @@ local function matrices(out, host, data, gaps, format, scale, width)
    end
 end
 
--- The lines of a tensor's elements, and a last one.
+-- Returns the lines of a tensor's elements, and a last line.
 local function textOf(t, gaps, last)
    local out = {}
    if t.ndim_ > 0 and C.dpt_count(t) > 0 then
@@ -134,13 +135,13 @@ local function describeStorage(s)
    return ('%s of size %d'):format(core.storageNames[s.kind_], core.storageLength(s))
 end
 
---- The text that tostring returns for a tensor.
+--- Returns the text of a tensor, for tostring.
 function core.tensorText(t) return textOf(t, {}, core.describeSize(t)) end
 
---- The text that tostring returns for a storage.
+--- Returns the text of a storage, for tostring.
 function core.storageText(s) return textOf(core.storageTensor(s), {}, describeStorage(s)) end
 
--- Copies what is in both: of dimensions up to d that have a gap, the two ends.
+-- Copies the elements that both have: the two ends of each dimension up to d that has a gap.
 local function copyCorners(to, from, gaps, d)
    while d > 0 and not gaps[d] do d = d - 1 end
    if d == 0 then return lib.copy(to, from) end
@@ -152,8 +153,8 @@ local function copyCorners(to, from, gaps, d)
    end
 end
 
---- The text of a tensor or a storage of more than 10,000 elements with no more than three indices
--- at each end of a dimension, and a line that says how to print it whole; nil: nothing is left out.
+--- Formats a tensor or storage of more than 10,000 elements with up to three indices at each end of
+-- a dimension, and a line that says how to print it in full; returns nil if nothing is omitted.
 function core.summary(value)
    local t = core.isStorage(value) and core.storageTensor(value) or value
    local n, gaps, sizes = t.ndim_, {}, ffi.new('int64_t[?]', t.ndim_)

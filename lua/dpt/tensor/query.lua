@@ -1,4 +1,4 @@
---- dpt.tensor.query: what a tensor says about itself: sizes, strides, identity, type, memory.
+--- dpt.tensor.query: a tensor's sizes, strides, identity, type and memory.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -8,7 +8,7 @@ local istype, storageType = ffi.istype, core.storageType
 local torch, method, both = class.torch, core.method, core.both
 local check, dimension = core.checkTensor, core.dimension
 
---- A LongStorage with the numbers of size_ or stride_ of a tensor.
+--- Returns the size_ or stride_ array of a tensor as a LongStorage.
 local function longs(t, field)
    local n = t.ndim_
    local s = core.freshStorage(core.LONG, n)
@@ -17,7 +17,7 @@ local function longs(t, field)
    return s
 end
 
---- size(): a LongStorage; size(dim): a number.
+--- size(): returns a LongStorage; size(dim): returns a number.
 both('size', function(t, dim)
    if type(t) == 'cdata' and istype(storageType, t) then return t:size() end
    check('size', 'self', t)
@@ -61,14 +61,14 @@ both('isSameSizeAs', function(t, a)
    return C.dpt_is_same_size(t, check('isSameSizeAs', 'tensor', a)) ~= 0
 end)
 
---- Whether two tensors are the same view of one storage.
+--- Returns true if two tensors are the same view of one storage.
 both('isSetTo', function(t, a)
    check('isSetTo', 'self', t)
    check('isSetTo', 'tensor', a)
    return t.storage_ ~= nil and C.dpt_is_set_to(t, a) ~= 0
 end)
 
---- Whether the sizes are those of a LongStorage.
+--- Returns true if the sizes are those of a LongStorage.
 both('isSize', function(t, s)
    check('isSize', 'self', t)
    if not istype(storageType, s) or s.kind_ ~= core.LONG then
@@ -86,19 +86,19 @@ function torch.elementSize(t)
    return core.elementSizes[t.kind_]
 end
 for kind, methods in pairs(core.tensorMethods) do
-   --- The tensor is not needed: torch.FloatTensor.elementSize().
+   --- Returns the bytes per element. Needs no tensor: torch.FloatTensor.elementSize().
    function methods.elementSize() return core.elementSizes[kind] end
 end
 
---- The number of the device that holds the elements; 0 for host memory or no memory. On host
--- tensors too, so that scripts need not ask for the type first.
+--- Returns the number of the device that holds the elements; 0 for host memory or no memory. Host
+-- tensors have it, too, so scripts need not check the type first.
 both('getDevice', function(t)
    check('getDevice', 'self', t)
    return C.dpt_tensor_device(t)
 end)
 
---- A pointer to the first element; it holds while the tensor's storage lives and is not resized.
--- On devices it must not be followed.
+--- Returns a pointer to the first element, valid until the tensor's storage is freed or resized. A
+-- device pointer must not be dereferenced.
 both('data', function(t)
    if istype(storageType, t) then return t:data() end
    check('data', 'self', t)
@@ -110,13 +110,13 @@ both('data', function(t)
    return ffi.cast(core.pointers[t.kind_ % core.ON_DEVICE], first)
 end)
 
---- The C object: the struct itself.
+--- Returns the C object: the struct itself.
 both('cdata', function(t)
    if istype(storageType, t) then return t:cdata() end
    return check('cdata', 'self', t)
 end)
 
---- Nothing: memory is counted by dpt; for scripts that counted by hand.
+--- Does nothing, as dpt counts references itself; for scripts that counted them by hand.
 -- @function Tensor:retain
 -- @as tensormethod
 -- @also Tensor:free()
@@ -124,8 +124,8 @@ end)
 -- @usage torch.Tensor{2}:retain():free() --> [2]
 method('retain free', function(t) return t end)
 
---- A number that identifies an object while it lives: two storages in Lua over the same memory have
--- the same one.
+--- Returns a number that identifies an object during its lifetime: two Lua storages over the same
+-- memory have the same number.
 function torch.pointer(object)
    if istype(storageType, object) then return tonumber(ffi.cast('intptr_t', object.ptr_)) end
    local kind = type(object)
@@ -136,93 +136,93 @@ function torch.pointer(object)
    return tonumber((('%p'):format(object)))
 end
 
---- Whether two values are one object.
+--- Returns true if two values are the same object.
 function torch.isequal(a, b)
    local ta, tb = type(a), type(b)
    if ta ~= tb or ta == 'number' or ta == 'boolean' or ta == 'nil' then return a == b end
    return torch.pointer(a) == torch.pointer(b)
 end
 
---- The sizes, a LongStorage, or one of them.
+--- Returns the sizes as a LongStorage, or the size of one dimension.
 -- @function torch.size
 -- @as viewof
 -- @also Tensor:size()
--- @param dim? number: only this one
+-- @param dim? number: a dimension
 -- @return LongStorage; with a dimension: number
 -- @usage torch.ones(2, 3):size() --> 2x3
 
---- The distances in memory from one index to the next, or one of them.
+--- Returns the strides, or the stride of one dimension.
 -- @function torch.stride
 -- @as viewof
 -- @also Tensor:stride()
--- @param dim? number: only this one
+-- @param dim? number: a dimension
 -- @return LongStorage, in elements; with a dimension: number
 -- @usage torch.ones(2, 3):stride() --> 3x1
 
---- How many dimensions; 0: an empty tensor.
+--- Returns the number of dimensions; 0 for an empty tensor.
 -- @function torch.dim
 -- @as viewof
 -- @also Tensor:dim()
 -- @return number
 -- @usage torch.ones(2, 3):dim() --> 2
 
---- How many dimensions, by its longer name.
+--- Longer name of torch.dim.
 -- @function torch.nDimension
 -- @as viewof
 -- @also Tensor:nDimension()
--- @return number, as dim's
+-- @return number
 -- @usage torch.ones(2, 3):nDimension() --> 2
 
---- How many elements.
+--- Returns the number of elements.
 -- @function torch.nElement
 -- @as viewof
 -- @also Tensor:nElement()
 -- @return number
 -- @usage torch.ones(2, 3):nElement() --> 6
 
---- How many elements, by its shorter name.
+--- Shorter name of torch.nElement.
 -- @function torch.numel
 -- @as viewof
 -- @also Tensor:numel()
--- @return number, as nElement's
+-- @return number
 -- @usage torch.ones(2, 3):numel() --> 6
 
---- The memory behind a tensor; nil: it has none.
+--- Returns the storage of a tensor, or nil if it has none.
 -- @function torch.storage
 -- @as viewof
 -- @also Tensor:storage()
 -- @return a storage of the tensor's type, or nil
 -- @usage #torch.ones(2, 3):storage() --> 6
 
---- Where in its storage a tensor begins, from 1 on.
+--- Returns the position in its storage of a tensor's first element, counted from 1.
 -- @function torch.storageOffset
 -- @as viewof
 -- @also Tensor:storageOffset()
 -- @return number, in elements
 -- @usage torch.range(1, 5):narrow(1, 3, 1):storageOffset() --> 3
 
---- A C pointer to the first element of a host tensor.
+--- Returns a C pointer to the first element of a host tensor.
 -- @function torch.data
 -- @as viewof
 -- @also Tensor:data()
--- @return C data: a pointer, which is good as long as the tensor has this memory
+-- @return cdata: a pointer, valid as long as the tensor has this memory
 -- @usage torch.FloatTensor{7}:data()[0] --> 7
 
---- The C structure of a tensor.
+--- Returns the C struct of a tensor.
 -- @function torch.cdata
 -- @as viewof
 -- @also Tensor:cdata()
--- @return C data: dpt_tensor
+-- @return cdata: dpt_tensor
 -- @usage tonumber(torch.cdata(torch.ones(2, 3)).ndim_) --> 2
 
---- Bytes of an element.
+--- Returns the number of bytes per element.
 -- @function torch.elementSize
 -- @as viewof
 -- @also Tensor:elementSize()
 -- @return number, in bytes
 -- @usage torch.FloatTensor(1):elementSize() --> 4
 
---- Whether elements stand in order and without gaps.
+--- Returns true if the elements are in row-major order without gaps.
 -- @function torch.isContiguous
 -- @as viewof
 -- @also Tensor:isContiguous()
@@ -230,7 +230,7 @@ end
 -- @usage local x = torch.ones(2, 3)
 --    return x:isContiguous(), x:t():isContiguous() --> true, false
 
---- Whether two tensors have the same sizes.
+--- Returns true if two tensors have the same sizes.
 -- @function torch.isSameSizeAs
 -- @as viewof
 -- @also Tensor:isSameSizeAs()
@@ -239,7 +239,7 @@ end
 -- @usage local x = torch.ones(2, 3)
 --    return x:isSameSizeAs(torch.zeros(2, 3)), x:isSameSizeAs(x:t()) --> true, false
 
---- Whether the sizes are these.
+--- Returns true if the tensor has these sizes.
 -- @function torch.isSize
 -- @as viewof
 -- @also Tensor:isSize()
@@ -248,7 +248,7 @@ end
 -- @usage local x = torch.ones(2, 3)
 --    return x:isSize(torch.LongStorage{2, 3}), x:isSize(torch.LongStorage{6}) --> true, false
 
---- Whether two tensors have the same memory, sizes and strides.
+--- Returns true if two tensors have the same memory, sizes and strides.
 -- @function torch.isSetTo
 -- @as viewof
 -- @also Tensor:isSetTo()
@@ -257,39 +257,39 @@ end
 -- @usage local x = torch.ones(2)
 --    return x:isSetTo(x:view(2)), x:isSetTo(x:clone()) --> true, false
 
---- Whether a value is a tensor.
+--- Returns true if a value is a tensor.
 -- @function torch.isTensor
 -- @as plaintensor
 -- @also Tensor:isTensor()
--- @param value any: what is asked about
+-- @param value any: the value to test
 -- @return boolean
 -- @usage torch.isTensor(torch.ones(1)), torch.isTensor(1) --> true, false
 
---- Whether a value is a storage.
+--- Returns true if a value is a storage.
 -- @function torch.isStorage
 -- @as plaintensor
--- @param value any: what is asked about
+-- @param value any: the value to test
 -- @return boolean
 -- @usage torch.isStorage(torch.ones(1):storage()), torch.isStorage(torch.ones(1)) --> true, false
 
---- The device of a tensor; 0: host memory.
+--- Returns the device of a tensor; 0 for host memory.
 -- @function torch.getDevice
 -- @as viewof
 -- @also Tensor:getDevice()
 -- @return number
 -- @usage torch.CudaTensor(2):getDevice() --> 1
 
---- The elements as tables in tables.
+--- Returns the elements as nested tables.
 -- @function torch.totable
 -- @as viewof
 -- @also Tensor:totable()
--- @return table: numbers, for each dimension in a table
+-- @return table: of numbers, nested by dimension
 -- @usage torch.totable(torch.Tensor{{1, 2}, {3, 4}}) --> {{1 2} {3 4}}
 
---- The name of a tensor's type, or the tensor as one of another type.
+--- Returns the name of a tensor's type, or converts the tensor to another type.
 -- @function torch.type
 -- @as viewof
 -- @also Tensor:type()
 -- @param name? string: the type to convert to
--- @return string; with the name of a type: a tensor of that type, which is x itself if it has it
+-- @return string; with a type's name: a tensor of that type, x itself if it has that type
 -- @usage torch.ones(1):type 'torch.IntTensor' --> [1]

@@ -1,8 +1,8 @@
---- dpt.tensor.random: generators, distributions, permutations and draws.
+--- dpt.tensor.random: generators, distributions, permutations and sampling.
 --
--- Invariant: host tensors draw from a torch.Generator (one default for each Lua state), device
--- tensors from the state of their device, which torch.manualSeed seeds too. A generator may stand
--- first in every call here; given for a device tensor, its numbers are copied there.
+-- Invariant: host tensors draw from a torch.Generator (one default per Lua state), device tensors
+-- from the state of their device, which torch.manualSeed seeds, too. A generator may be the first
+-- argument of every call here; if it is given for a device tensor, its numbers are copied there.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -41,13 +41,13 @@ ffi.metatype(generatorType, {
 core.generatorMethods = generatorMethods
 
 local default = newGenerator()
---- The default generator, as Torch7 calls it.
+--- The default generator, under Torch7's name.
 torch._gen = default
 
---- How often the default generator was seeded or set.
+--- Number of times that the default generator was seeded or its state was set.
 core.seedings = 0
 
--- Notes that a generator was seeded or set: calls note(0, seed) if it is the default one.
+-- Records that a generator was seeded or set: calls note(0, seed) if it is the default one.
 local function count(g, note)
    if g ~= default.ptr_ then return end
    core.seedings = core.seedings + 1
@@ -62,7 +62,7 @@ local function generator(a, ...)
    return default.ptr_, a, ...
 end
 
---- A generator with the same state.
+--- Returns a new generator with the same state.
 -- @function torch.Generator:clone
 -- @as plaintorch
 -- @within random
@@ -77,8 +77,9 @@ generatorMethods.clone = function(g)
    return copy
 end
 
---- torch.manualSeed([g,] seed): without a generator all devices are seeded as well, but by workers:
--- devices belong to the process, and when a worker comes to its seed is chance.
+--- torch.manualSeed([g,] seed): without a generator it seeds all devices as well, except in
+-- workers: devices belong to the process, and the time at which a worker would seed them is
+-- arbitrary.
 function torch.manualSeed(...)
    local g, seed = generator(...)
    seed = checkNumber('manualSeed', 'seed', seed)
@@ -89,7 +90,7 @@ function torch.manualSeed(...)
    seeding.chooseAll()
 end
 
---- Seeds at random and returns the seed.
+--- Seeds the generator at random and returns the seed.
 function torch.seed(...)
    local g = generator(...)
    local seed = tonumber(C.dpt_generator_seed(g))
@@ -102,7 +103,7 @@ function torch.initialSeed(...)
    return tonumber(C.dpt_generator_initial_seed(g))
 end
 
---- The generator's whole state as a ByteTensor, with Torch7's bytes, and back.
+--- Returns the generator's state as a ByteTensor in Torch7's layout; setRNGState restores it.
 function torch.getRNGState(...)
    local g, r = generator(...)
    if r == nil then r = fresh(BYTE) else core.checkTensor('getRNGState', 'result', r) end
@@ -117,7 +118,7 @@ function torch.setRNGState(...)
    count(g, seeding.restore)
 end
 
---- What is in a file of a generator.
+--- Writes and reads the contents of a generator in a file.
 generatorMethods.write = function(g, file) file:writeByte(torch.getRNGState(g):storage()) end
 generatorMethods.read = function(g, file)
    local state = torch.getRNGState(g)
@@ -127,7 +128,7 @@ end
 
 -- distributions -----------------------------------------------------------------------------------
 
---- Whether t is a device tensor that is to get the numbers of a given generator.
+--- Returns true if t is a device tensor that is to be filled from a given generator.
 local function onHost(t, g) return t.kind_ >= ON_DEVICE and isGenerator(g) end
 
 local function drawOnHost(name, t, ...)
@@ -137,7 +138,7 @@ local function drawOnHost(name, t, ...)
    return t
 end
 
---- By name: the defaults of the two parameters.
+--- Defaults of the two parameters, by name.
 local distributions = {
    uniform = {0, 1}, normal = {0, 1}, exponential = {1, 0}, cauchy = {0, 1}, logNormal = {1, 2},
    geometric = {0.5, 0}, bernoulli = {0.5, 0},
@@ -150,7 +151,7 @@ for name, defaults in pairs(distributions) do
       return a == nil and defaults[1] or checkNumber(name, 'parameter 1', a),
          b == nil and defaults[2] or checkNumber(name, 'parameter 2', b)
    end
-   --- A number.
+   --- Returns a number.
    torch[name] = function(...)
       local g, a, b = generator(...)
       if isTensor(a) then
@@ -160,8 +161,8 @@ for name, defaults in pairs(distributions) do
       a, b = parameters(a, b)
       return C.dpt_random_number(number, g, a, b)
    end
-   --- Fills the tensor; bernoulli also takes a tensor of probabilities. geometric's p is the chance
-   -- to go on in host memory, as Torch7's, and the chance to stop on devices, as cutorch's.
+   --- Fills the tensor; bernoulli also accepts a tensor of probabilities. geometric's p is the
+   -- probability to continue in host memory, as in Torch7, and to stop on devices, as in cutorch.
    method(name, function(t, ...)
       core.checkTensor(name, 'self', t)
       local g, a, b = generator(...)
@@ -178,7 +179,7 @@ for name, defaults in pairs(distributions) do
    end)
 end
 
---- random(): integers of the type's range; random(n): 1 .. n; random(a, b): a .. b.
+--- random(): integers of the type's range; random(n): 1 to n; random(a, b): a to b.
 local random = C.dpt_distribution 'random'
 local function bounds(a, b)
    if a == nil then return 1, 0 end
@@ -202,7 +203,7 @@ method('random', function(t, ...)
    return t
 end)
 
---- Splits off the generator, which may stand before or behind a result.
+--- Splits off the generator, which may be before or after a result.
 local function either(a, b, ...)
    if isTensor(a) and isGenerator(b) then return b.ptr_, a, ... end
    return generator(a, b, ...)
@@ -231,10 +232,10 @@ end
 
 local function randpermWith(g, ...) return randpermOf(g, core.result(...)) end
 
---- randperm([g,] [r,] [g,] n [, type]): 1 .. n in a random order.
+--- randperm([g,] [r,] [g,] n [, type]): 1 to n in random order.
 both('randperm', function(...) return randpermWith(either(...)) end)
 
---- multinomial([g,] [r,] [g,] p, n [, replacement]) -> a LongTensor of 1 .. C
+--- multinomial([g,] [r,] [g,] p, n [, replacement]) -> a LongTensor of indices from 1 to C
 local function multinomial(...)
    local g, r, p, n, replacement = either(...)
    if not isTensor(p) then r, p, n, replacement = nil, r, p, n end
@@ -250,8 +251,8 @@ both('multinomial', multinomial)
 
 local function isState(v) return type(v) == 'table' and isTensor(v[1]) and isTensor(v[2]) end
 
---- multinomialAliasSetup(p [, {J, q}]) -> {J, q}: tables for draws in constant time. J counts from
--- 1 in host memory and from 0 on devices.
+--- multinomialAliasSetup(p [, {J, q}]) -> {J, q}: tables for sampling in constant time. J is
+-- 1-based in host memory and 0-based on devices.
 both('multinomialAliasSetup', function(p, state)
    if not isTensor(p) or (state ~= nil and not isState(state)) then
       usage('multinomialAliasSetup', 'probabilities [{J, q}]', p, state)
@@ -260,7 +261,7 @@ both('multinomialAliasSetup', function(p, state)
    lib.multinomial_alias_setup(state[1], state[2], p)
    return state
 end)
---- multinomialAlias([g,] r, state): fills the Long tensor r with draws of 1 .. n.
+--- multinomialAlias([g,] r, state): fills the Long tensor r with samples from 1 to n.
 both('multinomialAlias', function(...)
    local g, r, state = generator(...)
    if not isTensor(r) or not isState(state) then
@@ -270,91 +271,91 @@ both('multinomialAlias', function(...)
    return r
 end)
 
---- The default generator's C object, for operations of other modules that draw on the host.
+--- Returns the default generator's C object, for operations of other modules that draw on the host.
 core.generator = function() return default.ptr_ end
 
---- The random of the reference.
+--- Tags that reference entries of random numbers share.
 -- @pattern generatorcall
 -- @within random
--- @param generator? torch.Generator: in place of the default one
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @param generator? torch.Generator: used instead of the default one
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The random of the reference.
+--- Tags that reference entries of random numbers share.
 -- @pattern draw
 -- @within random
--- @param x tensor: is filled; without it one number is returned
+-- @param x tensor: filled; if omitted, one number is returned
 -- @return x, or a number
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The random of the reference.
+--- Tags that reference entries of random numbers share.
 -- @pattern drawcall
 -- @within random
--- @param result? tensor: takes the result, which is else a new one
--- @return a new tensor: a LongTensor of indices where it draws them
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @param result? tensor: output tensor; allocated if omitted
+-- @return a new tensor; a LongTensor if it holds indices
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The random of the reference.
+--- Tags that reference entries of random numbers share.
 -- @pattern drawmake
 -- @within random
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @return a tensor of the default type
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Makes the numbers that follow those of a seed.
+--- Seeds the generator, so that the numbers after it are reproducible.
 -- @function torch.manualSeed
 -- @as generatorcall
--- @param seed number: any whole number
+-- @param seed number: any integer
 -- @return nothing
 -- @usage torch.manualSeed(3)
 --    local a = torch.random(100)
 --    torch.manualSeed(3)
 --    return a, torch.random(100) --> 87, 87
 
---- Takes a new seed from the system, and returns it.
+--- Seeds the generator with a seed from the operating system and returns the seed.
 -- @function torch.seed
 -- @as generatorcall
 -- @return number: the seed
 -- @usage type(torch.seed()) --> number
 
---- The seed that the generator began with.
+--- Returns the seed with which the generator was last seeded.
 -- @function torch.initialSeed
 -- @as generatorcall
 -- @return number: the seed
 -- @usage torch.manualSeed(5) return torch.initialSeed() --> 5
 
---- The state of the generator, a ByteTensor.
+--- Returns the state of the generator as a ByteTensor.
 -- @function torch.getRNGState
 -- @as generatorcall
--- @return ByteTensor: all of the state
+-- @return ByteTensor: the whole state
 -- @usage torch.type(torch.getRNGState()) --> torch.ByteTensor
 
---- Puts the generator back into a state.
+--- Restores a state of the generator.
 -- @function torch.setRNGState
 -- @as generatorcall
--- @param state tensor: of torch.getRNGState
+-- @param state tensor: result of torch.getRNGState
 -- @return nothing
 -- @usage local s = torch.getRNGState()
 --    local a = torch.random(100)
 --    torch.setRNGState(s)
 --    return a, torch.random(100) --> 46, 46
 
---- Numbers that are equally likely between a and b.
+--- Draws from the uniform distribution between a and b.
 -- @function torch.uniform
 -- @as draw
 -- @also Tensor:uniform()
--- @param a? number: lower end (0)
--- @param b? number: upper end (1)
+-- @param a? number: lower bound (0)
+-- @param b? number: upper bound (1)
 -- @usage torch.FloatTensor(3):uniform(5, 6):ge(5) --> [1 1 1]
 
---- Numbers of the normal distribution.
+--- Draws from the normal distribution.
 -- @function torch.normal
 -- @as draw
 -- @also Tensor:normal()
@@ -362,36 +363,36 @@ core.generator = function() return default.ptr_ end
 -- @param std? number: 1
 -- @usage torch.FloatTensor(4):normal(0, 1):size() --> 4
 
---- Whole numbers from a to b.
+--- Draws integers from a to b, all equally likely.
 -- @function torch.random
 -- @as draw
 -- @also Tensor:random()
--- @param a? number: least (1)
--- @param b? number: largest
+-- @param a? number: smallest value (1)
+-- @param b? number: largest value
 -- @usage torch.IntTensor(4):random(7, 7) --> [7 7 7 7]
 
---- 1 with probability p, else 0.
+--- Draws from the Bernoulli distribution: 1 with probability p, else 0.
 -- @function torch.bernoulli
 -- @as draw
 -- @also Tensor:bernoulli()
--- @param p? number: of a 1 (0.5)
+-- @param p? number: probability of a 1 (0.5)
 -- @usage torch.FloatTensor(3):bernoulli(1) --> [1 1 1]
 
---- Numbers of the exponential distribution.
+--- Draws from the exponential distribution.
 -- @function torch.exponential
 -- @as draw
 -- @also Tensor:exponential()
 -- @param lambda? number: the rate (1)
 -- @usage torch.FloatTensor(3):exponential(2):ge(0) --> [1 1 1]
 
---- Trials up to the first success.
+--- Draws from the geometric distribution: the number of trials up to the first success.
 -- @function torch.geometric
 -- @as draw
 -- @also Tensor:geometric()
--- @param p number: of success
+-- @param p number: probability of success
 -- @usage torch.IntTensor(3):geometric(0.5):ge(1) --> [1 1 1]
 
---- Numbers of the Cauchy distribution.
+--- Draws from the Cauchy distribution.
 -- @function torch.cauchy
 -- @as draw
 -- @also Tensor:cauchy()
@@ -399,66 +400,66 @@ core.generator = function() return default.ptr_ end
 -- @param sigma? number: 1
 -- @usage torch.FloatTensor(3):cauchy(0, 1):size() --> 3
 
---- Numbers whose logarithms are normal.
+--- Draws from the log-normal distribution.
 -- @function torch.logNormal
 -- @as draw
 -- @also Tensor:logNormal()
--- @param mean? number: of the result (1)
--- @param std? number: of the result (2)
+-- @param mean? number: mean of the result (1)
+-- @param std? number: standard deviation of the result (2)
 -- @usage torch.FloatTensor(3):logNormal(1, 2):gt(0) --> [1 1 1]
 
---- Indices, drawn with probabilities in proportion to weights.
+--- Draws indices with probabilities proportional to weights.
 -- @function torch.multinomial
 -- @as drawcall
 -- @also Tensor:multinomial()
--- @param p tensor: n weights or B x n
+-- @param p tensor: n weights, or B x n
 -- @param count number: how many are drawn
--- @param replacement? boolean: true: an index may come again
+-- @param replacement? boolean: true: an index may be drawn more than once
 -- @usage torch.multinomial(torch.Tensor{0, 1}, 3, true) --> [2 2 2]
 
---- Tables that make drawing many indices quick.
+--- Builds the tables with which torch.multinomialAlias draws in constant time.
 -- @function torch.multinomialAliasSetup
 -- @as drawcall
 -- @also Tensor:multinomialAliasSetup()
 -- @param p tensor: n weights
 -- @usage #torch.multinomialAliasSetup(torch.Tensor{0.5, 0.5}) --> 2
 
---- Fills a LongTensor with indices, by torch.multinomialAliasSetup's tables.
+--- Fills a LongTensor with indices drawn by the alias method.
 -- @function torch.multinomialAlias
 -- @as generatorcall
 -- @also Tensor:multinomialAlias()
 -- @param result tensor: LongTensor
--- @param state table: of torch.multinomialAliasSetup
+-- @param state table: result of torch.multinomialAliasSetup
 -- @return the LongTensor
 -- @usage torch.multinomialAlias(torch.LongTensor(2),
 --       torch.multinomialAliasSetup(torch.Tensor{0, 1})) --> [2 2]
 
---- A tensor of numbers equally likely between 0 and 1.
+--- Returns a tensor drawn from the uniform distribution between 0 and 1.
 -- @function torch.rand
 -- @as drawmake
 -- @also Tensor:rand()
--- @param sizes number: as many as dimensions, or a LongStorage
+-- @param sizes number: one per dimension, or a LongStorage
 -- @usage torch.rand(2, 3):size() --> 2x3
 
---- A tensor of normal numbers.
+--- Returns a tensor drawn from the standard normal distribution.
 -- @function torch.randn
 -- @as drawmake
 -- @also Tensor:randn()
--- @param sizes number: as many as dimensions, or a LongStorage
+-- @param sizes number: one per dimension, or a LongStorage
 -- @usage torch.randn(2, 2):size() --> 2x2
 
---- The numbers 1 to n in random order.
+--- Returns a random permutation of the numbers 1 to n.
 -- @function torch.randperm
 -- @as drawmake
 -- @also Tensor:randperm()
 -- @param n number: how many
 -- @usage torch.randperm(4):sum() --> 10
 
---- Writes the state into an open file, as writeObject does.
+--- Writes the generator's state to an open file, as writeObject does.
 -- @function torch.Generator:write
 -- @as plaintorch
 -- @within random
--- @param file torch.File: open to write
+-- @param file torch.File: open for writing
 -- @return nothing
 -- @usage local g, f = torch.Generator(), torch.MemoryFile()
 --    torch.manualSeed(g, 5)
@@ -468,11 +469,11 @@ core.generator = function() return default.ptr_ end
 --    g:read(f)
 --    return a, torch.random(g, 1000) --> 412, 412
 
---- Becomes the generator that write has put into a file.
+--- Reads a generator's state that write wrote to a file.
 -- @function torch.Generator:read
 -- @as plaintorch
 -- @within random
--- @param file torch.File: open to read
+-- @param file torch.File: open for reading
 -- @return nothing
 -- @usage local f, g, h = torch.MemoryFile(), torch.Generator(), torch.Generator()
 --    torch.manualSeed(g, 7)

@@ -1,8 +1,10 @@
---- dpt.tensor.reduce: sums, extremes, sorting and other reductions, over everything or a dimension.
+--- dpt.tensor.reduce: sums, extrema, sorting and other reductions, over all elements or a
+-- dimension.
 --
--- Invariant: the reduced dimension stays, at size 1; over everything the answer is a Lua number (on
--- a device that waits for the tensor's stream alone). Results may be given first; if there are
--- two, values and indices, the second is a LongTensor on the side of the operand, or a CudaTensor.
+-- Invariant: the reduced dimension is kept, with size 1; a reduction over all elements returns a
+-- Lua number (on a device it waits for the tensor's stream only). Results may be passed first; if
+-- there are two, values and indices, the second is a LongTensor on the operand's side, or a
+-- CudaTensor.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -18,7 +20,7 @@ local value = ffi.new 'double[1]'
 
 local function isTensor(v) return istype(tensorType, v) end
 
---- An index tensor on the side of x.
+--- Returns a new index tensor on the side of x.
 local function indices(x)
    return fresh(x.kind_ >= ON_DEVICE and LONG + ON_DEVICE or LONG)
 end
@@ -29,7 +31,7 @@ local function reduction(name)
    return number
 end
 
--- cutorch has means of integers on devices, and cuts their fractions off.
+-- cutorch has means of integers on devices and truncates their fractions.
 local function wholeOnDevice(x) return x.kind_ >= ON_DEVICE and x.kind_ % ON_DEVICE <= LONG end
 local function wholeMean(r, x, dim)
    if dim == nil then
@@ -142,7 +144,7 @@ for _, name in ipairs{'all', 'any'} do
    end)
 end
 
---- Reads [values indices] x ...; returns values, indices, x and the rest.
+--- Parses [values indices] x ...; returns values, indices, x and the remaining arguments.
 local function pair(name, a, b, c, ...)
    if isTensor(a) and isTensor(b) and isTensor(c) then return a, b, c, ... end
    if isTensor(a) and isTensor(b) then return a, indices(b), b, c, ... end
@@ -150,7 +152,7 @@ local function pair(name, a, b, c, ...)
    return fresh(a.kind_), indices(a), a, b, c, ...
 end
 
---- Adds an operation that f(values, indices, x, ...) computes.
+--- Defines an operation that f(values, indices, x, ...) computes.
 local function paired(name, f)
    local function call(r, i, x, ...)
       local longs = longsFor(i)
@@ -160,7 +162,7 @@ local function paired(name, f)
    both(name, function(...) return call(pair(name, ...)) end)
 end
 
---- A dimension from 0; the last one if none is given.
+--- Returns the 0-based dimension; the last one if omitted.
 local function lastDimension(name, x, dim)
    if dim == nil then
       if x.ndim_ == 0 then fail('%s: got a tensor with no dimension', name) end
@@ -169,7 +171,7 @@ local function lastDimension(name, x, dim)
    return dimension(name, x, dim)
 end
 
---- The lower middle value along a dimension (the last).
+--- Computes the lower median along a dimension (the last).
 paired('median', function(r, i, x, dim)
    dim = lastDimension('median', x, dim)
    lib.kthvalue(r, i, x, math.floor((tonumber(x.size_[dim]) + 1) / 2), dim)
@@ -186,8 +188,8 @@ paired('sort', function(r, i, x, dim, descending)
    lib.sort(r, i, x, lastDimension('sort', x, dim), descending and 1 or 0)
 end)
 
---- The k least (or greatest) values along a dimension (the last), in any order or sorted. Numbers
--- may be left out before booleans.
+--- Returns the k smallest (or largest) values along a dimension (the last), in any order or sorted.
+-- Number arguments may be omitted before booleans.
 paired('topk', function(r, i, x, k, dim, largest, sorted)
    if type(k) == 'boolean' then k, dim, largest, sorted = nil, nil, k, dim end
    if type(dim) == 'boolean' then dim, largest, sorted = nil, dim, largest end
@@ -195,7 +197,7 @@ paired('topk', function(r, i, x, k, dim, largest, sorted)
       largest and 1 or 0, sorted and 1 or 0)
 end)
 
---- [r] x [dim]: running sums and products, along dimension 1 by default
+--- [r] x [dim]: cumulative sums and products, along dimension 1 by default
 for _, name in ipairs{'cumsum', 'cumprod'} do
    both(name, function(a, b, c)
       local r, x, dim = a, b, c
@@ -209,7 +211,7 @@ for _, name in ipairs{'cumsum', 'cumprod'} do
    end)
 end
 
---- torch.renorm([r,] x, p, dim, maxnorm); the method changes its tensor.
+--- torch.renorm([r,] x, p, dim, maxnorm); the method modifies its tensor in place.
 local function renorm(inPlace)
    return function(a, b, c, d, e)
       local r, x, p, dim, most = a, b, c, d, e
@@ -250,7 +252,7 @@ both('equal', function(x, y)
    return answer[0] ~= 0
 end)
 
---- Counts of equal bins: over everything, and row by row.
+--- Histograms with bins of equal width: over all elements, or row by row.
 for _, name in ipairs{'histc', 'bhistc'} do
    local function count(r, x, bins, least, most)
       lib[name](r, x, bins == nil and 100 or checkInteger(name, 'bins', bins),
@@ -265,139 +267,139 @@ for _, name in ipairs{'histc', 'bhistc'} do
    end)
 end
 
---- The reductions of the reference.
+--- Tags that reference entries of reductions share.
 -- @pattern reduce
 -- @within reductions
--- @param result? tensor: takes the result, which is else a new one
+-- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
--- @param dim? number: from 1 on; none: all elements
--- @return a number, or with dim a tensor in which that dimension has size 1
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @param dim? number: counted from 1; all elements if omitted
+-- @return a number; with dim, a tensor in which that dimension has size 1
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The reductions of the reference.
+--- Tags that reference entries of reductions share.
 -- @pattern reduceindex
 -- @within reductions
--- @param result? tensor: takes the values
--- @param indices? tensor: a LongTensor that takes the indices
+-- @param result? tensor: receives the values
+-- @param indices? tensor: a LongTensor that receives the indices
 -- @param x tensor: of any size
--- @param dim? number: from 1 on; none: all elements
--- @return a number; with dim the values and a LongTensor of their indices, that dimension of
---    size 1
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @param dim? number: counted from 1; all elements if omitted
+-- @return a number; with dim, the values and a LongTensor of their indices, in which that dimension
+--    has size 1
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The reductions of the reference.
+--- Tags that reference entries of reductions share.
 -- @pattern reducecall
 -- @within reductions
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- The sum of all elements, or along a dimension.
+--- Returns the sum of all elements, or along a dimension.
 -- @function torch.sum
 -- @as reduce
 -- @also Tensor:sum()
 -- @usage torch.sum(torch.Tensor{{1, 2}, {3, 4}}, 1) --> [4 6]
 
---- The product of all elements, or along a dimension.
+--- Returns the product of all elements, or along a dimension.
 -- @function torch.prod
 -- @as reduce
 -- @also Tensor:prod()
 -- @usage torch.prod(torch.Tensor{{1, 2}, {3, 4}}, 2) --> [2 12]
 
---- The mean of all elements, or along a dimension.
+--- Returns the mean of all elements, or along a dimension.
 -- @function torch.mean
 -- @as reduce
 -- @also Tensor:mean()
 -- @usage torch.mean(torch.Tensor{{1, 2}, {3, 4}}, 1) --> [2 3]
 
---- The variance (divided by n - 1) of all elements, or along a dimension.
+--- Returns the variance (divided by n - 1) of all elements, or along a dimension.
 -- @function torch.var
 -- @as reduce
 -- @also Tensor:var()
 -- @usage torch.var(torch.Tensor{1, 2, 3, 4}) --> 1.667
 
---- The standard deviation (by n - 1) of all elements, or along a dimension.
+--- Returns the standard deviation (with n - 1) of all elements, or along a dimension.
 -- @function torch.std
 -- @as reduce
 -- @also Tensor:std()
 -- @usage torch.std(torch.Tensor{1, 3}) --> 1.414
 
---- The largest element, or the largest ones along a dimension.
+--- Returns the largest element, or the largest elements along a dimension.
 -- @function torch.max
 -- @as reduceindex
 -- @also Tensor:max()
 -- @usage torch.max(torch.Tensor{{1, 9}, {8, 2}}, 2) --> [9 8], [2 1]
 
---- The least element, or the least ones along a dimension.
+--- Returns the smallest element, or the smallest elements along a dimension.
 -- @function torch.min
 -- @as reduceindex
 -- @also Tensor:min()
 -- @usage torch.min(torch.Tensor{{1, 9}, {8, 2}}, 2) --> [1 2], [1 2]
 
---- The element in the middle of the order; of an even number the lower one.
+--- Returns the median; of an even number of elements, the lower of the two middle ones.
 -- @function torch.median
 -- @as reduceindex
 -- @also Tensor:median()
 -- @usage torch.median(torch.Tensor{5, 1, 3}, 1) --> [3], [3]
 
---- The most frequent elements along a dimension (the last one).
+--- Returns the most frequent elements along a dimension (the last one).
 -- @function torch.mode
 -- @as reduceindex
 -- @also Tensor:mode()
 -- @usage torch.mode(torch.Tensor{1, 2, 2, 3}, 1) --> [2], [3]
 
---- The p-norm of all elements, or along a dimension.
+--- Returns the p-norm of all elements, or along a dimension.
 -- @function torch.norm
 -- @as reducecall
 -- @also Tensor:norm()
 -- @param x tensor: of any size
 -- @param p? number: the exponent (2)
--- @param dim? number: the dimension; none: all elements
--- @return number; along a dimension: a new tensor whose size there is 1
+-- @param dim? number: the dimension; all elements if omitted
+-- @return number; with dim, a new tensor in which that dimension has size 1
 -- @usage torch.norm(torch.Tensor{3, 4}) --> 5
 
---- The p-norm of the difference of two tensors, a number.
+--- Returns the p-norm of the difference of two tensors, as a number.
 -- @function torch.dist
 -- @as reducecall
 -- @also Tensor:dist()
 -- @param x tensor: of any size
--- @param y tensor: of its size
+-- @param y tensor: of the same size
 -- @param p? number: the exponent (2)
 -- @return number
 -- @usage torch.dist(torch.Tensor{0, 0}, torch.Tensor{3, 4}) --> 5
 
---- Shortens the slices along a dimension whose p-norm is above a number.
+--- Scales down the slices along a dimension whose p-norm exceeds maxnorm.
 -- @function torch.renorm
 -- @as reducecall
 -- @also Tensor:renorm()
 -- @param x tensor: of any size
 -- @param p number: the exponent
--- @param dim number: the dimension whose slices are shortened
+-- @param dim number: the dimension of the slices
 -- @param maxnorm number: the largest norm
 -- @return a new tensor of x's sizes
 -- @usage torch.renorm(torch.Tensor{{3, 4}, {0, 1}}, 2, 1, 1) --> [0.6 0.8 0 1]
 
---- Whether no element is 0.
+--- Returns true if all elements are nonzero.
 -- @function torch.all
 -- @as reducecall
 -- @also Tensor:all()
 -- @param x tensor: ByteTensor
--- @return boolean; along a dimension: ByteTensor whose size there is 1
+-- @return boolean; along a dimension, a ByteTensor in which it has size 1
 -- @usage torch.all(torch.ByteTensor{1, 1, 0}), torch.all(torch.ByteTensor{1, 1}) --> false, true
 
---- Whether an element is not 0.
+--- Returns true if any element is nonzero.
 -- @function torch.any
 -- @as reducecall
 -- @also Tensor:any()
 -- @param x tensor: ByteTensor
--- @return boolean; along a dimension: ByteTensor whose size there is 1
+-- @return boolean; along a dimension, a ByteTensor in which it has size 1
 -- @usage torch.any(torch.ByteTensor{1, 1, 0}), torch.any(torch.ByteTensor{0, 0}) --> true, false
 
---- Sums up to each element along a dimension.
+--- Returns the cumulative sums along a dimension.
 -- @function torch.cumsum
 -- @as reducecall
 -- @also Tensor:cumsum()
@@ -406,7 +408,7 @@ end
 -- @return a new tensor of x's sizes
 -- @usage torch.cumsum(torch.Tensor{1, 2, 3}) --> [1 3 6]
 
---- Products up to each element along a dimension.
+--- Returns the cumulative products along a dimension.
 -- @function torch.cumprod
 -- @as reducecall
 -- @also Tensor:cumprod()
@@ -415,17 +417,17 @@ end
 -- @return a new tensor of x's sizes
 -- @usage torch.cumprod(torch.Tensor{1, 2, 3}) --> [1 2 6]
 
---- The elements in order along a dimension, and their indices.
+--- Sorts the elements along a dimension; also returns their indices.
 -- @function torch.sort
 -- @as reducecall
 -- @also Tensor:sort()
 -- @param x tensor: of any size
 -- @param dim? number: the dimension (the last)
--- @param descending? boolean: true: the largest first
+-- @param descending? boolean: true: largest first
 -- @return tensor, LongTensor: of x's sizes
 -- @usage torch.sort(torch.Tensor{3, 1, 2}) --> [1 2 3], [2 3 1]
 
---- The k least elements along a dimension, or the largest, and their indices.
+--- Returns the k smallest, or largest, elements along a dimension, and their indices.
 -- @function torch.topk
 -- @as reducecall
 -- @also Tensor:topk()
@@ -433,43 +435,43 @@ end
 -- @param k? number: how many (1)
 -- @param dim? number: the dimension (the last)
 -- @param largest? boolean: true for the largest
--- @param sorted? boolean: true: in order
+-- @param sorted? boolean: true: in sorted order
 -- @return tensor, LongTensor: of x's sizes, but k along the dimension
 -- @usage torch.topk(torch.Tensor{3, 1, 2}, 2, 1, false, true) --> [1 2], [2 3]
 
---- The element that is number k of the order along a dimension, and its index.
+--- Returns the k-th smallest element along a dimension, and its index.
 -- @function torch.kthvalue
 -- @as reducecall
 -- @also Tensor:kthvalue()
 -- @param x tensor: of any size
--- @param k number: the place in the order, from 1 on
+-- @param k number: the position in sorted order, counted from 1
 -- @param dim? number: the dimension (the last)
 -- @return tensor, LongTensor: of x's sizes, but 1 along the dimension
 -- @usage torch.kthvalue(torch.Tensor{30, 10, 20}, 2) --> [20], [3]
 
---- How many elements fall into each of equal parts between min and max.
+--- Counts the elements in each of `bins` bins of equal width between min and max.
 -- @function torch.histc
 -- @as reducecall
 -- @also Tensor:histc()
 -- @param x tensor: of any size
 -- @param bins? number: how many (100)
--- @param min? number: the lower end (the least element)
--- @param max? number: the upper end (the largest element)
--- @return a new vector with as many elements as there are parts
+-- @param min? number: the lower bound (the smallest element)
+-- @param max? number: the upper bound (the largest element)
+-- @return a new vector with one count per bin
 -- @usage torch.histc(torch.Tensor{1, 2, 2, 4}, 3, 1, 4) --> [1 2 1]
 
---- torch.histc of each row of a matrix.
+--- Computes torch.histc of each row of a matrix.
 -- @function torch.bhistc
 -- @as reducecall
 -- @also Tensor:bhistc()
 -- @param x tensor: a matrix
 -- @param bins? number: how many (100)
--- @param min? number: the lower end (the least element)
--- @param max? number: the upper end (the largest element)
--- @return a new matrix: rows of x, parts
+-- @param min? number: the lower bound (the smallest element)
+-- @param max? number: the upper bound (the largest element)
+-- @return a new matrix with a row of counts for each row of x
 -- @usage torch.bhistc(torch.Tensor{{1, 2}, {2, 2}}, 2, 1, 2) --> [1 1 0 2]
 
---- Whether two tensors have the same sizes and elements.
+--- Returns true if two tensors have the same sizes and elements.
 -- @function torch.equal
 -- @as reducecall
 -- @also Tensor:equal()

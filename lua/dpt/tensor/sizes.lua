@@ -1,7 +1,8 @@
---- dpt.tensor.sizes: size arguments, "2, 3" or torch.LongStorage{2, 3}, read into one C array.
+--- dpt.tensor.sizes: parses size arguments, "2, 3" or torch.LongStorage{2, 3}, into one C array.
 --
--- Invariant: the arrays are scratch: they hold until the next call of a function here, so they are
--- handed to C at once. Reading plain numbers is straight code that the compiler can trace.
+-- Invariant: the arrays are scratch memory, valid until the next call of a function here, so they
+-- are passed to C at once. Plain numbers are parsed by straight-line code that the compiler can
+-- trace.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
@@ -56,7 +57,7 @@ function sizes.read(fn, a, b, c, d, e, f, ...)
       return n == 1 and size[0] == 0 and 0 or n
    end
    put(fn, 0, a)
-   if b == nil then return size[0] == 0 and 0 or 1 end -- a vector of nothing has no dimension
+   if b == nil then return size[0] == 0 and 0 or 1 end -- an empty vector has no dimension
    put(fn, 1, b)
    if c == nil then return 2 end
    put(fn, 2, c)
@@ -72,7 +73,7 @@ function sizes.read(fn, a, b, c, d, e, f, ...)
    return 6 + more
 end
 
---- Reads a LongStorage of steps into sizes.step.
+--- Reads a LongStorage of strides into sizes.step.
 function sizes.readSteps(fn, s, count)
    if not isLongs(s) then wrong(fn, s) end
    if readStorage(fn, step, s) ~= count then
@@ -81,8 +82,9 @@ function sizes.readSteps(fn, s, count)
    end
 end
 
---- Reads what follows (storage, offset): nothing, LongStorage sizes [, LongStorage strides], or
--- size1, stride1, size2, stride2, ... Returns the count, and whether sizes.step was set.
+--- Parses the arguments after (storage, offset): nothing, LongStorage sizes [, LongStorage
+-- strides], or size1, stride1, size2, stride2, ... Returns the count, and true if sizes.step was
+-- set.
 function sizes.readPairs(fn, a, b, ...)
    if a == nil then return 0, false end
    if isLongs(a) then

@@ -1,7 +1,7 @@
---- dpt.tensor.storage: torch.FloatStorage and the others: births, elements, contents.
+--- dpt.tensor.storage: torch.FloatStorage and the others: creation, elements, contents.
 --
--- Invariant: two Lua objects over one dpt_storage are equal; indices count from 1.
--- Everything that touches elements goes by a 1-D tensor over the storage, so that devices work too.
+-- Invariant: two Lua objects over one dpt_storage are equal; indices are 1-based.
+-- All access to elements goes through a 1-D tensor over the storage, so that devices work, too.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -26,7 +26,7 @@ local function check(fn, s)
    end
 end
 
---- A 1-D tensor over all of a storage.
+--- Returns a 1-D tensor over the whole storage.
 local function whole(s)
    local t = core.tensor(s.kind_)
    count[0] = length(s)
@@ -35,13 +35,13 @@ local function whole(s)
    return t
 end
 
---- A host storage's elements, as a pointer of their C type.
+--- Returns a pointer of the element's C type to a host storage's elements.
 local function pointer(s)
    return ffi.cast(core.pointers[s.kind_ % ON_DEVICE], C.dpt_storage_data(s.ptr_))
 end
 
 --- Copies a table of numbers (or numeric strings, or 64-bit C integers) into a storage's elements,
--- from the first: by way of doubles, or of Long integers, which doubles do not hold.
+-- from the first on: through doubles, or through Long integers, which doubles cannot represent.
 local function fillFromTable(s, values, n)
    local by = s.kind_ % ON_DEVICE == core.LONG and core.LONG or core.DOUBLE
    local source = s.kind_ == by and s or core.freshStorage(by, n)
@@ -60,7 +60,7 @@ local function fillFromTable(s, values, n)
 end
 core.fillFromTable = fillFromTable
 
--- Over a file, or over shared memory of that name. A size of 0 is the file's, as in Torch7.
+-- Maps a file, or shared memory of that name. A size of 0 is the file's size, as in Torch7.
 local function mapped(kind, path, shared, size, memory)
    size = size and checkInteger(core.storageNames[kind], 'size', size) or 0
    slot[0] = nil
@@ -69,7 +69,7 @@ local function mapped(kind, path, shared, size, memory)
    return core.storage(kind, slot[0])
 end
 
--- Over n elements at an address: a C pointer, or a number.
+-- Wraps n elements at an address: a C pointer, or a number.
 local function over(kind, n, address)
    if type(address) == 'number' then address = ffi.cast('intptr_t', address) end
    if type(address) ~= 'cdata' then
@@ -80,11 +80,11 @@ local function over(kind, n, address)
    return core.storage(kind, slot[0])
 end
 
---- torch.XStorage(), (n), (table), (storage [, offset [, size]]): the last one is a view.
--- (path [, shared [, size [, memory]]]): a file's elements, as many as it has if size is missing;
--- shared: what is written goes to the file, which is made or grown; memory: path is the name of
--- shared memory, which is removed with the last reference. (n, pointer): over memory that is not
--- dpt's, which must live longer. Those two are of host memory and cannot be resized.
+--- torch.XStorage(), (n), (table), (storage [, offset [, size]]): the last form is a view.
+-- (path [, shared [, size [, memory]]]): maps a file's elements, all of them if size is omitted;
+-- shared: writes go to the file, which is created or extended; memory: path is the name of
+-- shared memory, which is removed with the last reference. (n, pointer): wraps memory that dpt does
+-- not own, which must outlive the storage. The last two are host memory and cannot be resized.
 function core.newStorage(kind, a, offset, size, memory)
    local name = core.storageNames[kind]
    if a == nil then return core.freshStorage(kind, 0) end
@@ -125,7 +125,7 @@ end
 
 local function get(s, i)
    local offset = zeroBased(s, i)
-   if s.kind_ <= core.LONG then -- a NaN of foreign bits is no number for Lua
+   if s.kind_ <= core.LONG then -- some NaN bit patterns are not numbers for Lua
       local v = tonumber(pointer(s)[offset])
       core.hold(s)
       return v
@@ -143,7 +143,7 @@ end
 
 local noElement = {string = true, ['nil'] = true, boolean = true, ['function'] = true}
 
---- An element and true; false: the key is a method's name, or no index.
+--- Returns an element and true; false if the key is a method's name or not an index.
 local function element(s, key)
    local number = type(key) == 'number' and key or type(key) == 'string' and tonumber(key)
    if number then return get(s, number), true end
@@ -152,7 +152,7 @@ local function element(s, key)
       torch.type(key))
 end
 
-local asked = false -- whether a script has put its own __index or __newindex into a class
+local asked = false -- true once a script has set its own __index or __newindex in a class
 
 local function index(s, key)
    if asked then return core.storageMethods[s.kind_].__index(s, key) end
@@ -175,7 +175,7 @@ metatype(storageType, core.storageMethods,
    {__index__ = element, __newindex__ = put, __len__ = length, __tostring__ = written},
    function() asked = true end)
 
---- How many elements it has; `#` says the same.
+--- Returns the number of elements, as `#` does.
 -- @function Storage:size
 -- @as storage
 -- @return a number
@@ -186,7 +186,7 @@ storageMethod('size', function(s)
 end)
 for kind, methods in pairs(core.storageMethods) do
 
-   --- The bytes of an element; the object is not needed: torch.FloatStorage.elementSize().
+   --- Returns the bytes per element. Needs no storage: torch.FloatStorage.elementSize().
    -- @function Storage:elementSize
    -- @as storage
    -- @return a number
@@ -194,12 +194,12 @@ for kind, methods in pairs(core.storageMethods) do
    function methods.elementSize() return core.elementSizes[kind] end
 end
 
---- Changes the size; elements that stay keep their values.
+--- Resizes the storage; elements that remain keep their values.
 -- @function Storage:resize
 -- @as storage
--- @param size number: how many elements it has then
+-- @param size number: the new number of elements
 -- @return the storage
--- @raise if it stands for a file, shared memory or a foreign pointer
+-- @raise if it maps a file, shared memory or a foreign pointer
 -- @usage torch.IntStorage{1, 2, 3}:resize(2) --> 1x2
 storageMethod('resize', function(s, n)
    check('resize', s)
@@ -210,7 +210,7 @@ end)
 --- Sets all elements of the storage to a number.
 -- @function Storage:fill
 -- @as storage
--- @param value number: what they become
+-- @param value number: the new value
 -- @return the storage
 -- @usage torch.IntStorage(3):fill(7) --> 7x7x7
 storageMethod('fill', function(s, v)
@@ -230,10 +230,10 @@ storageMethod('zero', function(s)
    return s
 end)
 
---- Copies from a storage of any type with as many elements.
+--- Copies a storage of any type with the same number of elements.
 -- @function Storage:copy
 -- @as storage
--- @param from storage: of any type and side, with as many elements
+-- @param from storage: of any type, on any device, with as many elements
 -- @return the storage
 -- @usage torch.IntStorage(2):copy(torch.DoubleStorage{1.5, 2}) --> 1x2
 storageMethod('copy', function(s, from)
@@ -247,12 +247,12 @@ storageMethod('copy', function(s, from)
    return s
 end)
 
---- Byte and Char storages: the bytes as a string; with an argument: become that string's bytes.
+--- Returns the bytes of a Byte or Char storage as a string; with an argument, stores its bytes.
 -- @function Storage:string
 -- @as storage
--- @param text? string: whose bytes the storage takes
--- @return the bytes as a string, or the storage if there is a text
--- @raise if it is no ByteStorage or CharStorage
+-- @param text? string: bytes to store
+-- @return the bytes as a string; with text, the storage
+-- @raise if it is not a ByteStorage or CharStorage
 -- @usage torch.CharStorage():string('abc'):string() --> abc
 storageMethod('string', function(s, text)
    check('string', s)
@@ -276,7 +276,7 @@ storageMethod('string', function(s, text)
    return s
 end)
 
---- Its elements as a list of numbers.
+--- Returns the elements as a list of numbers.
 -- @function Storage:totable
 -- @as storage
 -- @return a table
@@ -291,27 +291,27 @@ storageMethod('totable', function(s)
    return result
 end)
 
---- A pointer to the elements in host memory; on devices the address, not to be followed.
+--- Returns a pointer to the elements; a device's pointer must not be dereferenced.
 -- @function Storage:data
 -- @as storage
--- @return C data: a pointer of the element's C type, good as long as the storage is
+-- @return cdata: a pointer of the element's C type, valid as long as the storage
 -- @usage torch.IntStorage{4, 5}:data()[1] --> 5
 storageMethod('data', function(s)
    check('data', s)
    return pointer(s)
 end)
 
---- The C object behind the storage, for calls of the C interface.
+--- Returns the C object of the storage, for calls of the C interface.
 -- @function Storage:cdata
 -- @as storage
--- @return C data: a pointer to a dpt_storage
+-- @return cdata: a pointer to a dpt_storage
 -- @usage type(torch.IntStorage(1):cdata()) --> cdata
 storageMethod('cdata', function(s)
    check('cdata', s)
    return s.ptr_
 end)
 
---- Counting is dpt's own affair: these keep scripts that count by hand running.
+--- Does nothing, as dpt counts references itself; for scripts that count them by hand.
 -- @function Storage:retain
 -- @as storage
 -- @also Storage:free()
@@ -319,17 +319,17 @@ end)
 -- @usage torch.IntStorage{3}:retain():free() --> 3
 storageMethod('retain free', function(s) return s end)
 
---- The device on which it lies.
+--- Returns the device of the storage.
 -- @function Storage:getDevice
 -- @as storage
--- @return a number from 1; 0: in host memory
+-- @return a number from 1; 0 for host memory
 -- @usage torch.CudaStorage(1):getDevice(), torch.FloatStorage(1):getDevice() --> 1, 0
 storageMethod('getDevice', function(s)
    check('getDevice', s)
    return C.dpt_storage_device(s.ptr_)
 end)
 
---- The type's name; with a name: itself if it is of that type, else a copy of that type.
+--- Returns the type's name; with a name, converts to that type, or returns itself if it has it.
 -- @function Storage:type
 -- @as storage
 -- @param name? string: a storage type, as 'torch.IntStorage'
@@ -347,7 +347,7 @@ local function convert(s, name)
 end
 storageMethod('type', convert)
 
---- A copy of the elements as the type that the method is named after; itself if it is of that type.
+--- Converts to the type that the method is named after; returns itself if it has that type.
 -- @function Storage:float
 -- @as storage
 -- @also Storage:byte()
@@ -381,25 +381,25 @@ end)
 
 core.storageLength, core.storageTensor, core.storagePointer = length, whole, pointer
 
---- What methods of storages have in common, for the reference.
+--- Tags that reference entries of storage methods share.
 -- @pattern storage
 -- @within storages
 -- @follows Torch7's torch
--- @raise if an argument is of another kind, or a size or an index is out of range, at the script's
---    line
+-- @raise at the script's line if an argument has the wrong type, or a size or an index is out of
+--    range
 
---- Another storage of this type; it takes what the constructor takes.
+--- Returns a new storage of this type; accepts the arguments of the constructor.
 -- @function Storage:new
 -- @as storage
--- @param size? number: how many elements; or a table of numbers, a storage to look into, a file's
---    path
+-- @param size? number: how many elements; or a table of numbers, a storage to view, the path of a
+--    file
 -- @return the new storage
 -- @usage torch.FloatStorage().new(3):fill(2) --> 2x2x2
 
---- Writes its size and its elements into an open file, as writeObject does.
+--- Writes the size and the elements to an open file, as writeObject does.
 -- @function Storage:write
 -- @as storage
--- @param file torch.File: open to write
+-- @param file torch.File: open for writing
 -- @return nothing
 -- @usage local f = torch.MemoryFile()
 --    torch.IntStorage{7, 8}:write(f)
@@ -408,10 +408,10 @@ core.storageLength, core.storageTensor, core.storagePointer = length, whole, poi
 --    s:read(f)
 --    return s --> 7x8
 
---- Becomes what write has put into a file.
+--- Reads into this storage the one that write wrote to a file.
 -- @function Storage:read
 -- @as storage
--- @param file torch.File: open to read
+-- @param file torch.File: open for reading
 -- @return nothing
 -- @usage local f = torch.MemoryFile()
 --    torch.FloatStorage{0.5}:write(f)

@@ -1,10 +1,10 @@
---- dpt.tensor.system: how many threads an operation on host tensors uses.
+--- dpt.tensor.system: the number of threads that operations on host tensors use.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local C, lib, torch = dptffi.C, dptffi.lib, class.torch
 
---- From the next call on, of this OS thread.
+--- Sets the number of threads of later calls from this OS thread.
 function torch.setnumthreads(n)
    lib.threads_set(core.checkInteger('setnumthreads', 'n', n))
 end

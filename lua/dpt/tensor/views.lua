@@ -1,7 +1,7 @@
---- dpt.tensor.views: other views of the same memory, and the copies that go with them.
+--- dpt.tensor.views: views of the same memory, and the related copies.
 --
--- Invariant: dimensions and indices count from 1 here and from 0 in C; the functions that take a
--- result first (torch.view(r, x, ...), r:view(x, ...)) make it a view and return it.
+-- Invariant: dimensions and indices are 1-based here and 0-based in C; functions that accept a
+-- leading result (torch.view(r, x, ...), r:view(x, ...)) make it a view and return it.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -24,10 +24,10 @@ end)
 
 local value = ffi.new 'double[1]'
 
---- A slice; of a vector a number.
+--- Returns a slice; a number for a vector.
 both('select', function(t, dim, i)
    check('select', 'self', t)
-   -- of a vector there is one dimension to choose: Torch7 does not look at dim
+   -- a vector has only one dimension to select: Torch7 ignores dim
    dim = t.ndim_ == 1 and 0 or dimension('select', t, dim)
    i = checkInteger('select', 'index', i)
    local n = tonumber(t.size_[dim])
@@ -45,7 +45,7 @@ both('select', function(t, dim, i)
    return out
 end)
 
---- sub(first1, last1 [, first2, last2 ...]): one narrow a dimension; negative: from the end.
+--- sub(first1, last1 [, first2, last2 ...]): narrows each dimension; negative: from the end.
 both('sub', function(t, ...)
    check('sub', 'self', t)
    local bounds = {...}
@@ -102,7 +102,7 @@ both('unfold', function(t, dim, n, step)
    return out
 end)
 
---- Splits off a leading result: (r, x, ...) or (x, ...); x is then a tensor, r new or given.
+--- Splits off a leading result: (r, x, ...) or (x, ...); returns r, given or new, and the tensor x.
 local function result(fn, t, a, ...)
    check(fn, 'self', t)
    if istype(tensorType, a) then
@@ -144,7 +144,7 @@ both('viewAs', function(t, a, b)
    return out
 end)
 
---- A copy with other sizes.
+--- Copies the elements to other sizes.
 local function reshape(out, t, ...)
    lib.resize(out, sizes.read('reshape', ...), size)
    if C.dpt_count(out) ~= C.dpt_count(t) then
@@ -156,8 +156,8 @@ local function reshape(out, t, ...)
 end
 both('reshape', function(...) return reshape(result('reshape', ...)) end)
 
---- Without dimensions of size 1, or without dimension dim if its size is 1; if nothing but one
--- element is left, a number.
+--- Removes the dimensions of size 1, or only dimension dim if its size is 1; returns a number if
+-- only one element is left.
 both('squeeze', function(t, a, b)
    check('squeeze', 'self', t)
    local out, from, dim = tensor(t.kind_), t, a
@@ -187,7 +187,7 @@ both('unsqueeze', function(t, a, b)
    return out
 end)
 
---- Itself if it is contiguous, else a contiguous copy.
+--- Returns the tensor itself if it is contiguous, else a contiguous copy.
 both('contiguous', function(t)
    check('contiguous', 'self', t)
    if C.dpt_is_contiguous(t) ~= 0 then return t end
@@ -196,7 +196,7 @@ both('contiguous', function(t)
    return out
 end)
 
---- A contiguous copy in fresh memory: a device tensor's is on the current device.
+--- Returns a contiguous copy in new memory; a device tensor's is on the current device.
 both('clone', function(t)
    check('clone', 'self', t)
    local out = fresh(t.kind_)
@@ -209,7 +209,7 @@ both('clone', function(t)
    return out
 end)
 
---- A list of narrows of at most n along dim; given a table first, it is emptied and filled.
+--- Returns a list of narrows of size n or less along dim; a leading table is emptied and filled.
 both('split', function(...)
    local list, t, n, dim = ...
    if type(list) ~= 'table' then list, t, n, dim = {}, ... end
@@ -227,7 +227,7 @@ both('split', function(...)
    return list
 end)
 
---- A list of at most n parts of equal size, the last one perhaps smaller.
+--- Returns a list of at most n parts of equal size; the last one may be smaller.
 both('chunk', function(...)
    local list, t, n, dim = ...
    if type(list) ~= 'table' then list, t, n, dim = {}, ... end
@@ -239,7 +239,7 @@ both('chunk', function(...)
    return torch.split(list, t, math.ceil(all / n), dim)
 end)
 
---- Copies side by side: as many sizes as dimensions or more.
+--- Tiles a tensor: at least as many sizes as dimensions.
 local function repeatTensor(out, t, ...)
    local n = sizes.read('repeatTensor', ...)
    local extra = n - t.ndim_
@@ -253,11 +253,11 @@ local function repeatTensor(out, t, ...)
       base[d] = d > extra and tonumber(t.size_[d - 1 - extra]) or 1
    end
    for d = 1, n do size[d - 1] = times[d] * base[d] end
-   if t.storage_ == out.storage_ then t = t:clone() end -- which the resize would move
+   if t.storage_ == out.storage_ then t = t:clone() end -- as the resize would move it
    lib.resize(out, n, size)
    if C.dpt_count(out) == 0 then return out end
-   -- the first copy; then, from the last dimension, what is there already is copied along it: one,
-   -- then two, four ...
+   -- Writes the first copy; then, from the last dimension on, copies the filled part along the
+   -- dimension: one copy, then two, four ...
    local block, target = tensor(t.kind_), tensor(t.kind_)
    lib.tensor_set(block, out)
    for d = 1, n do lib.narrow(block, block, d - 1, 0, base[d]) end
@@ -278,44 +278,44 @@ local function repeatTensor(out, t, ...)
 end
 both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ...)) end)
 
---- Entries of the reference.
+--- Tags that reference entries of this kind share.
 -- @pattern viewof
 -- @within tensors
 -- @param x tensor: of any size and type, on host or device
--- @raise if an argument is of another kind, if sizes do not fit, or if operands are on different
---    sides or devices, at the script's line
+-- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+--    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- A part along a dimension, in the same memory.
+--- Returns a range of a dimension as a view.
 -- @function torch.narrow
 -- @as viewof
 -- @also Tensor:narrow()
--- @param dim number: the dimension, from 1 on
--- @param first number: the first one, from 1 on
--- @param count number: how many
--- @return a tensor of as many dimensions
+-- @param dim number: the dimension, counted from 1
+-- @param first number: the first index, counted from 1
+-- @param count number: how many indices
+-- @return a tensor with the same number of dimensions
 -- @usage torch.range(1, 5):narrow(1, 2, 3) --> [2 3 4]
 
---- One slice, without that dimension, in the same memory.
+--- Returns one slice, without that dimension, as a view.
 -- @function torch.select
 -- @as viewof
 -- @also Tensor:select()
--- @param dim number: the dimension, from 1 on
--- @param index number: from 1 on
--- @return a tensor of a dimension less; of a vector: its element
+-- @param dim number: the dimension, counted from 1
+-- @param index number: counted from 1
+-- @return a tensor with one dimension less; for a vector, an element
 -- @usage torch.Tensor{{1, 2}, {3, 4}}:select(1, 2) --> [3 4]
 
---- A part along the first dimensions, in the same memory.
+--- Returns ranges of the first dimensions as a view.
 -- @function torch.sub
 -- @as viewof
 -- @also Tensor:sub()
--- @param first number: the first one, from 1 on
--- @param last number: and so on for each dimension
+-- @param first number: the first index, counted from 1, or from the end if negative
+-- @param last number: the last index; then a pair for each further dimension
 -- @param negative: from the end
--- @return a tensor of as many dimensions
+-- @return a tensor with the same number of dimensions
 -- @usage torch.range(1, 5):sub(2, -2) --> [2 3 4]
 
---- The same memory under other sizes.
+--- Returns a view of the same memory with other sizes.
 -- @function torch.view
 -- @as viewof
 -- @also Tensor:view()
@@ -324,15 +324,15 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @return a tensor of these sizes
 -- @usage torch.range(1, 6):view(2, -1):size() --> 2x3
 
---- The same memory under another tensor's sizes.
+--- Returns a view of the same memory with another tensor's sizes.
 -- @function torch.viewAs
 -- @as viewof
 -- @also Tensor:viewAs()
--- @param y tensor: whose sizes it gets
--- @return a tensor of the other's sizes
+-- @param y tensor: gives the sizes
+-- @return a tensor of y's sizes
 -- @usage torch.range(1, 4):viewAs(torch.ones(2, 2)):size() --> 2x2
 
---- The elements under other sizes: a view, if there is one, else a copy.
+--- Copies the elements to a tensor of other sizes.
 -- @function torch.reshape
 -- @as viewof
 -- @also Tensor:reshape()
@@ -340,99 +340,99 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @return a tensor of these sizes
 -- @usage torch.reshape(torch.ones(2, 3), 6):size() --> 6
 
---- A matrix with rows and columns exchanged, in the same memory.
+--- Returns the transpose of a matrix as a view.
 -- @function torch.t
 -- @as viewof
 -- @also Tensor:t()
 -- @return a matrix
 -- @usage torch.Tensor{{1, 2}, {3, 4}}:t() --> [1 3 2 4]
 
---- Two dimensions exchanged, in the same memory.
+--- Swaps two dimensions; returns a view.
 -- @function torch.transpose
 -- @as viewof
 -- @also Tensor:transpose()
--- @param dim1 number: a dimension, from 1 on
--- @param dim2 number: the other one
--- @return a tensor of as many dimensions
+-- @param dim1 number: a dimension, counted from 1
+-- @param dim2 number: the other dimension
+-- @return a tensor with the same number of dimensions
 -- @usage torch.ones(2, 3, 4):transpose(1, 3):size() --> 4x3x2
 
---- The dimensions in another order, in the same memory.
+--- Permutes the dimensions; returns a view.
 -- @function torch.permute
 -- @as viewof
 -- @also Tensor:permute()
 -- @param dims number: all dimensions in their new order
--- @return a tensor of as many dimensions
+-- @return a tensor with the same number of dimensions
 -- @usage torch.ones(2, 3, 4):permute(2, 3, 1):size() --> 3x4x2
 
---- Without the dimensions of size 1, in the same memory.
+--- Removes the dimensions of size 1; returns a view.
 -- @function torch.squeeze
 -- @as viewof
 -- @also Tensor:squeeze()
--- @param dim? number: only this one
--- @return a tensor; of one element alone: a number
+-- @param dim? number: remove only this one
+-- @return a tensor; a number if there is only one element
 -- @usage torch.ones(2, 1, 3):squeeze():size() --> 2x3
 
---- With a dimension of size 1 more, in the same memory.
+--- Inserts a dimension of size 1; returns a view.
 -- @function torch.unsqueeze
 -- @as viewof
 -- @also Tensor:unsqueeze()
--- @param dim number: where it is
--- @return a tensor of a dimension more
+-- @param dim number: the position of the new dimension
+-- @return a tensor with one more dimension
 -- @usage torch.ones(2, 3):unsqueeze(2):size() --> 2x1x3
 
---- All windows along a dimension, behind all dimensions, in the same memory.
+--- Returns all windows along a dimension, in a new last dimension, as a view.
 -- @function torch.unfold
 -- @as viewof
 -- @also Tensor:unfold()
--- @param dim number: the dimension, from 1 on
--- @param size number: of a window
--- @param step number: from one to the next
--- @return a tensor of a dimension more, which is as large as a window
+-- @param dim number: the dimension, counted from 1
+-- @param size number: the size of a window
+-- @param step number: the distance between windows
+-- @return a tensor with one more dimension, of the size of a window
 -- @usage torch.range(1, 4):unfold(1, 2, 1) --> [1 2 2 3 3 4]
 
---- Dimensions of size 1 repeated without a copy.
+--- Expands dimensions of size 1 without copying.
 -- @function torch.expand
 -- @as viewof
 -- @also Tensor:expand()
 -- @param sizes number: or a LongStorage
--- @return a tensor of these sizes with strides of 0
+-- @return a tensor of these sizes, with stride 0 in expanded dimensions
 -- @usage torch.Tensor{{1}, {2}}:expand(2, 2) --> [1 1 2 2]
 
---- Dimensions of size 1 repeated to another tensor's sizes, without a copy.
+--- Expands dimensions of size 1 to another tensor's sizes without copying.
 -- @function torch.expandAs
 -- @as viewof
 -- @also Tensor:expandAs()
--- @param y tensor: whose sizes it gets
--- @return a tensor of the other's sizes with strides of 0
+-- @param y tensor: gives the sizes
+-- @return a tensor of y's sizes, with stride 0 in expanded dimensions
 -- @usage torch.Tensor{{1, 2}}:expandAs(torch.ones(2, 2)) --> [1 2 1 2]
 
---- Copies of a tensor beside each other.
+--- Tiles a tensor: repeats it along each dimension.
 -- @function torch.repeatTensor
 -- @as viewof
 -- @also Tensor:repeatTensor()
--- @param counts number: or a LongStorage: how often along each dimension
--- @return a new tensor: of x's sizes times the repetitions
+-- @param counts number: or a LongStorage: repetitions along each dimension
+-- @return a new tensor of x's sizes times the repetitions
 -- @usage torch.repeatTensor(torch.Tensor{1, 2}, 2) --> [1 2 1 2]
 
---- A table of parts of one size along a dimension, the last one smaller.
+--- Splits a tensor along a dimension into views of one size; the last one may be smaller.
 -- @function torch.split
 -- @as viewof
 -- @also Tensor:split()
--- @param size number: of a part
+-- @param size number: size of a part
 -- @param dim? number: 1
 -- @return table of tensors in x's memory
 -- @usage #torch.split(torch.range(1, 5), 2) --> 3
 
---- A table of n parts along a dimension.
+--- Splits a tensor along a dimension into at most n views.
 -- @function torch.chunk
 -- @as viewof
 -- @also Tensor:chunk()
--- @param n number: how many
+-- @param n number: number of parts
 -- @param dim? number: 1
 -- @return table of tensors in x's memory, n at most
 -- @usage #torch.chunk(torch.range(1, 6), 3) --> 3
 
---- The tensor itself if its elements stand without gaps, else a copy.
+--- Returns the tensor itself if it is contiguous, else a contiguous copy.
 -- @function torch.contiguous
 -- @as viewof
 -- @also Tensor:contiguous()
@@ -440,17 +440,17 @@ both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ..
 -- @usage local x = torch.ones(2, 3):t()
 --    return x:stride(), x:contiguous():stride() --> 1x3, 2x1
 
---- A copy with memory of its own.
+--- Returns a copy in new memory.
 -- @function torch.clone
 -- @as viewof
 -- @also Tensor:clone()
 -- @return a tensor of x's type and sizes
 -- @usage torch.Tensor{4, 5}:clone() --> [4 5]
 
---- Tensors joined along a dimension.
+--- Concatenates tensors along a dimension.
 -- @function torch.cat
 -- @as maketensor
 -- @also Tensor:cat()
--- @param tensors table: of tensors, or two tensors
+-- @param tensors table: of tensors; or two tensors
 -- @param dim? number: the last
 -- @usage torch.cat(torch.Tensor{1}, torch.Tensor{2, 3}) --> [1 2 3]

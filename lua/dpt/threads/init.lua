@@ -331,14 +331,14 @@ end
 -- @raise if an argument is of another kind, or the pool was terminated; errors of jobs come at the
 --    next synchronize, addjob or terminate
 
---- The bytes of a value.
+--- Returns the bytes of a value.
 -- @function threads.serialize.save
 -- @as threads
 -- @param value any: numbers, strings, tables, tensors, objects, functions
 -- @return a CharStorage
 -- @usage torch.type(require('threads').serialize.save{1}) --> torch.CharStorage
 
---- The value in such bytes. Functions in it are loaded: never for bytes from elsewhere.
+--- Returns the value in such bytes. Functions in it are loaded: never for bytes from elsewhere.
 -- @function threads.serialize.load
 -- @as threads
 -- @param storage CharStorage: what save returned

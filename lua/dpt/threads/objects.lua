@@ -64,7 +64,7 @@ ffi.metatype(objects.type, {
 for kind in pairs(kinds) do
    local own = methods[kind]
 
-   --- The number by which another thread finds it.
+   --- Returns the number by which another thread finds it.
    -- @function threads.Mutex:id
    -- @as shared
    -- @also threads.Condition:id()
@@ -187,7 +187,7 @@ function counter.dec(object)
    return tonumber(C.dpt_counter_add(pointer('dec', object, C.DPT_COUNTER), -1))
 end
 
---- The number that it has now.
+--- Returns the number that it has now.
 -- @function threads.AtomicCounter:get
 -- @as shared
 -- @return a number

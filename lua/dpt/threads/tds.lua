@@ -142,7 +142,7 @@ function vec.resize(object, n)
    lib.vec_resize(object.shared_, n == 0 and 0 or index('tds.Vec: resize', n) + 1)
 end
 
---- The elements as one string.
+--- Returns the elements as one string.
 -- @function tds.Vec:concat
 -- @as tds
 -- @param separator? string: stands between them ('')
@@ -195,7 +195,7 @@ end
 -- @usage require('tds').AtomicCounter():inc() --> 0
 function tally.inc(object) return tonumber(C.dpt_counter_add(object.shared_, 1)) - 1 end
 
---- The number it has now.
+--- Returns the number it has now.
 -- @function tds.AtomicCounter:get
 -- @as tds
 -- @return a whole number

@@ -75,7 +75,7 @@ function CmdLine:option(key, default, help, kind)
    table.insert(self.helplines, option)
 end
 
---- The options' defaults by name.
+--- Returns the options' defaults by name.
 -- @function torch.CmdLine:default
 -- @as cmdline
 -- @return a table: name without dashes -> value

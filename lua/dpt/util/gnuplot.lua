@@ -74,7 +74,7 @@ end
 
 local function set(name, text) own().settings[name] = text end
 
---- The text above the plot.
+--- Returns the text above the plot.
 -- @function gnuplot.title
 -- @as gnuplot
 -- @param text string: any
@@ -82,7 +82,7 @@ local function set(name, text) own().settings[name] = text end
 -- @usage require('gnuplot').title 'The loss'
 function gnuplot.title(text) set('title', 'set title ' .. quote(text)) end
 
---- The text beside the axis that the name says.
+--- Returns the text beside the axis that the name says.
 -- @function gnuplot.xlabel
 -- @as gnuplot
 -- @also gnuplot.ylabel()
@@ -121,7 +121,7 @@ end
 -- @usage require('gnuplot').movelegend('left', 'top')
 function gnuplot.movelegend(...) set('key', 'set key ' .. table.concat({...}, ' ')) end
 
---- The range of the axes.
+--- Returns the range of the axes.
 -- @function gnuplot.axis
 -- @as gnuplot
 -- @param range table: {from, to, from, to}, '' for one that gnuplot chooses; or a string: 'equal',
@@ -271,7 +271,7 @@ function gnuplot.closeall()
    for n = 1, #figures do gnuplot.close(n) end
 end
 
---- The program that draws.
+--- Returns the program that draws.
 -- @function gnuplot.setgnuplotexe
 -- @as gnuplot
 -- @param path string: of the program

@@ -148,7 +148,7 @@ end
 -- @return table
 -- @usage type(torch.TestSuite()) --> table
 
---- The same as torch.save in binary, under its older name.
+--- Returns the same as torch.save in binary, under its older name.
 -- @function torch.saveobj
 -- @as plaintorch
 -- @within files
@@ -161,7 +161,7 @@ end
 --    os.remove(p)
 --    return v --> 6
 
---- The same as torch.load in binary, under its older name.
+--- Returns the same as torch.load in binary, under its older name.
 -- @function torch.loadobj
 -- @as plaintorch
 -- @within files
@@ -181,7 +181,7 @@ end
 -- @return CharStorage
 -- @usage torch.type(torch.serializeToStorage(5)) --> torch.CharStorage
 
---- The value that torch.serializeToStorage wrote.
+--- Returns the value that torch.serializeToStorage wrote.
 -- @function torch.deserializeFromStorage
 -- @as plaintorch
 -- @within files
@@ -257,7 +257,7 @@ end
 -- @return nothing
 -- @usage type(torch.updatethreadlocals) --> function
 
---- The memory behind tensors, a row of numbers of one type.
+--- Returns the memory behind tensors, a row of numbers of one type.
 -- @function torch.Storage
 -- @as plaintorch
 -- @also torch.ByteStorage

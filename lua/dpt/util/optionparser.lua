@@ -169,7 +169,7 @@ function Parser:help()
    end
 end
 
---- The options' values as text, after parse.
+--- Returns the options' values as text, after parse.
 -- @function xlua.OptionParser:tostring
 -- @as optionparser
 -- @param asFileName? boolean: true: one word, name=value,name=value

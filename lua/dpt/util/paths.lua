@@ -56,7 +56,7 @@ function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
 -- @usage paths.dirp '/bin', paths.dirp '/bin/sh' --> true, false
 function paths.dirp(path) return C.dpt_path_kind(want('dirp', path)) == 2 end
 
---- The path of the current folder.
+--- Returns the path of the current folder.
 -- @function paths.cwd
 -- @as paths
 -- @return a string
@@ -92,7 +92,7 @@ function paths.concat(...)
    return '/' .. table.concat(parts, '/')
 end
 
---- The last part of a path.
+--- Returns the last part of a path.
 -- @function paths.basename
 -- @as paths
 -- @param path string: of a file or a folder
@@ -106,7 +106,7 @@ function paths.basename(path, suffix)
    return name
 end
 
---- The path without its last part.
+--- Returns the path without its last part.
 -- @function paths.dirname
 -- @as paths
 -- @param path string: of a file or a folder
@@ -254,7 +254,7 @@ end
 -- @usage local p = paths.tmpname() return paths.filep(p), os.remove(p) --> true, true
 function paths.tmpname() return os.tmpname() end
 
---- The path of the file that calls this, or of another file beside it.
+--- Returns the path of the file that calls this, or of another file beside it.
 -- @function paths.thisfile
 -- @as paths
 -- @param name? string: the other file's name
@@ -310,7 +310,7 @@ function paths.findprogram(...)
    return nil
 end
 
---- The folder of the program that runs.
+--- Returns the folder of the program that runs.
 -- @function paths.execdir
 -- @as paths
 -- @return a string

@@ -45,7 +45,7 @@ function Profiler:start(name, fps)
    end
 end
 
---- The colour of a watch's line in displayAll.
+--- Returns the colour of a watch's line in displayAll.
 -- @function xlua.Profiler:setColor
 -- @as xluaprofiler
 -- @param name string: of the watch
@@ -142,7 +142,7 @@ local function line(e)
    return e.fps and ('%s = %f fps'):format(text, 1 / (e.reald or -1)) or text
 end
 
---- The last times of all watches.
+--- Returns the last times of all watches.
 -- @function xlua.Profiler:formatAll
 -- @as xluaprofiler
 -- @return a string

@@ -4,7 +4,7 @@ local paths = require 'dpt.util.paths'
 local want = require 'dpt.class.want'
 local C = dptffi.C
 
---- The path without its last part, as paths.dirname.
+--- Returns the path without its last part, as paths.dirname.
 -- @function sys.dirname
 -- @as sys
 -- @param path string: of a file or a folder
@@ -120,7 +120,7 @@ function sys.fpath()
    return paths.dirname(path), paths.basename(path)
 end
 
---- The parts of a text between the matches of a pattern.
+--- Returns the parts of a text between the matches of a pattern.
 -- @function sys.split
 -- @as sys
 -- @param text string: what is split

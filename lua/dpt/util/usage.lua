@@ -58,7 +58,7 @@ local function line(description)
    return pad('    ' .. left) .. '-- ' .. right
 end
 
---- The help of a function, for terminals.
+--- Returns the help of a function, for terminals.
 -- @function xlua.usage
 -- @as xlua
 -- @param name string: the function's

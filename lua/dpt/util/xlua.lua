@@ -221,7 +221,7 @@ local strings, tables = {}, {}
 -- @usage xlua.libraries.string.split('a,b', ',') --> {a b}
 xlua.libraries = {string = strings, table = tables}
 
---- The parts of a text between the matches of a pattern, as sys.split; a method of strings.
+--- Returns the parts of a text between the matches of a pattern, as sys.split; a method of strings.
 -- @function string.split
 -- @as xlua
 -- @param text string: what is split
@@ -230,7 +230,7 @@ xlua.libraries = {string = strings, table = tables}
 -- @usage ('a-b'):split '-' --> {a b}
 strings.split = sys.split
 
---- The value of an expression such as 'nn.Linear'.
+--- Returns the value of an expression such as 'nn.Linear'.
 -- @function string.tosymbol
 -- @as xlua
 -- @param text string: the expression
