@@ -1,7 +1,7 @@
---- dpt.util.assertions: what a torch.Tester can assert.
+--- dpt.util.assertions: the assertions of torch.Tester.
 --
--- Invariant: every assertion ends in Tester:_assert_sub and returns what that returns. A tolerance
--- and a message may come in either order; anything else behind them raises.
+-- Invariant: every assertion ends in Tester:_assert_sub and returns its result. A tolerance and a
+-- message may be passed in either order; any further argument raises.
 local dptffi = require 'dpt.ffi'
 local compare = require 'dpt.util.compare'
 local torch = require('dpt.class').torch
@@ -9,12 +9,12 @@ local type = dptffi.type
 
 local Tester = torch.getmetatable 'torch.Tester'
 
--- A failure's text: the message of the assertion, then what is wrong.
+-- Counts an assertion; a failure's text is the assertion's message, then the reason.
 local function count(self, ok, label, text)
    return self:_assert_sub(ok, (label and label ~= '' and label .. '\n' or '') .. text)
 end
 
---- The message of an assertion that takes nothing else.
+--- Returns the message of an assertion that accepts no other option.
 local function message(text, ...)
    if next{...} ~= nil then
       dptffi.fail('Tester: Unexpected arguments (%s) behind the message', torch.type((...)))
@@ -24,7 +24,7 @@ local function message(text, ...)
    return text
 end
 
---- Tolerance and message in either order.
+--- Parses a tolerance and a message in either order.
 local function options(default, ...)
    local tolerance, label
    for i = 1, select('#', ...) do
@@ -47,7 +47,7 @@ end
 --- Asserts that a condition holds.
 -- @function torch.Tester:assert
 -- @as assertion
--- @param condition boolean: what must be true
+-- @param condition boolean: must be true
 -- @usage local t = torch.Tester()
 --    return t:assert(1 < 2, 'an order'), t:assert(2 < 1, 'an order') --> true, false
 function Tester:assert(condition, ...)
@@ -59,7 +59,7 @@ function Tester:assert(condition, ...)
    return count(self, condition, label, 'BOOL failed: condition is ' .. tostring(condition))
 end
 
---- Asserts how two numbers or strings compare: eq ==, ne ~=, lt <, le <=, gt >, ge >=.
+--- Compares two numbers or strings: eq ==, ne ~=, lt <, le <=, gt >, ge >=.
 -- @function torch.Tester:asserteq
 -- @as assertion
 -- @also torch.Tester:assertne()
@@ -88,11 +88,11 @@ comparison('ge', 'GE', function(a, b) return a >= b end)
 comparison('eq', 'EQ', function(a, b) return a == b end)
 comparison('ne', 'NE', function(a, b) return a ~= b end)
 
---- Asserts that two numbers differ by no more than a tolerance.
+--- Asserts that two numbers differ by at most a tolerance.
 -- @function torch.Tester:assertalmosteq
 -- @as assertion
--- @param a number: the one
--- @param b number: the other
+-- @param a number: the first number
+-- @param b number: the second number
 -- @param tolerance? number: the largest difference (1e-16)
 -- @usage local t = torch.Tester()
 --    return t:assertalmosteq(1, 1.05, 0.1), t:assertalmosteq(1, 1.5, 0.1) --> true, false
@@ -106,8 +106,8 @@ end
 -- @function torch.Tester:eq
 -- @as assertion
 -- @also torch.Tester:assertGeneralEq()
--- @param a any: the one
--- @param b any: the other
+-- @param a any: the first value
+-- @param b any: the second value
 -- @param tolerance? number: the largest difference of two numbers (0)
 -- @usage local t = torch.Tester()
 --    return t:eq({1, torch.ones(2)}, {1, torch.ones(2)}), t:eq({1}, {2}) --> true, false
@@ -121,8 +121,8 @@ end
 -- @function torch.Tester:ne
 -- @as assertion
 -- @also torch.Tester:assertGeneralNe()
--- @param a any: the one
--- @param b any: the other
+-- @param a any: the first value
+-- @param b any: the second value
 -- @param tolerance? number: the largest difference that counts as equal (0)
 -- @usage local t = torch.Tester()
 --    return t:ne('a', 'b'), t:ne('a', 'a') --> true, false
@@ -141,11 +141,11 @@ local function want(name, is, what, a, b)
    end
 end
 
---- Asserts that two tensors have equal elements; with a warning if only their sizes differ.
+--- Asserts that two tensors have equal elements; only warns if just their sizes differ.
 -- @function torch.Tester:assertTensorEq
 -- @as assertion
--- @param a tensor: the one
--- @param b tensor: the other
+-- @param a tensor: the first tensor
+-- @param b tensor: the second tensor
 -- @param tolerance? number: the largest difference (0)
 -- @usage local t, x, y = torch.Tester(), torch.Tensor{1, 1}, torch.Tensor{1, 1.5}
 --    return t:assertTensorEq(x, y, 0.5), t:assertTensorEq(x, y, 0.25) --> true, false
@@ -162,8 +162,8 @@ end
 --- Asserts that the elements of two tensors are not all equal.
 -- @function torch.Tester:assertTensorNe
 -- @as assertion
--- @param a tensor: the one
--- @param b tensor: the other
+-- @param a tensor: the first tensor
+-- @param b tensor: the second tensor
 -- @param tolerance? number: the largest difference that counts as equal (0)
 -- @usage local t, x = torch.Tester(), torch.ones(2)
 --    return t:assertTensorNe(x, torch.zeros(2)), t:assertTensorNe(x, torch.ones(2)) --> true, false
@@ -181,8 +181,8 @@ local function isTable(v) return type(v) == 'table' end
 --- Asserts that two tables have equal fields.
 -- @function torch.Tester:assertTableEq
 -- @as assertion
--- @param a table: the one
--- @param b table: the other
+-- @param a table: the first table
+-- @param b table: the second table
 -- @param tolerance? number: the largest difference of two numbers (0)
 -- @usage local t = torch.Tester()
 --    return t:assertTableEq({a = {1}}, {a = {1}}), t:assertTableEq({a = {1}}, {a = {2}})
@@ -192,11 +192,11 @@ function Tester:assertTableEq(a, b, ...)
    return self:eq(a, b, ...)
 end
 
---- Asserts that a field of two tables differs.
+--- Asserts that at least one field of two tables differs.
 -- @function torch.Tester:assertTableNe
 -- @as assertion
--- @param a table: the one
--- @param b table: the other
+-- @param a table: the first table
+-- @param b table: the second table
 -- @param tolerance? number: the largest difference that counts as equal (0)
 -- @usage local t = torch.Tester()
 --    return t:assertTableNe({1}, {2}), t:assertTableNe({1}, {1}) --> true, false
@@ -205,11 +205,11 @@ function Tester:assertTableNe(a, b, ...)
    return self:ne(a, b, ...)
 end
 
---- Asserts that a function raises something that another function accepts.
+--- Asserts that a function raises an error that another function accepts.
 -- @function torch.Tester:assertErrorObj
 -- @as assertion
--- @param f function: is called
--- @param accept function: gets what was raised; returns whether that is right
+-- @param f function: called
+-- @param accept function: receives the error; returns true to accept it
 -- @usage local t = torch.Tester()
 --    local function fails() error{3} end
 --    return t:assertErrorObj(fails, function(e) return e[1] == 3 end),
@@ -221,21 +221,21 @@ function Tester:assertErrorObj(f, accept, ...)
       .. (ok and 'nothing was raised' or 'raised ' .. tostring(why)))
 end
 
---- Asserts that a function raises.
+--- Asserts that a function raises an error.
 -- @function torch.Tester:assertError
 -- @as assertion
--- @param f function: is called
+-- @param f function: called
 -- @usage local t = torch.Tester()
 --    return t:assertError(function() error 'no' end), t:assertError(function() end) --> true, false
 function Tester:assertError(f, ...)
    return self:assertErrorObj(f, function() return true end, ...)
 end
 
---- Asserts that a function raises that very text.
+--- Asserts that a function raises exactly this text.
 -- @function torch.Tester:assertErrorMsg
 -- @as assertion
--- @param f function: is called
--- @param text string: all that is raised
+-- @param f function: called
+-- @param text string: the whole error
 -- @usage local t = torch.Tester()
 --    local function fails() error('no', 0) end
 --    return t:assertErrorMsg(fails, 'no'), t:assertErrorMsg(fails, 'yes') --> true, false
@@ -243,11 +243,11 @@ function Tester:assertErrorMsg(f, text, ...)
    return self:assertErrorObj(f, function(why) return why == text end, ...)
 end
 
---- Asserts that a function raises a text that a pattern finds.
+--- Asserts that a function raises an error that matches a pattern.
 -- @function torch.Tester:assertErrorPattern
 -- @as assertion
--- @param f function: is called
--- @param pattern string: of Lua
+-- @param f function: called
+-- @param pattern string: a Lua pattern
 -- @usage local t = torch.Tester()
 --    local function fails() error 'no such file' end
 --    return t:assertErrorPattern(fails, 'such'), t:assertErrorPattern(fails, '^such')
@@ -256,10 +256,10 @@ function Tester:assertErrorPattern(f, pattern, ...)
    return self:assertErrorObj(f, function(why) return tostring(why):find(pattern) ~= nil end, ...)
 end
 
---- Asserts that a function does not raise.
+--- Asserts that a function does not raise an error.
 -- @function torch.Tester:assertNoError
 -- @as assertion
--- @param f function: is called
+-- @param f function: called
 -- @usage local t = torch.Tester()
 --    return t:assertNoError(function() end), t:assertNoError(function() error 'no' end)
 --    --> true, false
@@ -269,11 +269,11 @@ function Tester:assertNoError(f, ...)
    return count(self, ok, label, 'ERROR failed: raised ' .. tostring(why))
 end
 
---- What assertions have in common, for the reference.
+--- Tags that reference entries of assertions share.
 -- @pattern assertion
 -- @within utilities
 -- @follows Torch7's torch.Tester
--- @param message? string: stands before the report of a failure
--- @return whether it holds, which is counted
--- @raise if an argument is of another kind; what does not hold is only counted, unless
---    setRethrowErrors says otherwise
+-- @param message? string: printed before the report of a failure
+-- @return true if the assertion holds; the result is counted
+-- @raise if an argument has the wrong type; a failure is only counted, unless setRethrowErrors
+--    was set

@@ -1,7 +1,7 @@
---- torch.CmdLine: options and arguments of a script, their help, and a log of what it prints.
+--- torch.CmdLine: options and arguments of a script, their help, and a log of its output.
 --
--- Invariant: what `parse` returns has the option's name without its dashes as key; a wrong command
--- line prints what is wrong and the help, and ends the process with status 1.
+-- Invariant: the keys of `parse`'s result are the option names without dashes; for an invalid
+-- command line it prints the error and the help, and ends the process with status 1.
 local dptffi = require 'dpt.ffi'
 local output = require 'dpt.output'
 local torch = require('dpt.class').torch
@@ -11,7 +11,7 @@ local CmdLine = torch.class('torch.CmdLine')
 
 local function bare(key) return (key:gsub('^%-*', '')) end
 
---- torch.CmdLine([argumentSeparator, keySeparator]): the separators are those of CmdLine:string.
+--- torch.CmdLine([argumentSeparator, keySeparator]): sets the separators of CmdLine:string.
 function CmdLine:__init(argumentSeparator, keySeparator)
    self.argseparator = argumentSeparator or ','
    self.keyseparator = keySeparator or '='
@@ -19,7 +19,7 @@ function CmdLine:__init(argumentSeparator, keySeparator)
    self.silentio = false
 end
 
---- A line of help between the options.
+--- Adds a line of text between the options in the help.
 -- @function torch.CmdLine:text
 -- @as cmdline
 -- @param text? string: the line ('')
@@ -34,12 +34,12 @@ function CmdLine:text(text)
    table.insert(self.helplines, text or '')
 end
 
---- An argument that must be given; several are given in the order of these calls.
+--- Adds a required argument; several arguments are expected in the order of these calls.
 -- @function torch.CmdLine:argument
 -- @as cmdline
--- @param key string: its name in what parse returns
--- @param help string: for the help
--- @param kind? string: the type that it must have
+-- @param key string: its name in parse's result
+-- @param help string: text for the help
+-- @param kind? string: the required type
 -- @return nothing
 -- @usage local c = torch.CmdLine()
 --    c:argument('data', 'a folder')
@@ -50,14 +50,14 @@ function CmdLine:argument(key, help, kind)
    table.insert(self.helplines, argument)
 end
 
---- An option. Numbers and strings take a value, the next word or after a `=`; a boolean option
--- alone inverts its default, with `=true` or `=false` it has that value.
+--- Adds an option. Numbers and strings take a value, the next word or after a `=`; a boolean option
+-- without a value inverts its default, and `=true` or `=false` sets it.
 -- @function torch.CmdLine:option
 -- @as cmdline
--- @param key string: with its dashes, as '-size'
+-- @param key string: with its dashes, such as '-size'
 -- @param default any: a number, string or boolean
--- @param help? string: for the help
--- @param kind? string: its type, which is that of the default
+-- @param help? string: text for the help
+-- @param kind? string: its type (that of the default)
 -- @return nothing
 -- @usage local c = torch.CmdLine()
 --    c:option('-rate', 0.1)
@@ -88,10 +88,10 @@ function CmdLine:default()
    return params
 end
 
---- Ends the process with what is wrong and the help.
+--- Prints a message and the help, and ends the process.
 -- @function torch.CmdLine:error
 -- @as cmdline
--- @param message string: what is wrong
+-- @param message string: the message
 -- @return nothing: the process ends with status 1
 -- @usage local exit, c, status = os.exit, torch.CmdLine()
 --    os.exit = function(s) status = s end
@@ -105,14 +105,14 @@ function CmdLine:error(message)
    os.exit(1)
 end
 
--- Returns the option that a word is, and its value if the word is `-key=value`; nil: it is none.
+-- Returns the option that a word names, and the value of `-key=value`; nil if it is no option.
 local function optionOf(self, word)
    if self.options[word] then return self.options[word] end
    local key, value = tostring(word):match '^(%-[^=]*)=(.*)$'
    return self.options[key], value
 end
 
--- Reads a value into params. value: nil: a boolean option alone
+-- Parses a value into params. value: nil for a boolean option without a value
 local function setOption(self, params, option, value)
    local key, kind = option.key, option.type
    local function reject(wanted)
@@ -129,8 +129,8 @@ local function setOption(self, params, option, value)
    params[bare(key)] = value
 end
 
---- Reads a command line. What is wrong with it is printed with the help, and ends the process with
--- status 1; -h and -help print the help.
+--- Parses a command line. For an invalid one it prints the error and the help, and ends the process
+-- with status 1; -h and -help print the help.
 -- @function torch.CmdLine:parse
 -- @as cmdline
 -- @param arg table: the words, as in the global arg
@@ -171,12 +171,12 @@ function CmdLine:parse(arg)
    return params
 end
 
---- A name for a folder: what differs from the defaults, sorted, arguments first.
+--- Returns a folder name made of the values that differ from the defaults, sorted, arguments first.
 -- @function torch.CmdLine:string
 -- @as cmdline
--- @param prefix string: what the name begins with
--- @param params table: what parse returned
--- @param ignore? table: name -> true: left out; false: in it even if it is the default
+-- @param prefix string: the beginning of the name
+-- @param params table: result of parse
+-- @param ignore? table: name -> true: left out; false: included even if it is the default
 -- @return a string
 -- @usage local c = torch.CmdLine()
 --    c:option('-n', 3)
@@ -211,7 +211,7 @@ function CmdLine:string(prefix, params, ignore)
    return table.concat(parts, self.argseparator)
 end
 
---- From now on `log` writes only into its file.
+--- Makes `log` write only to its file.
 -- @function torch.CmdLine:silent
 -- @as cmdline
 -- @return nothing
@@ -221,10 +221,10 @@ end
 --    return before, c.silentio --> false, true
 function CmdLine:silent() self.silentio = true end
 
---- Puts the time before every line of the log.
+--- Adds the time to the beginning of every line of the log.
 -- @function torch.CmdLine:addTime
 -- @as cmdline
--- @param name? string: stands behind the time, in [ ]
+-- @param name? string: added after the time, in [ ]
 -- @param format? string: as for os.date
 -- @return nothing
 -- @usage local c = torch.CmdLine()
@@ -251,11 +251,11 @@ end
 --    return out --> a line
 CmdLine.setPrint = nil
 
---- Whatever is printed from now on is also written to a file, the parameters first.
+--- Copies everything printed from now on to a file, after the parameters.
 -- @function torch.CmdLine:log
 -- @as cmdline
 -- @param file string: its path, or an open file
--- @param params? table: what parse returned, which is written first
+-- @param params? table: result of parse, written first
 -- @return nothing
 -- @usage local before, p, c = print, os.tmpname(), torch.CmdLine()
 --    c:silent()
@@ -278,7 +278,7 @@ function CmdLine:log(file, params)
       if self.dateformat then parts[1] = os.date(self.dateformat) end
       for i = 1, select('#', ...) do parts[#parts + 1] = tostring((select(i, ...))) end
       parts[#parts + 1] = '\n'
-      -- the end of a line is one more word
+      -- the line end is one more word
       output.add('CmdLine:log', path, handle, table.concat(parts, ' '))
    end)
    print('[program started on ' .. os.date() .. ']')
@@ -293,7 +293,7 @@ end
 --- Prints the help.
 -- @function torch.CmdLine:help
 -- @as cmdline
--- @param arg? table: the command line, for the program's name in arg[0]
+-- @param arg? table: the command line; arg[0] is the program's name
 -- @return nothing
 -- @usage local write, out, c = io.write, '', torch.CmdLine()
 --    c:option('-n', 3, 'how many')
@@ -326,10 +326,10 @@ function CmdLine:help(arg)
    end
 end
 
---- What methods of command lines have in common, for the reference.
+--- Tags that reference entries of command lines share.
 -- @pattern cmdline
 -- @within utilities
 -- @follows Torch7's torch.CmdLine
--- @raise if an argument is of another kind, naming it
+-- @raise if an argument has the wrong type; the message names it
 
 return CmdLine

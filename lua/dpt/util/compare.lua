@@ -1,7 +1,7 @@
---- dpt.util.compare: why two values are not equal, for torch.Tester.
+--- dpt.util.compare: describes how two values differ, for torch.Tester.
 --
--- Invariant: NaN equals NaN and an infinity itself; numbers inside tables, tensors and storages may
--- differ by the tolerance; tensors of different types or sizes are not equal.
+-- Invariant: NaN equals NaN, and an infinity equals itself; numbers inside tables, tensors and
+-- storages may differ by the tolerance; tensors of different types or sizes are not equal.
 local torch = require('dpt.class').torch
 local type = require('dpt.ffi').type
 
@@ -51,8 +51,8 @@ local function storages(a, b, tolerance)
    end
 end
 
---- nil if a and b are equal, else a text that says why not.
--- @param tolerance how far numbers may be apart
+--- Returns nil if a and b are equal, else a text that says how they differ.
+-- @param tolerance largest difference of numbers
 function difference(a, b, tolerance)
    if torch.type(a) ~= torch.type(b) then
       return ('types differ: %s and %s'):format(torch.type(a), torch.type(b))

@@ -1,8 +1,8 @@
---- gnuplot: Torch7's plots, drawn by the program gnuplot (Debian's gnuplot-nox) into files.
+--- gnuplot: Torch7's plots, drawn to files by the program gnuplot (Debian's gnuplot-nox).
 --
--- Invariant: nothing here ends a program: if there is no gnuplot, or it fails, a line on stderr
--- says so, once for each reason, and the file stays as it was. A figure is a list of gnuplot's
--- commands; its file is replaced as a whole by plotflush and close. There are no windows: a figure
+-- Invariant: nothing here ends a program: if gnuplot is missing or fails, a line on stderr
+-- says so, once for each reason, and the file is unchanged. A figure is a list of gnuplot
+-- commands; plotflush and close replace its file as a whole. There are no windows: a figure
 -- without a file is not drawn.
 local dptffi = require 'dpt.ffi'
 local output = require 'dpt.output'
@@ -16,9 +16,9 @@ local program = 'gnuplot'
 local figures, current = {}, nil
 local said = {}
 
--- Says once why there is no picture.
+-- Reports once why there is no picture.
 local function say(why)
-   why = why:gsub('^.-gnuplot: ', '') -- of a message of dpt.output
+   why = why:gsub('^.-gnuplot: ', '') -- prefix of a message of dpt.output
    if not said[why] then io.stderr:write('gnuplot: no picture is drawn: ', why, '\n') end
    said[why] = true
 end
@@ -37,7 +37,7 @@ local function figure(kind, path)
    return current.number
 end
 
---- Begins a picture in a file of the format that the name says.
+--- Creates a figure in a file of the format that the function is named after.
 -- @function gnuplot.svgfigure
 -- @as gnuplot
 -- @also gnuplot.pngfigure()
@@ -51,10 +51,10 @@ function gnuplot.pngfigure(path) return figure('png', path) end
 function gnuplot.epsfigure(path) return figure('eps', path) end
 function gnuplot.pdffigure(path) return figure('pdf', path) end
 
---- Makes figure n the one that is drawn to, or begins one without a file, which is not drawn.
+--- Makes figure n the current one, or creates one without a file, which is not drawn.
 -- @function gnuplot.figure
 -- @as gnuplot
--- @param n? number: of a figure
+-- @param n? number: number of a figure
 -- @return the figure's number
 -- @usage local gnuplot = require 'gnuplot'
 --    local n = gnuplot.figure()
@@ -74,7 +74,7 @@ end
 
 local function set(name, text) own().settings[name] = text end
 
---- Returns the text above the plot.
+--- Sets the title of the plot.
 -- @function gnuplot.title
 -- @as gnuplot
 -- @param text string: any
@@ -82,7 +82,7 @@ local function set(name, text) own().settings[name] = text end
 -- @usage require('gnuplot').title 'The loss'
 function gnuplot.title(text) set('title', 'set title ' .. quote(text)) end
 
---- Returns the text beside the axis that the name says.
+--- Sets the label of the axis that the function is named after.
 -- @function gnuplot.xlabel
 -- @as gnuplot
 -- @also gnuplot.ylabel()
@@ -94,7 +94,7 @@ function gnuplot.xlabel(text) set('xlabel', 'set xlabel ' .. quote(text)) end
 function gnuplot.ylabel(text) set('ylabel', 'set ylabel ' .. quote(text)) end
 function gnuplot.zlabel(text) set('zlabel', 'set zlabel ' .. quote(text)) end
 
---- Whether there are lines at the axes' marks.
+--- Enables or disables grid lines.
 -- @function gnuplot.grid
 -- @as gnuplot
 -- @param on boolean: or 'on' or 'off'
@@ -105,7 +105,7 @@ function gnuplot.grid(on) set('grid', on and on ~= 'off' and 'set grid' or 'unse
 --- Makes axes logarithmic.
 -- @function gnuplot.logscale
 -- @as gnuplot
--- @param axes? string: 'x', 'y' or both (all); 'off': none
+-- @param axes? string: 'x', 'y' or both (default: all); 'off' for none
 -- @return nothing
 -- @usage require('gnuplot').logscale 'y'
 function gnuplot.logscale(axes)
@@ -113,19 +113,19 @@ function gnuplot.logscale(axes)
    set('logscale', 'set logscale ' .. (axes and axes ~= 'on' and axes or ''))
 end
 
---- Where the names of curves stand, e.g. 'left', 'bottom'.
+--- Moves the legend.
 -- @function gnuplot.movelegend
 -- @as gnuplot
--- @param ... string: as 'left', 'bottom'
+-- @param ... string: positions such as 'left', 'bottom'
 -- @return nothing
 -- @usage require('gnuplot').movelegend('left', 'top')
 function gnuplot.movelegend(...) set('key', 'set key ' .. table.concat({...}, ' ')) end
 
---- Returns the range of the axes.
+--- Sets the ranges of the axes.
 -- @function gnuplot.axis
 -- @as gnuplot
 -- @param range table: {from, to, from, to}, '' for one that gnuplot chooses; or a string: 'equal',
---    'image': one scale for both, 'fill': as large as the picture, 'auto': as at first
+--    'image': one scale for both axes, 'fill': fill the picture, 'auto': the defaults
 -- @return nothing
 -- @usage require('gnuplot').axis{0, 1, '', ''}
 function gnuplot.axis(range)
@@ -138,7 +138,7 @@ function gnuplot.axis(range)
       part(4)))
 end
 
--- Makes text what the figure draws, with commands of gnuplot's before it.
+-- Sets the figure's plot to a text, and the gnuplot commands before it.
 local function draw(text, commands)
    local f = own()
    f.plot, f.settings.plot = text, commands
@@ -148,7 +148,7 @@ for name, plot in pairs(plots) do
    gnuplot[name] = function(...) return plot(draw, ...) end
 end
 
---- A command of gnuplot's own, before the plot.
+--- Adds a gnuplot command before the plot.
 -- @function gnuplot.raw
 -- @as gnuplot
 -- @param text string: the command
@@ -161,7 +161,7 @@ end
 
 -- files -------------------------------------------------------------------------------------------
 
--- Whether a shell command ends with status 0, which Lua 5.1 and 5.2 tell differently.
+-- Returns true if a shell command exits with status 0, which Lua 5.1 and 5.2 report differently.
 local function succeeds(command)
    local status = os.execute(command)
    return status == 0 or status == true
@@ -170,8 +170,8 @@ end
 local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'plot',
    'raw'}
 
--- Returns the picture that the program draws by a text of commands; nil and why there is none. It
--- comes by a pipe: gnuplot itself does not notice a full disk.
+-- Returns the picture that gnuplot draws from a text of commands; nil and the reason on failure.
+-- The picture is read from a pipe: gnuplot itself does not notice a full disk.
 local function drawn(text)
    local name = os.tmpname()
    local ok, picture, why = pcall(function()
@@ -194,8 +194,8 @@ end
 --- Writes the file of a figure.
 -- @function gnuplot.plotflush
 -- @as gnuplot
--- @param n? number: of the figure (the one that is drawn to)
--- @return whether there is a picture
+-- @param n? number: of the figure (the current one)
+-- @return true if a picture was written
 -- @usage local gnuplot = require 'gnuplot'
 --    gnuplot.figure() -- without a file
 --    return gnuplot.plotflush() --> false
@@ -220,11 +220,11 @@ function gnuplot.plotflush(n)
    return ok
 end
 
---- Writes what the figure draws into another file, of the format that the name's end says.
+--- Writes the current figure to another file, in the format of its extension.
 -- @function gnuplot.figprint
 -- @as gnuplot
 -- @param path string: of the file: .eps, .pdf, .png or .svg
--- @return whether there is a picture
+-- @return true if a picture was written
 -- @usage local gnuplot = require 'gnuplot'
 --    gnuplot.figure() -- with nothing drawn
 --    return gnuplot.figprint 'loss.png' --> false
@@ -242,10 +242,10 @@ function gnuplot.figprint(path)
    return ok
 end
 
---- Writes the file of figure n and forgets it.
+--- Writes the file of figure n and deletes the figure.
 -- @function gnuplot.close
 -- @as gnuplot
--- @param n? number: of the figure (the one that is drawn to)
+-- @param n? number: of the figure (the current one)
 -- @return nothing
 -- @usage local gnuplot = require 'gnuplot'
 --    local n = gnuplot.figure()
@@ -259,7 +259,7 @@ function gnuplot.close(n)
    figures[n] = false
 end
 
---- Writes the files of all figures and forgets them.
+--- Writes the files of all figures and deletes the figures.
 -- @function gnuplot.closeall
 -- @as gnuplot
 -- @return nothing
@@ -271,7 +271,7 @@ function gnuplot.closeall()
    for n = 1, #figures do gnuplot.close(n) end
 end
 
---- Returns the program that draws.
+--- Sets the gnuplot program.
 -- @function gnuplot.setgnuplotexe
 -- @as gnuplot
 -- @param path string: of the program
@@ -279,21 +279,21 @@ end
 -- @usage require('gnuplot').setgnuplotexe 'gnuplot'
 function gnuplot.setgnuplotexe(path) program, said = path, {} end
 
---- Windows' terminals, of which there are none.
+--- Does nothing: there are no interactive terminals.
 -- @function gnuplot.setgnuplotterminal
 -- @as gnuplot
 -- @also gnuplot.setterm()
--- @param name? string: is not looked at
+-- @param name? string: ignored
 -- @return nothing
 -- @usage require('gnuplot').setterm 'x11'
 function gnuplot.setgnuplotterminal() end
 gnuplot.setterm = gnuplot.setgnuplotterminal
 
---- What functions of gnuplot have in common, for the reference.
+--- Tags that reference entries of gnuplot share.
 -- @pattern gnuplot
 -- @within gnuplot
 -- @follows Torch7's package gnuplot
--- @raise if what is to be drawn is no data; nothing if there is no program gnuplot: a line on
---    stderr says so once
+-- @raise if the arguments cannot be plotted; if there is no program gnuplot, a line on stderr says
+--    so once
 
 return gnuplot

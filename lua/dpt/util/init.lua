@@ -1,7 +1,7 @@
---- dpt.util: the parts of `torch` that have nothing to do with tensors: command lines, timers, the
--- test harness, the environment.
+--- dpt.util: the parts of `torch` without tensors: command lines, timers, the test harness, the
+-- environment.
 --
--- Invariant: they work the same with and without devices; nothing here writes a global.
+-- Invariant: they work the same with and without devices; nothing here sets a global.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local want = require 'dpt.class.want'
@@ -12,7 +12,7 @@ require 'dpt.util.cmdline'
 require 'dpt.util.tester'
 require 'dpt.util.testsuite'
 
---- Whether a file of Lua's io library is a terminal (torch.isatty).
+--- Returns true if a file of Lua's io library is a terminal (torch.isatty).
 function torch.isatty(file)
    for number, standard in pairs{[0] = io.stdin, io.stdout, io.stderr} do
       if file == standard then return C.dpt_terminal(number) > 0 end
@@ -20,29 +20,30 @@ function torch.isatty(file)
    return false
 end
 
---- The value of an environment variable, nil if it is not set (torch.getenv).
+--- Returns the value of an environment variable, nil if it is not set (torch.getenv).
 torch.getenv = os.getenv
 
---- Sets an environment variable of this process; value nil takes it away (torch.setenv).
+--- Sets an environment variable of this process; nil removes it (torch.setenv).
 function torch.setenv(name, value)
    dptffi.lib.setenv(name, value ~= nil and tostring(value) or nil)
 end
 
---- Torch7 informed its collector about tensor memory if asked to; dpt always knows it, so this only
--- remembers what was said, as torch._heaptracking (torch.setheaptracking).
+--- Torch7 reported tensor memory to Lua's collector on request; dpt always does, so this only
+-- stores the setting in torch._heaptracking (torch.setheaptracking).
 function torch.setheaptracking(on) torch._heaptracking = on end
 torch._heaptracking = true
 
---- A Lua state that another thread goes on with needs nothing here (torch.updatethreadlocals).
+--- Does nothing: a Lua state needs no update when another thread runs it
+-- (torch.updatethreadlocals).
 function torch.updatethreadlocals() end
 function torch.updateerrorhandlers() end
 
---- The text and the numbers of dpt's version (torch.version).
+--- Returns dpt's version as text and as numbers (torch.version).
 function torch.version() return ffi.string(C.dpt_version()) end
 
---- The folder of a package's Lua files (torch.packageLuaPath).
--- @param name a package's name; those that dpt brings, such as 'nn', lie in dpt's folder
--- @return the path, nil if there is no such package; without a name the folder above dpt's
+--- Returns the folder of a package's Lua files (torch.packageLuaPath).
+-- @param name a package's name; packages of dpt, such as 'nn', are in dpt's folder
+-- @return the path, nil if there is no such package; without a name, the folder above dpt's
 function torch.packageLuaPath(name)
    if name ~= nil then want('torch.packageLuaPath', 'name', name, 'string') end
    local module = name == nil and 'dpt' or package.preload[name] and 'dpt' or name
@@ -52,9 +53,9 @@ function torch.packageLuaPath(name)
    return folder and (name and folder or folder:match('^(.*)/[^/]*$') or '.')
 end
 
---- Runs a Lua file that lies beside the file of the caller (torch.include, the global include).
--- @param package a package's name: the file lies in its folder
--- @param file the file's name; with one argument that argument, beside the calling file
+--- Runs a Lua file in the folder of the caller's file (torch.include, the global include).
+-- @param package a package's name, whose folder contains the file
+-- @param file the file's name; a single argument is the name of a file beside the caller's
 function torch.include(package, file)
    local folder
    if file then
@@ -66,23 +67,23 @@ function torch.include(package, file)
    return dofile(folder .. '/' .. want('torch.include', 'file', file, 'string'))
 end
 
---- Options of a program: names, defaults, texts; parse reads them.
+--- Creates a parser of command line options, which have names, defaults and help texts.
 -- @function torch.CmdLine
 -- @as plaintorch
--- @param text? string: what stands between names and values of the file name
+-- @param text? string: separator of names and values in CmdLine:string
 -- @return an object of class torch.CmdLine
 -- @usage local c = torch.CmdLine()
 --    c:option('-rate', 0.1, 'the step')
 --    return c:parse({'-rate', '2'}).rate --> 2
 
---- A file on disk, read and written by readInt, writeObject and their kin.
+--- Opens a file on disk, read and written by readInt, writeObject and similar methods.
 -- @function torch.DiskFile
 -- @as plaintorch
 -- @within files
--- @param path string: the file
+-- @param path string: of the file
 -- @param mode? string: 'r', 'w' or 'rw'
--- @param quiet? boolean: true: failures are counted, not raised
--- @return an object of class torch.DiskFile; nil if it cannot be opened and quiet was asked for
+-- @param quiet? boolean: true: errors are recorded, not raised
+-- @return an object of class torch.DiskFile; nil if it cannot be opened and quiet is true
 -- @usage local p = os.tmpname()
 --    local f = torch.DiskFile(p, 'w')
 --    f:writeInt(7)
@@ -91,7 +92,7 @@ end
 --    os.remove(p)
 --    return v --> 7
 
---- A file in memory, with the methods of torch.DiskFile.
+--- Creates a file in memory, with the methods of torch.DiskFile.
 -- @function torch.MemoryFile
 -- @as plaintorch
 -- @within files
@@ -103,7 +104,8 @@ end
 --    f:seek(1)
 --    return f:readInt() --> 7
 
---- What a command of the shell prints or reads, with the methods of torch.DiskFile.
+--- Runs a shell command and reads its output or writes its input, with the methods of
+-- torch.DiskFile.
 -- @function torch.PipeFile
 -- @as plaintorch
 -- @within files
@@ -112,152 +114,152 @@ end
 -- @return an object of class torch.PipeFile
 -- @usage torch.PipeFile('echo 7'):readInt() --> 7
 
---- What torch.DiskFile, torch.MemoryFile and torch.PipeFile have in common.
+--- Base class of torch.DiskFile, torch.MemoryFile and torch.PipeFile.
 -- @function torch.File
 -- @as plaintorch
 -- @within files
--- @return nothing: it is the class of the others and makes no object
+-- @return nothing: the class is abstract
 -- @usage local class = 'torch.File'
 --    return torch.isTypeOf(torch.MemoryFile(), class), torch.isTypeOf(io.stdout, class)
 --    --> true, false
 
---- A generator of random numbers with a state of its own, for the first argument of drawing
--- functions.
+--- Creates a random number generator with its own state, which can be the first argument of
+-- functions that draw.
 -- @function torch.Generator
 -- @as plaintorch
 -- @return an object of class torch.Generator
 -- @usage torch.type(torch.Generator()) --> torch.Generator
 
---- Measures real and processor time: timer:time().real are seconds since it was made.
+--- Measures real and processor time: timer:time().real is the time since its creation in seconds.
 -- @function torch.Timer
 -- @as plaintorch
--- @return an object of class torch.Timer, which runs
+-- @return an object of class torch.Timer, already running
 -- @usage local timer = torch.Timer()
 --    sys.sleep(0.001)
 --    return timer:time().real -- 0.0011, say
 
---- Runs tests and counts what fails.
+--- Runs tests and counts failures.
 -- @function torch.Tester
 -- @as plaintorch
 -- @return an object of class torch.Tester
 -- @usage torch.type(torch.Tester()) --> torch.Tester
 
---- A table of tests in which a name may stand once.
+--- Creates a table of tests in which each name can be used only once.
 -- @function torch.TestSuite
 -- @as plaintorch
 -- @return table
 -- @usage type(torch.TestSuite()) --> table
 
---- Returns the same as torch.save in binary, under its older name.
+--- Older name of torch.save, in binary mode.
 -- @function torch.saveobj
 -- @as plaintorch
 -- @within files
--- @param path string: the file
--- @param object any: what is saved
--- @return nothing, as torch.save
+-- @param path string: of the file
+-- @param object any: the value to save
+-- @return nothing
 -- @usage local p = os.tmpname()
 --    torch.saveobj(p, 6)
 --    local v = torch.load(p)
 --    os.remove(p)
 --    return v --> 6
 
---- Returns the same as torch.load in binary, under its older name.
+--- Older name of torch.load, in binary mode.
 -- @function torch.loadobj
 -- @as plaintorch
 -- @within files
--- @param path string: the file
--- @return the value, as torch.load
+-- @param path string: of the file
+-- @return the value, as torch.load returns it
 -- @usage local p = os.tmpname()
 --    torch.save(p, 'it')
 --    local v = torch.loadobj(p)
 --    os.remove(p)
 --    return v --> it
 
---- What torch.serialize returns, as a CharStorage.
+--- Serializes a value as torch.serialize does, into a CharStorage.
 -- @function torch.serializeToStorage
 -- @as plaintorch
 -- @within files
--- @param object any: what is written
+-- @param object any: the value to serialize
 -- @return CharStorage
 -- @usage torch.type(torch.serializeToStorage(5)) --> torch.CharStorage
 
---- Returns the value that torch.serializeToStorage wrote.
+--- Returns the value that torch.serializeToStorage serialized.
 -- @function torch.deserializeFromStorage
 -- @as plaintorch
 -- @within files
--- @param storage CharStorage: of torch.serializeToStorage
--- @return the value that was written
+-- @param storage CharStorage: result of torch.serializeToStorage
+-- @return the value
 -- @usage torch.deserializeFromStorage(torch.serializeToStorage(5)) --> 5
 
---- A variable of the environment; nil: it is not set.
+--- Returns an environment variable, or nil if it is not set.
 -- @function torch.getenv
 -- @as plaintorch
--- @param name string: the variable
+-- @param name string: of the variable
 -- @return string or nil
 -- @usage type(torch.getenv 'PATH'), torch.getenv 'DPT_NOSUCH' --> string, nil
 
---- Sets a variable of the environment of this process.
+--- Sets an environment variable of this process.
 -- @function torch.setenv
 -- @as plaintorch
--- @param name string: the variable
--- @param value string: what it becomes
+-- @param name string: of the variable
+-- @param value string: its new value
 -- @return nothing
 -- @usage torch.setenv('DPT_REFERENCE', 'x') return torch.getenv 'DPT_REFERENCE' --> x
 
---- Whether a file is a terminal.
+--- Returns true if a file is a terminal.
 -- @function torch.isatty
 -- @as plaintorch
--- @param file file: as io.stdout
+-- @param file file: such as io.stdout
 -- @return boolean
 -- @usage local f = io.tmpfile()
 --    local is = torch.isatty(f)
 --    f:close()
 --    return is --> false
 
---- Whether two values are one object: the same tensor or storage, not equal elements (torch.equal).
+--- Returns true if two values are the same tensor or storage; torch.equal compares elements.
 -- @function torch.isequal
 -- @as plaintorch
--- @param a any: a tensor, a storage
--- @param b any: the other
+-- @param a any: a tensor or a storage
+-- @param b any: the other value
 -- @return boolean
 -- @usage local a, b = torch.ones(1), torch.ones(1)
 --    return torch.isequal(a, a), torch.isequal(a, b), torch.equal(a, b) --> true, false, true
 
---- Runs a file that stands beside a package's.
+--- Runs a file in the folder of a package.
 -- @function torch.include
 -- @as plaintorch
 -- @param package string: its name
--- @param file string: beside the package's init.lua
--- @return what the file returns
+-- @param file string: in the folder of the package's init.lua
+-- @return the results of the file
 -- @usage type(torch.include) --> function
 
---- Where the Lua files of packages are.
+--- Returns the folder of a package's Lua files.
 -- @function torch.packageLuaPath
 -- @as plaintorch
 -- @param name? string: of a package
 -- @return string or nil
 -- @usage type(torch.packageLuaPath) --> function
 
---- Does nothing here: dpt counts what tensors hold anyhow.
+--- Does nothing: dpt always counts the memory of tensors.
 -- @function torch.setheaptracking
 -- @as plaintorch
--- @param on boolean: any
+-- @param on boolean: ignored
 -- @return nothing
 -- @usage type(torch.setheaptracking) --> function
 
---- Does nothing here: errors need no handlers of a thread's own.
+--- Does nothing: dpt's errors need no handlers per thread.
 -- @function torch.updateerrorhandlers
 -- @as plaintorch
 -- @return nothing
 -- @usage type(torch.updateerrorhandlers) --> function
 
---- Does nothing here: threads of dpt find their state by themselves.
+--- Does nothing: dpt's threads find their state themselves.
 -- @function torch.updatethreadlocals
 -- @as plaintorch
 -- @return nothing
 -- @usage type(torch.updatethreadlocals) --> function
 
---- Returns the memory behind tensors, a row of numbers of one type.
+--- Creates a storage: the memory of tensors, an array of numbers of one type.
 -- @function torch.Storage
 -- @as plaintorch
 -- @also torch.ByteStorage

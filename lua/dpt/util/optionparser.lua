@@ -1,19 +1,18 @@
---- xlua.OptionParser{usage = text}: the options of a script, from the global arg.
+--- xlua.OptionParser{usage = text}: parses the options of a script from the global arg.
 --
 -- Invariant: an option is described by {'-x', '--name', ..., dest = its field in the result,
 -- action = 'store' (the default, takes a value), 'store_true' or 'store_false', default = , req = ,
--- help = , metavar = how the help names its value}; what is wrong is printed with the
--- help and ends the process with status 1.
+-- help = , metavar = the name of its value in the help}; an invalid command line prints the error
+-- and the help, and ends the process with status 1.
 local type = require('dpt.ffi').type
 
 local Parser = {}
 
---- Reads a script's options from the global arg. An option is described by {'-x', '--name', dest =
--- its field in the result, action = 'store', 'store_true' or 'store_false', default = , req = ,
--- help = }.
+--- Creates a parser of the global arg. An option is described by {'-x', '--name', dest = its field
+-- in the result, action = 'store', 'store_true' or 'store_false', default = , req = , help = }.
 -- @function xlua.OptionParser
 -- @as optionparser
--- @param usage string: the help's first line, in which %prog is the program
+-- @param usage string: the first line of the help; %prog stands for the program
 -- @return an object with the methods below
 -- @usage type(xlua.OptionParser('%prog [options]').parse) --> function
 local function new(usage)
@@ -28,7 +27,7 @@ end
 --- Prints a message and the help, and ends the process with status 1.
 -- @function xlua.OptionParser:fail
 -- @as optionparser
--- @param message string: what is wrong
+-- @param message string: the message
 -- @return nothing
 -- @usage local exit, o, status = os.exit, xlua.OptionParser ''
 --    os.exit = function(s) status = s end
@@ -45,7 +44,7 @@ end
 --- Adds an option.
 -- @function xlua.OptionParser:option
 -- @as optionparser
--- @param description table: as for the parser
+-- @param description table: of the option, as described above
 -- @return nothing
 -- @usage local o = xlua.OptionParser ''
 --    o:option{'-n', '--number', dest = 'n', help = 'how many'}
@@ -59,7 +58,7 @@ local function takesValue(description)
    return description.action == nil or description.action == 'store'
 end
 
---- The words of the command line, --name=value as two.
+--- Returns the words of the command line, with --name=value split in two.
 local function words()
    local list = {}
    for _, word in ipairs(arg) do
@@ -70,11 +69,11 @@ local function words()
    return list
 end
 
---- Reads the global arg.
+--- Parses the global arg.
 -- @function xlua.OptionParser:parse
 -- @as optionparser
--- @param options? table: gets the values (a new one)
--- @return a table: dest -> value; a list of the other words
+-- @param options? table: receives the values (a new one)
+-- @return a table: dest -> value; a list of the remaining words
 -- @usage local before, o = arg, xlua.OptionParser ''
 --    o:option{'-n', dest = 'n'}
 --    arg = {'-n', '5', 'word'}
@@ -122,7 +121,7 @@ function Parser:parse(options)
    return options, others
 end
 
---- How the help names an option.
+--- Returns the names of an option as the help shows them.
 -- @function xlua.OptionParser:flags
 -- @as optionparser
 -- @param description table: of the option
@@ -140,7 +139,7 @@ function Parser:flags(description)
    return table.concat(parts, ', ')
 end
 
---- Writes what the program is called with, and a line for each option.
+--- Prints the usage line, and a line for each option.
 -- @function xlua.OptionParser:help
 -- @as optionparser
 -- @return nothing
@@ -173,7 +172,7 @@ end
 -- @function xlua.OptionParser:tostring
 -- @as optionparser
 -- @param asFileName? boolean: true: one word, name=value,name=value
--- @param only? table: list of the options that a file name has (all)
+-- @param only? table: list of the options to include in a file name (all)
 -- @return a string
 -- @usage local before, o = arg, xlua.OptionParser ''
 --    o:option{'-n', dest = 'n', default = 4}
@@ -220,10 +219,11 @@ end
 --    return out --> -m=4
 function Parser:summarize(asFileName) io.write(self:tostring(asFileName)) end
 
---- What xlua.OptionParser has in common, for the reference.
+--- Tags that reference entries of xlua.OptionParser share.
 -- @pattern optionparser
 -- @within xlua
 -- @follows Torch7's xlua.OptionParser
--- @raise nothing: what is wrong with a command line is printed, and ends the process with status 1
+-- @raise nothing: for an invalid command line it prints the error and ends the process with status
+--    1
 
 return new

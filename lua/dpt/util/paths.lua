@@ -1,7 +1,7 @@
---- paths: Torch7's names for files and folders.
+--- paths: Torch7's functions for files and folders.
 --
--- Invariant: paths.concat returns an absolute path without `.` and `..`; a function that looks for
--- something returns nil or false if there is nothing, it does not raise.
+-- Invariant: paths.concat returns an absolute path without `.` and `..`; functions that search
+-- return nil or false if they find nothing, they do not raise.
 local dptffi = require 'dpt.ffi'
 local wantKind = require 'dpt.class.want'
 local C, ffi, type = dptffi.C, dptffi.ffi, dptffi.type
@@ -19,11 +19,11 @@ end
 -- @usage type(paths.home) --> string
 paths.home = os.getenv 'HOME' or '.'
 
--- Where dpt is installed: the folder above lua/ (the source tree) or share/lua/5.1/.
+-- Installation prefix of dpt: the folder above lua/ (the source tree) or share/lua/5.1/.
 do
    local folder = debug.getinfo(1, 'S').source:match '^@(.*)dpt/util/paths%.lua$' or './'
 
-   --- Where dpt is installed, and where its parts would lie as Torch7's did.
+   --- Installation folders: the prefix, and subfolders with the layout of Torch7's.
    -- @field paths.install_prefix
    -- @as paths
    -- @also paths.install_bin
@@ -40,18 +40,18 @@ do
    end
 end
 
---- Whether there is a file at the path.
+--- Returns true if there is a file at the path.
 -- @function paths.filep
 -- @as paths
--- @param path string: of what is looked for
+-- @param path string: the path to test
 -- @return a boolean
 -- @usage paths.filep '/bin/sh', paths.filep '/bin' --> true, false
 function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
 
---- Whether there is a folder at the path.
+--- Returns true if there is a folder at the path.
 -- @function paths.dirp
 -- @as paths
--- @param path string: of what is looked for
+-- @param path string: the path to test
 -- @return a boolean
 -- @usage paths.dirp '/bin', paths.dirp '/bin/sh' --> true, false
 function paths.dirp(path) return C.dpt_path_kind(want('dirp', path)) == 2 end
@@ -67,7 +67,7 @@ function paths.cwd()
    return ffi.string(path)
 end
 
---- Joins paths: each is relative to what comes before it, the first to the current folder.
+--- Joins paths: each is relative to the one before it, the first to the current folder.
 -- @function paths.concat
 -- @as paths
 -- @param ... string: any number of paths
@@ -96,7 +96,7 @@ end
 -- @function paths.basename
 -- @as paths
 -- @param path string: of a file or a folder
--- @param suffix? string: is taken off with its dot, if the name ends with it
+-- @param suffix? string: removed with its dot if the name ends with it
 -- @return a string; '' if the path has only slashes
 -- @usage paths.basename('/a/b.lua', 'lua') --> b
 function paths.basename(path, suffix)
@@ -120,7 +120,7 @@ function paths.dirname(path)
    return folder == '' and '/' or folder
 end
 
---- What follows the last dot of the name, nil if there is none.
+--- Returns the part of the name after the last dot, or nil if there is none.
 -- @function paths.extname
 -- @as paths
 -- @param path string: of a file
@@ -128,7 +128,7 @@ end
 -- @usage paths.extname 'b.tar.gz' --> gz
 function paths.extname(path) return paths.basename(path):match '%.([^.]*)$' end
 
---- The names in a folder, `.` and `..` among them, sorted; nil if it cannot be read.
+--- Returns the sorted names in a folder, including `.` and `..`; nil if it cannot be read.
 -- @function paths.dir
 -- @as paths
 -- @param path string: of a folder
@@ -155,8 +155,8 @@ end
 -- @function paths.files
 -- @as paths
 -- @param path string: of the folder
--- @param filter? string: a pattern that names match; or a function(name) that returns whether it is
---    wanted
+-- @param filter? string: a pattern that names match; or a function(name) that returns true for the
+--    names to include
 -- @return an iterator for a for loop
 -- @usage (function() for name in paths.files('/', '^%.%.$') do return name end end)() --> ..
 function paths.files(path, filter)
@@ -195,7 +195,7 @@ function paths.iterdirs(path)
    end)
 end
 
---- Makes a folder and those above it.
+--- Creates a folder and its missing parents.
 -- @function paths.mkdir
 -- @as paths
 -- @param path string: of the folder
@@ -228,10 +228,10 @@ function paths.rmdir(path)
    return true
 end
 
---- Removes a file, or a folder with all that is in it.
+--- Removes a file, or a folder with all its contents.
 -- @function paths.rmall
 -- @as paths
--- @param path string: of what is removed
+-- @param path string: of the file or folder
 -- @param sure string: must be 'yes'
 -- @return true, or nil and a reason
 -- @usage local p = os.tmpname() return paths.rmall(p, 'yes'), paths.filep(p) --> true, false
@@ -247,19 +247,19 @@ function paths.rmall(path, sure)
    return paths.rmdir(path)
 end
 
---- The name of a new, empty temporary file.
+--- Creates an empty temporary file and returns its name.
 -- @function paths.tmpname
 -- @as paths
 -- @return a string: its path
 -- @usage local p = paths.tmpname() return paths.filep(p), os.remove(p) --> true, true
 function paths.tmpname() return os.tmpname() end
 
---- Returns the path of the file that calls this, or of another file beside it.
+--- Returns the path of the calling file, or of another file in its folder.
 -- @function paths.thisfile
 -- @as paths
 -- @param name? string: the other file's name
--- @param level? number: of the stack, the caller's (2)
--- @return a string; nil if the caller is no file
+-- @param level? number: stack level (2, the caller)
+-- @return a string; nil if the caller is not in a file
 -- @usage paths.thisfile('other.lua'):match '[^/]*$' --> other.lua
 function paths.thisfile(name, level)
    local info = type(level or 2) == 'number' and debug.getinfo(level or 2, 'S')
@@ -274,12 +274,12 @@ function paths.thisfile(name, level)
    return path and paths.concat(paths.dirname(path), name) or name
 end
 
---- Runs a Lua file whose path is relative to the file that calls this.
+--- Runs a Lua file whose path is relative to the calling file.
 -- @function paths.dofile
 -- @as paths
--- @param name string: the file
--- @param level? number: of the stack, the caller's (2)
--- @return what the file returns
+-- @param name string: of the file
+-- @param level? number: stack level (2, the caller)
+-- @return the results of the file
 -- @usage local p = os.tmpname()
 --    local f = io.open(p, 'w')
 --    f:write 'return 7'
@@ -293,7 +293,7 @@ function paths.dofile(name, level)
    return dofile(path and paths.concat(paths.dirname(path), name) or name)
 end
 
---- Where the first of the programs that is there lies on PATH; nil: none.
+--- Returns the path of the first of the programs found in PATH, or nil.
 -- @function paths.findprogram
 -- @as paths
 -- @param ... string: names of programs
@@ -310,7 +310,7 @@ function paths.findprogram(...)
    return nil
 end
 
---- Returns the folder of the program that runs.
+--- Returns the folder of the running program.
 -- @function paths.execdir
 -- @as paths
 -- @return a string
@@ -323,7 +323,7 @@ function paths.execdir()
    return paths.dirname(paths.concat(program))
 end
 
---- Only Windows has a registry: nil.
+--- Returns nil: only Windows has a registry.
 -- @function paths.getregistryvalue
 -- @as paths
 -- @return nil
@@ -338,7 +338,7 @@ function paths.getregistryvalue() return nil end
 -- @usage paths.require('paths').basename '/data/train.t7' --> train.t7
 paths.require = require
 
---- Runs a command and returns what it printed.
+--- Runs a command and returns its output.
 -- @function paths.execute
 -- @as paths
 -- @param command string: for the shell
@@ -351,33 +351,33 @@ function paths.execute(command)
    return text
 end
 
---- The names of the operating system, of the computer and of its kind of processor.
+--- Returns the names of the operating system, the host and the processor architecture.
 -- @function paths.uname
 -- @as paths
--- @return three strings, as 'Linux', 'host', 'x86_64'
+-- @return three strings, such as 'Linux', 'host', 'x86_64'
 -- @usage paths.uname() -- Linux, host and x86_64, say
 function paths.uname()
    return paths.execute 'uname -s; uname -n; uname -m':match '(.*)\n(.*)\n(.*)\n'
 end
 
---- Whether this is Windows.
+--- Returns true on Windows, which dpt does not support.
 -- @function paths.is_win
 -- @as paths
 -- @return false
 -- @usage paths.is_win() --> false
 function paths.is_win() return false end
 
---- Whether this is macOS.
+--- Returns true on macOS.
 -- @function paths.is_mac
 -- @as paths
 -- @return a boolean
 -- @usage paths.is_mac() -- false on Linux
 function paths.is_mac() return jit.os == 'OSX' end
 
---- What functions of paths have in common, for the reference.
+--- Tags that reference entries of paths share.
 -- @pattern paths
 -- @within paths
 -- @follows Torch7's package paths
--- @raise if an argument is no string; what cannot be done is said by what is returned
+-- @raise if an argument is not a string; other failures are returned, not raised
 
 return paths

@@ -1,14 +1,14 @@
---- xlua.Profiler([mode [, verbose]]): named stop watches of real and processor time.
+--- xlua.Profiler([mode [, verbose]]): named stopwatches of real and processor time.
 --
 -- Invariant: `lap` measures from the last `start` of that name; mode 'off' prints nothing.
 local sys = require 'dpt.util.sys'
 
 local Profiler = {}
 
---- Named stop watches of real and processor time.
+--- Creates a set of named stopwatches of real and processor time.
 -- @function xlua.Profiler
 -- @as xluaprofiler
--- @param mode? string: 'off': prints nothing
+-- @param mode? string: 'off' prints nothing
 -- @param verbose? boolean: true: start and lap print
 -- @return an object with the methods below
 -- @usage type(xlua.Profiler('off').start) --> function
@@ -22,11 +22,11 @@ local function event(self, name)
    return self.events[name] or error('Profiler: ' .. tostring(name) .. ' was never started', 3)
 end
 
---- Starts a watch, or starts it anew.
+--- Starts or restarts a stopwatch.
 -- @function xlua.Profiler:start
 -- @as xluaprofiler
--- @param name string: of the watch
--- @param fps? string: 'fps': the report has 1 / time, too
+-- @param name string: of the stopwatch
+-- @param fps? string: 'fps' adds 1 / time to the report
 -- @return nothing
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
@@ -45,11 +45,11 @@ function Profiler:start(name, fps)
    end
 end
 
---- Returns the colour of a watch's line in displayAll.
+--- Sets the colour of a stopwatch's line in displayAll.
 -- @function xlua.Profiler:setColor
 -- @as xluaprofiler
--- @param name string: of the watch
--- @param color string: as the painter knows it
+-- @param name string: of the stopwatch
+-- @param color string: a colour of the painter
 -- @return nothing
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
@@ -57,11 +57,11 @@ end
 --    return p.events.one.color --> red
 function Profiler:setColor(name, color) event(self, name).color = color end
 
---- Seconds of processor time since the start.
+--- Returns the seconds of processor time since the start.
 -- @function xlua.Profiler:cpu
 -- @as xluaprofiler
--- @param name string: of the watch
--- @param divider? number: of the result (1)
+-- @param name string: of the stopwatch
+-- @param divider? number: divides the result (1)
 -- @return a number
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
@@ -73,11 +73,11 @@ function Profiler:cpu(name, divider)
    return e.cpud
 end
 
---- Seconds since the start.
+--- Returns the seconds since the start.
 -- @function xlua.Profiler:real
 -- @as xluaprofiler
--- @param name string: of the watch
--- @param divider? number: of the result (1)
+-- @param name string: of the stopwatch
+-- @param divider? number: divides the result (1)
 -- @return a number
 -- @usage local p = xlua.Profiler()
 --    p:start 'ten'
@@ -89,11 +89,11 @@ function Profiler:real(name, divider)
    return e.reald
 end
 
---- Real and processor time since the start.
+--- Returns the real and the processor time since the start.
 -- @function xlua.Profiler:lap
 -- @as xluaprofiler
--- @param name string: of the watch
--- @param divider? number: of the results (1)
+-- @param name string: of the stopwatch
+-- @param divider? number: divides the results (1)
 -- @return two numbers
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
@@ -107,10 +107,10 @@ function Profiler:lap(name, divider)
    return real, cpu
 end
 
---- A line with a watch's last times.
+--- Returns a line with a stopwatch's last times.
 -- @function xlua.Profiler:format
 -- @as xluaprofiler
--- @param name string: of the watch
+-- @param name string: of the stopwatch
 -- @return a string
 -- @usage local p = xlua.Profiler()
 --    p:start 'one'
@@ -121,10 +121,10 @@ function Profiler:format(name)
    return ('$ real | cpu: %f | %f <%s>'):format(e.reald or -1, e.cpud or -1, name)
 end
 
---- Prints a watch's last times.
+--- Prints a stopwatch's last times.
 -- @function xlua.Profiler:print
 -- @as xluaprofiler
--- @param name string: of the watch
+-- @param name string: of the stopwatch
 -- @return nothing
 -- @usage local p, before, out = xlua.Profiler(), print, nil
 --    p:start 'one'
@@ -142,7 +142,7 @@ local function line(e)
    return e.fps and ('%s = %f fps'):format(text, 1 / (e.reald or -1)) or text
 end
 
---- Returns the last times of all watches.
+--- Returns the last times of all stopwatches.
 -- @function xlua.Profiler:formatAll
 -- @as xluaprofiler
 -- @return a string
@@ -157,7 +157,7 @@ function Profiler:formatAll()
    return table.concat(lines, '\n')
 end
 
---- Prints the last times of all watches.
+--- Prints the last times of all stopwatches.
 -- @function xlua.Profiler:printAll
 -- @as xluaprofiler
 -- @return nothing
@@ -170,7 +170,7 @@ function Profiler:printAll()
    if not self.off then print(self:formatAll()) end
 end
 
---- Writes the report by an object with setfont, setcolor, moveto and show (a qt painter).
+--- Draws the report with an object that has setfont, setcolor, moveto and show (a qt painter).
 -- @function xlua.Profiler:displayAll
 -- @as xluaprofiler
 -- @param args table: painter or win = the object; x, y, font, zoom
@@ -191,10 +191,10 @@ function Profiler:displayAll(args)
    end
 end
 
---- What xlua.Profiler has in common, for the reference.
+--- Tags that reference entries of xlua.Profiler share.
 -- @pattern xluaprofiler
 -- @within xlua
 -- @follows Torch7's xlua.Profiler
--- @raise if a watch of that name was never started
+-- @raise if the stopwatch was never started
 
 return new

@@ -1,18 +1,18 @@
 --- xlua's commands for an interactive session: who, clear, clearall, log.
 --
--- Invariant: the names that were there when dpt was loaded are not the user's: `who` does not list
--- them and `clearall` leaves them. Only what the user names, or made himself, is taken away.
+-- Invariant: globals that existed when dpt was loaded are not the user's: `who` does not list
+-- them and `clearall` leaves them. Only globals that the user names or created are removed.
 local output = require 'dpt.output'
 local paths = require 'dpt.util.paths'
 
 local session, before = {}, {}
 
---- Remembers the globals that there are; what comes later is the user's.
+--- Records the existing globals; later ones are the user's.
 function session.begin()
    for name in pairs(_G) do before[name] = true end
 end
 
---- Takes a global away.
+--- Removes a global.
 -- @function xlua.clear
 -- @as xlua
 -- @param name string: of the global
@@ -26,7 +26,7 @@ function session.clear(name)
    collectgarbage()
 end
 
---- Takes away all globals that were made since dpt was loaded, and their packages.
+--- Removes all globals created since dpt was loaded, and their packages.
 -- @function xlua.clearall
 -- @as xlua
 -- @return nothing
@@ -48,7 +48,7 @@ function session.clearall()
    collectgarbage()
 end
 
---- Prints the packages and the other globals that there are.
+--- Prints the packages and the other globals.
 -- @function xlua.who
 -- @as xlua
 -- @return nothing
@@ -73,11 +73,11 @@ function session.who()
    print('\nGlobal Vars:\n' .. table.concat(variables, '\n') .. '\n')
 end
 
---- Whatever io.write and print write from now on also goes into a file.
+--- Copies everything that io.write and print write from now on to a file.
 -- @function xlua.log
 -- @as xlua
 -- @param path string: of the file
--- @param append? boolean: true: what is in the file stays
+-- @param append? boolean: true: append to the file
 -- @return nothing
 -- @usage local w, p, name = io.write, print, os.tmpname()
 --    xlua.log(name)
@@ -102,7 +102,7 @@ function session.log(path, append)
    end)
 end
 
---- set(name, value) writes a global; dpt.compat, the only writer of globals, returns it.
+--- Sets a global: set(name, value); assigned by dpt.compat, the only module that sets globals.
 session.set = nil
 
 return session

@@ -4,7 +4,7 @@ local paths = require 'dpt.util.paths'
 local want = require 'dpt.class.want'
 local C = dptffi.C
 
---- Returns the path without its last part, as paths.dirname.
+--- Returns the path without its last part, as paths.dirname does.
 -- @function sys.dirname
 -- @as sys
 -- @param path string: of a file or a folder
@@ -12,7 +12,7 @@ local C = dptffi.C
 -- @usage sys.dirname '/x/y' --> /x
 local sys = {dirname = paths.dirname, concat = paths.concat}
 
---- Seconds since 1970, with a fraction.
+--- Returns the seconds since 1970, with a fraction.
 -- @function sys.clock
 -- @as sys
 -- @return a number
@@ -21,7 +21,7 @@ function sys.clock() return C.dpt_epoch() end
 
 local started = C.dpt_clock()
 
---- Starts the one stop watch.
+--- Starts the global stopwatch.
 -- @function sys.tic
 -- @as sys
 -- @return nothing
@@ -30,7 +30,7 @@ local started = C.dpt_clock()
 --    return sys.toc() -- 0.001, say
 function sys.tic() started = C.dpt_clock() end
 
---- Seconds since sys.tic.
+--- Returns the seconds since sys.tic.
 -- @function sys.toc
 -- @as sys
 -- @param verbose? boolean: true: also prints them
@@ -44,20 +44,20 @@ function sys.toc(verbose)
    return seconds
 end
 
---- Waits for seconds.
+--- Sleeps for a number of seconds.
 -- @function sys.sleep
 -- @as sys
--- @param seconds number: how long
+-- @param seconds number: the duration
 -- @return nothing
 -- @usage local start = torch.tic()
 --    sys.sleep(0.001)
 --    return torch.toc(start) -- 0.001 at least
 function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'number')) end
 
---- Waits for microseconds.
+--- Sleeps for a number of microseconds.
 -- @function sys.usleep
 -- @as sys
--- @param microseconds number: how long
+-- @param microseconds number: the duration
 -- @return nothing
 -- @usage local start = torch.tic()
 --    sys.usleep(1000)
@@ -66,7 +66,7 @@ function sys.usleep(microseconds)
    C.dpt_sleep(1e-6 * want('sys.usleep', 'microseconds', microseconds, 'number'))
 end
 
---- What a shell command printed, errors too, without white space around it.
+--- Runs a shell command and returns its output and errors, without surrounding white space.
 -- @function sys.execute
 -- @as sys
 -- @also sys.fexecute
@@ -79,7 +79,7 @@ function sys.execute(command)
 end
 sys.fexecute = sys.execute
 
---- The name of the operating system in small letters, which is sys.OS, too.
+--- Returns the name of the operating system in lower case; also stored as sys.OS.
 -- @function sys.uname
 -- @as sys
 -- @also sys.OS
@@ -88,14 +88,14 @@ sys.fexecute = sys.execute
 function sys.uname() return jit.os == 'OSX' and 'macos' or jit.os:lower() end
 sys.OS = sys.uname()
 
---- The folder above the bin/ in which the running LuaJIT lies.
+--- The folder above the bin/ of the running LuaJIT.
 -- @field sys.prefix
 -- @as sys
 -- @return a string
 -- @usage sys.prefix -- /usr, if LuaJIT is /usr/bin/luajit
 sys.prefix = paths.execdir():gsub('/bin$', '')
 
---- What `ls` prints of a folder; ll: of `ls -l`, la: of `ls -a`, lla: of `ls -la`.
+--- Returns the output of `ls`; ll: of `ls -l`, la: of `ls -a`, lla: of `ls -la`.
 -- @function sys.ls
 -- @as sys
 -- @also sys.ll
@@ -109,7 +109,7 @@ function sys.ll(folder) return sys.execute('ls -l ' .. (folder or '')) end
 function sys.la(folder) return sys.execute('ls -a ' .. (folder or '')) end
 function sys.lla(folder) return sys.execute('ls -la ' .. (folder or '')) end
 
---- Folder and name of the file that calls this.
+--- Returns folder and name of the calling file.
 -- @function sys.fpath
 -- @as sys
 -- @return two strings
@@ -120,12 +120,12 @@ function sys.fpath()
    return paths.dirname(path), paths.basename(path)
 end
 
---- Returns the parts of a text between the matches of a pattern.
+--- Splits a text at the matches of a pattern.
 -- @function sys.split
 -- @as sys
--- @param text string: what is split
--- @param pattern string: of Lua
--- @return a list of strings; an empty first one is left out
+-- @param text string: the text
+-- @param pattern string: a Lua pattern
+-- @return a list of strings, without an empty first one
 -- @usage sys.split('a,b,c', ',') --> {a b c}
 function sys.split(text, pattern)
    want('sys.split', 'text', text, 'string')
@@ -141,10 +141,10 @@ function sys.split(text, pattern)
    return parts
 end
 
---- Whether a number is NaN.
+--- Returns true if a number is NaN.
 -- @function sys.isNaN
 -- @as sys
--- @param number number: what is asked about
+-- @param number number: the number to test
 -- @return a boolean
 -- @usage sys.isNaN(0 / 0), sys.isNaN(1) --> true, false
 function sys.isNaN(number) return number ~= number end
@@ -178,13 +178,13 @@ for i, name in ipairs{'black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cya
    sys.COLORS['_' .. name] = '\27[' .. 39 + i .. 'm'
 end
 
---- What functions of sys have in common, for the reference.
+--- Tags that reference entries of sys share.
 -- @pattern sys
 -- @within sys
 -- @follows Torch7's package sys
--- @raise if an argument is of another kind
+-- @raise if an argument has the wrong type
 
---- An absolute path made of parts, as paths.concat.
+--- Joins paths into an absolute path, as paths.concat does.
 -- @function sys.concat
 -- @as sys
 -- @param ... string: any number of paths

@@ -1,9 +1,10 @@
 --- torch.Tester: Torch7's test harness.
 --
--- Invariant: a failed assertion is counted and reported at the end, it does not end its test; `run`
--- raises if anything failed, so that a test script's exit status says it. The counts by test name
--- are in assertionPass, assertionFail and testError. Every assertion goes through _assert_sub,
--- _success and _failure, every test through _pcall: testers of other packages override them.
+-- Invariant: a failed assertion is counted and reported at the end; it does not end its test. `run`
+-- raises if anything failed, so that the exit status of a test script reports it. The counts by
+-- test name are in assertionPass, assertionFail and testError. Every assertion goes through
+-- _assert_sub, _success and _failure, every test through _pcall: testers of other packages override
+-- them.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local type = dptffi.type
@@ -19,10 +20,10 @@ function Tester:__init()
    self._assertTensorEqIgnoresDims = true -- as in Torch7, with a warning
 end
 
---- Whether `run` stops after the first test that fails.
+--- Makes `run` stop after the first test that fails.
 -- @function torch.Tester:setEarlyAbort
 -- @as tester
--- @param yes boolean: true: it stops
+-- @param yes boolean: true enables it
 -- @return nothing
 -- @usage local t = torch.Tester()
 --    local before = t.earlyAbort
@@ -30,10 +31,10 @@ end
 --    return before, t.earlyAbort --> nil, true
 function Tester:setEarlyAbort(yes) self.earlyAbort = yes end
 
---- Whether a failed assertion or an error in a test is raised at once.
+--- Makes a failed assertion or an error in a test raise at once.
 -- @function torch.Tester:setRethrowErrors
 -- @as tester
--- @param yes boolean: true: it is raised
+-- @param yes boolean: true enables it
 -- @return nothing
 -- @usage local t = torch.Tester()
 --    t:setRethrowErrors(true)
@@ -41,10 +42,10 @@ function Tester:setEarlyAbort(yes) self.earlyAbort = yes end
 --    --> BOOL failed: condition is false
 function Tester:setRethrowErrors(yes) self.rethrow = yes end
 
---- Whether the report leaves out the single failures.
+--- Makes the report omit individual failures.
 -- @function torch.Tester:setSummaryOnly
 -- @as tester
--- @param yes boolean: true: it leaves them out
+-- @param yes boolean: true enables it
 -- @return nothing
 -- @usage local t = torch.Tester()
 --    local before = t.summaryOnly
@@ -56,7 +57,7 @@ function Tester:setSummaryOnly(yes) self.summaryOnly = yes end
 
 local function bump(counts, name) counts[name] = (counts[name] or 0) + 1 end
 
---- Where in the test the assertion stands: the first line that is not of the harness itself.
+--- Returns the line of the assertion in the test: the first outside the harness itself.
 local function location()
    local own = debug.getinfo(1, 'S').source
    local assertions = own:gsub('tester%.lua$', 'assertions.lua')
@@ -75,13 +76,13 @@ local function inTest(self, text)
    return (name ~= '' and name .. '\n' or '') .. text .. location()
 end
 
---- Counts an assertion that holds. @return true
+--- Counts a passed assertion. @return true
 function Tester:_success()
    bump(self.assertionPass, self._currentTestName)
    return true
 end
 
---- Counts one that does not. @return false
+--- Counts a failed assertion. @return false
 function Tester:_failure(message)
    if self.rethrow then error(message, 2) end
    bump(self.assertionFail, self._currentTestName)
@@ -95,7 +96,7 @@ function Tester:_warning(message)
    table.insert(self.warnings, inTest(self, message))
 end
 
---- Counts an assertion. @return what _success or _failure returns
+--- Counts an assertion. @return the result of _success or _failure
 function Tester:_assert_sub(condition, message)
    self.countasserts = self.countasserts + 1
    if condition then return self:_success() end
@@ -111,7 +112,7 @@ require 'dpt.util.assertions'
 -- @function torch.Tester:add
 -- @as tester
 -- @param f function: or a torch.TestSuite or a table of functions
--- @param name? string: of a single function ('unknown')
+-- @param name? string: name of a single function ('unknown')
 -- @return the tester
 -- @usage torch.Tester():add(function() end, 'first').testnames --> {first}
 function Tester:add(f, name)
@@ -148,10 +149,10 @@ function Tester:add(f, name)
    return self
 end
 
---- Leaves out tests from now on.
+--- Disables tests.
 -- @function torch.Tester:disable
 -- @as tester
--- @param names string: or a list of them
+-- @param names string: or a list of names
 -- @return the tester
 -- @usage torch.Tester():add(function() end, 'slow'):disable('slow').disabledTests --> {slow=true}
 function Tester:disable(names)
@@ -162,7 +163,7 @@ function Tester:disable(names)
    return self
 end
 
---- The names that match one of the patterns (a part of the name is enough), each once.
+--- Returns the names that match one of the patterns (anywhere in the name), each once.
 local function choose(self, patterns)
    if patterns == nil then return self.testnames end
    local chosen, taken = {}, {}
@@ -180,7 +181,7 @@ local function choose(self, patterns)
    return chosen
 end
 
---- Calls a test. @return whether it raised nothing, its result or the error, whether it passed
+--- Calls a test. @return true if it did not raise, its result or the error, true if it passed
 function Tester:_pcall(f)
    local before = #self.errors
    local ok, result = xpcall(f, debug.traceback)
@@ -241,7 +242,7 @@ end
 --- Runs the tests, prints what failed, and raises if a test did.
 -- @function torch.Tester:run
 -- @as tester
--- @param names? string: a pattern, or a list of them: only tests whose names match
+-- @param names? string: a pattern, or a list of patterns: runs only tests with matching names
 -- @return 0
 -- @usage local w, t = io.write, torch.Tester()
 --    io.write = function() end
@@ -268,10 +269,10 @@ function Tester:run(names)
    return 0
 end
 
---- What methods of testers have in common, for the reference.
+--- Tags that reference entries of testers share.
 -- @pattern tester
 -- @within utilities
 -- @follows Torch7's torch.Tester
--- @raise if an argument is of another kind, naming it
+-- @raise if an argument has the wrong type; the message names it
 
 return Tester

@@ -1,12 +1,12 @@
 --- torch.TestSuite(): a table of test functions in which no name can be used twice.
 --
--- Invariant: the functions are kept in __tests, so that assigning a name that is there
--- already reaches __newindex.
+-- Invariant: the functions are kept in __tests, so that assigning an existing name reaches
+-- __newindex.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local type = dptffi.type
 
---- An empty suite: `function suite.name() ... end` adds a test; add it to a torch.Tester.
+--- Returns an empty suite: `function suite.name() ... end` adds a test; add it to a torch.Tester.
 function torch.TestSuite()
    local tests = {}
    return setmetatable({__tests = tests, __isTestSuite = true}, {

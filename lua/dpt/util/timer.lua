@@ -1,4 +1,4 @@
---- torch.Timer, torch.tic and torch.toc: elapsed time, on a clock that never goes back.
+--- torch.Timer, torch.tic and torch.toc: elapsed time, on a monotonic clock.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local C, ffi, type = dptffi.C, dptffi.ffi, dptffi.type
@@ -11,14 +11,14 @@ local function now()
    return {real = C.dpt_clock(), user = user[0], sys = system[0]}
 end
 
---- torch.Timer(): a timer that runs from now on.
+--- torch.Timer(): creates a running timer.
 function Timer:__init() self:reset() end
 
 function Timer:__tostring__()
    return ('torch.Timer [status: %s]'):format(self.stopped and 'stopped' or 'running')
 end
 
---- Starts again from zero; a stopped timer stays stopped.
+--- Resets the time to zero; a stopped timer stays stopped.
 -- @function torch.Timer:reset
 -- @as timer
 -- @return the timer
@@ -43,7 +43,7 @@ function Timer:stop()
    return self
 end
 
---- Counts on.
+--- Resumes counting.
 -- @function torch.Timer:resume
 -- @as timer
 -- @return the timer
@@ -55,10 +55,10 @@ function Timer:resume()
    return self
 end
 
---- Seconds counted so far.
+--- Returns the seconds counted so far.
 -- @function torch.Timer:time
 -- @as timer
--- @return {real = , user = , sys = }: seconds of the clock, and of the processor in the program and
+-- @return {real = , user = , sys = }: elapsed seconds, and processor seconds in the program and
 --    in the system
 -- @usage torch.Timer():time() -- {real = 1e-06, user = 0, sys = 0}, say
 function Timer:time()
@@ -70,10 +70,10 @@ function Timer:time()
    return time
 end
 
---- The time now, for torch.toc. @return seconds
+--- Returns the current time, for torch.toc. @return seconds
 function torch.tic() return C.dpt_clock() end
 
---- Seconds since the time that torch.tic returned.
+--- Returns the seconds since the time that torch.tic returned.
 function torch.toc(start)
    if type(start) ~= 'number' then
       dptffi.fail('torch.toc: got a %s, wanted the number that torch.tic returned',
@@ -82,10 +82,10 @@ function torch.toc(start)
    return C.dpt_clock() - start
 end
 
---- What timers have in common, for the reference.
+--- Tags that reference entries of timers share.
 -- @pattern timer
 -- @within utilities
 -- @follows Torch7's torch.Timer
--- @raise if an argument is of another kind
+-- @raise if an argument has the wrong type
 
 return Timer

@@ -1,11 +1,11 @@
---- dpt.util.trepl: what scripts use of Torch7's trepl; its prompt is dpt's own (dpt.launcher).
+--- dpt.util.trepl: the parts of Torch7's trepl that scripts use; the prompt is in dpt.launcher.
 --
--- Invariant: colours are escape codes also where stdout is no terminal, as trepl's were.
+-- Invariant: colours are escape codes even if stdout is no terminal, as in trepl.
 local COLORS = require('dpt.util.sys').COLORS
 
 local trepl = {}
 
---- Escape codes (require 'trepl.colors'): those of sys.COLORS, and modes of a terminal.
+--- Escape codes (require 'trepl.colors'): those of sys.COLORS, and terminal modes.
 -- @field trepl.colors
 -- @as xlua
 -- @follows Torch7's package trepl
@@ -38,7 +38,7 @@ trepl.colors = {bright = '\27[1m', dim = '\27[2m', underline = '\27[4m', blink =
    reverse = '\27[7m', hidden = '\27[8m'}
 for name, code in pairs(COLORS) do trepl.colors[name] = code end
 
---- A function for each of them that colours a text (require 'trepl.colorize').
+--- Functions that colour a text, one per escape code (require 'trepl.colorize').
 -- @field trepl.colorize
 -- @as xlua
 -- @follows Torch7's package trepl
@@ -65,7 +65,7 @@ for name, code in pairs(COLORS) do trepl.colors[name] = code end
 -- @also trepl.colorize.underline()
 -- @also trepl.colorize.white()
 -- @also trepl.colorize.yellow()
--- @return a table: name -> function, which gets a text and returns it coloured
+-- @return a table: name -> function, which returns a text in that colour
 -- @usage #require('trepl').colorize.red 'text' --> 15
 trepl.colorize = {}
 for name, code in pairs(trepl.colors) do

@@ -1,8 +1,9 @@
 --- xlua's help texts and named arguments: table2string, usage, unpack, unpack_class, usage_module.
 --
 -- Invariant: an argument is described by {arg = name, type = , help = , req = , default = ,
--- defaulta = the argument whose value is the default}; a function that gets one table without a
--- list part (and of no class) has got its arguments by name, else in the descriptions' order.
+-- defaulta = the argument whose value is the default}. If a function receives a single table
+-- without a list part (and without a class), its arguments are by name, else in the descriptions'
+-- order.
 local torch = require('dpt.class').torch
 local colors = require('dpt.util.sys').COLORS
 local want = require 'dpt.class.want'
@@ -19,11 +20,11 @@ local function text(value)
    return '"' .. value:gsub('"', '\\"') .. '"'
 end
 
---- A table as Lua would write it.
+--- Formats a table as Lua source.
 -- @function xlua.table2string
 -- @as xlua
--- @param value table: whose fields are numbers, strings, booleans and tables
--- @param newline? boolean: true: every field has a line of its own
+-- @param value table: with fields that are numbers, strings, booleans and tables
+-- @param newline? boolean: true: each field on its own line
 -- @return a string
 -- @usage xlua.table2string{1, a = 'b'} --> {1,a="b"}
 function usage.table2string(value, newline)
@@ -58,12 +59,12 @@ local function line(description)
    return pad('    ' .. left) .. '-- ' .. right
 end
 
---- Returns the help of a function, for terminals.
+--- Formats the help of a function, for terminals.
 -- @function xlua.usage
 -- @as xlua
--- @param name string: the function's
--- @param description string: what it does
--- @param example? string: how it is called
+-- @param name string: of the function
+-- @param description string: what the function does
+-- @param example? string: an example of a call
 -- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
 -- @return a string
 -- @usage local text = xlua.usage('f', 'does it', nil, {arg = 'x', type = 'number', help = 'the x'})
@@ -104,11 +105,11 @@ local function reject(why, help)
    error(colors.Red .. 'error' .. colors.none, 3)
 end
 
---- Reads a function's arguments, which it got in order or as one table by name.
+--- Parses a function's arguments, passed in order or as one table by name.
 -- @function xlua.unpack
 -- @as xlua
--- @param args table: what the function got, as {...}
--- @param name string: the function's, for the help that is printed if an argument is missing
+-- @param args table: the function's arguments, as {...}
+-- @param name string: of the function, for the help that is printed if an argument is missing
 -- @param description string: for the help
 -- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
 -- @return a table: name -> value; then the values in order
@@ -148,12 +149,12 @@ function usage.unpack(args, name, description, ...)
    return values, unpack(values, 1, #list)
 end
 
---- Reads a constructor's arguments into the fields of an object.
+--- Parses a constructor's arguments into the fields of an object.
 -- @function xlua.unpack_class
 -- @as xlua
--- @param object table: gets the fields
--- @param args table: what the constructor got
--- @param name string: the class, for the help
+-- @param object table: receives the fields
+-- @param args table: the constructor's arguments
+-- @param name string: of the class, for the help
 -- @param description string: for the help
 -- @param ... table: for each argument {arg = name, type = , help = , req = , default = }
 -- @return nothing
@@ -166,12 +167,12 @@ function usage.unpack_class(object, args, name, description, ...)
    end
 end
 
---- Sets the text that tostring and print show of a package.
+--- Sets the text that tostring and print show for a package.
 -- @function xlua.usage_module
 -- @as xlua
 -- @param package table: the package
--- @param name string: what it is called
--- @param description? string: what it is for
+-- @param name string: its name
+-- @param description? string: its purpose
 -- @return the text
 -- @usage local p = {}
 --    xlua.usage_module(p, 'mine', 'for me')

@@ -1,4 +1,4 @@
---- xlua: Torch7's progress bar and small helpers; the other files of this folder bring the rest.
+--- xlua: Torch7's progress bar and small helpers; other files of this folder add the rest.
 --
 -- Invariant: nothing here changes Lua's own libraries; dpt.compat does.
 local dptffi = require 'dpt.ffi'
@@ -14,9 +14,9 @@ local xlua = {
 for _, part in ipairs{require 'dpt.util.usage', require 'dpt.util.session'} do
    for name, f in pairs(part) do xlua[name] = f end
 end
-xlua.begin, xlua.set = nil, nil -- dpt.compat's
+xlua.begin, xlua.set = nil, nil -- for dpt.compat
 
---- A text of the two largest parts of a time, e.g. '1h2m', '3s140ms', '0ms'.
+--- Formats a time by its two largest units, e.g. '1h2m', '3s140ms', '0ms'.
 -- @function xlua.formatTime
 -- @as xlua
 -- @param seconds number: the time
@@ -36,17 +36,17 @@ function xlua.formatTime(seconds)
    return text == '' and '0ms' or text
 end
 
-local bar -- of the loop that runs now: start, and time and index of the last step
+local bar -- state of the current loop: start, and time and index of the last step
 
 local WIDEST, TIMES, NARROWEST = 120, 30, 10 -- columns: of a line, of its times, of a bar
 
--- The columns of a line on a terminal, whose last column stays free.
+-- Returns the columns of a line on a terminal; the last column is left free.
 local function room(terminal)
    local set = tonumber(os.getenv 'COLUMNS' or '')
    return math.min(set and set >= 1 and set or terminal, WIDEST) - 1
 end
 
--- A line of so many columns: the bar with the times, without them, or the numbers alone.
+-- Returns a line of this width: the bar with the times, without them, or only the numbers.
 local function lineOf(columns, current, goal, times)
    local line = (' %s/%s '):format(current, goal)
    local least, width = math.max(NARROWEST, #line), columns - #' [] ' - TIMES
@@ -61,13 +61,13 @@ local function lineOf(columns, current, goal, times)
    return (line .. (' '):rep(columns)):sub(1, columns)
 end
 
---- The progress of a loop on stdout: share done, time left, time of the last step. On a terminal it
--- is a bar as wide as the terminal (120 columns at most; COLUMNS says another width), drawn over
--- itself; elsewhere, as in a log, a line for each tenth.
+--- Prints the progress of a loop: fraction done, time left, time of the last step. On a terminal it
+-- redraws a bar as wide as the terminal (at most 120 columns; COLUMNS overrides the width);
+-- elsewhere, as in a log, it prints a line for each tenth.
 -- @function xlua.progress
 -- @as xlua
--- @param current number: how many steps are done, from 1; going back begins a new loop
--- @param goal number: how many there are
+-- @param current number: steps done, from 1; a smaller number than before begins a new loop
+-- @param goal number: total number of steps
 -- @return nothing
 -- @usage local write, out = io.write, ''
 --    io.write = function(text) out = out .. text end
@@ -95,10 +95,10 @@ function xlua.progress(current, goal)
    io.flush()
 end
 
---- Prints a table's fields, a line each; anything else as print does.
+--- Prints a table's fields, one per line; prints other values as print does.
 -- @function xlua.print
 -- @as xlua
--- @param value any: what is printed
+-- @param value any: the value to print
 -- @param ...? any: more values
 -- @return nothing
 -- @usage local p, out = print, {}
@@ -117,12 +117,12 @@ function xlua.print(value, ...)
    if select('#', ...) > 0 then xlua.print(...) end
 end
 
---- Raises a message in red.
+--- Raises an error with a red message.
 -- @function xlua.error
 -- @as xlua
--- @param message string: what is wrong
--- @param domain? string: stands before it, in < >
--- @param usage? string: stands behind it
+-- @param message string: the message
+-- @param domain? string: added before it, in < >
+-- @param usage? string: added after it
 -- @return nothing
 -- @usage select(2, pcall(xlua.error, 'no', 'here')):match '<.->.%w+' --> <here> no
 function xlua.error(message, domain, usage)
@@ -130,7 +130,7 @@ function xlua.error(message, domain, usage)
    error(sys.COLORS.Red .. message .. sys.COLORS.none .. (usage and '\n' .. usage or ''), 2)
 end
 
---- Whether require would find a package.
+--- Returns true if require would find a package.
 -- @function xlua.installed
 -- @as xlua
 -- @param package string: its name
@@ -143,7 +143,7 @@ function xlua.installed(package_)
    return path ~= nil or package.preload[package_] ~= nil, path
 end
 
---- require that prints a message instead of raising.
+--- Calls require, but prints an error instead of raising it.
 -- @function xlua.require
 -- @as xlua
 -- @param name string: a module
@@ -158,7 +158,7 @@ function xlua.require(name)
    return false
 end
 
---- A table of settings, each replaced by the environment variable of its name if there is one.
+--- Returns a copy of settings in which environment variables of the same names replace the values.
 -- @function xlua.envparams
 -- @as xlua
 -- @param defaults table: name -> number, string or boolean
@@ -189,8 +189,8 @@ end
 --- Calls try(); if it raises, catch(error).
 -- @function xlua.trycatch
 -- @as xlua
--- @param try function: is called
--- @param catch function: gets what was raised
+-- @param try function: called
+-- @param catch function: receives the error
 -- @return nothing
 -- @usage local got
 --    xlua.trycatch(function() error('no', 0) end, function(e) got = e end)
@@ -201,7 +201,7 @@ function xlua.trycatch(try, catch)
    if not ok then catch(why) end
 end
 
---- Whether a file is there, as paths.filep.
+--- Returns true if there is a file at the path, as paths.filep does.
 -- @function xlua.filep
 -- @as xlua
 -- @param path string: of the file
@@ -209,10 +209,10 @@ end
 -- @usage xlua.filep '/bin/sh', xlua.filep '/nosuchfile' --> true, false
 xlua.filep = paths.filep
 
---- What xlua adds to Lua's string and table, by dpt.compat.
+--- Functions that dpt.compat adds to Lua's string and table.
 local strings, tables = {}, {}
 
---- What xlua adds to Lua's string and table: functions by library and name.
+--- Functions that xlua adds to Lua's string and table, by library and name.
 -- @field xlua.libraries
 -- @as xlua
 -- @also xlua.libraries.string
@@ -221,16 +221,16 @@ local strings, tables = {}, {}
 -- @usage xlua.libraries.string.split('a,b', ',') --> {a b}
 xlua.libraries = {string = strings, table = tables}
 
---- Returns the parts of a text between the matches of a pattern, as sys.split; a method of strings.
+--- Splits a text at the matches of a pattern, as sys.split does; a method of strings.
 -- @function string.split
 -- @as xlua
--- @param text string: what is split
--- @param pattern string: of Lua
+-- @param text string: the text
+-- @param pattern string: a Lua pattern
 -- @return a list of strings
 -- @usage ('a-b'):split '-' --> {a b}
 strings.split = sys.split
 
---- Returns the value of an expression such as 'nn.Linear'.
+--- Evaluates an expression such as 'nn.Linear'.
 -- @function string.tosymbol
 -- @as xlua
 -- @param text string: the expression
@@ -243,13 +243,13 @@ function strings.tosymbol(text)
    return value or error("symbol '" .. text .. "' does not exist", 2)
 end
 
---- Cuts a list in two: without the elements from a place on, and those.
+--- Splits a list in two: the list without a range of elements, and that range.
 -- @function table.splice
 -- @as xlua
--- @param list table: a list, which stays as it is
--- @param start? number: the place of the first that is taken (1)
--- @param length? number: how many are taken (1)
--- @return two lists: the rest, what was taken
+-- @param list table: a list, which is not modified
+-- @param start? number: index of the first removed element (1)
+-- @param length? number: number of removed elements (1)
+-- @return two lists: the remaining elements, the removed elements
 -- @usage table.splice({5, 6, 7}, 2, 1) --> {5 7}, {6}
 function tables.splice(list, start, length)
    start, length = start or 1, length or 1
@@ -260,12 +260,12 @@ function tables.splice(list, start, length)
    return rest, taken
 end
 
---- A list without elements that are the same.
+--- Returns a list without duplicates.
 -- @function table.prune
 -- @as xlua
--- @param list table: a list, which stays as it is
--- @param hash? function: gets an element, returns by what it is compared (itself)
--- @param merge? function: gets a new and an old element, returns which stays (the new one)
+-- @param list table: a list, which is not modified
+-- @param hash? function: receives an element, returns the key that is compared (the element)
+-- @param merge? function: receives a new and an old element, returns the one to keep (the new one)
 -- @return a list
 -- @usage table.prune{1, 2, 1} --> {1 2}
 function tables.prune(list, hash, merge)
@@ -284,10 +284,10 @@ function tables.prune(list, hash, merge)
    return result
 end
 
---- What functions of xlua have in common, for the reference.
+--- Tags that reference entries of xlua share.
 -- @pattern xlua
 -- @within xlua
 -- @follows Torch7's package xlua
--- @raise if an argument is of another kind
+-- @raise if an argument has the wrong type
 
 return xlua

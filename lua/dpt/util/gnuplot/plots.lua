@@ -1,7 +1,8 @@
---- dpt.util.gnuplot.plots: what gnuplot draws, as gnuplot's commands with the data in them.
+--- dpt.util.gnuplot.plots: builds plots as gnuplot commands that contain the data.
 --
--- Invariant: a function gets `draw(text, commands)`, which makes the text the figure's plot and
--- returns the figure's number, and behind it what the function of its name in gnuplot got.
+-- Invariant: a function receives `draw(text, commands)`, which sets the figure's plot to the text
+-- and returns the figure's number, followed by the arguments of the gnuplot function of the same
+-- name.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local quote = require 'dpt.util.gnuplot.quote'
@@ -9,13 +10,13 @@ local fail, type = dptffi.fail, dptffi.type
 
 local plots = {}
 
--- How a plot names what has a name.
+-- Returns the title clause of a plot.
 local function titled(name) return name == '' and 'notitle' or 'title ' .. quote(name) end
 
 local styles = {['.'] = 'points pt 7 ps 0.4', ['+'] = 'points', ['-'] = 'lines lw 2',
    ['+-'] = 'linespoints', ['~'] = 'lines smooth csplines', ['|'] = 'boxes'}
 
--- A list of the numbers of a tensor or a list.
+-- Returns the numbers of a tensor or a list as a list.
 local function numbers(value)
    if type(value) == 'table' then return value end
    return value:double():contiguous():view(-1):totable()
@@ -25,7 +26,7 @@ local function isData(value)
    return torch.isTensor(value) or type(value) == 'table' and type(value[1]) == 'number'
 end
 
--- What one thing is drawn of, or several of these as tables, or one table of them, as a list.
+-- Returns a list of plots, passed as one plot, as several tables, or as one table of plots.
 local function listsOf(...)
    local words = {...}
    if #words == 1 and type(words[1]) == 'table' and type(words[1][1]) == 'table'
@@ -35,7 +36,7 @@ local function listsOf(...)
    return type(words[1]) == 'table' and not isData(words[1]) and words or {words}
 end
 
--- A curve {[name,] [x,] y [, style]} as {name, x, y, style}.
+-- Returns a curve {[name,] [x,] y [, style]} as {name, x, y, style}.
 local function curve(words, fn)
    local c, data = {name = '', style = 'lines lw 2'}, {}
    for i, word in ipairs(words) do
@@ -63,8 +64,8 @@ local function curve(words, fn)
 end
 
 --- Draws curves. A curve is [name,] [x,] y [, style]; x and y are tensors or lists of numbers, or
--- one tensor of two columns; style is '.', '+', '-', '+-', '~' (smooth), '|' (boxes), or gnuplot's
--- 'with ...'.
+-- one tensor of two columns; style is '.', '+', '-', '+-', '~' (smooth), '|' (boxes), or a gnuplot
+-- style, 'with ...'.
 -- @function gnuplot.plot
 -- @as gnuplot
 -- @param ... any: a curve; or several as tables, or one table of them
@@ -86,7 +87,7 @@ end
 --- Draws bars.
 -- @function gnuplot.bar
 -- @as gnuplot
--- @param ... any: [x,] y as a curve of gnuplot.plot
+-- @param ... any: [x,] y, as for a curve of gnuplot.plot
 -- @return the figure's number
 -- @usage type(require('gnuplot').bar(torch.Tensor{3, 1, 2})) --> number
 function plots.bar(draw, ...)
@@ -95,7 +96,7 @@ function plots.bar(draw, ...)
    return plots.plot(draw, words)
 end
 
--- Printed, a histogram has a row for each part: its middle, how many, a bar.
+-- Prints a histogram with a row for each bin: its centre, its count, a bar.
 local function histogramText(self)
    local most, rows = 1, {}
    for _, part in ipairs(self) do most = math.max(most, part.nb) end
@@ -106,16 +107,16 @@ local function histogramText(self)
    return table.concat(rows, '\n')
 end
 
---- Counts how many elements fall into each of equal parts. It prints as bars.
+--- Counts the elements in bins of equal width. The result prints as bars.
 -- @function gnuplot.histc
 -- @as gnuplot
 -- @param values tensor: of any size
--- @param bins? number: how many parts (72)
--- @param least? number: the range's lower end (the least element)
--- @param most? number: the range's upper end (the largest element)
--- @param raw? boolean: return the counts alone, as a tensor
--- @return a list of {val = the middle of a part, nb = its elements}, with raw = all counts as a
---    tensor, bins, binwidth, max and min = the parts with most and fewest elements
+-- @param bins? number: number of bins (72)
+-- @param least? number: lower bound of the range (the smallest element)
+-- @param most? number: upper bound of the range (the largest element)
+-- @param raw? boolean: true: return only the counts, as a tensor
+-- @return a list of {val = centre of a bin, nb = its count}, with raw = all counts as a
+--    tensor, bins, binwidth, max and min = the bins with the most and fewest elements
 -- @usage require('gnuplot').histc(torch.Tensor{1, 1, 2}, 2)[1].nb --> 2
 function plots.histc(_, values, bins, least, most, raw)
    if not torch.isTensor(values) or values:nElement() == 0 then
@@ -133,14 +134,14 @@ function plots.histc(_, values, bins, least, most, raw)
    return setmetatable(h, {__tostring = histogramText})
 end
 
---- Draws how many elements fall into each of equal parts.
+--- Draws a histogram with bins of equal width.
 -- @function gnuplot.hist
 -- @as gnuplot
 -- @param values tensor: of any size
--- @param bins? number: how many parts (72)
--- @param least? number: the range's lower end (the least element)
--- @param most? number: the range's upper end (the largest element)
--- @return what gnuplot.histc returns
+-- @param bins? number: number of bins (72)
+-- @param least? number: lower bound of the range (the smallest element)
+-- @param most? number: upper bound of the range (the largest element)
+-- @return the result of gnuplot.histc
 -- @usage require('gnuplot').hist(torch.range(1, 9), 3)[3].nb --> 3
 function plots.hist(draw, values, bins, least, most)
    local h, x = plots.histc(draw, values, bins, least, most), {}
@@ -149,11 +150,11 @@ function plots.hist(draw, values, bins, least, most)
    return h
 end
 
---- A matrix as an image, its first row above.
+--- Draws a matrix as an image, with its first row at the top.
 -- @function gnuplot.imagesc
 -- @as gnuplot
 -- @param matrix tensor: of two dimensions
--- @param palette? string: of gnuplot's, as 'color' ('gray')
+-- @param palette? string: a gnuplot palette, such as 'color' ('gray')
 -- @return the figure's number
 -- @usage type(require('gnuplot').imagesc(torch.eye(3))) --> number
 function plots.imagesc(draw, matrix, palette)
@@ -164,7 +165,8 @@ function plots.imagesc(draw, matrix, palette)
       ('set palette %s\nset yrange [*:*] reverse'):format(palette or 'gray'))
 end
 
--- {[name,] z} or {[name,] x, y, z}, tensors of as many dimensions, as {name, x, y, z}.
+-- Returns {[name,] z} or {[name,] x, y, z}, tensors with this number of dimensions, as {name, x, y,
+-- z}.
 local function solid(words, fn, dimensions)
    local s, data = {name = ''}, {}
    for i, word in ipairs(words) do
@@ -186,7 +188,7 @@ local function solid(words, fn, dimensions)
    return s
 end
 
--- All of them, by `row(s, i)`: the lines of slice i.
+-- Draws them all; `row(s, i)` returns the lines of slice i.
 local function solids(draw, fn, dimensions, style, row, ...)
    local data, parts = {}, {}
    for k, list in ipairs(listsOf(...)) do
@@ -201,7 +203,7 @@ local function solids(draw, fn, dimensions, style, row, ...)
 end
 
 --- Draws surfaces, with contours on their base. A surface is [name,] z or [name,] x, y, z: matrices
--- of one size; x and y are rows and columns where they are not given.
+-- of one size; x and y default to row and column numbers.
 -- @function gnuplot.splot
 -- @as gnuplot
 -- @param ... any: a surface; or several as tables, or one table of them
@@ -218,10 +220,10 @@ function plots.splot(draw, ...)
    end, ...)
 end
 
---- Draws points in space: [name,] x, y, z, vectors of one size.
+--- Draws points in 3-D: [name,] x, y, z, vectors of one size.
 -- @function gnuplot.scatter3
 -- @as gnuplot
--- @param ... any: x, y and z; or several of them as tables, or one table of these
+-- @param ... any: x, y and z; or several such sets as tables, or one table of them
 -- @return the figure's number
 -- @usage type(require('gnuplot').scatter3(torch.rand(9), torch.rand(9), torch.rand(9))) --> number
 function plots.scatter3(draw, ...)

@@ -1,2 +1,2 @@
---- dpt.util.gnuplot.quote: a text in gnuplot's quotes, on one line.
+--- dpt.util.gnuplot.quote: quotes a text for gnuplot, on one line.
 return function(text) return "'" .. tostring(text):gsub("'", "''"):gsub('\n', ' ') .. "'" end
