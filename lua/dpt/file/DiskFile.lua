@@ -1,8 +1,8 @@
---- dpt.file.DiskFile: torch.DiskFile, a file on disk; and what PipeFile shares with it.
+--- dpt.file.DiskFile: torch.DiskFile, a file on disk; and the code that PipeFile shares with it.
 --
--- Invariant: reads and writes go by Lua's io library and C's blocks on the same FILE; between a
--- write and a read there is always a seek. A device (also a pipe) has all that was written when a
--- method returns (dpt.output).
+-- Invariant: reads and writes use Lua's io library and C blocks on the same FILE, with a seek
+-- between a write and a read. When a method returns, a device or a pipe has received all data
+-- written (dpt.output).
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local output = require 'dpt.output'
@@ -29,8 +29,8 @@ local function open(name, mode)
    return handle, why
 end
 
---- torch.DiskFile(name [, mode [, quiet]]): mode 'r', 'w' or 'rw' (made if it is missing; the
--- default 'r'). A quiet one that cannot be opened is nil. Messages begin with the caller's name.
+--- torch.DiskFile(name [, mode [, quiet]]): mode 'r', 'w' or 'rw' (creates a missing file; default
+-- 'r'). Returns nil if a quiet file cannot be opened. Messages begin with the caller's name.
 function construct(caller, name, mode, quiet)
    if type(name) ~= 'string' then core.usage(caller, "a name [, mode]", name, mode) end
    mode = File.checkMode(caller, mode or 'r')
@@ -46,16 +46,16 @@ function construct(caller, name, mode, quiet)
    return self
 end
 
---- Opens a file for the function `caller`, by which messages begin.
--- @param subject? what messages call the file (its name)
--- @param note? the end of what is said when a write fails
+--- Opens a file for the function `caller`, whose name begins the messages.
+-- @param subject? name of the file in messages (its path)
+-- @param note? end of the message if a write fails
 function DiskFile._open(caller, name, mode, subject, note)
    local self = construct(caller, name, mode)
    self.subject_, self.note_ = subject or name, note or ''
    return self
 end
 
---- Before a read ('read') or a write after the other.
+--- Seeks before a read ('read') that follows a write, or a write that follows a read.
 local function turn(self, to)
    if self.both_ and self.last_ ~= to then
       self.handle_:seek('cur', 0)
@@ -71,7 +71,7 @@ function DiskFile:_read(pointer, n)
    return 0
 end
 
---- Raises, or notes on a quiet file, that a write failed.
+--- Raises, or records on a quiet file, that a write failed.
 function DiskFile:_cannotWrite(why)
    self:_error('cannot write %s: %s%s', self.subject_, why, self.note_)
 end
@@ -112,13 +112,13 @@ function DiskFile:_length()
    return self.handle_:seek 'end' or 0
 end
 
---- Every write goes to the system at once.
+--- Passes every write to the system at once.
 function DiskFile:noBuffer()
    self.handle_:setvbuf 'no'
    return self
 end
 
---- Flushes what was written so far.
+--- Flushes everything written so far.
 function DiskFile:synchronize()
    self:_usable()
    local ok, why = output.flush(self.handle_)

@@ -1,10 +1,10 @@
---- dpt.file.File: torch.File, what all files share: flags, position and strings (numbers.lua has
--- the numbers, object.lua the objects).
+--- dpt.file.File: torch.File, the base class of all files: flags, position and strings (numbers are
+-- in numbers.lua, objects in object.lua).
 --
--- Invariant: this file knows no medium. DiskFile, PipeFile and MemoryFile bring _read(pointer, n)
--- -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n), _byte() -> the next
--- byte or -1, _unread(byte), _left() -> bytes up to the end or nil, _seek(offset from 0), _length()
--- and _position(). An error raises, or is only noted on a quiet file.
+-- Invariant: this file knows no medium. DiskFile, PipeFile and MemoryFile implement _read(pointer,
+-- n) -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n), _byte() -> the
+-- next byte or -1, _unread(byte), _left() -> bytes up to the end or nil, _seek(offset from 0),
+-- _length() and _position(). An error raises, or is only recorded on a quiet file.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -17,7 +17,7 @@ end, nil, nil, torch)
 
 local LITTLE = ffi.abi 'le'
 
---- The flags of a new file. Messages about it begin with `caller: subject `.
+--- Initializes the flags of a new file. Messages about it begin with `caller: subject `.
 function File:_start(mode, caller, subject)
    self.caller_, self.subject_, self.note_ = caller, subject, ''
    self.readable_, self.writable_ = mode:find 'r' ~= nil, mode:find 'w' ~= nil
@@ -27,7 +27,7 @@ function File:_start(mode, caller, subject)
    return self:_reset()
 end
 
---- Nothing is known of the objects written and read so far.
+--- Forgets the objects written and read so far.
 function File:_reset()
    self.written_, self.kept_, self.count_ = {}, {}, 0
    self.known_, self.ids_ = {}, {}
@@ -35,11 +35,11 @@ function File:_reset()
    return self
 end
 
---- Checks the mode that a constructor got.
+--- Checks the mode passed to a constructor.
 -- @function torch.File.checkMode
 -- @as file
 -- @also torch.File:checkMode()
--- @param name string: the constructor, for the error message
+-- @param name string: the constructor's name, for the error message
 -- @param mode? string: 'r', 'w' or 'rw' ('rw')
 -- @return the mode
 -- @usage torch.File.checkMode('torch.MemoryFile', 'r') --> r
@@ -51,22 +51,22 @@ function File.checkMode(name, mode)
    return mode
 end
 
---- Raises an error, or notes the error on a quiet file; inside an object it always raises.
+--- Raises an error, or records it on a quiet file; inside an object it always raises.
 function File:_error(format, ...)
    self.error_ = true
    if self.quiet_ and self.depth_ == 0 then return end
    fail('%s: ' .. format, self.caller_, ...)
 end
 
---- The same with a message about the file, which goes on after its name.
+--- Raises or records an error whose message begins with the file's name.
 function File:_fail(format, ...) return self:_error('%s ' .. format, self.subject_, ...) end
 
---- Raises a message about the file, which goes on after its name.
+--- Raises an error whose message begins with the file's name.
 function File:_raise(format, ...)
    fail('%s: %s ' .. format, self.caller_, self.subject_, ...)
 end
 
---- Raises that the file holds what no file of Torch7's does.
+--- Raises an error: the file contains data that no Torch7 file contains.
 function File:_damaged(format, ...)
    self:_raise('is damaged, or was saved in another mode: ' .. format, ...)
 end
@@ -80,7 +80,7 @@ end
 
 -- flags ------------------------------------------------------------------------------------------
 
---- Numbers are written and read as bytes from now on; ascii: as text, as at first.
+--- Writes and reads numbers as bytes from now on; ascii: as text (the default).
 -- @function torch.File:binary
 -- @as file
 -- @also torch.File:ascii()
@@ -98,7 +98,7 @@ for name, setting in pairs{binary = {'binary_', true}, ascii = {'binary_', false
    end
 end
 
---- Whether the file has a setting or a property: what the method's name says.
+--- Returns a setting or a property of the file, named by the method.
 -- @function torch.File:isBinary
 -- @as file
 -- @also torch.File:isAutoSpacing()
@@ -114,7 +114,7 @@ for name, field in pairs{isBinary = 'binary_', isAutoSpacing = 'spacing_', isQui
    File[name] = function(self) return self[field] end
 end
 
---- Whether this machine writes the lowest byte of a number first.
+--- Returns true if this machine is little-endian.
 -- @function torch.File.isLittleEndianCPU
 -- @as file
 -- @also torch.File:isLittleEndianCPU()
@@ -125,7 +125,7 @@ end
 function File.isLittleEndianCPU() return LITTLE end
 function File.isBigEndianCPU() return not LITTLE end
 
---- Bytes of a Long in binary: 4, or 8 (0: this machine's, 8).
+--- Sets the size of a Long in binary files: 4 or 8 bytes (0: this machine's, 8).
 -- @function torch.File:longSize
 -- @as file
 -- @param size number: 4, 8, or 0 for 8
@@ -141,10 +141,10 @@ function File:longSize(size)
    return self
 end
 
---- Whether writeObject and readObject keep what is shared (true), as torch.save's argument.
+--- Sets whether writeObject and readObject preserve sharing, as torch.save's argument does.
 -- @function torch.File:referenced
 -- @as file
--- @param on boolean: true, as at first: what occurs twice is written once
+-- @param on boolean: true (the default) writes a value that occurs twice only once
 -- @return the file
 -- @usage local t, f = {1}, torch.MemoryFile():referenced(false)
 --    f:writeObject{t, t}
@@ -157,7 +157,7 @@ function File:referenced(on)
    return self
 end
 
---- Whether writeObject and readObject keep what is shared.
+--- Returns true if writeObject and readObject preserve sharing.
 -- @function torch.File:isReferenced
 -- @as file
 -- @return a boolean
@@ -165,11 +165,11 @@ end
 --    return f:isReferenced(), f:referenced(false):isReferenced() --> true, false
 function File:isReferenced() return not self.force_ end
 
---- Sets how readObject takes functions: true: loads them, 'skip': puts a function in their place
--- that raises when called, false: raises. Bytes from elsewhere must not be loaded as functions.
+--- Sets how readObject handles functions: true loads them, 'skip' replaces each with a function
+-- that raises when called, false raises. Never load functions from untrusted bytes.
 -- @function torch.File:allowFunctions
 -- @as file
--- @param how? boolean: true, false or 'skip'; nil: as the file was opened
+-- @param how? boolean: true, false or 'skip'; nil restores the file's initial setting
 -- @return the file
 -- @usage local f = torch.MemoryFile()
 --    f:writeObject(function() return 5 end)
@@ -184,14 +184,14 @@ function File:allowFunctions(how)
    return self
 end
 
---- A file on disk has each write in the system's hands at once; others do so anyway.
+--- Passes each write to a file on disk to the system at once; other files do so anyway.
 -- @function torch.File:noBuffer
 -- @as file
 -- @return the file
 -- @usage torch.type(torch.MemoryFile():noBuffer()) --> torch.MemoryFile
 function File:noBuffer() return self end
 
---- Gives the system what was written so far.
+--- Flushes data written so far to the system.
 -- @function torch.File:synchronize
 -- @as file
 -- @return the file
@@ -207,7 +207,7 @@ function File:synchronize() return self end
 
 -- position ---------------------------------------------------------------------------------------
 
---- Where the next byte is read or written.
+--- Returns the position of the next byte to read or write.
 -- @function torch.File:position
 -- @as file
 -- @return a number, from 1
@@ -219,10 +219,10 @@ function File:position()
    return self:_position() + 1
 end
 
---- Goes to a position.
+--- Moves to a position.
 -- @function torch.File:seek
 -- @as file
--- @param position number: from 1 to one behind the last byte
+-- @param position number: from 1 to one after the last byte
 -- @return the file
 -- @usage local f = torch.MemoryFile()
 --    f:writeInt(7)
@@ -238,7 +238,7 @@ function File:seek(position)
    return self
 end
 
---- Goes behind the last byte.
+--- Moves to the position after the last byte.
 -- @function torch.File:seekEnd
 -- @as file
 -- @return the file
@@ -252,7 +252,7 @@ function File:seekEnd()
    return self
 end
 
---- Ends the work with the file; what was written is in the system's hands then.
+--- Closes the file, after flushing data to the system.
 -- @function torch.File:close
 -- @as file
 -- @return the file
@@ -268,8 +268,8 @@ end
 
 -- strings ----------------------------------------------------------------------------------------
 
---- '*l' or a format that begins so: up to the end of the line, without it; '*a': all that is left.
--- At the end of the file an error, and '' on a quiet file.
+--- Reads a string. '*l', or a format that begins so: the rest of the line, without its end; '*a':
+-- the rest of the file. At the end of the file it raises, or returns '' on a quiet file.
 -- @function torch.File:readString
 -- @as file
 -- @param format string: '*l' or '*a'
@@ -293,11 +293,11 @@ function File:readString(format)
    return text.readString(self, what == '*l')
 end
 
---- Writes the bytes as they are, without spacing.
+--- Writes bytes unchanged, without spacing.
 -- @function torch.File:writeString
 -- @as file
--- @param bytes string: what is written
--- @return how many bytes
+-- @param bytes string: the bytes
+-- @return the number of bytes
 -- @usage torch.MemoryFile():writeString 'abc' --> 3
 function File:writeString(bytes)
    self:_usable 'write'
@@ -311,15 +311,15 @@ local function notAnObject(self)
 end
 File.__write, File.__read = notAnObject, notAnObject
 
---- What methods of files have in common, for the reference.
+--- Tags that reference entries of files share.
 -- @pattern file
 -- @within files
 -- @follows Torch7's torch.File
--- @raise if the file is closed or was not opened for that, or an argument is of another kind; a
---    quiet file only notes what is wrong with its contents (hasError)
+-- @raise if the file is closed or not open for the operation, or an argument has the wrong type; a
+--    quiet file only records errors in its contents (hasError)
 
---- In text, a space stands between the numbers of one write and a newline behind them, as at first;
--- noAutoSpacing: only what is written.
+--- In text, writes a space between the numbers of one write and a newline after them (the default);
+-- noAutoSpacing: writes only the data.
 -- @function torch.File:autoSpacing
 -- @as file
 -- @also torch.File:noAutoSpacing()
@@ -330,8 +330,8 @@ File.__write, File.__read = notAnObject, notAnObject
 --    f:seek(1)
 --    return f:readString '*l' --> 123 4
 
---- What is wrong with the contents is only noted from now on, and hasError says so; pedantic: it
--- raises, as at first.
+--- Only records errors in the contents from now on, for hasError; pedantic: raises them (the
+-- default).
 -- @function torch.File:quiet
 -- @as file
 -- @also torch.File:pedantic()
@@ -339,7 +339,7 @@ File.__write, File.__read = notAnObject, notAnObject
 -- @usage local f = torch.MemoryFile():quiet()
 --    return f:readInt(), f:hasError() --> 0, true
 
---- Forgets what hasError tells.
+--- Clears the error that hasError reports.
 -- @function torch.File:clearError
 -- @as file
 -- @return the file
@@ -347,7 +347,7 @@ File.__write, File.__read = notAnObject, notAnObject
 --    f:readInt()
 --    return f:hasError(), f:clearError():hasError() --> true, false
 
---- Returns the order of bytes of binary numbers from now on; at first it is the machine's.
+--- Sets the byte order of binary numbers; the default is the machine's.
 -- @function torch.File:bigEndianEncoding
 -- @as file
 -- @also torch.File:littleEndianEncoding()

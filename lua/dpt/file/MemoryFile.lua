@@ -1,7 +1,7 @@
 --- dpt.file.MemoryFile: torch.MemoryFile, a file in a torch.CharStorage.
 --
--- Invariant: the storage is one byte larger than the file, or more; storage() cuts it to one more
--- and makes that byte 0, as in Torch7.
+-- Invariant: the storage is at least one byte larger than the file; storage() shrinks it to one
+-- byte more and sets that byte to 0, as in Torch7.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -12,7 +12,7 @@ local construct
 local MemoryFile = torch.newmetatable('torch.MemoryFile', 'torch.File',
    function(...) return construct(...) end, nil, nil, torch)
 
---- A file over the first n bytes of a torch.CharStorage.
+--- Creates a file over the first n bytes of a torch.CharStorage.
 local function over(storage, n, mode)
    local self = setmetatable({}, MemoryFile):_start(mode, 'torch.MemoryFile', 'the file')
    self.storage_, self.size_, self.at_ = storage, n, 0
@@ -20,20 +20,20 @@ local function over(storage, n, mode)
    return self
 end
 
---- A file over the first bytes of a storage, which need not end with a 0.
+--- Creates a file over the first bytes of a storage, which need not end with a 0.
 -- @function torch.MemoryFile.over
 -- @as file
 -- @also torch.MemoryFile:over()
 -- @param storage CharStorage: the bytes
--- @param n number: how many of them
+-- @param n number: how many bytes
 -- @param mode string: 'r', 'w' or 'rw'
 -- @return the file
 -- @usage torch.MemoryFile.over(torch.CharStorage():string 'abcd', 2, 'r'):readString '*a'
 --    --> ab
 MemoryFile.over = over
 
---- torch.MemoryFile([mode]): new; (storage [, mode]): over a torch.CharStorage that ends with a 0.
--- The mode is 'r', 'w' or 'rw' (the default).
+--- torch.MemoryFile([mode]): creates a new file; (storage [, mode]): a file over a
+-- torch.CharStorage that ends with a 0. The mode is 'r', 'w' or 'rw' (the default).
 function construct(storage, mode)
    if type(storage) == 'string' then storage, mode = nil, storage end
    mode = File.checkMode('torch.MemoryFile', mode)
@@ -52,7 +52,7 @@ local function bytes(self)
    return ffi.cast('uint8_t *', C.dpt_storage_data(self.storage_.ptr_))
 end
 
---- The file's bytes; a script may have cut the storage.
+--- Returns the number of bytes in the file; a script may have shrunk the storage.
 local function size(self)
    return math.min(self.size_, core.storageLength(self.storage_))
 end
@@ -105,7 +105,7 @@ function MemoryFile:_seek(offset)
    end
 end
 
---- Returns the bytes and a 0: the file's own memory.
+--- Returns the bytes and a final 0, in the file's own memory.
 -- @function torch.MemoryFile:storage
 -- @as file
 -- @return a CharStorage

@@ -1,8 +1,8 @@
 --- dpt.file.PipeFile: torch.PipeFile, the output or the input of a command.
 --
--- Invariant: a pipe has no position and no length: what cannot be known is nil, and reads take
--- memory only as bytes arrive. The end of the command is an error of the method that writes to it
--- (dpt.output).
+-- Invariant: a pipe has no position and no length: unknown values are nil, and reads allocate
+-- memory only as bytes arrive. If the command has ended, the method that writes to it raises an
+-- error (dpt.output).
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -38,7 +38,7 @@ function PipeFile:_cannotWrite(why)
       why == 'broken pipe' and 'its program has ended (broken pipe)' or why)
 end
 
--- How the command ends is its own affair.
+-- The exit status of the command is ignored.
 function PipeFile:_close() self.handle_:close() end
 function PipeFile:_seek() self:_fail 'is a pipe, which cannot seek' end
 function PipeFile:_length() return 0 end

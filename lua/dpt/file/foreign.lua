@@ -1,7 +1,7 @@
---- dpt.file.foreign: what a file is that holds no object of Torch7's in the mode it is read in.
+--- dpt.file.foreign: identifies files that do not contain Torch7 objects in the current mode.
 --
--- Invariant: only the first bytes are looked at, none of which an object in the file's mode begins
--- with; the position stays.
+-- Invariant: it only examines the first bytes, with which no object in the file's mode can begin;
+-- the position does not change.
 local ffi = require('dpt.ffi').ffi
 local LITTLE = ffi.abi 'le'
 
@@ -20,13 +20,14 @@ local SIGNATURES = {
    {'^version https://git', 'is a pointer of Git LFS, not the file itself: git lfs pull gets it'},
 }
 
--- The first number of an object, 0 to 8, as text and in bytes, low byte first and last.
+-- The first number of an object, 0 to 8: as text, and as little-endian and big-endian bytes.
 local TEXT, LOW, HIGH = '^%s*[0-8]\r?\n', '^[%z\1-\8]%z%z%z', '^%z%z%z[\1-\8]'
 
 local head = ffi.new 'uint8_t[32]'
 
---- Returns the end of a sentence that begins with the file's name; nil: nothing is known.
--- @param start where the object should be, from 0
+--- Returns the end of a sentence that begins with the file's name; nil if the file is not
+-- recognized.
+-- @param start expected position of the object, from 0
 return function(file, start)
    local left = file:_left()
    if not left then return nil end -- a pipe

@@ -1,17 +1,17 @@
---- dpt.file.functions: Lua functions inside a file: bytecode and upvalues.
+--- dpt.file.functions: writes and reads Lua functions: bytecode and upvalues.
 --
--- Invariant: a function is only loaded if the file allows it; else one is put in its place that
--- raises when it is called: most programs that save functions in passing (a cache of a data set)
--- never call them. It keeps the bytecode, which goes only to files that are not loaded by
--- themselves: never to memory, whose readers load functions. Upvalues that two functions share
--- while they are written have one number in the file, and are shared again if both are read.
+-- Invariant: a function is loaded only if the file allows it; otherwise it is replaced by one that
+-- raises when called: most programs that save functions incidentally (a cache of a data set)
+-- never call them. The replacement keeps the bytecode, which is written only to files that are not
+-- loaded automatically: never to memory, whose readers load functions. Upvalues that two functions
+-- share while they are written have one number in the file, and are shared again if both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local fail, type = dptffi.fail, dptffi.type
 
 local functions = {}
 
--- The policy of files for which nobody has set one.
+-- The policy of files for which none was set.
 local default = os.getenv 'DPT_FUNCTIONS' == '1' or 'skip'
 
 local function policy(file)
@@ -19,10 +19,10 @@ local function policy(file)
    return file.loadsFunctions_ or default
 end
 
-local Kept = {} -- metatable of what a function that was left out keeps
+local Kept = {} -- metatable of the data that a replacement function keeps
 
--- A function that was left out. Its first upvalue is {bytes, upvalues, cells, named, subject}:
--- cells: by index, what names the variable of an upvalue; subject: what the file is called.
+-- Returns a replacement function. Its first upvalue is {bytes, upvalues, cells, named, subject}:
+-- cells: by index, the identity of an upvalue's variable; subject: the name of the file.
 local function leaveOut(kept)
    setmetatable(kept, Kept)
    return function()
@@ -33,24 +33,24 @@ local function leaveOut(kept)
    end
 end
 
---- Returns what a function keeps that was left out; nil: it was not.
+--- Returns the data that a replacement function keeps; nil for other functions.
 function functions.leftOut(f)
    local _, kept = debug.getupvalue(f, 1)
    return getmetatable(kept) == Kept and kept or nil
 end
 
--- The number of an upvalue in the file. identity: of the variable; keep: holds its address
+-- Returns the number of an upvalue in the file. identity: of the variable; keep: holds its address
 local function number(file, identity, keep)
    local known = file.upvalues_[identity]
    if not known then
       file.count_upvalues_ = file.count_upvalues_ + 1
-      known = {file.count_upvalues_, keep} -- the address must not become another's
+      known = {file.count_upvalues_, keep} -- so that the address is not reused
       file.upvalues_[identity] = known
    end
    return known[1]
 end
 
--- The upvalues of a function that was left out, with this file's numbers.
+-- Returns the upvalues of a replacement function, with this file's numbers.
 local function keptUpvalues(file, kept)
    local list = {}
    for i, upvalue in next, kept.upvalues do
@@ -61,7 +61,7 @@ local function keptUpvalues(file, kept)
    return list
 end
 
---- The bytecode of f, and a list of {name, value, id} of its upvalues, as Torch7 writes them.
+--- Returns the bytecode of f, and a list of {name, value, id} of its upvalues, in Torch7's format.
 function functions.parts(file, f)
    local kept = functions.leftOut(f)
    if kept then
@@ -81,7 +81,7 @@ function functions.parts(file, f)
    end
 end
 
---- The function of that bytecode, without its upvalues.
+--- Returns the function of that bytecode, without its upvalues.
 function functions.load(file, bytes, named)
    if policy(file) ~= true then
       return leaveOut{bytes = bytes, named = named, subject = file.subject_}
@@ -91,15 +91,15 @@ function functions.load(file, bytes, named)
    return f
 end
 
---- Raises if the file must not hold functions.
+--- Raises if the file must not contain functions.
 function functions.check(file)
    if policy(file) ~= false then return end
    file:_raise('holds a Lua function, which could do anything: if its origin is trusted, load it'
       .. ' with {functions = true}')
 end
 
--- Keeps the upvalues of a function that was left out. Those that have one number in the file get
--- one cell.
+-- Keeps the upvalues of a replacement function. Upvalues with the same number in the file get the
+-- same cell.
 local function keep(file, kept, upvalues)
    kept.upvalues, kept.cells = upvalues, {}
    for i, upvalue in next, kept.named and upvalues or {} do
@@ -111,7 +111,7 @@ local function keep(file, kept, upvalues)
    end
 end
 
---- Sets the upvalues of f; named: they are {name, value, id}, else plain values.
+--- Sets the upvalues of f; if named, they are {name, value, id}, else plain values.
 function functions.join(file, f, upvalues, named)
    if type(upvalues) ~= 'table' then
       file:_damaged("a function's upvalues are of type %s, wanted a table", torch.type(upvalues))

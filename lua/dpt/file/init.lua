@@ -1,8 +1,8 @@
---- dpt.file: torch.save, torch.load, torch.serialize and torch.deserialize; loads its files.
+--- dpt.file: torch.save, torch.load, torch.serialize and torch.deserialize; loads the other files.
 --
--- Invariant: torch.save changes what is at a path at once or not at all. torch.load runs nothing
--- that the file brings, unless it is asked to; torch.deserialize does: it is not for bytes from
--- elsewhere.
+-- Invariant: torch.save replaces the file at a path atomically or not at all. torch.load runs no
+-- code from the file, unless told to; torch.deserialize loads functions: never use it for untrusted
+-- bytes.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local output = require 'dpt.output'
@@ -27,8 +27,8 @@ local function setMode(fn, file, mode)
    return file:binary()
 end
 
---- torch.save(path, object [, mode [, referenced]]): the file at path is replaced at the end, or
--- stays what it was, whenever the process or the machine ends.
+--- torch.save(path, object [, mode [, referenced]]): replaces the file at path once it is complete;
+-- the old file remains if the process or the machine ends before that.
 function torch.save(path, object, mode, referenced)
    if type(path) ~= 'string' then core.usage('torch.save', 'a path and an object', path) end
    output.replacing('torch.save', path, true, function(name, note)
@@ -72,7 +72,7 @@ function torch.load(path, ...)
 end
 torch.saveobj, torch.loadobj = torch.save, torch.load
 
---- The bytes of an object as a torch.CharStorage.
+--- Returns the bytes of an object as a torch.CharStorage.
 function torch.serializeToStorage(object, mode)
    local file = setMode('torch.serialize', torch.MemoryFile(), mode)
    file:writeObject(object)
@@ -80,13 +80,13 @@ function torch.serializeToStorage(object, mode)
    return storage:resize(#storage - 1)
 end
 
---- The bytes of an object as a string.
+--- Returns the bytes of an object as a string.
 function torch.serialize(object, mode)
    return torch.serializeToStorage(object, mode):string()
 end
 
---- The object in a torch.CharStorage or CharTensor. Functions in it are loaded: never for bytes
--- from elsewhere.
+--- Returns the object in a torch.CharStorage or CharTensor. It loads functions: never use it for
+-- untrusted bytes.
 function torch.deserializeFromStorage(storage, mode)
    if torch.isTensor(storage) and storage.kind_ == C.DPT_I8 then
       storage = core.fresh(C.DPT_I8):resizeAs(storage):copy(storage):storage()
@@ -99,7 +99,7 @@ function torch.deserializeFromStorage(storage, mode)
    return setMode('torch.deserialize', file, mode):readObject()
 end
 
---- The object in a string. Functions in it are loaded: never for bytes from elsewhere.
+--- Returns the object in a string. It loads functions: never use it for untrusted bytes.
 function torch.deserialize(bytes, mode)
    if type(bytes) ~= 'string' then core.usage('torch.deserialize', 'a string', bytes) end
    return torch.deserializeFromStorage(torch.CharStorage():string(bytes), mode)

@@ -1,8 +1,8 @@
 --- dpt.file.numbers: torch.File's numbers: readInt, writeFloat and the like.
 --
--- Invariant: in binary, elements move as one block. In ascii, numbers are text; Byte and Char are
--- raw bytes; with automatic spacing a space stands between the elements of one write and a newline
--- behind them, and a read takes that newline away. Memory is only taken for what the file has.
+-- Invariant: in binary, elements are transferred as one block. In ascii, numbers are text; Byte and
+-- Char are raw bytes; with automatic spacing, a space separates the elements of one write, and a
+-- newline follows them, which a read consumes. Memory is allocated only for data that the file has.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local File = require 'dpt.file.File'
@@ -24,7 +24,7 @@ local function swap(pointer, n, size)
    end
 end
 
---- Bytes of an element in this file; at least, if it is text.
+--- Returns the bytes per element in this file; for text, a lower bound.
 function File:_elementSize(kind)
    if not self.binary_ then return 1 end
    return kind == C.DPT_I64 and self.long_ or core.elementSizes[kind]
@@ -59,7 +59,7 @@ function File:_writeBlock(kind, pointer, n)
    if not self.binary_ and self.spacing_ then self:_write('\n', 1) end
 end
 
---- Raises, or notes on a quiet file, that too little was read.
+--- Raises, or records on a quiet file, that too little data was read.
 local function short(self, format, ...)
    local left = self:_left()
    local last = left and self:_position() + left
@@ -71,7 +71,7 @@ local function short(self, format, ...)
    self:_fail('ends early at byte %.0f: ' .. format, last, ...)
 end
 
---- Reads n elements to pointer; how many there were.
+--- Reads n elements to pointer; returns the number of elements read.
 function File:_readBlock(kind, pointer, n)
    self:_usable 'read'
    if n == 0 then return 0 end
@@ -98,8 +98,8 @@ function File:_readBlock(kind, pointer, n)
    return got
 end
 
---- How many of n elements to take memory for at once: all, if they are few or the file is known
--- to have them. Raises if it has not; from a quiet file what there is is read.
+--- Returns how many of n elements to allocate at once: all, if they are few or the file is known to
+-- have them. If it does not have them, it raises; a quiet file is read as far as possible.
 function File:_capacity(kind, n)
    local size = self:_elementSize(kind)
    if n * size <= 4096 then return n end
@@ -110,7 +110,7 @@ function File:_capacity(kind, n)
    return math.floor(left / size)
 end
 
---- A new host storage of n elements from the file. Memory is only taken for what the file has.
+--- Reads a new host storage of n elements. Memory is allocated only for data that the file has.
 function File:_readStorage(kind, n)
    self:_usable 'read'
    if not (n >= 0 and n < 2 ^ 53) then
@@ -129,7 +129,7 @@ function File:_readStorage(kind, n)
    return storage
 end
 
---- How to read a number that lies in memory, by kind: a NaN of foreign bits is no number for Lua.
+--- Functions that read a number from memory, by kind: some NaN bit patterns are no numbers for Lua.
 local plain = {
    [C.DPT_F32] = function(one)
       return bit.band(ffi.cast('int32_t *', one)[0], 0x7fffffff) > 0x7f800000 and 0 / 0 or one[0]
@@ -141,11 +141,11 @@ local plain = {
 }
 
 for name, kind in pairs(NAMES) do
-   -- Half has no C type to hold one number: only its storages
+   -- Half has no C type for a single number, only storages
    local one = text.elements[kind] and ffi.new(text.elements[kind] .. '[1]')
    local storageName, number = core.storageNames[kind], plain[kind]
 
-   --- Reads numbers of the type that the method is named after, as bytes or as text.
+   --- Reads numbers of the type in the method's name, as bytes or as text.
    -- @function torch.File:readInt
    -- @as file
    -- @also torch.File:readByte()
@@ -156,7 +156,7 @@ for name, kind in pairs(NAMES) do
    -- @also torch.File:readFloat()
    -- @also torch.File:readDouble()
    -- @param what? number: how many; or a storage of that type, which is filled
-   -- @return a number; a storage of so many; how many were read into the storage
+   -- @return a number; a storage of that many; or how many were read into the storage
    -- @usage local f = torch.MemoryFile()
    --    f:writeFloat{1, 2.5}
    --    f:seek(1)
@@ -179,7 +179,7 @@ for name, kind in pairs(NAMES) do
       return self:_readStorage(kind, what)
    end
 
-   --- Writes numbers of the type that the method is named after, as bytes or as text.
+   --- Writes numbers of the type in the method's name, as bytes or as text.
    -- @function torch.File:writeInt
    -- @as file
    -- @also torch.File:writeByte()
@@ -210,7 +210,7 @@ for name, kind in pairs(NAMES) do
    end
 end
 
---- Reads what writeBool wrote.
+--- Reads a boolean that writeBool wrote.
 -- @function torch.File:readBool
 -- @as file
 -- @return a boolean
@@ -221,10 +221,10 @@ end
 --    return f:readBool(), f:readBool() --> true, false
 function File:readBool() return self:readInt() == 1 end
 
---- Writes a boolean, as an int that is 1 or 0.
+--- Writes a boolean as an int, 1 or 0.
 -- @function torch.File:writeBool
 -- @as file
--- @param value boolean: what is written
+-- @param value boolean: the value
 -- @return 1
 -- @usage local f = torch.MemoryFile()
 --    f:writeBool(false)

@@ -1,10 +1,10 @@
 --- dpt.file.object: writeObject and readObject: trees of Lua values in Torch7's format.
 --
--- Invariant: the numbers below are Torch7's. What occurs twice is written once and then named by
--- its index; an object is known before what is inside it is read, so cycles close. What is read is
--- not trusted: sizes are checked against what the file has, indices against what they name, nesting
--- is limited; functions are only loaded if the file allows it. An object of a class with a method
--- __saved() is written as what that returns, another object.
+-- Invariant: the numbers below are Torch7's. A value that occurs twice is written once and then
+-- referenced by its index; an object is registered before its contents are read, so cycles close.
+-- Data that is read is not trusted: sizes are checked against the file's, indices against their
+-- objects, nesting is limited; functions are loaded only if the file allows it. An object of a
+-- class with a method __saved() is written as the result of that method, another object.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local deep = require 'dpt.deep'
@@ -22,14 +22,14 @@ local NIL, NUMBER, STRING, TABLE, OBJECT, BOOLEAN = 0, 1, 2, 3, 4, 5
 -- functions: without an index; with one; with one and the names of upvalues
 local FUNCTION, PLAIN_FUNCTION, NAMED_FUNCTION = 6, 7, 8
 local DEEPEST = 50000
--- values that are written each time
+-- types whose values are written each time they occur
 local TOLD = {['nil'] = true, number = true, string = true, boolean = true}
 
---- Returns the number of the value's type in a file; nil: it cannot be written.
+--- Returns the number of the value's type in a file; nil if it cannot be written.
 -- @function torch.File:isWritableObject
 -- @as file
 -- @param value any: the value to test
--- @return a number; nil: it cannot be written
+-- @return a number; nil if it cannot be written
 -- @usage torch.MemoryFile():isWritableObject 'text', torch.MemoryFile()
 --       :isWritableObject(print) == nil --> 2, true
 function File:isWritableObject(value)
@@ -59,7 +59,7 @@ local function deeper(file, f, ...)
    return result
 end
 
---- Calls f(file, value) as one object: an error leaves the file ready for another.
+--- Calls f(file, value) for an outermost object: an error leaves the file ready for another object.
 local function guarded(f, file, value)
    if file.depth_ > 0 then return f(file, value) end
    local ok, result = pcall(f, file, value)
@@ -99,16 +99,16 @@ local function writeFunction(file, f)
    writeValue(file, upvalues)
 end
 
---- The methods write and read, as keys, that do what is done for classes without them: nn.Module's,
--- which classes of scripts may call.
+--- A set of the methods write and read that classes of scripts may call, such as nn.Module's: they
+-- do the same as is done for classes without such methods.
 -- @field torch.File.plain
 -- @as file
 -- @return a table
 -- @usage torch.File.plain[nn.Module.write], torch.File.plain[torch.Generator.write] --> true, nil
 File.plain = transient.plain
 
---- Writes an object's fields as one table, but for transient ones; those that cannot be written are
--- left out and reported on stderr.
+--- Writes an object's fields as one table, except transient ones; fields that cannot be written are
+-- omitted and reported on stderr.
 -- @function torch.File:writeFields
 -- @as file
 -- @param object table: an object of a class, whose method write calls this
@@ -164,7 +164,7 @@ function writeValue(file, original)
    if id == NUMBER then return file:writeDouble(value) end
    if id == BOOLEAN then return file:writeBool(value) end
    if id == STRING then return writeString(file, value) end
-   -- the original: a hook may return a new object each time
+   -- the original value: a hook may return a new object each time
    local known = TOLD[type(original)] and value or original
    local key = tensors.key(known)
    local index = not file.force_ and file.written_[key]
@@ -173,25 +173,25 @@ function writeValue(file, original)
    file.count_ = index
    if not file.force_ then
       file.written_[key] = index
-      file.kept_[index] = known -- its address must not become another's
+      file.kept_[index] = known -- so that its address is not reused
    end
    file:writeInt(index)
    deeper(file, id == TABLE and writeTable or id == OBJECT and writeInside or writeFunction, value)
 end
 
--- Writes an object that is in no other one to a device, which has it then, or what there is of it.
+-- Writes an outermost object to a device and flushes it, or the part written before an error.
 local function writeToDevice(file, value)
    local ok, why = pcall(writeValue, file, value)
    file:synchronize()
    if not ok then error(why, 0) end
 end
 
---- Writes any value; what this file has already is only named, unless referenced(false).
+--- Writes any value; a value already in this file is only referenced, unless referenced(false).
 -- @function torch.File:writeObject
 -- @as file
 -- @param value any: numbers, strings, booleans, tables, objects of classes, functions
--- @param name? string: what error messages call it ('<?>')
--- @param hook? function: gets a value, returns what is written instead
+-- @param name? string: its name in error messages ('<?>')
+-- @param hook? function: receives a value, returns the value to write instead
 -- @return the file
 -- @usage local f = torch.MemoryFile()
 --    f:writeObject{x = 'y'}
@@ -226,7 +226,7 @@ end
 
 local readValue
 
---- From here the index names the value.
+--- Registers the value for the index.
 local function known(file, index, id, value)
    if index and not file.force_ then
       file.known_[index], file.ids_[index] = value, id
@@ -254,10 +254,10 @@ local function readFunction(file, index, id)
    return value
 end
 
---- Sets an object's fields from what writeFields wrote.
+--- Sets an object's fields from the table that writeFields wrote.
 -- @function torch.File:readFields
 -- @as file
--- @param object table: gets the fields
+-- @param object table: receives the fields
 -- @return nothing
 -- @usage local f, t = torch.MemoryFile(), {}
 --    f:writeObject{a = 5}
@@ -282,7 +282,7 @@ local function readInside(file, index, id)
    if number then
       name = readString(file)
    else
-      name, number = version, 0 -- written before there were versions
+      name, number = version, 0 -- written by a version without version numbers
    end
    if core.kinds[name] then
       return tensors.read(file, name, known, index, id)
@@ -329,7 +329,7 @@ function readValue(file)
       index, id)
 end
 
--- Reads an object that is in no other one; if that fails, says what the file is instead of one.
+-- Reads an outermost object; if that fails, reports the file's actual format.
 local function readWhole(file)
    file:_usable 'read'
    local start = file:_position()
@@ -340,12 +340,12 @@ local function readWhole(file)
    error(value, 0)
 end
 
---- Reads what writeObject wrote. No function is loaded from a DiskFile or PipeFile, unless
--- allowFunctions or DPT_FUNCTIONS=1 says so: one that raises when it is called is put in its place,
--- which a DiskFile or PipeFile writes as the function that was read.
+--- Reads a value that writeObject wrote. Functions in a DiskFile or PipeFile are not loaded, unless
+-- allowFunctions or DPT_FUNCTIONS=1 enables it: each is replaced by one that raises when called,
+-- which a DiskFile or PipeFile writes as the original function.
 -- @function torch.File:readObject
 -- @as file
--- @return the value that was written
+-- @return the value
 -- @usage local f = torch.MemoryFile()
 --    f:writeObject(torch.Tensor{8})
 --    f:seek(1)

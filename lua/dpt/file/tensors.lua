@@ -1,7 +1,7 @@
---- dpt.file.tensors: tensors and storages inside a file.
+--- dpt.file.tensors: writes and reads tensors and storages.
 --
--- Invariant: a storage moves as one block, device memory by way of the host; a tensor that is read
--- lies within its storage, whatever the file says, and has the sizes of the one that was written,
+-- Invariant: a storage is transferred as one block, device memory through the host. A tensor that
+-- is read stays within its storage, whatever the file says, and has the sizes of the written one,
 -- also without elements and without a storage.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
@@ -11,8 +11,8 @@ local C, ffi, lib = dptffi.C, dptffi.ffi, dptffi.lib
 local tensors = {}
 local LONG = C.DPT_I64
 
---- What an object is known by while a file is written: storages by their address, and so is other
--- C data that stands for memory (core.otherAddress).
+--- Returns the identity of an object while a file is written: the address for storages and for
+-- other cdata that refers to memory (core.otherAddress), else the object.
 function tensors.key(value)
    if core.isStorage(value) then return tonumber(ffi.cast('intptr_t', value.ptr_)) end
    return core.otherAddress(value) or value
@@ -42,8 +42,8 @@ local function readStorage(file, kind)
    return core.newStorage(kind, core.storageLength(host)):copy(host)
 end
 
---- The elements that a storage needs for a tensor; nil: sizes or strides are none, or there are
--- more elements than can be counted.
+--- Returns the number of elements that a storage needs for a tensor; nil if sizes or strides are
+-- invalid, or there are too many elements to count.
 local function extent(n, size, step)
    local last, count = 0, n == 0 and 0 or 1
    for d = 0, n - 1 do
@@ -79,8 +79,8 @@ local function readTensor(file, kind, t)
    core.hold(storage)
 end
 
---- Reads the tensor or storage of that type's name; known(file, index, id, object) is called as
--- soon as there is one.
+--- Reads a tensor or storage of the named type; calls known(file, index, id, object) as soon as the
+-- object exists.
 function tensors.read(file, name, known, index, id)
    local kind = core.kinds[name]
    if core.storageNames[kind] == name then
@@ -96,7 +96,7 @@ local function checkFile(fn, file)
    return file
 end
 
---- x:write(file) and x:read(file): what is inside a tensor or storage, without its class.
+--- x:write(file) and x:read(file): the contents of a tensor or storage, without its class.
 local function write(x, file) tensors.write(checkFile('write', file), x) end
 core.method('write', write)
 core.storageMethod('write', write)

@@ -1,14 +1,14 @@
 --- dpt.file.text: numbers and lines as text, for files in ascii mode.
 --
--- Invariant: what is written reads back to the same bits (%.9g and %.17g); Long integers never pass
--- through doubles. csrc/base/text.c reads numbers.
+-- Invariant: written numbers read back to the same bits (%.9g and %.17g); Long integers never pass
+-- through doubles. csrc/base/text.c parses numbers.
 local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
 local ffi, C = dptffi.ffi, dptffi.C
 
 local text = {
-   --- The names of the C types of elements, by kind. (A type made with ffi.typeof('$[1]', type) is
-   -- kept by its text alone if LuaJIT compiles the call.)
+   --- Names of the elements' C types, by kind. (A type made with ffi.typeof('$[1]', type) is
+   -- cached by its text alone if LuaJIT compiles the call.)
    elements = {[C.DPT_U8] = 'uint8_t', [C.DPT_I8] = 'int8_t', [C.DPT_I16] = 'int16_t',
       [C.DPT_I32] = 'int32_t', [C.DPT_I64] = 'int64_t', [C.DPT_F32] = 'float',
       [C.DPT_F64] = 'double'},
@@ -17,7 +17,7 @@ local text = {
 local CHUNK = 4096
 local formats = {[C.DPT_F16] = '%.9g', [C.DPT_F32] = '%.9g', [C.DPT_F64] = '%.17g'}
 
---- Elements as doubles that Lua takes for numbers: a tensor and a pointer to them.
+--- Returns elements as doubles that Lua accepts as numbers: a tensor and a pointer to them.
 local function doubles(kind, pointer, n)
    local storage = core.freshStorage(kind, n)
    ffi.copy(core.storagePointer(storage), pointer, core.elementSizes[kind] * n)
@@ -43,7 +43,7 @@ end
 
 local block = ffi.new 'uint8_t[4096]'
 
---- A line without its end, or all bytes that are left, of a file that is not at its end.
+--- Reads a line without its end, or all remaining bytes, of a file that is not at its end.
 function text.readString(file, line)
    local parts, n = {}, 0
    if not line then

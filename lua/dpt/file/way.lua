@@ -1,11 +1,11 @@
---- dpt.file.way: where in a tree of values the one is that is being written, for error messages.
+--- dpt.file.way: the path to the value that is being written, for error messages.
 --
--- Invariant: file.path_[d] is set by whoever writes the value at depth d: a key of a table, false
+-- Invariant: the code that writes the value at depth d sets file.path_[d]: a key of a table, false
 -- for an object's fields, or the list of a function's upvalues, of which the next entry is one.
 local type = require('dpt.ffi').type
 
---- The way to the value, such as ' at <?>.modules.2.hook': the name of the whole, keys of the
--- tables around the value, names of upvalues.
+--- Returns the path to the value, such as ' at <?>.modules.2.hook': the name of the root, keys of
+-- the enclosing tables, names of upvalues.
 return function(file)
    local parts, path, depth = {file.root_}, file.path_, 1
    while depth <= file.depth_ do

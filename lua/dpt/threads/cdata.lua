@@ -1,16 +1,17 @@
---- dpt.threads.cdata: C data that dpt does not know: pointers, numbers, structs and arrays.
+--- dpt.threads.cdata: sends cdata of types that dpt does not know: pointers, numbers, structs,
+-- arrays.
 --
--- Invariant: a pointer keeps all of its bits and stays a pointer: what it points to is not copied
--- and does not become the receiver's. Structs and arrays are copied byte by byte. The type goes by
--- its name, so that the receiver must have declared it.
+-- Invariant: a pointer keeps all of its bits and stays a pointer: the memory behind it is not
+-- copied and does not change its owner. Structs and arrays are copied byte by byte. The type is
+-- sent by name, so the receiver must have declared it.
 local ffi = require('dpt.ffi').ffi
 
 local cdata = {}
 
 local function bytesAt(v, size) return ffi.string(ffi.cast('const char *', v), size) end
 
---- The type's name and the bytes of C data; nil: it has no name, is a reference, or is dpt's own,
--- whose memory would have two owners.
+--- Returns the type's name and the bytes of cdata; nil if the type has no name, is a reference, or
+-- is dpt's own, whose memory would have two owners.
 function cdata.bytes(v)
    local name = tostring(ffi.typeof(v)):match '^ctype<(.*)>$'
    if name:find 'struct %d' or name:find 'union %d' or name:find '&' or name:find '%f[%w_]dpt_' then
@@ -31,7 +32,7 @@ local function filled(v, bytes)
    return v
 end
 
---- C data of that type with those bytes; nil: there is no such type here.
+--- Returns cdata of that type with those bytes; nil if the type is not declared here.
 function cdata.make(name, bytes)
    local ok, ctype = pcall(ffi.typeof, name)
    if not ok then return nil end

@@ -1,7 +1,8 @@
---- dpt.threads.chunks: dpt's own modules in workers: what one has compiled the others load.
+--- dpt.threads.chunks: shares compiled dpt modules between workers.
 --
--- Invariant: a worker loads what its path finds, as the state that made it does; sources do not
--- change while a process uses them. Bytecode keeps names and lines, so that errors say the same.
+-- Invariant: a worker finds modules on the same path as the state that created it; sources do not
+-- change while a process uses them. Bytecode keeps names and lines, so error messages do not
+-- change.
 local dptffi = require 'dpt.ffi'
 local entries = require 'dpt.threads.entries'
 local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
@@ -15,7 +16,7 @@ local compiled -- a hash in C: path -> bytecode
 
 local function own() compiled = ffi.gc(slot[0], C.dpt_shared_release) end
 
---- The number by which a worker of this state finds what others have compiled.
+--- Returns the number by which a worker of this state finds the modules compiled so far.
 function chunks.id()
    if not compiled then
       lib.table_new(slot, C.DPT_HASH)
@@ -39,12 +40,12 @@ local function load(name)
    return chunk
 end
 
---- Lets this state, a worker's, load dpt's modules in that way.
--- @param id number: chunks.id() of the state that made it
+--- Makes this worker's state load dpt's modules from the shared bytecode.
+-- @param id number: chunks.id() of the state that created the worker
 function chunks.use(id)
    lib.shared_find(slot, C.DPT_HASH, id)
    own()
-   table.insert(package.loaders, 2, load) -- behind package.preload
+   table.insert(package.loaders, 2, load) -- after package.preload
 end
 
 return chunks

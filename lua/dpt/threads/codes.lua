@@ -1,4 +1,4 @@
---- dpt.threads.codes: what stands behind a `false` on the list that dpt.threads.writer describes.
+--- dpt.threads.codes: the codes that follow a `false` in the list of dpt.threads.writer.
 local codes = {}
 for name in ('NIL FALSE SEEN TABLE OBJECT CUSTOM FUNCTION NAMED CLASS METHODS TENSOR STORAGE '
    .. 'SHARED CDATA'):gmatch '%S+' do

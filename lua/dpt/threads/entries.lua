@@ -1,7 +1,7 @@
---- dpt.threads.entries: keys and values of dpt.threads.tds as C sees them.
+--- dpt.threads.entries: converts keys and values of dpt.threads.tds to and from C.
 --
--- Invariant: what goes to C is copied or referred to there before the call returns; what comes back
--- is copied, or a reference that the Lua value then has. One call is under way at a time.
+-- Invariant: C copies or references a value before the call returns; a returned value is a copy, or
+-- a reference that the Lua value then owns. Only one call runs at a time.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -10,13 +10,13 @@ local ffi, C, fail, type = dptffi.ffi, dptffi.C, dptffi.fail, dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
 
 for _, kind in ipairs{C.DPT_HASH, C.DPT_VEC, C.DPT_TALLY} do
-   objects.types[kind] = ffi.typeof 'struct { dpt_shared *shared_; }' -- another type each time
+   objects.types[kind] = ffi.typeof 'struct { dpt_shared *shared_; }' -- a distinct type each time
 end
 local hashType, vecType = objects.types[C.DPT_HASH], objects.types[C.DPT_VEC]
 
 local entries = {}
 
---- A result with space for a string.
+--- Returns a result that has space for a string.
 local function newValue()
    local v = ffi.new 'dpt_value'
    local bytes = ffi.new('char[?]', 256)
@@ -26,7 +26,7 @@ end
 entries.keyIn, entries.valueIn = ffi.new 'dpt_value', ffi.new 'dpt_value'
 entries.keyOut, entries.valueOut = newValue(), newValue()
 
---- Writes what a Lua value is to v; the value has to be held until the call is done.
+--- Stores a Lua value in v; the caller must hold the value until the C call returns.
 function entries.put(fn, v, value, isKey)
    local kind = type(value)
    if kind == 'number' then
@@ -48,7 +48,7 @@ function entries.put(fn, v, value, isKey)
    end
 end
 
---- What a result is; it has to be taken once, as it may be a reference.
+--- Converts a result to a Lua value. Call it once for each result, as it may take over a reference.
 function entries.get(out)
    local v = out.v
    local kind = v.type
@@ -67,7 +67,7 @@ function entries.get(out)
    end
 end
 
---- Whether a result had no space; it has then.
+--- Returns true if a result did not fit, after enlarging its buffer.
 function entries.grew(out)
    local v = out.v
    if v.type ~= C.DPT_STRING or v.size <= v.space then return false end

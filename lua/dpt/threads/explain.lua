@@ -1,15 +1,15 @@
---- dpt.threads.explain: says which value could not be sent, by the way that leads to it.
+--- dpt.threads.explain: names the value that could not be sent, and the path that leads to it.
 local torch = require('dpt.class').torch
 local named = require 'dpt.threads.named'
 local type = require('dpt.ffi').type
 
---- The way from `v`, called `name`, to the rejected value; nil: it does not lead there.
+--- Returns the path from `v`, called `name`, to the rejected value; nil if there is none.
 local function find(v, rejected, name, visited)
    if rawequal(v, rejected) then return name end
    local kind = type(v)
    if kind ~= 'function' and kind ~= 'table' or visited[v] then return nil end
    visited[v] = true
-   if named.find(v) then return nil end -- it went by its name
+   if named.find(v) then return nil end -- it was sent by name
    local where
    if kind == 'function' then
       local i, upvalue, value = 1, debug.getupvalue(v, 1)
@@ -27,9 +27,9 @@ local function find(v, rejected, name, visited)
    end
 end
 
---- The error message for an error of dpt.threads.writer.
--- @param why {rejected = value}, or another error, which is returned as it is
--- @param label function(i): what to call the i-th of the values that were to be sent
+--- Returns the error message for an error of dpt.threads.writer.
+-- @param why {rejected = value}, or another error, which is returned unchanged
+-- @param label function(i): returns the name of the i-th value to be sent
 return function(why, label, ...)
    if type(why) ~= 'table' or why.rejected == nil then return why end
    local where = 'a value'

@@ -1,10 +1,10 @@
---- dpt.threads: what `require 'threads'` returns: torch/threads' interface over dpt.threads.pool.
+--- dpt.threads: the module `threads`: torch/threads' interface over dpt.threads.pool.
 --
--- Invariant: callbacks run in workers, end callbacks in the state that made the pool, one at a
--- time, and only inside addjob, dojob, synchronize, specific and terminate. Every job that was
--- added is counted until its answer has been taken, before its end callback runs: neither an error
--- nor a coroutine that is left behind in one can make synchronize wait for ever. Errors are kept
--- and raised by the next synchronize, addjob or terminate; the pool can be used after that.
+-- Invariant: callbacks run in workers, end callbacks in the state that created the pool, one at a
+-- time, and only inside addjob, dojob, synchronize, specific and terminate. Every added job is
+-- counted until its answer is received, before its end callback runs: neither an error
+-- nor a coroutine that is abandoned in one can make synchronize wait forever. Errors are kept
+-- and raised by the next synchronize, addjob or terminate; the pool remains usable after that.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 require 'dpt.file' -- torch.serializeToStorage
@@ -16,7 +16,7 @@ local tds = require 'dpt.threads.tds'
 local Thread = require 'dpt.threads.thread'
 local fail, type = dptffi.fail, dptffi.type
 
---- The package tds: containers that several threads hold at once.
+--- The package tds: containers that several threads can hold at once.
 -- @field threads.tds
 -- @as threads
 -- @return a table
@@ -24,7 +24,7 @@ local fail, type = dptffi.fail, dptffi.type
 local threads = {Mutex = objects.Mutex, Condition = objects.Condition,
    AtomicCounter = objects.AtomicCounter, Thread = Thread, tds = tds}
 
---- Any value as the bytes in a torch.CharStorage, and back.
+--- Converts values to bytes in a torch.CharStorage, and back.
 -- @field threads.serialize
 -- @as threads
 -- @return a table with save and load
@@ -45,13 +45,13 @@ local function isShared(fn, name)
    return shares[name]
 end
 
---- How pools that are made from now on pass tensors and storages: 'threads.serialize': copied (the
--- default), 'threads.sharedserialize': shared. Without an argument: which of the two it is.
+--- Sets how pools created from now on pass tensors and storages: 'threads.serialize' copies them
+-- (the default), 'threads.sharedserialize' shares them. Without an argument, returns the setting.
 -- @function threads.serialization
 -- @as threads
 -- @also threads.Threads.serialization()
 -- @param name? string: 'threads.serialize' or 'threads.sharedserialize'
--- @return the name, if it is called without one
+-- @return the setting, if called without an argument
 -- @usage local t = require 'threads'
 --    t.serialization(t.serialization())
 --    return t.serialization() --> threads.serialize
@@ -61,12 +61,13 @@ function threads.serialization(name)
    serialization = name
 end
 
---- threads.Queue(n, serialization): a queue of n jobs, which passes tensors as serialization()
--- says; (id): the queue with that id. Any thread puts jobs in by queue:addjob(f, ...); any thread
--- runs the next one by queue:dojob(), which returns what f(...) returns.
+--- threads.Queue(n, serialization): creates a queue of n jobs, which passes tensors as in
+-- serialization(); (id): returns the queue with that id. Any thread adds jobs by
+-- queue:addjob(f, ...); any thread runs the next job by queue:dojob(), which returns f(...)'s
+-- results.
 -- @function threads.Queue
 -- @as threads
--- @param n number: how many jobs it holds; or the id of a queue, without a second argument
+-- @param n number: its capacity; or, without a second argument, the id of a queue
 -- @param name? string: 'threads.serialize' or 'threads.sharedserialize'
 -- @return a queue
 -- @usage local q = require('threads').Queue(2, 'threads.serialize')
@@ -86,13 +87,13 @@ local function checkFunctions(fn, first, ...)
    end
 end
 
---- A pool of workers, threads with a Lua state each; threads(n, ...) says the same.
+--- Creates a pool of workers, threads with one Lua state each; threads(n, ...) is equivalent.
 -- @function threads.Threads
 -- @as threads
 -- @param n number: how many workers
--- @param ...? function: each is called in every worker with its number, the next one after all have
---    done
--- @return the pool; a list of what the last function returned in each worker
+-- @param ...? function: each is called in every worker with the worker's number, after the previous
+--    one has returned in all workers
+-- @return the pool; a list of the last function's results in each worker
 -- @usage local pool, got = require('threads').Threads(2, function(i) return 10 * i end)
 --    pool:terminate()
 --    return got --> {{10} {20}}
@@ -106,12 +107,12 @@ local function new(n, ...)
       specific_ = false}, Threads), initial
 end
 
--- Scripts say threads.Threads(n, ...), threads(n, ...) and threads.Threads.serialization(...).
+-- Scripts call threads.Threads(n, ...), threads(n, ...) and threads.Threads.serialization(...).
 local call = {__call = function(_, ...) return new(...) end}
 threads.Threads = setmetatable({serialization = threads.serialization}, call)
 setmetatable(threads, call)
 
---- Whether there are workers still.
+--- Returns true if the pool has not been terminated.
 -- @function threads.Threads:isrunning
 -- @as threads
 -- @return a boolean
@@ -125,7 +126,7 @@ local function running(self)
    return self.pool_ or fail 'threads: the pool was terminated'
 end
 
--- 0 or, in specific mode, the worker's number.
+-- Returns 0 or, in specific mode, the worker's number.
 local function target(fn, self, id)
    if not self.specific_ then return 0 end
    if type(id) ~= 'number' or id < 1 or id > self.N or id % 1 ~= 0 then
@@ -135,7 +136,7 @@ local function target(fn, self, id)
    return id
 end
 
---- Whether addjob would not have to wait: fewer than N jobs wait for a worker (for worker id, in
+--- Returns true if addjob would not wait: fewer than N jobs wait for a worker (for worker id, in
 -- specific mode).
 -- @function threads.Threads:acceptsjob
 -- @as threads
@@ -158,15 +159,15 @@ local function add(self, id, callback, endcallback, ...)
    self.endcallbacks.n = self.endcallbacks.n + 1
 end
 
---- addjob([id,] callback [, endcallback [, ...]]): callback(...) runs in the first free worker (in
--- worker id, in specific mode); what it returns goes to endcallback, in this state. If N jobs
--- wait already, end callbacks are run until the queue has space.
+--- addjob([id,] callback [, endcallback [, ...]]): runs callback(...) in the first free worker (in
+-- worker id, in specific mode), and endcallback with its results in this state. If N jobs
+-- wait already, runs end callbacks until the queue has space.
 -- @function threads.Threads:addjob
 -- @as threads
 -- @param id? number: the worker, in specific mode only
 -- @param callback function: runs in a worker
--- @param endcallback? function: gets what it returned, in this state
--- @param ...? any: what callback is called with
+-- @param endcallback? function: receives callback's results, in this state
+-- @param ...? any: arguments of callback
 -- @return nothing
 -- @usage local pool, sum = require('threads').Threads(2), 0
 --    for i = 1, 4 do
@@ -184,7 +185,7 @@ function Threads:addjob(...)
    end
 end
 
---- Waits for the next job that ends, in whatever order, and runs its end callback.
+--- Waits for any job to end, and runs its end callback.
 -- @function threads.Threads:dojob
 -- @as threads
 -- @return nothing
@@ -206,10 +207,10 @@ function Threads:dojob()
          table.insert(self.errors, ('[thread %d endcallback] %s'):format(worker, tostring(message)))
       end
    end
-   core.collectIfDue() -- what came is other threads' memory, of which this one took nothing itself
+   core.collectIfDue() -- the results are other threads' memory; this thread allocated nothing
 end
 
---- Whether there are jobs whose end callbacks have not been run.
+--- Returns true if there are jobs whose end callbacks have not run.
 -- @function threads.Threads:hasjob
 -- @as threads
 -- @return a boolean
@@ -225,7 +226,7 @@ function Threads:hasjob()
    return self.endcallbacks.n > 0
 end
 
---- Whether an error is kept that synchronize will raise.
+--- Returns true if there is an error that synchronize will raise.
 -- @function threads.Threads:haserror
 -- @as threads
 -- @return a boolean
@@ -241,7 +242,7 @@ function Threads:haserror()
    return #self.errors > 0
 end
 
---- Runs end callbacks until there are no jobs; then raises the errors of all of them.
+--- Runs end callbacks until no jobs are left; then raises all their errors.
 -- @function threads.Threads:synchronize
 -- @as threads
 -- @return nothing
@@ -260,12 +261,12 @@ function Threads:synchronize()
    end
 end
 
---- specific(true): jobs are added with the number of the worker that is to run them; false: the
--- first free one does. Waits for jobs that are under way. Without an argument: which it is.
+--- specific(true): jobs are added with the number of their worker; false: the first free worker
+-- runs a job. Waits for running jobs. Without an argument, returns the mode.
 -- @function threads.Threads:specific
 -- @as threads
--- @param flag? boolean: true: jobs name their worker
--- @return which it is, if it is called without a flag
+-- @param flag? boolean: true: jobs are assigned to workers
+-- @return the mode, if called without a flag
 -- @usage local pool, got = require('threads').Threads(2)
 --    pool:specific(true)
 --    pool:addjob(2, function() return __threadid end, function(v) got = v end)
@@ -281,7 +282,7 @@ function Threads:specific(flag)
    self.specific_ = flag
 end
 
---- Waits for all jobs, ends the workers, and raises errors that are left.
+--- Waits for all jobs, ends the workers, and raises remaining errors.
 -- @function threads.Threads:terminate
 -- @as threads
 -- @return nothing
@@ -307,12 +308,12 @@ local function unlock(mutex, ok, ...)
    return error(..., 0)
 end
 
---- safe(f [, mutex]): a function that does what f does, in one thread at a time. It, or several
--- with the same mutex, can be sent to workers.
+--- safe(f [, mutex]): returns a function that calls f in one thread at a time. It, or several
+-- functions with the same mutex, can be sent to workers.
 -- @function threads.safe
 -- @as threads
--- @param f function: is called with the mutex locked
--- @param mutex? Mutex: which one (a new one)
+-- @param f function: called with the mutex locked
+-- @param mutex? Mutex: the mutex (a new one)
 -- @return a function
 -- @usage require('threads').safe(function(x) return x + 1 end)(1) --> 2
 function threads.safe(f, mutex)
@@ -324,24 +325,24 @@ function threads.safe(f, mutex)
    end
 end
 
---- What functions of threads have in common, for the reference.
+--- Tags that reference entries of threads share.
 -- @pattern threads
 -- @within threads
 -- @follows Torch7's package threads
--- @raise if an argument is of another kind, or the pool was terminated; errors of jobs come at the
---    next synchronize, addjob or terminate
+-- @raise if an argument has the wrong type, or the pool was terminated; errors of jobs are raised
+--    by the next synchronize, addjob or terminate
 
---- Returns the bytes of a value.
+--- Serializes a value to bytes.
 -- @function threads.serialize.save
 -- @as threads
 -- @param value any: numbers, strings, tables, tensors, objects, functions
 -- @return a CharStorage
 -- @usage torch.type(require('threads').serialize.save{1}) --> torch.CharStorage
 
---- Returns the value in such bytes. Functions in it are loaded: never for bytes from elsewhere.
+--- Deserializes a value from save's bytes. It loads functions: never use it for untrusted bytes.
 -- @function threads.serialize.load
 -- @as threads
--- @param storage CharStorage: what save returned
+-- @param storage CharStorage: result of save
 -- @return the value
 -- @usage local s = require('threads').serialize return s.load(s.save{1, 2}) --> {1 2}
 

@@ -1,9 +1,9 @@
---- dpt.threads.named: what travels to another Lua state by its name.
+--- dpt.threads.named: finds values that are sent to another Lua state by name.
 --
--- Invariant: Lua's own libraries and dpt's are in every state, so they, the functions that they
--- hold under a name, and the tables that they held when dpt was loaded are not copied. What a
--- script made is copied, whatever table it stands in (a function's source says whose it is). What
--- is not in the other state under its name raises there; a class not before it is used, since an
+-- Invariant: Lua's own libraries and dpt's are in every state, so they, their named functions, and
+-- the tables that they held when dpt was loaded are not copied. Values that a script created are
+-- copied, whatever table holds them (a function's source tells who created it). A value that is not
+-- in the other state under its name raises there; a class does so only when it is used, since an
 -- init function that loads the class may have it among its upvalues.
 local fail = require('dpt.ffi').fail
 local type = require('dpt.ffi').type
@@ -20,29 +20,29 @@ for name in ('string table math io os coroutine debug package bit ffi jit jit.ut
    libraries[name] = true
 end
 
--- Of a value: its module's name, and its key there (a module itself has none).
+-- By value: the name of its module, and its key there (a module itself has no key).
 local modules, keys = {}, {}
-local seen = {} -- the modules that were looked at, by name
+local seen = {} -- modules examined so far, by name
 
 local function isReference(v)
    local kind = type(v)
    return kind == 'function' or kind == 'table' or kind == 'userdata'
 end
 
---- Whether a function is Lua's or dpt's own.
+--- Returns true if a function belongs to Lua or dpt.
 function named.isOwn(f)
    local info = debug.getinfo(f, 'S')
    return info.what == 'C' or info.source:find(own, 1, true) == 1
 end
 
--- The scripts' functions among those that were asked about: a job's is, whenever it is sent.
+-- Functions of scripts found so far: a job's function is looked up each time that it is sent.
 local foreign = setmetatable({}, {__mode = 'k'})
 local function isForeign(f)
    if foreign[f] == nil and not named.isOwn(f) then foreign[f] = true end
    return foreign[f]
 end
 
--- Learns a module and what it holds; of the globals only Lua's own functions.
+-- Records a module and its contents; of the globals, only Lua's own functions.
 local function add(name, module, all)
    modules[module], keys[module] = name, nil
    if type(module) ~= 'table' then return end
@@ -55,7 +55,7 @@ local function add(name, module, all)
    end
 end
 
--- Learns the modules that have been loaded since the last time.
+-- Records the modules loaded since the last call.
 local function learn(all)
    local some = false
    for name, module in next, package.loaded do
@@ -70,16 +70,16 @@ local function learn(all)
    end
 end
 
---- dpt has been loaded: tables that its modules and Lua's hold now are in every state.
+--- Call after loading dpt: tables that its modules and Lua's hold now are in every state.
 function named.loaded() learn(true) end
 
---- The module's name and the key in it of a value, or only the module's name; nil: it has none.
+--- Returns the module's name and the value's key in it, or only a module's name; nil if unnamed.
 function named.find(v)
    if not modules[v] and not (type(v) == 'function' and isForeign(v)) then learn() end
    return modules[v], keys[v]
 end
 
---- What named.find found, in this state.
+--- Returns the value in this state for named.find's results.
 function named.get(module, key)
    local value = require(module)
    if key == nil then return value end
@@ -95,24 +95,24 @@ function named.sent(methods)
    return (class.replaces(methods) and '!' or '') .. methods.__typename
 end
 
--- The methods of the class that was sent, or nil, and its name.
+-- Returns the methods of a sent class, or nil, and its name.
 local function received(sent)
    local name = sent:match '^!?(.*)$'
    local methods = torch.getmetatable(name)
    return methods and named.sent(methods) == sent and methods or nil, name
 end
 
---- The methods of a class that was sent, in this state.
+--- Returns the methods of a sent class in this state; raises if it is unknown.
 function named.methods(sent)
    local methods, name = received(sent)
    return methods or fail("threads: class '%s' is unknown in this thread: let the pool's init"
       .. ' function (of a network that of net:threads(f)) require the file that defines it', name)
 end
 
--- Stand-ins for classes that were unknown when they came -> the texts that these were sent as.
+-- Stand-ins for classes that were unknown when received -> the texts that the classes were sent as.
 local standIns = setmetatable({}, {__mode = 'k'})
 
---- The class that was sent, or a table that becomes it when it is used.
+--- Returns the class that was sent, or a table that becomes it on first use.
 function named.class(sent)
    local function found() return rawget(named.methods(sent), '__constructor') end
    if received(sent) then return found() end

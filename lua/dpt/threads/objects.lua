@@ -1,17 +1,17 @@
---- dpt.threads.objects: Mutex, Condition and AtomicCounter: what several threads may hold at once
--- (queue.lua adds Queue).
+--- dpt.threads.objects: Mutex, Condition and AtomicCounter: objects that several threads can hold
+-- at once (queue.lua adds Queue).
 --
--- Invariant: an object is alive as long as a Lua state or a mail holds it. It travels to
+-- Invariant: an object lives as long as a Lua state or a mail holds it. It is passed to
 -- another thread as an upvalue, argument or result, or by its number: threads.Mutex(mutex:id()).
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local istype = ffi.istype
 
 local objects = {type = ffi.typeof 'struct { dpt_shared *shared_; }'}
---- kind -> the C type of its objects, where that is another one (dpt.threads.tds).
+--- kind -> the C type of its objects, if it is a different one (dpt.threads.tds).
 objects.types = {}
 
---- Whether v is an object of any kind.
+--- Returns true if v is an object of any kind.
 function objects.is(v)
    if istype(objects.type, v) then return true end
    for _, ctype in pairs(objects.types) do
@@ -29,7 +29,7 @@ objects.methods, objects.fields = methods, fields
 
 local function kindOf(object) return C.dpt_shared_kind(object.shared_) end
 
---- The C object; raises if it is not of that kind.
+--- Returns the C object; raises if it does not have that kind.
 local function pointer(fn, object, kind)
    if not istype(objects.type, object) or object.shared_ == nil then
       fail('%s: got %s, wanted a threads.%s that was not freed', fn, tostring(object), kinds[kind])
@@ -64,7 +64,7 @@ ffi.metatype(objects.type, {
 for kind in pairs(kinds) do
    local own = methods[kind]
 
-   --- Returns the number by which another thread finds it.
+   --- Returns the number by which another thread can find the object.
    -- @function threads.Mutex:id
    -- @as shared
    -- @also threads.Condition:id()
@@ -74,7 +74,7 @@ for kind in pairs(kinds) do
    -- @usage type(require('threads').Mutex():id()) --> number
    function own.id(object) return tonumber(C.dpt_shared_id(pointer('id', object, kind))) end
 
-   --- Releases it before the collector does; others may still hold it.
+   --- Releases this reference before the collector does; others may still hold the object.
    -- @function threads.Mutex:free
    -- @as shared
    -- @also threads.Condition:free()
@@ -90,7 +90,7 @@ for kind in pairs(kinds) do
    end
 end
 
---- A new object (new(slot) makes it), or the one with that id.
+--- Returns a new object (new(slot) creates it), or the one with that id.
 function objects.make(kind, id, new)
    local slot, object = ffi.new 'dpt_shared *[1]', objects.type()
    if id == nil then
@@ -108,7 +108,7 @@ end
 local mutex, condition, counter = methods[C.DPT_MUTEX], methods[C.DPT_CONDITION],
    methods[C.DPT_COUNTER]
 
---- Waits until no other thread has the mutex. Locking what this thread has locked raises.
+--- Locks the mutex; waits while another thread holds it. Raises if this thread holds it already.
 -- @function threads.Mutex:lock
 -- @as shared
 -- @return nothing
@@ -119,7 +119,7 @@ local mutex, condition, counter = methods[C.DPT_MUTEX], methods[C.DPT_CONDITION]
 --    return why:match 'this thread.*' --> this thread has locked the mutex already
 function mutex.lock(object) lib.mutex_lock(pointer('lock', object, C.DPT_MUTEX)) end
 
---- Lets another thread have the mutex; raises if this thread does not hold it.
+--- Unlocks the mutex; raises if this thread does not hold it.
 -- @function threads.Mutex:unlock
 -- @as shared
 -- @return nothing
@@ -130,11 +130,11 @@ function mutex.lock(object) lib.mutex_lock(pointer('lock', object, C.DPT_MUTEX))
 --    --> this thread has not locked the mutex
 function mutex.unlock(object) lib.mutex_unlock(pointer('unlock', object, C.DPT_MUTEX)) end
 
---- Unlocks the mutex, sleeps until a signal comes (or for no reason: look at what is waited for
--- again), and has the mutex locked again.
+--- Unlocks the mutex, waits for a signal, and locks the mutex again. It may also wake up without a
+-- signal: check the condition again.
 -- @function threads.Condition:wait
 -- @as shared
--- @param mutex Mutex: is locked by this thread
+-- @param mutex Mutex: locked by this thread
 -- @return nothing
 -- @usage local t = require 'threads'
 --    local m, c, n = t.Mutex(), t.Condition(), t.AtomicCounter()
@@ -149,7 +149,7 @@ function condition.wait(object, lock)
    lib.condition_wait(pointer('wait', object, C.DPT_CONDITION), pointer('wait', lock, C.DPT_MUTEX))
 end
 
---- Wakes one thread that waits.
+--- Wakes one waiting thread.
 -- @function threads.Condition:signal
 -- @as shared
 -- @return nothing
@@ -158,7 +158,7 @@ function condition.signal(object)
    C.dpt_condition_wake(pointer('signal', object, C.DPT_CONDITION), 0)
 end
 
---- Wakes all threads that wait.
+--- Wakes all waiting threads.
 -- @function threads.Condition:broadcast
 -- @as shared
 -- @return nothing
@@ -167,7 +167,7 @@ function condition.broadcast(object)
    C.dpt_condition_wake(pointer('broadcast', object, C.DPT_CONDITION), 1)
 end
 
---- Adds 1, in one step for all threads.
+--- Increments the counter atomically.
 -- @function threads.AtomicCounter:inc
 -- @as shared
 -- @return the new value
@@ -178,7 +178,7 @@ function counter.inc(object)
    return tonumber(C.dpt_counter_add(pointer('inc', object, C.DPT_COUNTER), 1))
 end
 
---- Takes 1 away.
+--- Decrements the counter atomically.
 -- @function threads.AtomicCounter:dec
 -- @as shared
 -- @return the new value
@@ -187,7 +187,7 @@ function counter.dec(object)
    return tonumber(C.dpt_counter_add(pointer('dec', object, C.DPT_COUNTER), -1))
 end
 
---- Returns the number that it has now.
+--- Returns the value of the counter.
 -- @function threads.AtomicCounter:get
 -- @as shared
 -- @return a number
@@ -196,10 +196,10 @@ function counter.get(object)
    return tonumber(C.dpt_counter_get(pointer('get', object, C.DPT_COUNTER)))
 end
 
---- Gives it a number.
+--- Sets the value of the counter.
 -- @function threads.AtomicCounter:set
 -- @as shared
--- @param value number: a whole number
+-- @param value number: an integer
 -- @return the counter
 -- @usage require('threads').AtomicCounter():set(9):get() --> 9
 function counter.set(object, value)
@@ -212,34 +212,34 @@ local function constructor(kind)
    return function(id) return objects.make(kind, id, new) end
 end
 
---- What one thread holds at a time; a new one, or the one with an id.
+--- Creates a mutex, or returns the one with an id.
 -- @function threads.Mutex
 -- @as shared
--- @param id? number: what id() returned, in this or another thread
+-- @param id? number: result of id(), in this or another thread
 -- @return a mutex
 -- @usage local Mutex = require('threads').Mutex
 --    local m = Mutex()
 --    return Mutex(m:id()) == m, Mutex() == m --> true, false
 objects.Mutex, objects.Condition = constructor(C.DPT_MUTEX), constructor(C.DPT_CONDITION)
 
---- A whole number, 0 at first, that threads count with; a new one, or the one with an id.
+--- Creates an atomic counter, initially 0, or returns the one with an id.
 -- @function threads.AtomicCounter
 -- @as shared
--- @param id? number: what id() returned, in this or another thread
+-- @param id? number: result of id(), in this or another thread
 -- @return a counter
 -- @usage require('threads').AtomicCounter():inc() --> 1
 objects.AtomicCounter = constructor(C.DPT_COUNTER)
 
---- What Mutex, Condition, AtomicCounter and Queue have in common, for the reference.
+--- Tags that reference entries of Mutex, Condition, AtomicCounter and Queue share.
 -- @pattern shared
 -- @within threads
 -- @follows Torch7's package threads
--- @raise if the object is of another kind or was freed
+-- @raise if the object has the wrong type or was freed
 
---- What threads wait for until another one signals; a new one, or the one with an id.
+--- Creates a condition variable, or returns the one with an id.
 -- @function threads.Condition
 -- @as shared
--- @param id? number: what id() returned, in this or another thread
+-- @param id? number: result of id(), in this or another thread
 -- @return a condition
 -- @usage local Condition = require('threads').Condition
 --    local c = Condition()

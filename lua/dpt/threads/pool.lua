@@ -1,10 +1,11 @@
---- dpt.threads.pool: workers, each a thread with a Lua state of its own, that run functions.
+--- dpt.threads.pool: workers, threads with one Lua state each, that run functions.
 --
--- Invariant: every job is answered exactly once, also if it fails or its worker dies. An answer
--- belongs to its job: whoever awaits a job never gets another's answer. A job's number (its tag) is
--- one that no other job under way has; it is used again after the answer, so that the list of jobs
--- stays as short as the most that were under way at once. A pool belongs to the state that made it.
--- The workers of a collected pool end after their current job; nothing waits for them.
+-- Invariant: every job is answered exactly once, even if it fails or its worker dies. An answer
+-- belongs to its job: a caller that waits for a job never receives another job's answer. A job's
+-- number (its tag) is unique among running jobs and is reused after the answer, so that the list of
+-- jobs is only as long as the largest number of jobs running at once. A pool belongs to the state
+-- that created it. The workers of a collected pool end after their current job; nothing waits for
+-- them.
 --
 --    local pool = Pool.new(n, {init1, init2})   -- in worker i: init1(i), then init2(i)
 --    local job = pool:send(i, f, ...)           -- in worker i: f(...), f with its upvalues
@@ -12,9 +13,9 @@
 --    local nothing, message = pool:receive(job) -- if it failed: nil, message and traceback
 --    pool:close()                               -- waits until the workers have ended
 --
--- Send to all workers first and then receive from each: they work at the same time. Functions of
--- Lua and dpt go by their names. Worker 0 is the first that is free (`take` returns its answers).
--- Tensors and storages are shared, not copied, unless the pool was made with share = false;
+-- Send to all workers first and then receive from each, so that they run in parallel. Functions of
+-- Lua and dpt are sent by name. Worker 0 is the first free one (`take` returns its answers).
+-- Tensors and storages are shared, not copied, unless the pool was created with share = false;
 -- everything else is copied.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
@@ -26,8 +27,8 @@ local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local Pool = {}
 Pool.__index = Pool
 
--- The program of a worker: it uses dpt, in a state that finds modules as this one does, and has the
--- global `cudnn` if this one has.
+-- Program of a worker: it loads dpt, in a state that finds modules as this one does, and has the
+-- global `cudnn` if this state has it.
 local boot = [[
    local path, cpath, chunks, dpt, worker = %q, %q, %d, %q, %q
    local compile, share, cudnn, n = %s, %s, %s, ...
@@ -42,7 +43,7 @@ local boot = [[
    end
    require(worker)(share)
 ]]
--- Its name makes it one of dpt's own sources, which are not blamed for errors.
+-- This name counts as one of dpt's own sources, which are not blamed for errors.
 local source = debug.getinfo(1, 'S').source:gsub('pool%.lua$', 'boot')
 
 local function label(i)
@@ -54,7 +55,7 @@ local function ended(worker, why)
    return nil, ('worker %d has ended: %s'):format(worker, why)
 end
 
--- An answer's values; nil and the message if the job failed.
+-- Returns an answer's values; nil and the message if the job failed.
 local function open(mail)
    if mail.ended ~= 0 then return ended(mail.worker, ffi.string(mail.bytes, mail.size)) end
    local ok, values, count = pcall(read, mail)
@@ -70,8 +71,9 @@ local function results(values, count)
 end
 
 --- @param n how many workers
--- @param inits list of functions; each is called in every worker with the worker's number, the
--- next one only after that
+-- @param inits list of functions; each is called in every worker with the worker's number, after
+--    the
+-- previous one has returned
 -- @param share false: tensors are copied
 -- @return the pool, and for each worker the list of results of its last init function
 function Pool.new(n, inits, share)
@@ -87,7 +89,7 @@ function Pool.new(n, inits, share)
    program = ('return assert(loadstring(%q, %q))(...)'):format(program, source)
    lib.workers_new(slot, n, program, #program)
    local self = setmetatable({n = n, share = share, workers_ = ffi.gc(slot[0], C.dpt_workers_free),
-      jobs = {}, free = nil}, Pool) -- jobs: by tag; or, where there is none, the next free tag
+      jobs = {}, free = nil}, Pool) -- jobs: by tag; at an unused tag, the next free tag
    local initial = self:all(function(i) return self:expect(i, i) end, 'start')
    for _, init in ipairs(inits or {}) do
       initial = self:all(function(i) return self:send(i, init, i) end, 'init')
@@ -95,7 +97,7 @@ function Pool.new(n, inits, share)
    return self, initial
 end
 
--- A job of worker i that is under way; its answer will have that tag.
+-- Records a running job of worker i, whose answer will have that tag.
 function Pool:expect(i, tag)
    local job = {worker = i, mail = false}
    self.free = self.jobs[tag] or nil
@@ -103,8 +105,8 @@ function Pool:expect(i, tag)
    return job
 end
 
---- Calls send(i), which returns a job, for every worker and awaits them all; if some fail, closes
--- the pool and raises all their errors.
+--- Calls send(i), which returns a job, for every worker and waits for all jobs; if some fail,
+-- closes the pool and raises all their errors.
 -- @return the list of their lists of results
 function Pool:all(send, what)
    local errors, all, jobs = {}, {}, {}
@@ -130,7 +132,7 @@ function Pool:all(send, what)
    return all
 end
 
---- Queues a job for worker i (0: the first that is free).
+--- Queues a job for worker i (0: the first free one).
 -- @return the job, and the number that `take` returns with its answer
 function Pool:send(i, ...)
    local bytes, size, references, count, held = write(self.share, label, ...)
@@ -142,7 +144,7 @@ end
 
 local slot = ffi.new 'dpt_mail *[1]'
 
--- The next answer of any worker, and its job, which is no longer under way.
+-- Waits for the next answer of any worker; returns it with its job, which is removed from the list.
 local function nextAnswer(self)
    lib.workers_receive(self.workers_, slot)
    local mail = ffi.gc(slot[0], C.dpt_mail_free)
@@ -166,7 +168,7 @@ function Pool:take()
    return mail.worker, tag, finish(mail)
 end
 
---- Waits for a job's answer: the list of results and their count, or nil and a message.
+--- Waits for a job's answer; returns the list of results and their count, or nil and a message.
 function Pool:receive(job)
    while not job.mail do
       if not self.workers_ then return ended(job.worker, 'the pool was closed') end
@@ -178,10 +180,10 @@ function Pool:receive(job)
    return finish(mail)
 end
 
---- Jobs for worker i alone (0: for any) that none has begun.
+--- Returns the number of unstarted jobs for worker i alone (0: for any).
 function Pool:waiting(i) return tonumber(C.dpt_workers_waiting(self.workers_, i)) end
 
---- Waits until every worker has ended; the pool cannot be used any more.
+--- Waits until every worker has ended; the pool cannot be used afterwards.
 function Pool:close()
    if not self.workers_ then return end
    local workers = self.workers_

@@ -1,6 +1,6 @@
---- dpt.threads.queue: threads.Queue: jobs that any thread puts in and any thread takes and runs.
+--- dpt.threads.queue: threads.Queue: jobs that any thread adds and any thread takes and runs.
 --
--- Invariant: a job runs once, in the thread that takes it, which has its errors and results.
+-- Invariant: a job runs once, in the thread that takes it, which receives its errors and results.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local objects = require 'dpt.threads.objects'
@@ -18,11 +18,11 @@ end
 
 local function label(i) return i == 1 and 'the function' or 'argument ' .. i - 1 end
 
---- Puts the job f(...) in; waits while the queue is full.
+--- Adds the job f(...); waits while the queue is full.
 -- @function threads.Queue:addjob
 -- @as shared
--- @param f function: runs in the thread that takes it
--- @param ...? any: what it is called with
+-- @param f function: runs in the thread that takes the job
+-- @param ...? any: arguments of f
 -- @return nothing
 -- @usage local q = require('threads').Queue(1, 'threads.sharedserialize')
 --    q:addjob(function() end)
@@ -38,10 +38,10 @@ end
 
 local function run(values, count) return values[1](unpack(values, 2, count)) end
 
---- Takes the first job, runs it and returns its results; waits while there is none.
+--- Takes the first job, runs it and returns its results; waits while the queue is empty.
 -- @function threads.Queue:dojob
 -- @as shared
--- @return what the job returns
+-- @return the results of the job
 -- @usage local q = require('threads').Queue(1, 'threads.sharedserialize')
 --    q:addjob(function() return 8 end)
 --    return q:dojob(), q.isempty --> 8, 1
@@ -53,8 +53,8 @@ function methods.dojob(queue)
    return run(values, count)
 end
 
---- Fields, as in Torch7: how many jobs it takes; whether it is full or empty (1 or 0), which may
--- have changed when it is looked at.
+--- Fields, as in Torch7: the capacity; 1 if it is full or empty, else 0, which may already have
+-- changed when the caller reads it.
 objects.fields[QUEUE] = {
    size = function(queue) return about('size', queue).size end,
    isfull = function(queue)
@@ -64,7 +64,7 @@ objects.fields[QUEUE] = {
    isempty = function(queue) return about('isempty', queue).length == 0 and 1 or 0 end,
 }
 
---- A queue of n jobs that shares tensors or copies them; without share, the one with the id n.
+--- Returns a queue of n jobs that shares tensors or copies them; without share, the one with id n.
 return function(n, share)
    if type(n) ~= 'number' then
       fail('threads.Queue: got %s, wanted a size or an id', tostring(n))

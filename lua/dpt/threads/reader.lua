@@ -1,7 +1,7 @@
---- dpt.threads.reader: the values in a mail that dpt.threads.writer made in another Lua state.
+--- dpt.threads.reader: reads the values from a mail that dpt.threads.writer wrote in another state.
 --
--- Invariant: an object is known before what is inside it is read, so cycles close; tensors and
--- locks that are read have references of their own. Bytes come from this process and are trusted.
+-- Invariant: an object is registered before its contents are read, so cycles close; tensors and
+-- locks that are read own their references. Bytes are from this process and are trusted.
 local hasBuffer, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
@@ -15,9 +15,9 @@ local objects = require 'dpt.threads.objects'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 local tensorType, storageType = core.tensorType, core.storageType
 
-local items, at           -- what is being read
+local items, at           -- the list that is being read, and the position in it
 local known, count       -- number -> object
-local cells, cellCount   -- number -> {function, which of its upvalues}
+local cells, cellCount   -- number -> {function, index of its upvalue}
 
 local readers = {}
 
@@ -113,7 +113,7 @@ readers[codes.SHARED] = function()
    local object = objects.type()
    ffi.copy(object, take(), ffi.sizeof(objects.type))
    local shared = object.shared_
-   C.dpt_shared_retain(shared) -- the object's own
+   C.dpt_shared_retain(shared) -- for the object
    local ctype = objects.types[C.dpt_shared_kind(shared)]
    if not ctype then return know(object) end
    object.shared_ = nil
@@ -133,17 +133,17 @@ local decoder = hasBuffer and buffer.new()
 
 local function readAll(mail)
    local list = decoder:set(mail.bytes, mail.size):decode()
-   decoder:reset() -- the mail's bytes are not its own
+   decoder:reset() -- the mail owns the bytes
    items, at, known, count, cells, cellCount = list, 0, {}, 0, {}, 0
    local values, length = {}, take()
    for i = 1, length do values[i] = get() end
    return values, length
 end
 
---- The values in a mail, as a list and their number. Raises if this state cannot make one of
--- them.
+--- Returns the values in a mail as a list, and their number. Raises if this state cannot create one
+-- of them.
 return function(mail)
-   -- a class's __read may get here while another mail is being read
+   -- a class's __read may call this while another mail is being read
    local items_, at_, known_, count_, cells_, cellCount_ = items, at, known, count, cells, cellCount
    local ok, values, length = pcall(readAll, mail)
    items, at, known, count, cells, cellCount = items_, at_, known_, count_, cells_, cellCount_

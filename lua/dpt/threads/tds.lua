@@ -1,10 +1,10 @@
---- dpt.threads.tds: what `require 'tds'` returns: Hash, Vec and AtomicCounter in C memory, which
--- Lua's collector does not walk through and which several threads hold at once.
+--- dpt.threads.tds: the module `tds`: Hash, Vec and AtomicCounter in C memory, which Lua's
+-- collector does not traverse and which several threads can hold at once.
 --
--- Invariant: an object is one reference to what is in C; to read an entry makes a new object for
--- the same container, so containers are compared by what they stand for. Each access is one step
--- for all threads. What entries may be: numbers, strings, booleans, tensors (their memory is
--- shared) and these containers themselves; a cycle of containers is never freed.
+-- Invariant: an object is one reference to a container in C. Reading an entry creates a new object
+-- for the same container, so objects are compared by their containers. Each access is atomic.
+-- Entries may be numbers, strings, booleans, tensors (their memory is shared) and these containers
+-- themselves; a cycle of containers is never freed.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
@@ -45,7 +45,7 @@ local function lookUp(object)
    return get(valueOut)
 end
 
---- The index from 0.
+--- Returns the 0-based index.
 local function index(fn, key)
    if type(key) ~= 'number' or key < 1 or key % 1 ~= 0 or key > 2 ^ 40 then
       fail('%s: the index is %s, wanted a whole number from 1 on', fn, tostring(key))
@@ -73,7 +73,7 @@ local function nextOf(object)
          at[0] = before
          lib.table_next(object.shared_, at, keyOut.v, valueOut.v)
          if at[0] < 0 then return nil end
-         -- a string that had no space is read again, the other's reference is given back by get
+         -- a string that did not fit is read again; get releases the reference of the other result
          local isShort = grew(keyOut)
          isShort = grew(valueOut) or isShort
          key, value = get(keyOut), get(valueOut)
@@ -96,11 +96,11 @@ local function getVec(object, key)
    return lookUp(object)
 end
 
---- Puts an element at the end, or at an index: what is there and behind moves.
+--- Inserts an element at the end, or at an index; later elements move up.
 -- @function tds.Vec:insert
 -- @as tds
--- @param index? number: the place
--- @param value any: as an entry may be
+-- @param index? number: the position
+-- @param value any: a valid entry
 -- @return nothing
 -- @usage local v = require('tds').Vec(1, 3)
 --    v:insert(2, 2)
@@ -114,10 +114,10 @@ function vec.insert(object, ...)
    core.hold(value)
 end
 
---- Takes the last element away, or the one at an index: what is behind moves.
+--- Removes the last element, or the one at an index; later elements move down.
 -- @function tds.Vec:remove
 -- @as tds
--- @param index? number: the place
+-- @param index? number: the position
 -- @return nothing
 -- @usage local v = require('tds').Vec(1, 2, 3)
 --    v:remove(1)
@@ -130,10 +130,10 @@ function vec.remove(object, key)
    lib.vec_remove(object.shared_, index('tds.Vec: remove', key))
 end
 
---- Gives it so many elements; new ones are nil.
+--- Resizes the vec; new elements are nil.
 -- @function tds.Vec:resize
 -- @as tds
--- @param n number: how many
+-- @param n number: the new number of elements
 -- @return nothing
 -- @usage local v = require('tds').Vec(1, 2, 3)
 --    v:resize(2)
@@ -142,12 +142,12 @@ function vec.resize(object, n)
    lib.vec_resize(object.shared_, n == 0 and 0 or index('tds.Vec: resize', n) + 1)
 end
 
---- Returns the elements as one string.
+--- Concatenates the elements to a string.
 -- @function tds.Vec:concat
 -- @as tds
--- @param separator? string: stands between them ('')
--- @param first? number: from which on (1)
--- @param last? number: up to which (all)
+-- @param separator? string: between elements ('')
+-- @param first? number: index of the first element (1)
+-- @param last? number: index of the last element (all)
 -- @return a string
 -- @usage require('tds').Vec(7, 8, 9):concat('-', 2) --> 8-9
 function vec.concat(object, separator, first, last)
@@ -158,20 +158,20 @@ function vec.concat(object, separator, first, last)
    return table.concat(parts, separator)
 end
 
---- What concat returns as the bytes of a storage.
+--- Concatenates the elements to the bytes of a storage.
 -- @function tds.Vec:concatstorage
 -- @as tds
--- @param separator? string: stands between them ('')
--- @param first? number: from which on (1)
--- @param last? number: up to which (all)
+-- @param separator? string: between elements ('')
+-- @param first? number: index of the first element (1)
+-- @param last? number: index of the last element (all)
 -- @return a CharStorage
 -- @usage require('tds').Vec('a', 'b'):concatstorage '' --> 97x98
 function vec.concatstorage(object, ...) return torch.CharStorage():string(object:concat(...)) end
 
---- Brings the elements into an order.
+--- Sorts the elements.
 -- @function tds.Vec:sort
 -- @as tds
--- @param compare function: gets two, returns whether the first comes before the second
+-- @param compare function: receives two elements, returns true if the first comes before the second
 -- @return nothing
 -- @usage local v = require('tds').Vec(3, 1, 2)
 --    v:sort(function(a, b) return a < b end)
@@ -188,24 +188,24 @@ end
 
 -- counters ---------------------------------------------------------------------------------------
 
---- Adds 1 to the counter.
+--- Adds 1 to the counter atomically.
 -- @function tds.AtomicCounter:inc
 -- @as tds
--- @return what it was before
+-- @return its value before
 -- @usage require('tds').AtomicCounter():inc() --> 0
 function tally.inc(object) return tonumber(C.dpt_counter_add(object.shared_, 1)) - 1 end
 
---- Returns the number it has now.
+--- Returns the value of the tds counter.
 -- @function tds.AtomicCounter:get
 -- @as tds
--- @return a whole number
+-- @return an integer
 -- @usage require('tds').AtomicCounter():get() --> 0
 function tally.get(object) return tonumber(C.dpt_counter_get(object.shared_)) end
 
---- Gives the counter a number.
+--- Sets the value of the tds counter.
 -- @function tds.AtomicCounter:set
 -- @as tds
--- @param n number: which
+-- @param n number: the new value
 -- @return nothing
 -- @usage local n = require('tds').AtomicCounter()
 --    n:set(4)
@@ -217,10 +217,10 @@ function tally.set(object, n)
    C.dpt_counter_set(object.shared_, n)
 end
 
--- what all have ----------------------------------------------------------------------------------
+-- all containers ---------------------------------------------------------------------------------
 
---- The entries, up to 20, each with its own lines; keys `width` wide, on the right, or as wide as
--- the widest, on the left.
+--- Formats up to 20 entries, one or more lines each; keys are right-aligned to `width` or, without
+-- it, left-aligned to the widest key.
 local function describe(object, name, iterate, width)
    local keys, values, widest = {}, {}, 0
    for key, value in iterate(object) do
@@ -276,7 +276,7 @@ ffi.metatype(vecType, {__gc = release, __eq = same, __len = length, __pairs = ea
 ffi.metatype(tallyType, {__gc = release, __eq = same, __index = tally,
    __tostring = function(object) return 'tds.AtomicCounter=' .. object:get() end})
 
---- Tables become containers: vecs if their keys are numbers, else hashes.
+--- Converts tables to containers: vecs if their keys are numbers, else hashes.
 local function converted(value)
    if type(value) ~= 'table' then return value end
    if torch.typename(value) then
@@ -288,12 +288,12 @@ local function converted(value)
    return tds.Vec(value)
 end
 
---- A table in C memory: keys and values are numbers, strings, booleans, tensors and these
--- containers; `#` counts the entries, nil takes one away, pairs goes through them.
+--- Creates a table in C memory. Keys and values are numbers, strings, booleans, tensors and these
+-- containers; `#` counts the entries, assigning nil removes one, pairs iterates over them.
 -- @function tds.Hash
 -- @as tds
 -- @also tds.hash()
--- @param table? table: the first entries; tables inside become containers
+-- @param table? table: initial entries; nested tables become containers
 -- @return a hash
 -- @usage local h = require('tds').Hash{a = 1, b = 2}
 --    h.a = nil
@@ -307,11 +307,11 @@ function tds.Hash(...)
    return object
 end
 
---- A list in C memory, from 1 on, with nils.
+--- Creates a list in C memory with indices from 1; elements may be nil.
 -- @function tds.Vec
 -- @as tds
 -- @also tds.vec()
--- @param ...? any: the first elements, or a table of them
+-- @param ...? any: initial elements, or a table of them
 -- @return a vec
 -- @usage local v = require('tds').Vec(5, 6)
 --    v[3] = 'x'
@@ -323,11 +323,11 @@ function tds.Vec(...)
    return object
 end
 
---- tds.AtomicCounter(): a whole number, 0 at first.
+--- tds.AtomicCounter(): creates an atomic counter, initially 0.
 -- @function tds.AtomicCounter
 -- @as tds
 -- @also tds.atomic_counter()
--- @return a counter, whose inc returns what it was before
+-- @return a counter, whose inc returns the value before
 -- @usage local n = require('tds').AtomicCounter()
 --    n:inc()
 --    return n:get() --> 1
@@ -335,7 +335,7 @@ function tds.AtomicCounter() return new(TALLY) end
 
 -- files ------------------------------------------------------------------------------------------
 
--- As many as there were at one moment, whatever other threads do.
+-- Collects the entries first, so that their number is right whatever other threads do.
 function hash.__write(object, file)
    local list = {}
    for key, value in nextOf(object) do list[#list + 1] = {key, value} end
@@ -377,10 +377,10 @@ function core.otherAddress(v)
 end
 tds.hash, tds.vec, tds.atomic_counter = tds.Hash, tds.Vec, tds.AtomicCounter
 
---- What containers of tds have in common, for the reference.
+--- Tags that reference entries of tds containers share.
 -- @pattern tds
 -- @within tds
 -- @follows Torch7's package tds
--- @raise if an entry is of a type that cannot be shared, or an index is none, at the script's line
+-- @raise at the script's line if an entry has a type that cannot be shared, or an index is invalid
 
 return tds

@@ -1,7 +1,7 @@
---- dpt.threads.thread: threads.Thread: a thread that runs a program's text in its own Lua state.
+--- dpt.threads.thread: threads.Thread: a thread that runs a Lua program in its own Lua state.
 --
 -- Invariant: the thread has ended when free returns, and free is called at the latest when the
--- object is collected or this Lua state ends. Its error is written to stderr where it happens.
+-- object is collected or this Lua state ends. An error is written to stderr by the thread.
 local dptffi = require 'dpt.ffi'
 local Pool = require 'dpt.threads.pool'
 local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
@@ -9,7 +9,7 @@ local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 local Thread = {}
 Thread.__index = Thread
 
--- In the thread.
+-- Runs in the thread.
 local function run(code)
    local program, why = loadstring(code)
    local ok = program ~= nil
@@ -17,7 +17,7 @@ local function run(code)
    if not ok then io.stderr:write('threads.Thread: ', tostring(why), '\n') end
 end
 
---- A number that no other thread of the process has while this one is there.
+--- Returns a number that is unique in the process while the thread exists.
 -- @function threads.Thread:id
 -- @as shared
 -- @return a number
@@ -34,7 +34,7 @@ function Thread:__tostring()
    return self.pool and ('threads.Thread <%x>'):format(self:id()) or 'threads.Thread: freed'
 end
 
---- Waits until the thread has ended. Nothing happens the second time.
+--- Waits until the thread has ended. Later calls do nothing.
 -- @function threads.Thread:free
 -- @as shared
 -- @return nothing
@@ -47,8 +47,8 @@ function Thread:free()
    self.pool = nil
 end
 
---- threads.Thread(code): starts the text of a Lua program; it says `require 'threads'` itself, and
--- finds what it shares with this state by numbers: threads.Mutex(id).
+--- threads.Thread(code): starts a Lua program, given as text; it calls `require 'threads'` itself,
+-- and finds objects shared with this state by their numbers: threads.Mutex(id).
 -- @function threads.Thread
 -- @as shared
 -- @param code string: the program

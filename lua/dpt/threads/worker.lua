@@ -1,8 +1,8 @@
---- dpt.threads.worker: what a worker's thread does: takes jobs and answers them until its pool
--- ends it.
+--- dpt.threads.worker: the main loop of a worker's thread: takes jobs and answers them until its
+-- pool ends it.
 --
 -- Invariant: every job is answered, whatever it does; an error is a message with the traceback of
--- this state. Before it sleeps, a worker lets go of the memory that jobs left behind.
+-- this state. Before it sleeps, a worker releases the memory of finished jobs.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local write = require 'dpt.threads.writer'
@@ -10,8 +10,8 @@ local read = require 'dpt.threads.reader'
 local scope = require 'dpt.device.scope'
 local C, lib = dptffi.C, dptffi.lib
 
---- An error's text with the way there. A name that nothing defined here is often a global of the
--- caller's state.
+--- Returns an error's text with its traceback. An undefined name is often a global of the caller's
+-- state.
 local function handler(message)
    message = tostring(message)
    local name = message:match "global '([^']*)' %(a nil value%)"
@@ -31,7 +31,7 @@ end
 
 local function label(i) return 'result ' .. i - 1 end
 
---- @param share whether tensors in answers are shared
+--- @param share true if tensors in answers are shared
 return function(share)
    local function answer(...)
       local bytes, size, references, count, held = write(share, label, ...)

@@ -1,11 +1,11 @@
---- dpt.threads.writer: Lua values as mail for another Lua state: bytes, and references to memory.
+--- dpt.threads.writer: encodes Lua values as mail for another Lua state: bytes, and references.
 --
--- Invariant: the bytes are a flat list that LuaJIT's string.buffer encodes; a tensor on it is its
--- struct, so its size does not matter: the mail holds a reference to its storage. What occurs twice
--- is written once (tables, functions, tensors, storages, and upvalues that functions share). On the
--- list numbers, strings and `true` stand for themselves; `false` is followed by a number that says
--- what comes. Globals are not carried, and neither are metatables other than those of classes. Mail
--- is only valid inside the process.
+-- Invariant: the bytes are a flat list that LuaJIT's string.buffer encodes. A tensor in it is its
+-- struct, so the number of its elements does not matter: the mail holds a reference to its storage.
+-- A value that occurs twice is written once (tables, functions, tensors, storages, and upvalues
+-- that functions share). In the list, numbers, strings and `true` represent themselves; `false` is
+-- followed by the code of the value that follows. Globals are not sent, and neither are metatables
+-- other than those of classes. Mail is only valid inside the process.
 local hasBuffer, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -24,10 +24,10 @@ local tensorType, storageType = core.tensorType, core.storageType
 
 local new, SHORT = require 'table.new', 15 -- most jobs have fewer items
 
-local items, n         -- what is being written
+local items, n         -- the list that is being written, and its length
 local seen, count      -- object -> its number
 local cells, cellCount -- upvalue -> its number
-local kept             -- C data whose memory the mail is to refer to
+local kept             -- cdata whose memory the mail will reference
 local copies           -- address of a storage -> its copy; nil: storages are shared
 
 local put
@@ -49,10 +49,10 @@ end
 
 local function addBytes(v, size) add(ffi.string(ffi.cast('const char *', v), size)) end
 
---- Ends the writing: v cannot be sent.
+--- Ends writing: v cannot be sent.
 local function reject(v) error({rejected = v}, 0) end
 
---- Whether v is known by a name, which then was put.
+--- Writes v by name if it has one; returns true in that case.
 local function putNamed(v)
    local module, key = named.find(v)
    if not module then return false end
@@ -68,7 +68,7 @@ local function copyStorage(s)
    return cutorch.withDevice(C.dpt_storage_device(s.ptr_), copy)
 end
 
---- The storage that goes: itself or its copy.
+--- Returns the storage to send: itself or its copy.
 local function outgoing(s)
    if not copies then return s end
    local address = tostring(s.ptr_)
@@ -80,7 +80,7 @@ local function putTensor(t)
    op(codes.TENSOR)
    if t.storage_ ~= nil then
       if copies then
-         local storage = outgoing(core.storageOf(t)) -- may raise, so before there is a view
+         local storage = outgoing(core.storageOf(t)) -- may raise, so call it before creating a view
          local view = tensorType()
          ffi.copy(view, t, ffi.sizeof(tensorType))
          view.storage_ = storage.ptr_
@@ -133,8 +133,8 @@ local function putFields(t, skip)
    op(codes.NIL)
 end
 
---- An object that writes itself: numbers and strings go to a file, objects to the list; either is
--- read in the order of writing.
+--- Writes an object that serializes itself: numbers and strings go to a file, objects to the list;
+-- both are read in the order of writing.
 local function putCustom(object, methods, write)
    op(codes.CUSTOM)
    add(named.sent(methods))
@@ -210,7 +210,7 @@ local function putFunction(f)
    putUpvalues(f)
 end
 
---- Plain pointers only; of Lua's files the standard ones.
+--- Writes userdata: only plain pointers and, of Lua's files, the standard ones.
 local function putUserdata(v)
    if putNamed(v) then return end
    if not pcall(buffer.encode, v) then reject(v) end
@@ -263,13 +263,14 @@ end
 
 local encoder = hasBuffer and buffer.new()
 
---- Writes values; the mail is to be made of the results before the next call.
--- @param share whether tensors are shared (else they are copied)
--- @param label function(i): what to call the i-th value in an error
--- @return bytes, their size, references, their count; and what has to be held until the mail is
+--- Writes values; the caller must make the mail from the results before the next call.
+-- @param share true if tensors are shared (else they are copied)
+-- @param label function(i): returns the name of the i-th value in an error
+-- @return bytes, their size, references, their count; and values that must be held until the mail
+--    is
 -- made
 return function(share, label, ...)
-   -- a class's __write may get here while another mail is being written
+   -- a class's __write may call this while another mail is being written
    local items_, n_, seen_, count_, cells_, cellCount_, kept_, copies_ = items, n, seen, count,
       cells, cellCount, kept, copies
    items, n, seen, count, cells, cellCount, kept = new(SHORT, 0), 0, {}, 0, {}, 0, {}
