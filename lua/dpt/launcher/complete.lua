@@ -1,20 +1,20 @@
---- dpt.launcher.complete: what the word before the cursor may become.
+--- dpt.launcher.complete: completes the word before the cursor.
 --
--- Invariant: nothing is called and no class is loaded but those of names that the line spells out:
--- fields are read along them, up to the last one. Behind `:` only functions are names, in a string
--- only files.
+-- Invariant: nothing is called, and only classes that the line names are loaded: fields are read
+-- along the names of the line, up to the last one. After `:` only functions are candidates, in a
+-- string only files.
 local class = require 'dpt.class'
 local type = require('dpt.ffi').type
 
 local complete = {}
 
---- What ends a word: all but what names, their paths and the names of files are made of.
+--- Characters that end a word: all except those of names, their paths and file names.
 complete.BREAKS = ' \t\n"\'`@$><=;|&{}()[]+*/%^#~,?-'
 
 local KEYWORDS = [[and break do else elseif end false for function goto if in local nil not or
    repeat return then true until while]]
 
---- What all words of a list begin with.
+--- Returns the longest common prefix of the words of a list.
 function complete.common(list)
    local common = list[1]
    for _, word in ipairs(list) do
@@ -28,8 +28,8 @@ local function field(value, name)
    if ok then return found end
 end
 
--- Adds the names that a value answers to: its own, then those of what its metatables lead to; of a
--- package also the classes that are declared, but no field before their first use.
+-- Adds a value's names: its own, then those of its chain of __index tables; for a package also its
+-- declared classes, without reading a field, which would load the class.
 local function names(value, add)
    local seen = {}
    local function visit(t)
@@ -51,7 +51,7 @@ local function names(value, add)
    end
 end
 
--- The folder and beginning of a file's name that stands open in a string of the line.
+-- Returns the folder and the beginning of a file name in an open string of the line.
 local function openString(line)
    local quote, from = nil, nil
    local i = 1
@@ -69,7 +69,7 @@ local function openString(line)
    return quote and line:sub(from)
 end
 
--- What `? ` and `$ ` are not followed by is Lua.
+-- Returns the files of a folder whose names begin with a text.
 local function files(start, text)
    local folder, list = start:match '^(.*/)' or './', {}
    local home = os.getenv 'HOME'
@@ -84,10 +84,10 @@ local function files(start, text)
    return list
 end
 
---- What the word before the cursor may become.
--- @param before the line up to where the word begins
+--- Returns the completions of the word before the cursor.
+-- @param before the line before the word
 -- @param text the word
--- @return a sorted list of whole words; what is put behind a word that is the only one, or nil
+-- @return a sorted list of whole words; the text to append to a single candidate, or nil
 function complete.candidates(before, text)
    local open = before:find '^%s*%$' and (before .. text):match '(%S*)$' or openString(before)
    if open then return files(before:find '^%s*%$' and open or open .. text, text) end

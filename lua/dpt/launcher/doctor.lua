@@ -1,7 +1,7 @@
---- dpt.launcher.doctor: `dpt doctor`: devices, libraries and their versions, what is missing.
+--- dpt.launcher.doctor: `dpt doctor`: reports devices, libraries and versions, and missing parts.
 --
--- Invariant: it works if dpt itself cannot be loaded, since that is when it is needed; so dpt is
--- loaded here, in a protected call.
+-- Invariant: it works even if dpt itself cannot be loaded, since that is when it is needed; so it
+-- loads dpt in a protected call.
 local options = require 'dpt.launcher.options'
 local shell = require 'dpt.launcher.shell'
 
@@ -19,11 +19,11 @@ end
 
 local function output(command) return shell.output(command .. ' 2>/dev/null') end
 
---- Debian's packages by the beginning of a library's name.
+--- Debian packages by the prefix of a library's name.
 local packages = {libopenblas = 'libopenblas0-pthread', libdnnl = 'libdnnl2',
    libsleef = 'libsleef3', libgomp = 'libgomp1'}
 
---- Tells why libdpt.so cannot be loaded.
+--- Explains why libdpt.so cannot be loaded.
 local function explainLibrary(why)
    problem('dpt cannot be loaded: ' .. tostring(why))
    local own = package.searchpath('dpt.launcher.doctor', package.path)
@@ -60,7 +60,7 @@ local function devices(dpt)
       problem('no device can be used', 'e.g. DPT_DEVICES=host:4')
       return
    end
-   local shared -- the machine's memory, which devices made of its CPU have in common
+   local shared -- the machine's memory, which emulated devices on its CPU share
    for i = 1, count do
       local named, properties = pcall(cutorch.getDeviceProperties, i)
       local text = named and properties.name or 'device'
@@ -78,8 +78,8 @@ local function devices(dpt)
    if shared then say('memory', shared .. ', for all host devices together') end
 end
 
--- A product of matrices beside what the core can do: a BLAS that does not know the CPU is slow
--- without a word.
+-- Compares a matrix product with the core's peak speed: a BLAS that does not know the CPU is slow
+-- without warning.
 local function products(C, ffi)
    local speed, peak = ffi.new 'double[1]', ffi.new 'double[1]'
    local isa = ffi.new 'const char *[1]'
@@ -97,7 +97,7 @@ local function products(C, ffi)
          .. ' names kernels of OpenBLAS')
 end
 
--- Whatever the devices are: which GPUs they could be, or why there is none.
+-- Reports usable GPUs, or why there are none, whatever devices are in use.
 local function gpus(C, ffi)
    local n, runtime, driver = ffi.new 'int[1]', ffi.new 'int[1]', ffi.new 'int[1]'
    if C.dpt_gpu_count(n, runtime, driver) ~= 0 then
@@ -108,7 +108,7 @@ local function gpus(C, ffi)
       version(runtime), version(driver)))
 end
 
--- In words, by what distributed.transport says.
+-- Descriptions of the results of distributed.transport.
 local transports = {
    nccl = 'device tensors by NCCL',
    ['page-locked'] = 'device tensors through page-locked memory, over MPI',
@@ -116,7 +116,7 @@ local transports = {
    none = 'no devices',
 }
 
--- What connects ranks, whether this process is one, and how their tensors travel.
+-- Reports the connection between ranks, whether this process is one, and how tensors are sent.
 local function ranks(distributed)
    local version = output 'mpirun --version':match '^[^\n]*%d[^\n]*'
    local joined, library = pcall(distributed.library)
@@ -138,7 +138,7 @@ local function ranks(distributed)
    end
 end
 
--- Whether # asks a table's metatable, as under Torch7's LuaJIT.
+-- Returns true if # uses a table's metatable, as in Torch7's LuaJIT.
 local function compatible52()
    return #setmetatable({}, {__len = function() return 1 end}) == 1
 end
@@ -178,7 +178,7 @@ function doctor.run()
    return problems == 0 and 0 or 1
 end
 
---- For the shell script `dpt`. @return the exit status
+--- Entry point of the shell script `dpt`. @return the exit status
 function doctor.main(words)
    local usage = 'usage: dpt doctor\n'
    local given, others = options.command('dpt doctor', usage, words, {}, true)

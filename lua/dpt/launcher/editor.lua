@@ -1,10 +1,10 @@
---- dpt.launcher.editor: lines typed at a terminal: history, editing, completion by libedit.
+--- dpt.launcher.editor: reads lines at a terminal, with history, editing and completion by libedit.
 --
--- Invariant: libedit is opened at run time; without it lines are read as they are. Its one callback
+-- Invariant: libedit is loaded at run time; without it, lines are read unedited. Its only callback
 -- (completion) is called on this thread, by readline, which is never called from compiled code.
--- While a line is read Ctrl-C is a key, so no signal comes: the line becomes editor.INTERRUPT. The
--- history is a file of lines, each appended when it was typed, so that sessions side by side and
--- one that is killed lose none.
+-- While a line is read, Ctrl-C is a key and raises no signal: the line becomes editor.INTERRUPT.
+-- The history is a file of lines, each appended when it is entered, so that concurrent and killed
+-- sessions lose none.
 local dptffi = require 'dpt.ffi'
 local output = require 'dpt.output'
 local complete = require 'dpt.launcher.complete'
@@ -12,7 +12,7 @@ local ffi, C = dptffi.ffi, dptffi.ffi.C
 
 local editor = {INTERRUPT = '\3'}
 
-local LINES = 2000 -- of the history that a session begins with
+local LINES = 2000 -- of history that a session loads
 
 local DECLARATIONS = [[
 char *readline(const char *prompt);
@@ -39,7 +39,8 @@ local INTERRUPT_KEY, NOW = 0, 0 -- of Linux's termios.h
 
 local library, completion, terminal
 
---- Where the history is: $DPT_HISTORY, else a file in the user's folder of states; nil: nowhere.
+--- Returns the path of the history: $DPT_HISTORY, else a file in the user's state folder; nil:
+-- none.
 function editor.historyFile()
    local named, state, home = os.getenv 'DPT_HISTORY', os.getenv 'XDG_STATE_HOME', os.getenv 'HOME'
    if named then return named ~= '' and named or nil end
@@ -58,14 +59,14 @@ local function remember(line)
    file:close()
 end
 
--- What an earlier session left; the folder, for the user alone, where there is none.
+-- Loads the history of earlier sessions; if there is none, creates its folder, private to the user.
 local function recall()
    editor.file = editor.historyFile()
    if not editor.file then return end
    local file = io.open(editor.file)
    if not file then
       local folder = editor.file:match '^(.*)/'
-      if folder then -- or no history is kept
+      if folder then -- on failure no history is kept
          os.execute(("mkdir -p -m 700 '%s' 2>/dev/null"):format(folder:gsub("'", "'\\''")))
       end
       return
@@ -79,13 +80,13 @@ local function recall()
    end
    if #lines <= 2 * LINES then return end
    local text = table.concat(lines, '\n', #lines - LINES + 1) .. '\n'
-   pcall(output.replace, 'history', editor.file, text) -- else it stays long
+   pcall(output.replace, 'history', editor.file, text) -- on failure it stays long
 end
 
--- libedit's list: what all have in common, then each; it frees them.
+-- Returns the completions for libedit: the common prefix, then each candidate; libedit frees them.
 local function candidates(text, first)
    local list, append = complete.candidates(ffi.string(library.rl_line_buffer, first), text)
-   library.rl_attempted_completion_over = 1 -- no file names of libedit's own
+   library.rl_attempted_completion_over = 1 -- disables libedit's own file names
    library.rl_completion_append_character = (append or ''):byte() or 0
    if #list == 0 then return nil end
    local result = ffi.cast('char **', C.malloc((#list + 2) * ffi.sizeof 'char *'))
@@ -95,13 +96,13 @@ local function candidates(text, first)
    return result
 end
 
---- Whether there is libedit, which is opened.
+--- Opens libedit; returns true if it is installed.
 function editor.installed()
    library = library or dptffi.optional(DECLARATIONS, 'libedit.so.2', 'libedit.so.0')
    return library ~= nil
 end
 
---- Prepares the terminal. @return whether there is libedit
+--- Prepares the terminal. @return true if libedit is installed
 function editor.open()
    if not editor.installed() then return false end
    os.setlocale('', 'ctype')
@@ -120,7 +121,7 @@ function editor.open()
    return true
 end
 
---- Reads a line. @param prompt its text; what stands between \1 and \2 takes no place
+--- Reads a line. @param prompt its text; text between \1 and \2 has zero width
 -- @return the line, editor.INTERRUPT, or nil at the end of the input
 function editor.read(prompt)
    if terminal then

@@ -1,6 +1,7 @@
---- dpt.launcher.flight: `dpt flight`: the records of a job's ranks, and where they first differ.
+--- dpt.launcher.flight: `dpt flight`: shows the records of a job's ranks and where they first
+-- differ.
 --
--- Invariant: it only reads. Operations of ranks belong together by group and number, never by time:
+-- Invariant: it only reads. Operations of ranks are matched by group and number, never by time:
 -- clocks of hosts differ.
 local options = require 'dpt.launcher.options'
 
@@ -38,8 +39,8 @@ local function read(dptffi, path)
    return rank
 end
 
---- Where ranks first differ: the least number of a group at which one is in another operation than
--- another, or has none while another has.
+--- Finds where ranks first differ: the smallest number of a group at which two ranks have different
+-- operations, or only one has an operation.
 -- @param ranks list of {rank, entries = list of {group, number, text, paired}}
 -- @return nil, or {number, group, [rank] = text or false}
 function flight.difference(ranks)
@@ -76,7 +77,7 @@ end
 
 local function seconds(from, to) return ('%.3f s'):format((to - from) * 1e-9) end
 
--- A time that has passed, in the largest unit of which there are two.
+-- Formats an elapsed time in the largest unit of which it has at least two.
 local function ago(time)
    for _, unit in ipairs{{'days', 86400}, {'hours', 3600}, {'minutes', 60}} do
       if time >= 2 * unit[2] then return ('%d %s ago'):format(time / unit[2], unit[1]) end
@@ -84,7 +85,7 @@ local function ago(time)
    return ('%d s ago'):format(math.max(0, time))
 end
 
--- Whose records these are, and of when.
+-- Returns a title: the program and host of the records, and their time.
 local function title(ranks, now)
    local last = ranks[1]
    for _, rank in ipairs(ranks) do if rank.alive > last.alive then last = rank end end
@@ -127,8 +128,8 @@ local function report(ranks, now)
 end
 
 --- Runs the command `dpt flight`.
--- @param paths of records; none: those of this user's last job in the folder of records
--- @return exit status: 1 where the ranks differ
+-- @param paths of records; if empty, those of this user's last job in the folder of records
+-- @return exit status: 1 if the ranks differ
 function flight.run(paths)
    local dptffi = require 'dpt.ffi'
    if #paths == 0 then
@@ -157,7 +158,7 @@ function flight.run(paths)
    return report(ranks, dptffi.C.dpt_epoch())
 end
 
---- For the shell script `dpt`. @return the exit status
+--- Entry point of the shell script `dpt`. @return the exit status
 function flight.main(words)
    local given, paths = options.command('dpt flight', USAGE, words, {}, true)
    if not given then return paths end

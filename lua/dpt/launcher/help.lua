@@ -1,10 +1,10 @@
---- dpt.launcher.help: what `? words` and `dpt help words` print: the reference's text of a name,
--- the names of a topic, or the entries that mention the words.
+--- dpt.launcher.help: `? words` and `dpt help words`: prints the reference entry of a name, the
+-- names of a topic, or the entries that mention the words.
 --
 -- Invariant: the text is that of the comments (dpt.launcher.reference), which are read once. A name
--- is found whole (torch.add, if need be in other letters), as what it stands for
--- (torch.FloatTensor.add; nn.Linear:forward, which nn.Module has), by its last part, or as what
--- PyTorch calls it; one that is not there is answered by those that resemble it.
+-- matches in full (torch.add, ignoring case if necessary), as an alias (torch.FloatTensor.add;
+-- nn.Linear:forward, which nn.Module has), by its last part, or as PyTorch's name; for an unknown
+-- name, similar ones are suggested.
 local options = require 'dpt.launcher.options'
 local reference = require 'dpt.launcher.reference'
 local topics = require 'dpt.launcher.topics'
@@ -24,7 +24,7 @@ Ctrl-D      leaves, as quit and exit do]]
 -- PyTorch's packages.
 local PACKAGES = {nn = 'nn.', optim = 'optim.', cuda = 'cutorch.', distributed = 'distributed.'}
 
--- A name as those that mean the same are written: in small letters, methods after a dot, tensors
+-- Normalizes a name, so that equivalent names are equal: lower case, methods after a dot, tensors
 -- and storages of any type as one class.
 local function normal(name)
    local word = name:gsub('%(.*$', ''):gsub('%s', ''):lower():gsub(':', '.'):gsub('^dpt%.', '')
@@ -32,7 +32,7 @@ local function normal(name)
    return (word:gsub('^torch%.%w-(tensor%.)', '%1'):gsub('^torch%.%w-(storage%.)', '%1'))
 end
 
--- The classes above the one that a method's name begins with: 'nn.linear.forward' may be
+-- Returns a method's names in the ancestors of its class: 'nn.linear.forward' may be
 -- 'nn.module.forward'.
 local function above(word)
    local owner, method = word:match '^(.*)%.([^.]+)$'
@@ -49,8 +49,8 @@ local function above(word)
    return list
 end
 
--- The least number of letters to insert, delete, replace or exchange with the next one that makes
--- one word of another.
+-- Returns the edit distance of two words: the smallest number of insertions, deletions,
+-- replacements and swaps of adjacent letters that turn one into the other.
 local function distance(a, b)
    local before, row = {}, {}
    for j = 0, #b do row[j] = j end
@@ -69,8 +69,8 @@ local function distance(a, b)
    return row[#b]
 end
 
--- The names that differ from one in few letters, the nearest first: those within a letter of the
--- nearest, counting capitals. A name with an owner is nearer to names of the same owner.
+-- Returns the names within a small edit distance, nearest first: those within one letter of the
+-- nearest, with case. A name with an owner is nearer to names of the same owner.
 local function alike(name, all)
    local word, list, apart = normal(name), {}, {}
    local last, owner = word:match '[^.]*$', word:match '^(.*)%.'
@@ -98,11 +98,12 @@ local function put(lists, key, entry)
    if lists[key][#lists[key]] ~= entry then table.insert(lists[key], entry) end
 end
 
--- A text with blanks between the parts of its names, as in spatial Max Pooling.
+-- Inserts blanks between the parts of names in a text, as in spatial Max Pooling.
 local function parted(text) return (text:gsub('(%l)(%u)', '%1 %2'):gsub('(%u)(%u%l)', '%1 %2')) end
 
--- The index of an entry that a search uses: the parts of its names, each with those that follow it,
--- so that maxpool is in nn.SpatialMaxPooling and elu is not in nn.ReLU; the words of its text.
+-- Returns an entry's index for searches: each part of its names together with the parts after it,
+-- so that maxpool matches nn.SpatialMaxPooling and elu does not match nn.ReLU; the words of its
+-- text.
 local function document(entry, others)
    local names = {}
    for _, name in ipairs(reference.names(entry)) do
@@ -119,9 +120,9 @@ end
 
 local book
 
--- By the names in their normal form: how they are written (all), their entries (byName; of a name
--- as it is written: that one alone), the entries that end in a word (byLast; methods alone also
--- after a colon); the documents of a search.
+-- Builds the index by normalized name: the original names (all), their entries (byName; with a '='
+-- before the exact name, only that entry), the entries that end in a word (byLast; methods also
+-- after a colon), and the documents of a search.
 local function open()
    if book then return book end
    book = {all = {}, byName = {}, byLast = {}, documents = {}}
@@ -145,7 +146,7 @@ local function open()
    return book
 end
 
--- The entries of a name that is written whole; nil: there is none.
+-- Returns the entries of a full name; nil if there are none.
 local function named(name)
    local byName, word = open().byName, normal(name)
    local found = byName['=' .. name] or byName[word]
@@ -155,10 +156,10 @@ local function named(name)
    return found
 end
 
---- Returns true if the reference has a name, written whole.
+--- Returns true if the reference has this full name.
 function help.has(name) return named(name) ~= nil end
 
--- Those of a name's last part; x:add is a method of whatever x is.
+-- Returns the entries whose names have this last part; x:add matches methods of any class.
 local function ending(name)
    local word = normal(name)
    if not name:find ':' and word:find '%.' then return nil end
@@ -171,7 +172,7 @@ local function textsOf(entries)
    return table.concat(texts, '\n\n')
 end
 
--- The names of a chapter; those of a package without methods and fields.
+-- Returns the names of a chapter; for a package, those without methods and fields.
 local function topic(name)
    local lines, word = {}, name:lower()
    for _, chapter in ipairs(topics.chapters) do
@@ -191,7 +192,7 @@ local function topic(name)
    return #lines > 0 and table.concat(lines, '\n') or nil
 end
 
--- Returns dpt's counterpart of a PyTorch name, or a text if there is none; nil: unknown name.
+-- Returns dpt's counterpart of a PyTorch name, or a text if there is none; nil for unknown names.
 local function elsewhere(name)
    return topics.elsewhere[normal(name):gsub('^.*%.', ''):gsub('[^%w]', '')]
 end
@@ -205,8 +206,8 @@ end
 
 local SHOWN = 12 -- results of a search
 
--- The entries that most of the words are in, those with words in their names first; nil if that is
--- less than half of them.
+-- Returns the entries that contain the most words, those with words in their names first; nil if
+-- they contain less than half of the words.
 local function search(name)
    local words, found, most = {}, {}, 1
    for word in name:lower():gmatch '%w+' do words[#words + 1] = word end
@@ -239,7 +240,7 @@ local function search(name)
    return table.concat(lines, '\n')
 end
 
--- The question after a name that is not there; '': no other is near.
+-- Returns the question that follows an unknown name; '' if no name is similar.
 local function question(list)
    if #list == 0 then return '' end
    local last = table.remove(list)
@@ -247,8 +248,8 @@ local function question(list)
       #list > 0 and table.concat(list, ', ') .. ' or ' or '', last)
 end
 
---- The text about a name or words, and true if there is one.
--- @param name '' is the prompt's own help
+--- Returns the help for a name or words, and true if there is any.
+-- @param name '' returns the prompt's own help
 function help.text(name)
    if name == '' then return USAGE, true end
    local entries = named(name)
@@ -272,7 +273,7 @@ local function contents()
    return table.concat(lines, '\n')
 end
 
---- For the shell script `dpt`. @return the exit status
+--- Entry point of the shell script `dpt`. @return the exit status
 function help.main(words)
    local usage = 'usage: dpt help [NAME | TOPIC | WORDS]\n'
    local given, asked = options.command('dpt help', usage, words, {})
@@ -283,7 +284,7 @@ function help.main(words)
    return found and 0 or 1
 end
 
--- A line of a file; '': it cannot be read.
+-- Returns a line of a file; '' if it cannot be read.
 local function lineOf(path, number)
    local file = io.open(path)
    if not file then return '' end
@@ -293,8 +294,8 @@ local function lineOf(path, number)
    return found or ''
 end
 
--- Returns the names that may have been meant by one that is nil: a method, or a field of a table
--- to which the source gives the name of one of dpt's.
+-- Returns the names that a nil name may have meant: a method, or a field of a table that the source
+-- calls by the name of a dpt package.
 local function meant(kind, name, source)
    local wanted = ':'
    if kind ~= 'method' then
@@ -319,8 +320,8 @@ local function explained(message, typed)
    return before .. question(list):gsub('^ D', '; d') .. after
 end
 
---- An error's message, with a question after a field or a method that is misspelt or PyTorch's.
--- @param typed what raised it, as text; nil: the line of the file that the message names
+--- Returns an error's message; for a misspelt or a PyTorch field or method, adds a question.
+-- @param typed source of the error; nil: the line of the file that the message names
 function help.explain(message, typed)
    local ok, text = pcall(explained, message, typed)
    return ok and text or message

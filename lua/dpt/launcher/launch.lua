@@ -1,7 +1,7 @@
---- dpt.launcher.launch: `dpt launch -n 4 train.lua`: several ranks by mpirun.
+--- dpt.launcher.launch: `dpt launch -n 4 train.lua`: starts several ranks by mpirun.
 --
--- Invariant: it fills in mpirun's options and prints the command, which does the same without dpt's
--- help. Its exit status is mpirun's.
+-- Invariant: it builds mpirun's options and prints the command, which also works without dpt
+-- launch. Its exit status is mpirun's.
 local options = require 'dpt.launcher.options'
 local shell = require 'dpt.launcher.shell'
 
@@ -28,13 +28,13 @@ local function quoted(word)
    return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
---- Returns the names of the variables that ranks on other hosts need, too, sorted.
--- @param environment what `env -0` prints: NAME=VALUE, each ended by a zero byte
+--- Returns the sorted names of the variables that ranks on other hosts need, too.
+-- @param environment output of `env -0`: NAME=VALUE, each followed by a zero byte
 function launch.variables(environment)
    local names = {}
    for entry in environment:gmatch '[^%z]+' do
       local name = entry:match '^([%a_][%w_]*)='
-      -- DPT_PROGRAM belongs to the command dpt itself: each rank's sets its own
+      -- DPT_PROGRAM belongs to the command dpt itself: each rank's command sets its own
       if name and name ~= 'DPT_PROGRAM' and (name:find '^DPT_' or name:find '^OMP_'
          or name == 'LUA_PATH' or name == 'LUA_CPATH') then names[#names + 1] = name end
    end
@@ -42,10 +42,10 @@ function launch.variables(environment)
    return names
 end
 
---- Returns mpirun's words for so many ranks.
+--- Returns mpirun's arguments for these ranks.
 -- @param what {n = ranks, hosts = file or nil, tag = boolean}
--- @param about what the machine is: {library = text of mpirun --version, root = boolean, cores = n,
--- variables = names of variables that all ranks get}
+-- @param about the machine: {library = text of mpirun --version, root = boolean, cores = n,
+-- variables = names of variables that all ranks receive}
 function launch.options(what, about)
    local words = {'mpirun', '-n', tostring(what.n)}
    local function add(...)
@@ -53,7 +53,7 @@ function launch.options(what, about)
    end
    if about.library:find 'Open MPI' then
       if what.hosts then add('--hostfile', what.hosts) end
-      -- a rank's threads have more than the one core that mpirun binds it to
+      -- by default mpirun binds a rank's threads to a single core
       add('--bind-to', 'none')
       if about.root then add '--allow-run-as-root' end
       if not what.hosts and what.n > about.cores then add '--oversubscribe' end
@@ -61,7 +61,7 @@ function launch.options(what, about)
          local version = tonumber(about.library:match 'Open MPI%D*(%d+)') or 5
          if version < 5 then add '--tag-output' else add('--output', 'tag') end
       end
-      -- other hosts' ranks get no other variables; -x takes no wildcard before version 5
+      -- ranks on other hosts receive no other variables; before version 5, -x has no wildcard
       for _, name in ipairs(about.variables or {}) do add('-x', name) end
    else
       -- MPICH's mpirun (Hydra) sends the whole environment to all hosts by itself
@@ -72,8 +72,8 @@ function launch.options(what, about)
 end
 
 --- Returns the words that run dpt and write its output to FOLDER/rank-N.log, by a shell: MPIs have
--- no common option for that. N is a variable of Open MPI, PMIx, MPICH or Slurm. Output is buffered
--- by lines, so that a killed rank's last ones are there, and errors stand where they happened.
+-- no common option for that. N is a variable of Open MPI, PMIx, MPICH or Slurm. Output is line
+-- buffered, so that a killed rank's last lines are kept, and errors are in the right order.
 -- @param folder an absolute path
 function launch.logged(folder, program)
    local place = quoted(folder)
@@ -82,7 +82,7 @@ function launch.logged(folder, program)
       '-e', "local _ = io.stdout:setvbuf 'line'"}
 end
 
--- Makes a folder; returns its absolute path, or nil and why there is none.
+-- Creates a folder; returns its absolute path, or nil and the reason.
 local function makeFolder(folder)
    local path = quoted(folder:sub(1, 1) == '/' and folder or './' .. folder)
    local text = output(('{ mkdir -p %s && cd %s && pwd && echo made; }'):format(path, path))
@@ -90,7 +90,7 @@ local function makeFolder(folder)
 end
 
 --- Runs the command `dpt launch`.
--- @param words behind `launch`
+-- @param words of the command line after `launch`
 -- @param program the command dpt
 -- @return exit status
 function launch.run(words, program)
@@ -134,10 +134,10 @@ function launch.run(words, program)
    io.stderr:write('dpt: ', line, '\n')
    local status, _, code = os.execute('exec ' .. line)
    if type(status) == 'number' then return status < 256 and status or math.floor(status / 256) end
-   return status and 0 or code or 1 -- Lua 5.2's way
+   return status and 0 or code or 1 -- as Lua 5.2 returns it
 end
 
---- For the shell script `dpt`.
+--- Entry point of the shell script `dpt`.
 function launch.main(words) return launch.run({unpack(words)}, os.getenv 'DPT_PROGRAM') end
 
 return launch

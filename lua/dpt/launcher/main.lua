@@ -1,8 +1,8 @@
---- dpt.launcher.main: what the command `dpt` runs: a Lua file with dpt loaded, or the prompt.
+--- dpt.launcher.main: the command `dpt`: runs a Lua file with dpt loaded, or the prompt.
 --
 -- Invariant: the script sees `arg` and `...` as under luajit itself; an error ends the process with
--- status 1 and a traceback that shows the script's frames only. dpt is loaded in the same protected
--- call as the script, so that Ctrl-C keeps the meaning that dpt gives it.
+-- status 1 and a traceback with only the script's frames. dpt is loaded in the same protected
+-- call as the script, so that Ctrl-C keeps dpt's meaning.
 local options = require 'dpt.launcher.options'
 
 local function reject(why)
@@ -20,7 +20,7 @@ if profile and not file and profile:find '%.lua$' then
 end
 words[-1], words[0] = arg[-1] or 'luajit', file or 'dpt'
 
---- The traceback without the frames of this file; without the name that is put before it.
+--- Returns the traceback without this file's frames and without the prefix of the message.
 local function explain(why)
    why = tostring(why):gsub('^dpt: ', '')
    if why:find('(a nil value)', 1, true) then why = require('dpt.launcher.help').explain(why) end
@@ -28,7 +28,7 @@ local function explain(why)
    return (text:gsub("\n%s*%[C%]: in function 'xpcall'.*$", ''))
 end
 
--- One of several ranks ends them all with its message, and does not return.
+-- If this is one of several ranks, aborts all ranks with its message and does not return.
 local function fail(why)
    local there, dptffi = pcall(require, 'dpt.ffi')
    if there then dptffi.C.dpt_world_failed(why) end
@@ -40,7 +40,7 @@ local function protect(f, ...)
    if not ok then
       io.stdout:flush()
       fail(why)
-      io.stderr:write('dpt: ' .. why .. '\n') -- at once: other ranks write, too
+      io.stderr:write('dpt: ' .. why .. '\n') -- in one call: other ranks write, too
       os.exit(1, true)
    end
 end
@@ -56,8 +56,8 @@ compat.setArguments(words)
 protect(require, 'dpt')
 compat.setPrint(require('dpt.launcher.repl').printer(print))
 compat.setRequire(require 'dpt.launcher.require'(require))
--- Penlight, if it is installed, as Torch7's `th` had it: path, tablex, stringx, lapp, List ...
--- as globals that are loaded when they are used, and 'text' % values.
+-- Penlight, if installed, as in Torch7's `th`: path, tablex, stringx, lapp, List ... as globals
+-- that are loaded on first use, and 'text' % values.
 if pcall(require, 'pl') then pcall(function() _G.stringx.format_operator() end) end
 compat.setLazy 'dok'
 for _, step in ipairs(given) do
@@ -71,7 +71,7 @@ if profile then protect(require('dpt.launcher.profile').begin, profile) end
 local terminal = require('dpt.ffi').C.dpt_terminal(0) > 0
 if file then
    compat.hideCudnn()
-   -- luajit calls the program on the standard input "stdin" too
+   -- luajit, too, calls a program on standard input "stdin"
    protect(loaded(loadfile(file ~= '-' and file or nil)), unpack(words, 1, #words))
 end
 if interactive or not (file or given['-l'] or given['-e']) then

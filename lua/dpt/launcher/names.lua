@@ -1,16 +1,16 @@
---- dpt.launcher.names: all public names, as the running dpt has them.
+--- dpt.launcher.names: lists all public names of the running dpt.
 --
--- Invariant: what a script can reach from dpt's packages is here unless its name begins with '_' or
--- its class has the field _internal; there is no list of names that are left out. A class's method
--- belongs to the class that brings it first: what descendants have under that name, and `new`, a
--- class's constructor, is the same. Tensor and Storage stand for the classes of all types. A second
--- name of the same thing needs an entry's @also as well.
+-- Invariant: every name that a script can reach from dpt's packages is listed, unless it begins
+-- with '_' or its class has the field _internal; there is no list of exceptions. A method belongs
+-- to the first ancestor that defines it: overrides in descendants, and `new`, a class's
+-- constructor, are not listed again. Tensor and Storage represent the classes of all types. A
+-- second name of the same function must also be in an entry's @also.
 local class = require 'dpt.class'
 local type = require('dpt.ffi').type
 
 local names = {}
 
---- What stands before the names of a class's methods.
+--- Returns the prefix of the names of a class's methods.
 function names.owner(typename)
    return typename:match '^torch%.%u%a*(Tensor)$' or typename:match '^torch%.%u%a*(Storage)$'
       or typename
@@ -18,7 +18,7 @@ end
 
 local function public(key) return type(key) == 'string' and key:find '^%a[%w_]*$' ~= nil end
 
---- The class whose constructor a value is; nil: the value is none.
+--- Returns the name of the class of which a value is the constructor; nil if it is none.
 function names.constructed(value)
    local methods = type(value) == 'table' and getmetatable(value)
    if type(methods) == 'table' and rawget(methods, '__constructor') == value then
@@ -31,7 +31,7 @@ local function inherited(methods, key)
    return type(above) == 'table' and above[key] ~= nil
 end
 
---- What functions return that is of no registered class: name -> table with its methods.
+--- Returns objects of unregistered classes that functions return: name -> table with its methods.
 local function objects(dpt)
    local C = require('dpt.ffi').C
    local shared = require 'dpt.threads.objects'
@@ -52,7 +52,7 @@ local function objects(dpt)
    return found
 end
 
---- The packages by the names that scripts have for them.
+--- Returns the packages by the names that scripts use for them.
 local function packages(dpt, others)
    local found = {string = dpt.xlua.libraries.string, table = dpt.xlua.libraries.table,
       tds = dpt.threads.tds, gnuplot = require 'dpt.util.gnuplot', trepl = require 'dpt.util.trepl'}
@@ -71,8 +71,9 @@ local function sorted(t)
    return list
 end
 
---- All public names: 'nn.Linear', 'nn.Module:forward', 'Tensor:add', 'optim.sgd', 'dpt.devices' ...
--- @param others packages beside dpt's own, by their names
+--- Returns all public names: 'nn.Linear', 'nn.Module:forward', 'Tensor:add', 'optim.sgd',
+-- 'dpt.devices' ...
+-- @param others packages other than dpt's, by their names
 -- @return a sorted list
 function names.all(others)
    local dpt = require 'dpt'

@@ -1,22 +1,22 @@
---- dpt.launcher.options: the options on the command lines of dpt's commands.
+--- dpt.launcher.options: parses the command lines of dpt's commands.
 --
--- Invariant: an option's value is the next word or joined to it: `--log FOLDER` and `--log=FOLDER`,
--- `-n 2`, `-n2` and `-n=2`, are the same.
+-- Invariant: an option's value is the next word or attached to it: `--log FOLDER` and
+-- `--log=FOLDER`, `-n 2`, `-n2` and `-n=2`, are equivalent.
 local options = {}
 
--- Splits `--name=value`, `-nvalue` and `-n=value`; a known option alone has no value.
+-- Splits `--name=value`, `-nvalue` and `-n=value`; a known option without a value is not split.
 local function split(word, known)
    if known[word] then return word end
    if word:sub(1, 2) == '--' then return word:match '^([^=]*)=?(.*)$' end
    return word:sub(1, 2), (word:sub(3):gsub('^=', ''))
 end
 
---- Reads the options among the words of a command.
+--- Parses the options among the words of a command.
 -- @param words list of strings
 -- @param known option, with its dashes -> 'flag' (no value), 'text' or 'number'
 -- @param mixed true: options may follow other words; else the first other word ends them
--- @return the options, as a list of {name, value} and by name (of several, the last one's value),
--- and the list of the other words; or nil and what is wrong
+-- @return the options, as a list of {name, value} and by name (the last value if repeated),
+-- and the list of the other words; or nil and the error
 function options.read(words, known, mixed)
    local found, others, i = {}, {}, 1
    while words[i] do
@@ -46,10 +46,11 @@ function options.read(words, known, mixed)
    return found, others
 end
 
---- The same for a command whose --help (-h) prints its usage, as a wrong command line does.
--- @param command its name, as 'dpt launch'
--- @param usage its text
--- @return as options.read; or nil and the exit status
+--- Parses the options of a command whose --help (-h) prints its usage, as an invalid command line
+-- does.
+-- @param command its name, such as 'dpt launch'
+-- @param usage its usage text
+-- @return the results of options.read; or nil and the exit status
 function options.command(command, usage, words, known, mixed)
    local all = {['--help'] = 'flag', ['-h'] = 'flag'}
    for name, kind in pairs(known) do all[name] = kind end
@@ -62,7 +63,7 @@ function options.command(command, usage, words, known, mixed)
    return nil, options.wrong(command, usage, others)
 end
 
---- Prints what is wrong with a command line, and the usage. @return the exit status
+--- Prints an error in a command line, and the usage. @return the exit status
 function options.wrong(command, usage, why)
    io.stderr:write(command, ': ', why, '\n', usage)
    return 2

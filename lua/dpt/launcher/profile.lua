@@ -1,9 +1,9 @@
---- dpt.launcher.profile: `dpt --profile=FILE program.lua`: a profile of the whole program.
+--- dpt.launcher.profile: `dpt --profile=FILE program.lua`: profiles a whole program.
 --
--- Invariant: the file is written however the program ends: at its end, by os.exit or by an error.
+-- Invariant: the file is written however the program ends: normally, by os.exit or by an error.
 -- A file that cannot be written ends the command before the program begins. The exit status is
--- the program's, or 1 instead of 0 if the profile could not be written in the end. If the program
--- begins a profile of its own, the file ends there.
+-- the program's, or 1 instead of 0 if the profile could not be written at the end. If the program
+-- starts its own profile, this one ends there.
 local output = require 'dpt.output'
 
 local profile = {}
@@ -34,7 +34,7 @@ local function save()
    return true
 end
 
---- Begins the profile that goes into a file, which it must be possible to write.
+--- Starts the profile that will be written to a file; exits if the file cannot be written.
 function profile.begin(target)
    local ok, why = pcall(output.check, '--profile', target)
    if not ok then
@@ -53,7 +53,7 @@ function profile.begin(target)
    end)
 end
 
---- The program has come to its end.
+--- Ends the profile at the end of the program.
 function profile.finish()
    local written = save()
    os.exit = exit -- luacheck: ignore

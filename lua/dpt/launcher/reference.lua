@@ -1,25 +1,26 @@
---- dpt.launcher.reference: the reference, read from the comments of dpt's own Lua files.
+--- dpt.launcher.reference: reads the reference from the comments of dpt's own Lua files.
 --
--- Invariant: a comment is an entry if it has @function NAME (or @field NAME, for what is not
--- called), and a pattern of entries if it has @pattern NAME. The tags are LDoc's: @param, @return,
--- @raise, @usage, @within (the chapter); and @as PATTERN (the entry has the pattern's tags, too),
--- @also NAME (the same by another name), @follows (what its meaning comes from). Nothing of it is
+-- Invariant: a comment is an entry if it has @function NAME (or @field NAME, for values that are
+-- not called), and a pattern of entries if it has @pattern NAME. The tags are LDoc's: @param,
+-- @return,
+-- @raise, @usage, @within (the chapter); and @as PATTERN (the entry also has the pattern's tags),
+-- @also NAME (another name of the entry), @follows (the origin of its semantics). This file is not
 -- loaded with dpt.
 local reference = {}
 
--- Where dpt's and image's files lie, each in its folder.
+-- The folder that contains dpt's and image's folders.
 local root = debug.getinfo(1, 'S').source:match '^@(.*)dpt/launcher/reference%.lua$'
 
 local REPEATED = {param = true, ['return'] = true, raise = true, usage = true, also = true}
 local SINGLE = {['function'] = true, field = true, pattern = true, within = true, as = true,
    follows = true}
 
--- One comment's tags: {summary, param = {...}, ...}.
+-- Parses the tags of one comment: {summary, param = {...}, ...}.
 local function parse(block)
    local entry, current = {param = {}, ['return'] = {}, raise = {}, usage = {}, also = {}}, nil
    local text = {}
    local function close()
-      local value = table.concat(text, current == 'usage' and '\n' or ' ') -- lines of Lua stay
+      local value = table.concat(text, current == 'usage' and '\n' or ' ') -- keeps lines of Lua
       if not current then entry.summary = value
       elseif REPEATED[current] then table.insert(entry[current], value)
       elseif SINGLE[current] then entry[current] = value
@@ -40,7 +41,7 @@ local function parse(block)
    return entry
 end
 
--- The comments of a file: each begins with a line --- and ends before what is none, or the next.
+-- Reads the comments of a file: each begins with a line --- and ends before code or the next one.
 local function read(path, entries, patterns)
    local block, first, number = nil, nil, 0
    local function close()
@@ -67,7 +68,7 @@ local function read(path, entries, patterns)
    close()
 end
 
--- What the header of a class says of its call and of what must be so is not the text about it.
+-- Removes the call and the invariant in the header of a class from its summary.
 local function tidy(entry)
    local call, text = entry.summary:match '^[%w.:]+(%b())[^:%w]*:?%s+(.*)$'
    if not call then text = entry.summary:match '^[%w.]+: (.*)$' end
@@ -75,8 +76,8 @@ local function tidy(entry)
    entry.header, entry.summary = call, text
 end
 
--- The parameters of a class of nn or cudnn: what the signature that calls are checked by says,
--- with the text that the class itself has, or the dictionary in signatures.lua.
+-- Sets the parameters of a class of nn or cudnn: from the signature that calls are checked by,
+-- with the texts of the class itself or of the dictionary in signatures.lua.
 local function ofClass(entry, dictionary)
    local signature = require('dpt.nn.signatures').of(entry['function'])
    local own, list = {}, {}
@@ -97,7 +98,7 @@ local function ofClass(entry, dictionary)
    entry.param = list
 end
 
--- An entry has what its pattern says before what it says itself.
+-- Adds the tags of an entry's pattern before the entry's own.
 local function complete(entry, patterns)
    tidy(entry)
    if entry['function']:find '^c?u?d?nn%.%u%w*$' then
@@ -119,7 +120,7 @@ local function complete(entry, patterns)
    entry.within = entry.within or pattern.within
 end
 
---- All entries, in the order of files and lines, and the patterns by name.
+--- Returns all entries, in the order of files and lines, and the patterns by name.
 -- @return a list of {['function'] = name, summary, param = list, ['return'], raise, usage, also,
 -- within, follows, as, file, line}; patterns
 function reference.entries()
@@ -137,7 +138,7 @@ function reference.entries()
    return entries, patterns
 end
 
---- An entry's call, as in nn.Linear(inputSize, outputSize[, bias]).
+--- Returns an entry's call, such as nn.Linear(inputSize, outputSize[, bias]).
 function reference.call(entry)
    if entry.field then return entry.field end
    local words = {}
@@ -150,16 +151,16 @@ function reference.call(entry)
    return entry['function'] .. '(' .. table.concat(words, ', ') .. ')'
 end
 
---- The names of an entry: its own, then the others that it has.
+--- Returns the names of an entry: its own, then its aliases.
 function reference.names(entry)
    local list = {entry['function']}
    for _, name in ipairs(entry.also) do list[#list + 1] = name:match '^[%w_.:]+' end
    return list
 end
 
---- The public names that have no entry.
--- @param known a table whose keys are the names that have one
--- @param others packages beside dpt's own, by their names
+--- Returns the public names that have no entry.
+-- @param known a table whose keys are the names that have an entry
+-- @param others packages other than dpt's, by their names
 function reference.missing(known, others)
    local missing = {}
    for _, name in ipairs(require('dpt.launcher.names').all(others)) do
@@ -182,7 +183,7 @@ function reference.wrap(text, indent, width)
    return indent .. table.concat(lines, '\n' .. indent)
 end
 
---- What `? name` prints of an entry.
+--- Returns the text that `? name` prints for an entry.
 function reference.text(entry)
    local lines = {reference.call(entry)}
    local function put(text, indent)

@@ -1,12 +1,12 @@
 --- dpt.launcher.repl: the interactive prompt.
 --
 -- Invariant: a line that is an expression (or begins with `=`) prints its values as Torch7's `th`
--- did: tables with their fields, tensors whole unless they have more than 10,000 elements (a script
--- prints those, too). A line that is not yet complete asks for more. An
--- error prints a traceback and the prompt goes on; so does Ctrl-C, which ends what runs. What was
--- typed is text: bytecode and the codes of keys are never run. It is not compiled to machine code,
--- which would not see Ctrl-C; the functions that it calls are. Blocks of a page work line by line:
--- a `local` outlives its line.
+-- did: tables with their fields, tensors in full unless they have more than 10,000 elements (a
+-- script prints those, too). For an incomplete line the prompt asks for more. An error prints a
+-- traceback and the prompt continues; so does Ctrl-C, which interrupts the running code. Input is
+-- text: bytecode and key codes are never run. It is not compiled to machine code, which would not
+-- react to Ctrl-C; the functions that it calls are. Code blocks of the documentation work line by
+-- line: a `local` outlives its line.
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
@@ -16,7 +16,7 @@ local constructed = require('dpt.launcher.names').constructed
 
 local repl = {}
 
-local atPrompt = false -- tensors of many elements are summarized there
+local atPrompt = false -- true: tensors of many elements are summarized
 
 local function byName(a, b)
    if type(a) == type(b) and (type(a) == 'number' or type(a) == 'string') then return a < b end
@@ -29,7 +29,7 @@ local function show(value)
       or tostring(value)
 end
 
---- The fields of a table, one a line; tables inside down to a depth of 3.
+--- Formats the fields of a table, one per line; nested tables down to a depth of 3.
 local function fields(value, depth, seen)
    if seen[value] or depth > 3 then return tostring(value) end
    seen[value] = true
@@ -55,7 +55,7 @@ local function fields(value, depth, seen)
    return ('{\n%s%s%s}'):format(table.concat(lines, '\n'), #lines > 0 and '\n' or '', indent)
 end
 
---- What the prompt prints for a value.
+--- Returns the text that the prompt prints for a value.
 function repl.format(value)
    local name = constructed(value)
    if name then
@@ -71,8 +71,8 @@ function repl.format(value)
    return tostring(value)
 end
 
---- A print that shows the fields of tables, as Torch7's `th` gave one to scripts.
--- @param print what prints the texts
+--- Returns a print that shows the fields of tables, as Torch7's `th` provided to scripts.
+-- @param print function that prints the texts
 function repl.printer(print)
    return function(...)
       local values = {...}
@@ -83,8 +83,8 @@ function repl.printer(print)
    end
 end
 
--- Without the `local` that a line begins with, which would forget its names at the line's end. It
--- stays if a name is one that Lua or dpt has: `local type = 1` must not take `type` from them.
+-- Removes a leading `local`, whose names would be lost at the line's end. Keeps it if Lua or dpt
+-- uses one of the names: `local type = 1` must not replace `type` for them.
 local function kept(text, own)
    local space, rest = text:match '^(%s*)local%s+(.*)$'
    local names = rest and (rest:match '^function%s+([%w_]+)' or rest:match '^([%w_,%s]+)=')
@@ -92,19 +92,19 @@ local function kept(text, own)
    return names and space .. rest or text
 end
 
--- `require 'name'`, whose value nobody wants to read.
+-- `require 'name'`, whose value is not printed.
 local REQUIRE = [=[^%s*require%s*%(?%s*["'][^"']*["']%s*%)?%s*$]=]
 
---- Compiles what was typed: as an expression, else as statements.
--- @param own optional, globals that a `local` may not change, by name; without it all stay local
--- @return function(pack), which hands an expression's values to pack; or nil and 'more' if the
--- text is not complete; or nil and the error
+--- Compiles input: as an expression, else as statements.
+-- @param own optional, globals that a `local` may not change, by name; without it, `local` is kept
+-- @return function(pack), which passes an expression's values to pack; or nil and 'more' if the
+-- text is incomplete; or nil and the error
 function repl.compile(text, own)
    if text:find '[%z\1-\8\14-\31]' then
       return nil, 'stdin: got the code of a key that this prompt does not know, or bytecode'
    end
    local expression = text:match('^%s*=(.*)$') or text
-   -- not a tail call, which would leave the expression's line out of tracebacks
+   -- not a tail call, which would hide the expression's line from tracebacks
    local chunk = not text:find(REQUIRE)
       and load('local pack = ... pack(' .. expression .. '\n)', '=stdin', 't')
    if chunk then return chunk end
@@ -115,7 +115,7 @@ function repl.compile(text, own)
    return nil, why:find("'<eof>'", 1, true) and 'more' or why
 end
 
-local typed -- what runs, as text
+local typed -- source of the running input
 
 local function explain(why)
    why = tostring(why)
@@ -125,7 +125,7 @@ local function explain(why)
    return (debug.traceback(why, 2):gsub('\n[^\n]*dpt/launcher/repl.lua.*$', ''))
 end
 
--- Colours of a terminal, by what they are for; none elsewhere.
+-- Returns the terminal's colours, by purpose; functions without effect if there are none.
 local function colours(prompts)
    local term = os.getenv 'TERM'
    local plain = os.getenv 'NO_COLOR'
@@ -143,7 +143,7 @@ local function wrong(look, why)
    io.stderr:write(look.wrong(why), '\n')
 end
 
---- Runs what was typed and prints its values, or its error. @return false: Ctrl-C has ended it
+--- Runs compiled input and prints its values, or its error. @return false if Ctrl-C ended it
 function repl.evaluate(chunk, look)
    look = look or colours(false)
    local results = {n = 0}
@@ -162,14 +162,15 @@ function repl.evaluate(chunk, look)
    return ok or not why:find('interrupted!', 1, true)
 end
 
--- The same, where Ctrl-C ends what runs: its error may come at any line up to the end of this.
+-- Calls repl.evaluate so that Ctrl-C interrupts the chunk: its error may occur at any line up to
+-- the end of this.
 local function interruptible(chunk, look)
    jit.off(chunk, true)
    dptffi.C.dpt_interrupt_prompt(1)
    return repl.evaluate(chunk, look)
 end
 
---- Prints the values of an expression, or runs statements: what `dpt -e` was given.
+--- Compiles the text of `dpt -e`, which prints the values of an expression or runs statements.
 -- @return a function, or nil and the error
 function repl.command(text)
    local chunk = load('local pack = ... pack(' .. text .. '\n)', '=(command line)', 't')
@@ -181,14 +182,14 @@ function repl.command(text)
    end
 end
 
--- The word that a line consists of, as `quit` or `quit()`, unless it is the name of a global.
+-- Returns a line's only word, such as `quit` or `quit()`, unless it is the name of a global.
 local function lone(line)
    local word = line:match '^%s*(%a+)%s*$' or line:match '^%s*(%a+)%s*%(%s*%)%s*$'
    return word and rawget(_G, word) == nil and word
 end
 
--- Lines that are no Lua: `? name` (`help`, `help name`) and `$ command`. @return whether this was
--- one
+-- Handles lines that are not Lua: `? name` (`help`, `help name`) and `$ command`. @return true if
+-- this was one
 local function other(line)
    local mark, rest = line:match '^%s*([?$])%s*(.-)%s*$'
    if lone(line) == 'help' then
@@ -206,12 +207,12 @@ local function other(line)
    return mark ~= nil
 end
 
---- Reads and evaluates until the input ends. @param prompts whether to print prompts
+--- Reads and evaluates until the input ends. @param prompts true to print prompts
 function repl.run(prompts)
    local look = colours(prompts)
    local edits = prompts and editor.open()
    local function ask(prompt)
-      -- what stands between \1 and \1 takes no place on the line
+      -- text between \1 and \1 has zero width
       if edits then return editor.read((look.prompt(prompt):gsub('\27%[[%d;]*m', '\1%0\1'))) end
       if prompts then io.write(prompt) io.flush() end
       return io.read()

@@ -1,9 +1,9 @@
---- dpt.launcher.require: `require` as Torch7's command th had it.
+--- dpt.launcher.require: `require` as in Torch7's command th.
 --
--- Invariant: what Lua finds it finds as before. A name that begins with a dot is a file beside the
--- one that requires it, another one that is not found a file in the current folder: NAME.lua, NAME
--- itself, NAME.th and NAME.net (objects), NAME.json, NAME.csv, NAME/init.lua. Such a file is run or
--- read at each call.
+-- Invariant: modules that Lua finds are loaded as before. A name that begins with a dot is a file
+-- in the folder of the requiring file; any other name that is not found is a file in the current
+-- folder: NAME.lua, NAME itself, NAME.th and NAME.net (objects), NAME.json, NAME.csv,
+-- NAME/init.lua. Such a file is run or read at each call.
 local paths = require 'dpt.util.paths'
 local torch = require('dpt.class').torch
 local dptffi = require 'dpt.ffi'
@@ -13,7 +13,7 @@ local KINDS = {'th', 'net', 'json', 'csv'}
 
 local function object(file) return torch.load(file) end
 
--- The file of a name, and what reads it, by its kind or as Lua; nil: there is none.
+-- Returns the file of a name, and its reader, by extension or as Lua; nil if there is none.
 local function find(name, readers)
    if paths.filep(name .. '.lua') then return name .. '.lua', dofile end
    if paths.filep(name) then return name, readers[name:match '%.(%l+)$'] or dofile end
@@ -30,7 +30,7 @@ local function isFound(name)
       or package.searchpath(name, package.path) or package.searchpath(name, package.cpath)
 end
 
-local running -- the file that runs because it was required so
+local running -- the file that is running because it was required this way
 
 local function read(file, reader)
    local before = running
@@ -41,7 +41,7 @@ local function read(file, reader)
    return result
 end
 
--- The folder of the function that requires something; of a tail call no frame is left.
+-- Returns the folder of the requiring function; a tail call leaves no frame.
 local function callers()
    local source = debug.getinfo(3, 'S').source:gsub('^@', '')
    if not paths.filep(source) then source = running end
@@ -49,7 +49,7 @@ local function callers()
 end
 
 --- @param plain Lua's require
--- @return th's
+-- @return th's require
 return function(plain)
    local readers = {th = object, net = object}
    function readers.csv(file) return plain 'csv'.load(file) end

@@ -1,7 +1,7 @@
---- dpt.launcher.shell: what other programs print, and the end of dpt's commands.
+--- dpt.launcher.shell: reads the output of other programs, and ends dpt's commands.
 local shell = {}
 
---- What a shell command writes to standard output.
+--- Returns the standard output of a shell command.
 function shell.output(command)
    local pipe = io.popen(command)
    local text = pipe:read '*a'
@@ -9,7 +9,7 @@ function shell.output(command)
    return text
 end
 
---- Ends a command of dpt, with another status than 0 if the standard output cannot be written.
+--- Ends a command of dpt, with a nonzero status if standard output cannot be written.
 function shell.exit(status)
    local ok, why = io.stdout:flush()
    if not ok then io.stderr:write('dpt: cannot write the standard output: ', why, '\n') end

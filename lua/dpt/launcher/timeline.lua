@@ -1,6 +1,6 @@
---- dpt.launcher.timeline: `dpt timeline` writes profiles as a page, or as a picture.
+--- dpt.launcher.timeline: `dpt timeline`: writes profiles as a page, or as a picture.
 --
--- Invariant: on a failure nothing is written, the reason is said and the status is not 0.
+-- Invariant: on failure it writes nothing, reports the reason and exits with a nonzero status.
 local options = require 'dpt.launcher.options'
 
 local timeline = {}
@@ -12,7 +12,7 @@ Writes a page that shows profiles (dpt --profile=FILE, dpt.profiler.stop), or wi
 of what the streams ran between two times. Several profiles: those of the ranks of a job.
 ]=]
 
---- @param words of the command line behind `timeline`
+--- @param words of the command line after `timeline`
 -- @return the exit status
 function timeline.run(words)
    local given, paths = options.command('dpt timeline', usage, words,
@@ -34,7 +34,7 @@ function timeline.run(words)
    return 0
 end
 
---- For the shell script `dpt`.
+--- Entry point of the shell script `dpt`.
 function timeline.main(words) return timeline.run({unpack(words)}) end
 
 return timeline

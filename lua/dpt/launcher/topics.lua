@@ -1,11 +1,11 @@
---- dpt.launcher.topics: the reference's chapters, and where PyTorch's names lead.
+--- dpt.launcher.topics: the chapters of the reference, and dpt's counterparts of PyTorch names.
 --
 -- Invariant: each entry of the reference is in one of the chapters; scripts/docs checks that. A
--- name of `elsewhere` is written without package, capitals and underscores; it leads to an entry,
--- or to a text about what replaces it.
+-- name in `elsewhere` is in lower case, without package and underscores; it maps to an entry,
+-- or to a text that says what replaces it.
 local topics = {}
 
---- In the order of the pages: name, package and contents.
+--- Chapters in the order of the pages: name, package and contents.
 topics.chapters = {
    {'tensors', 'torch', 'creating, converting, viewing and indexing tensors'},
    {'storages', 'torch', 'the memory of tensors'},

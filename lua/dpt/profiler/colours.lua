@@ -1,6 +1,7 @@
 --- dpt.profiler.colours: the colour and the meaning of each phase, in pages and pictures.
 --
--- Invariant: the colours are told apart side by side, and dark text is legible on each of them.
+-- Invariant: the colours are distinguishable side by side, and dark text is legible on each of
+-- them.
 return {
    order = {'broadcast', 'scatter', 'forward', 'gather', 'criterion', 'backward', 'reduce',
       'update', 'other', 'wait'},

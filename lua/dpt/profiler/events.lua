@@ -1,15 +1,15 @@
---- dpt.profiler.events: what the trace recorded, as events of Chrome's trace format.
+--- dpt.profiler.events: converts the recorded trace to events of Chrome's trace format.
 --
--- Invariant: every record is one event (of a block of memory also one of the count of live bytes),
--- in the order in which they were queued; a process of the format is a device of a rank, or the
--- rank's threads (0); its threads are streams, what is copied from other devices aside. Times are
--- in microseconds since the first record's.
+-- Invariant: every record is one event (a record of a memory block also one of the live bytes),
+-- in the order in which they were queued. A process of the format is a device of a rank, or the
+-- rank's threads (0); its threads are streams, with a separate thread for copies from other
+-- devices. Times are in microseconds since the first record.
 local dptffi = require 'dpt.ffi'
 local ffi, C = dptffi.ffi, dptffi.C
 
 local KINDS = {[0] = 'kernel', 'wait', 'rendezvous', 'copy', 'thread wait', 'memory', 'span'}
-local RANK = 1000 -- between the numbers of processes
-local COMMUNICATION, MEMORY, WAITS = 900, 990, 500 -- numbers of threads
+local RANK = 1000 -- distance between the process numbers of ranks
+local COMMUNICATION, MEMORY, WAITS = 900, 990, 500 -- thread numbers
 
 -- Splits a label into its phase, module's path and class.
 local function labels()
@@ -34,7 +34,7 @@ local function shape(record)
    return #size > 0 and size or nil
 end
 
--- The thread of a stream's item, and what it is called.
+-- Returns the thread of a stream's item, and the thread's name.
 local function laneOf(record, kind)
    if record.device_ == 0 then return COMMUNICATION, 'collectives' end
    local copies, number, name = kind == 'copy', 2 * record.stream_, 'stream ' .. record.stream_
@@ -42,11 +42,12 @@ local function laneOf(record, kind)
    return number + (copies and 1 or 0), copies and name .. ', copies' or name
 end
 
--- Collectives that add nothing up.
+-- Collectives without a reduction.
 local MOVES = {broadcast = 'broadcast', gather = 'gather', scatter = 'scatter',
    allGather = 'gather'}
 
--- The phase of what a stream runs: the sums beside the backward pass are queued by its modules.
+-- Returns the phase of a stream's item: the sums beside the backward pass are queued by its
+-- modules.
 local function phaseOf(record, kind, label)
    if kind == 'wait' or kind == 'thread wait' then return 'wait' end
    if record.device_ == 0 then return MOVES[ffi.string(record.name_)] or 'reduce' end
@@ -56,7 +57,7 @@ end
 
 local function microseconds(from, to) return tonumber(to - from) / 1e3 end
 
--- An event for a thread's own doing.
+-- Returns an event of a host thread.
 local function ofThread(record, kind, label, zero)
    local wait = kind == 'thread wait'
    local name = wait and ('wait for device %d'):format(record.other_device_)
@@ -90,7 +91,7 @@ local function key(device, stream, number)
    return ('%d %d %s'):format(device, stream, tostring(number))
 end
 
--- Arrows from the end of an item to who has waited for it.
+-- Adds arrows from the end of an item to the items that waited for it.
 local function flows(records, n, at, list)
    local items, id = {}, 0
    for i = 0, n - 1 do
@@ -111,7 +112,7 @@ local function flows(records, n, at, list)
    end
 end
 
--- The names of processes and threads.
+-- Adds the names of processes and threads.
 local function names(list, rank, ranks)
    local function tell(what, pid, tid, name, order)
       list[#list + 1] = {ph = 'M', name = what, pid = pid, tid = tid, args = {name = name}}
@@ -136,10 +137,10 @@ local function names(list, rank, ranks)
    for _, e in ipairs(list) do e.pid = e.pid + rank * RANK end
 end
 
---- The events of the trace that has stopped.
--- @param rank of this process, from 0 @param ranks how many there are
--- @return list of events; how many records it is made of; how many were lost for lack of space; the
--- time of the first one (dpt_clock)
+--- Returns the events of the stopped trace.
+-- @param rank of this process, from 0 @param ranks number of ranks
+-- @return list of events; number of records; number of records lost for lack of space; the
+-- time of the first record (dpt_clock)
 return function(rank, ranks)
    local count, lost = ffi.new 'int64_t[1]', ffi.new 'int64_t[1]'
    local records = C.dpt_trace_records(count, lost)

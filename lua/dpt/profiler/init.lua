@@ -1,4 +1,4 @@
---- dpt.profiler: what every device did in a stretch of a program, item by item.
+--- dpt.profiler: records the work of every device during a part of a program, item by item.
 --
 --    local profiler = require('dpt').profiler
 --    profiler.start()
@@ -6,10 +6,10 @@
 --    profiler.stop 'step.json'        -- for `dpt timeline`, Perfetto and chrome://tracing
 --    print(profiler.summary())
 --
--- Invariant: one profile at a time for the process; the last one stays until the next begins. What
--- is recorded does not depend on which Lua state or thread queues it, and nothing waits between
--- start and stop that would not wait otherwise. The profile of the command `dpt --profile` is not
--- the program's: for the program none is running, and its own start ends that one.
+-- Invariant: there is one profile at a time per process; the last one is kept until the next
+-- begins. Work is recorded whichever Lua state or thread queues it, and nothing waits between start
+-- and stop that would not wait otherwise. The profile of the command `dpt --profile` is hidden from
+-- the program: isRunning() is false, and the program's own start ends it.
 local dptffi = require 'dpt.ffi'
 local events = require 'dpt.profiler.events'
 local json = require 'dpt.profiler.json'
@@ -24,8 +24,8 @@ local profiler = {}
 
 local RECORDS = 262144 -- of about 100 bytes each
 local last
-local ahead -- of the clock: seconds since 1970
-local endOther -- ends the profile of the command, while that is taken
+local ahead -- offset of the clock: seconds since 1970
+local endOther -- ends the command's profile, while that is running
 
 local function start(records)
    lib.trace_start(records)
@@ -33,18 +33,18 @@ local function start(records)
    scope.follow()
 end
 
--- Begins the command's profile. finish() has to call _stop; it is called when the program begins
--- a profile itself.
+-- Starts the command's profile. finish() must call _stop; it is called when the program starts its
+-- own profile.
 function profiler._start(finish)
    start(RECORDS)
    endOther = finish
 end
 
---- Begins a profile of what every device does.
+--- Starts a profile of every device.
 -- @function profiler.start
 -- @as profiler
--- @param options? table: records = how many are kept at most (262144, of about 100 bytes); what
---    comes later is counted and lost
+-- @param options? table: records = the largest number kept (262144, of about 100 bytes); later
+--    records are counted and dropped
 -- @return nothing
 -- @usage local p = require('dpt').profiler
 --    p.start{records = 1}
@@ -62,7 +62,7 @@ function profiler.start(options)
    start(records)
 end
 
---- Whether a profile is being taken.
+--- Returns true if the program's profile is running.
 -- @function profiler.isRunning
 -- @as profiler
 -- @return a boolean
@@ -73,8 +73,8 @@ end
 --    return yes, p.isRunning() --> true, false
 function profiler.isRunning() return C.dpt_trace_on()[0] ~= 0 and not endOther end
 
--- This rank, from 0, and how many there are, by what its launcher says: joining the others here
--- would wait for those that take no profile.
+-- Returns this rank, from 0, and the number of ranks, from the launcher's variables: joining the
+-- other ranks here would wait for those without a profile.
 local function place()
    local function variable(...)
       for _, name in ipairs{...} do
@@ -85,7 +85,7 @@ local function place()
       variable('OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_NTASKS') or 1
 end
 
--- The events of the last profile, made when they are asked for.
+-- Returns the last profile; its events are created on first use.
 local function profile(fn)
    if not last then
       fail('profiler.%s: there is no profile: %s', fn,
@@ -99,7 +99,7 @@ local function profile(fn)
    return last
 end
 
--- Ends a profile, the program's or the command's.
+-- Stops a profile, the program's or the command's.
 function profiler._stop(path)
    endOther = nil
    lib.trace_stop()
@@ -109,11 +109,11 @@ function profiler._stop(path)
    return path and profiler.save(path)
 end
 
---- Ends the profile, when all that was queued has run.
+--- Stops the profile, after all queued work has run.
 -- @function profiler.stop
 -- @as profiler
--- @param path? string: of a file that gets it; of several ranks each writes its own, with `.rankN`
---    before the name's last part
+-- @param path? string: of a file to write; with several ranks, each writes its own file, with
+--    `.rankN` before the extension
 -- @return the path
 -- @usage local p, name = require('dpt').profiler, os.tmpname()
 --    p.start{records = 100}
@@ -125,7 +125,7 @@ function profiler.stop(path)
    return profiler._stop(path)
 end
 
---- Writes the last profile into a file, for `dpt timeline`, Perfetto and chrome://tracing.
+--- Writes the last profile to a file, for `dpt timeline`, Perfetto and chrome://tracing.
 -- @function profiler.save
 -- @as profiler
 -- @param path string: of the file
@@ -156,7 +156,7 @@ function profiler.save(path)
    return path
 end
 
---- How many records the last profile has, and how many were lost for lack of space.
+--- Returns the number of records in the last profile, and the number lost for lack of space.
 -- @function profiler.count
 -- @as profiler
 -- @return two numbers
@@ -180,7 +180,7 @@ end
 --    return type(p.events()) --> table
 function profiler.events() return profile('events').events end
 
---- Where the time of the last profile went; tostring says it in words.
+--- Summarizes where the last profile spent its time; tostring formats it as text.
 -- @function profiler.summary
 -- @as profiler
 -- @return a table
@@ -191,7 +191,7 @@ function profiler.events() return profile('events').events end
 --    return type(p.summary()) --> table
 function profiler.summary() return summary(profile('summary').events) end
 
---- Who held the devices' memory in the last profile.
+--- Returns which modules held the devices' memory in the last profile.
 -- @function profiler.memory
 -- @as profiler
 -- @return a table
@@ -202,10 +202,10 @@ function profiler.summary() return summary(profile('summary').events) end
 --    return type(p.memory()) --> table
 function profiler.memory() return memory(profile('memory').events) end
 
---- What functions of dpt.profiler have in common, for the reference.
+--- Tags that reference entries of dpt.profiler share.
 -- @pattern profiler
 -- @within profiler
 -- @follows dpt's own, in the sense of PyTorch's torch.profiler
--- @raise if an argument is of another kind, or there is no profile
+-- @raise if an argument has the wrong type, or there is no profile
 
 return profiler

@@ -1,9 +1,9 @@
 --- dpt.profiler.intervals: sets of times, as lists {begin, end, begin, end ...}.
 --
--- Invariant: what is returned is sorted, and no two of its intervals touch.
+-- Invariant: returned sets are sorted, and no two of their intervals touch.
 local intervals = {}
 
---- The times of which at least one event is part.
+--- Returns the times during which at least one event runs.
 -- @param events with ts and dur
 function intervals.union(events)
    local sorted = {}
@@ -21,14 +21,14 @@ function intervals.union(events)
    return set
 end
 
---- How long all intervals are together.
+--- Returns the total length of all intervals.
 function intervals.length(set)
    local sum = 0
    for i = 1, #set, 2 do sum = sum + set[i + 1] - set[i] end
    return sum
 end
 
---- How long both sets last at the same time.
+--- Returns the length of the intersection of two sets.
 function intervals.common(a, b)
    local sum, i, k = 0, 1, 1
    while a[i] and b[k] do

@@ -1,8 +1,7 @@
---- dpt.profiler.json: JSON for the profiler's files.
+--- dpt.profiler.json: reads and writes JSON for the profiler's files.
 --
--- Invariant: what is written is valid JSON whatever bytes a text has (those that are no UTF-8 are
--- replaced); numbers that JSON has no words for are null; a list is a table with t[1], or one that
--- is empty.
+-- Invariant: the output is valid JSON for any bytes in a text (invalid UTF-8 is replaced); numbers
+-- that JSON cannot represent are null; a table is a list if it has t[1] or is empty.
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -14,7 +13,7 @@ local function text(value)
    value = value:gsub('[%c"\\]', function(c)
       return escapes[c] or ('\\u%04x'):format(c:byte())
    end)
-   -- what is left of a text when its well-formed sequences are taken away is no UTF-8
+   -- bytes that remain after removing well-formed sequences are invalid UTF-8
    local rest = value:gsub('[%z\1-\127]', ''):gsub('[\194-\223][\128-\191]', '')
       :gsub('[\224-\239][\128-\191][\128-\191]', '')
       :gsub('[\240-\244][\128-\191][\128-\191][\128-\191]', '')
@@ -27,7 +26,7 @@ local function number(value)
    return (value % 1 == 0 and '%.0f' or '%.3f'):format(value)
 end
 
---- A value as JSON. Keys stand in the order of their names.
+--- Encodes a value as JSON, with keys sorted.
 function json.encode(value)
    local kind = type(value)
    if kind == 'string' then return text(value) end
@@ -71,7 +70,7 @@ end
 local words = {['true'] = true, ['false'] = false}
 local read
 
--- A list or an object, whose first character was read.
+-- Reads a list or an object whose first character was read.
 local function readMany(source, at, isObject)
    local close, result = isObject and '}' or ']', {}
    at = source:match('^%s*()', at)
@@ -106,7 +105,7 @@ function read(source, at)
    if word == 'true' or word == 'false' then return words[word], behind end
 end
 
---- The value of a JSON text; null is nil. @param name of its file, for the error message
+--- Decodes a JSON text; null becomes nil. @param name of its file, for the error message
 function json.decode(source, name)
    local value, at = read(source, 1)
    if not at or source:find('%S', at) then

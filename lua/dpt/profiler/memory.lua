@@ -1,11 +1,11 @@
---- dpt.profiler.memory: who holds the memory of devices in the course of a profile.
+--- dpt.profiler.memory: finds which modules hold the memory of devices during a profile.
 --
--- Invariant: a block belongs to the module that was running when it was taken; blocks from before
--- the profile are no module's, but are part of a device's live bytes. Bytes are those that the
--- allocator gave, in its grains, temporary memory of kernels included.
+-- Invariant: a block belongs to the module that was running when it was allocated; blocks allocated
+-- before the profile belong to no module, but count as a device's live bytes. Sizes are the
+-- allocator's, rounded up to its granularity, and include temporary memory of kernels.
 local OUTSIDE = '(before)'
 
--- Who holds how much, the most first.
+-- Returns the holders and their bytes, largest first.
 local function holders(held)
    local list = {}
    for name, bytes in pairs(held) do
@@ -47,9 +47,10 @@ function Memory:__tostring()
 end
 
 --- @param events list of them
--- @return list, for each device that took or gave back memory, of {device, live, peak, at, holders,
--- course}: bytes at the end; the most, when that was (microseconds), and who held it: list of
--- {name, bytes}; course: list of {ts, bytes}. tostring makes a text of it
+-- @return list, for each device that allocated or freed memory, of {device, live, peak, at,
+--    holders,
+-- course}: bytes at the end; peak bytes, their time (microseconds) and holders: list of
+-- {name, bytes}; course: list of {ts, bytes}. tostring formats it as text
 return function(events)
    local byDevice, result = {}, setmetatable({}, Memory)
    for _, e in ipairs(events) do

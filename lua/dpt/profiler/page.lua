@@ -1,8 +1,8 @@
---- dpt.profiler.page: the page that shows profiles: its text, with marks for what differs.
+--- dpt.profiler.page: the HTML page that shows profiles, with placeholders for the variable parts.
 --
--- Invariant: it loads nothing from elsewhere. Every event with a length is one box, drawn on a
--- canvas, also where it is shorter than a pixel; body's data-boxes is how many boxes the whole time
--- has. What profiles say is put into the page as text only, never as HTML. The page is never wider
+-- Invariant: it loads nothing from elsewhere. Every event with a duration is one box, drawn on a
+-- canvas, even if it is shorter than a pixel; body's data-boxes is the number of boxes in the whole
+-- time. Text from profiles is inserted as text only, never as HTML. The page is never wider
 -- than the window: only tables of text scroll sideways.
 return [==[<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>@TITLE@</title>

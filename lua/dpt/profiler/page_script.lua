@@ -1,9 +1,9 @@
 --- dpt.profiler.page_script: the script of the page that shows profiles (dpt.profiler.page).
 --
--- Invariant: `lanes`, `boxes`, `arrows` and `areas` are made once, by read(); draw() shows them
+-- Invariant: `lanes`, `boxes`, `arrows` and `areas` are built once, by read(); draw() shows them
 -- between the times `from` and `to`. A box that is shorter than half a pixel is not drawn over
--- another one of its row, but counts. What a profile says reaches the page by textContent and
--- fillText alone.
+-- another one of its row, but is counted. Text from profiles reaches the page only by textContent
+-- and fillText.
 return [==[
 'use strict';
 const colours = @COLOURS@, ROW = 18, GAP = 5, AXIS = 22, AREA = 36;

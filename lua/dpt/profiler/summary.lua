@@ -1,9 +1,9 @@
---- dpt.profiler.summary: where the time of a profile went: by phase, by module, by device.
+--- dpt.profiler.summary: sums the time of a profile by phase, by module, by device.
 --
--- Invariant: times are those of what streams ran, in milliseconds; waits are no work. A module's
--- own time is that of what it queued itself, its total that of the modules inside, too. Of
--- communication (what phases that move data between devices ran) that part is hidden during which
--- some device computes forward, backward or an update.
+-- Invariant: times are those of work on streams, in milliseconds; waits are not work. A module's
+-- own time is that of work it queued itself, its total includes the modules inside it. Of
+-- communication (work of phases that move data between devices), the part during which some device
+-- computes forward, backward or an update is hidden.
 local intervals = require 'dpt.profiler.intervals'
 
 local COMMUNICATES = {reduce = true, broadcast = true, scatter = true, gather = true}
@@ -11,7 +11,7 @@ local COMPUTES = {forward = true, backward = true, criterion = true, update = tr
 local ORDER = {'broadcast', 'scatter', 'forward', 'gather', 'criterion', 'backward', 'reduce',
    'update', 'other'}
 
--- What streams ran, and from when to when.
+-- Returns the work on streams, and the times of its beginning and end.
 local function works(events)
    local list, first, last = {}, math.huge, -math.huge
    for _, e in ipairs(events) do
@@ -116,7 +116,7 @@ local function modules(list, all)
    return result
 end
 
--- The first `left` columns stand at the left.
+-- Formats rows as columns; the first `left` columns are left-aligned.
 local function columns(rows, left)
    local widths, lines = {}, {}
    for _, row in ipairs(rows) do
@@ -168,9 +168,9 @@ function Summary:__tostring()
 end
 
 --- @param events list of them
--- @return table with elapsed; phases: list of {name, items, ms, share} with, of communication,
--- {elapsed, hidden}; communication of all of them; devices: list of {rank, device, busy, idle};
--- modules: list of {path, class, own, total, forward, backward, share}. tostring makes a text of it
+-- @return table with elapsed; phases: list of {name, items, ms, share}, for communication also
+-- {elapsed, hidden}; communication of all phases; devices: list of {rank, device, busy, idle};
+-- modules: list of {path, class, own, total, forward, backward, share}. tostring formats it as text
 return function(events)
    local list, elapsed = works(events)
    local all = total(list)

@@ -1,7 +1,7 @@
---- dpt.profiler.timeline: profiles as a page, or as a picture for a document.
+--- dpt.profiler.timeline: shows profiles as a page, or as a picture for a document.
 --
--- Invariant: both are one text that needs nothing else; the page has the profiles' own text in it.
--- Several profiles are those of the ranks of a job: their times are set by the clocks of their
+-- Invariant: both are one text without dependencies; the page contains the profiles' own text.
+-- Several profiles are those of the ranks of a job: their times are aligned by the clocks of their
 -- machines.
 local colours = require 'dpt.profiler.colours'
 local json = require 'dpt.profiler.json'
@@ -32,7 +32,7 @@ function timeline.read(path)
       about = value.otherData}
 end
 
--- All events, with the times of the one that began first.
+-- Returns all events, with times relative to the profile that began first.
 local function merged(profiles)
    if #profiles == 1 then return profiles[1].events end
    local start, list = math.huge, {}
@@ -52,7 +52,7 @@ local function titleOf(profiles)
    return table.concat(names, ', ')
 end
 
--- The phases with their colours: names alone, and a list with their meanings.
+-- Returns the phases with their colours: only the names, and a list with their meanings.
 local function legend()
    local names, list = {}, {}
    for i, name in ipairs(colours.order) do
@@ -63,8 +63,8 @@ local function legend()
    return table.concat(names, ' &nbsp;'), table.concat(list, '\n')
 end
 
---- The page.
--- @param profiles list of what read returns
+--- Returns the page.
+-- @param profiles list of results of read
 -- @param title of the window (the profiles' names)
 -- @param above HTML before the timeline (none)
 function timeline.page(profiles, title, above)
@@ -86,7 +86,7 @@ end
 
 local LEFT, WIDTH, ROW, TOP = 180, 1000, 18, 30
 
--- The lanes of streams that ran something, in order: {name, events, pid}.
+-- Returns the lanes of streams that ran something, in order: {name, events, pid}.
 local function lanesOf(events)
    local names, lanes, list = {}, {}, {}
    for _, e in ipairs(events) do
@@ -122,8 +122,8 @@ local function extent(lanes)
    return first, last
 end
 
---- An SVG picture of what streams ran; boxes that are wide enough to be hit say what they are.
--- @param profiles list of what read returns
+--- Returns an SVG picture of the work on streams; boxes wide enough to point at have a tooltip.
+-- @param profiles list of results of read
 -- @param from, to milliseconds since the first item (all)
 function timeline.picture(profiles, from, to)
    local lanes = lanesOf(merged(profiles))
