@@ -32,7 +32,7 @@ end})
 --- Formats a value for an error message: a string in quotes, otherwise its type.
 local function quote(v) return type(v) == 'string' and "'" .. v .. "'" or torch.type(v) end
 
---- Makes Lua call the operator `key` of objects of the class and of its descendants.
+--- Makes Lua call the operator `key` for objects of the class and of its descendants.
 local function install(methods, key)
    local name, metamethod = operators[key][1], operators[key][2]
    local present = rawget(methods, name)
@@ -83,7 +83,7 @@ end
 --- Returns the method table of the class with this name, or nil.
 local function known(name) return loaded(classes[name]) end
 
---- Declares a class that is made at its first use.
+--- Declares a class that is created on first use.
 -- @param name e.g. 'nn.Linear'
 -- @param parent name of the parent, declared before, or nil
 -- @param file the module that defines it, for `require`
@@ -293,7 +293,7 @@ function torch.factory(name)
    return rawget(known(name) or {}, '__factory')
 end
 
---- Tags that reference entries of this kind share.
+--- Tags that reference entries of plain torch functions share.
 -- @pattern plaintorch
 -- @within utilities
 -- @raise at the script's line, if an argument has the wrong type, sizes do not fit, or operands are
@@ -303,10 +303,10 @@ end
 --- Makes a new class; returns its method table and its parent's.
 -- @function torch.class
 -- @as plaintorch
--- @param name string: as 'nn.Mine'
+-- @param name string: such as 'nn.Mine'
 -- @param parent? string: the parent's name
--- @param module? table: gets the constructor
--- @return table, table: the methods to fill in, and the parent's (nil without a parent)
+-- @param module? table: receives the constructor
+-- @return table, table: the methods, to be filled in, and the parent's (nil without a parent)
 -- @usage torch.class 'ReferenceOne'
 --    function ReferenceOne:two() return 2 end
 --    return ReferenceOne():two() --> 2
@@ -397,7 +397,7 @@ end
 --- Returns the default tensor type.
 -- @function torch.getdefaulttensortype
 -- @as plaintorch
--- @return string, as in 'torch.DoubleTensor'
+-- @return string, such as 'torch.DoubleTensor'
 -- @usage torch.getdefaulttensortype():sub(1, 6) --> torch.
 
 --- Sets the number of threads that compute on host tensors.
@@ -466,7 +466,7 @@ end
 -- @function torch.load
 -- @as plaintorch
 -- @within files
--- @param path string: the file
+-- @param path string: of the file
 -- @param format? string: as for torch.save
 -- @param referenced? boolean: as for torch.save
 -- @param options? table: functions = true loads functions, false rejects a file with functions

@@ -1,12 +1,12 @@
---- dpt.clone: a deep copy of a tree of Lua values.
+--- dpt.clone: copies a tree of Lua values deeply.
 --
--- Invariant: what is shared inside the tree is shared in the copy: a table that occurs twice is
--- copied once, tensors over one storage are views of one new storage with the sizes, strides and
--- offsets they had. Objects keep their class and lose their transient fields; functions and foreign
--- C data are shared with the original. Device memory of the copy is the current device's. A class
--- with methods write and read of its own, for files, is copied through them. A class with a method
--- __clone(plain) makes the copies of its objects itself; plain() returns the copy that there would
--- be without the method.
+-- Invariant: values shared inside the tree are shared in the copy: a table that occurs twice is
+-- copied once, tensors over one storage become views of one new storage with the same sizes,
+-- strides and offsets. Objects keep their class and lose their transient fields; functions and
+-- foreign cdata are shared with the original. Device memory of the copy is on the current device. A
+-- class with its own methods write and read, for files, is copied through them. A class with a
+-- method __clone(plain) copies its objects itself; plain() returns the copy that would be made
+-- without the method. be without the method.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
@@ -15,7 +15,7 @@ local transient = require 'dpt.transient'
 local lib, ffi = dptffi.lib, dptffi.ffi
 local type = dptffi.type
 
---- The address of a storage as a table key.
+--- Returns the address of a storage as a table key.
 local function key(pointer) return tonumber(ffi.cast('intptr_t', pointer)) end
 
 local copyValue
@@ -32,21 +32,21 @@ end
 
 local function copyTensor(t, seen)
    local copy = core.tensor(t.kind_)
-   local storage = core.storageOf(t) -- none: sizes alone
+   local storage = core.storageOf(t) -- nil: only sizes
    storage = storage and copyStorage(storage, seen)
    lib.set_storage(copy, storage and storage.ptr_, t.offset_, t.ndim_, t.size_, t.stride_)
    core.hold(storage, t)
    return copy
 end
 
--- Stands for a file while a class's own methods write and read run: what is written is copied and
--- is read back in the same order.
+-- Replaces a file while a class's own methods write and read run: written values are copied, and
+-- are read back in the same order.
 local Tape = {}
 
 local function put(tape, v) tape[#tape + 1] = copyValue(v, tape.seen) end
 local function take(tape) return table.remove(tape, 1) end
 
--- writeInt, readString and so on, too
+-- Accepts writeInt, readString and so on, too.
 function Tape.__index(_, name)
    return Tape[name] or name:find('^write%u') and put or name:find('^read%u') and take or nil
 end
@@ -57,7 +57,7 @@ function Tape:readFields(object)
 end
 function Tape.isWritableObject() return true end
 
--- The class's own methods for files, if it has both.
+-- Returns the class's own methods for files, if it has both.
 local function ownMethods(v)
    if not torch.typename(v) then return end
    local write, read = v.__write or v.write, v.__read or v.read
@@ -116,6 +116,6 @@ function copyValue(v, seen)
    return copy
 end
 
---- clone(value): a deep copy.
--- (What is seen: copies by originals and addresses; level: how many tables are around.)
+--- clone(value): returns a deep copy.
+-- (What is seen: copies by originals and addresses; level: number of enclosing tables.)
 return function(v) return copyValue(v, {level = 0}) end

@@ -1,8 +1,8 @@
---- dpt.compat: Torch7's global names and `require` names; the only writer of globals.
+--- dpt.compat: defines Torch7's globals and `require` names; the only module that sets globals.
 --
--- Invariant: a name that is there already, from elsewhere, is an error that says so: two
--- implementations of `torch` in one program would share nothing but the name. What Torch7 adds to
--- Lua's own libraries is added only if it is missing, but `require 'xlua'` puts xlua's there.
+-- Invariant: a name that is already defined elsewhere raises an error that says so: two
+-- implementations of `torch` in one program would share nothing but the name. Torch7's additions to
+-- Lua's own libraries are made only if missing, but `require 'xlua'` installs xlua's.
 local class = require 'dpt.class'
 local session = require 'dpt.util.session'
 local dptffi = require 'dpt.ffi'
@@ -11,13 +11,13 @@ local getmetatable = getmetatable
 
 local compat = {}
 
---- The packages that are globals in Torch7.
+--- Packages that are globals in Torch7.
 local names = {'torch', 'nn', 'cutorch', 'cudnn', 'optim', 'nccl', 'xlua', 'paths', 'sys'}
 
---- What exists only if there are devices.
+--- Names that exist only if there are devices.
 local ofDevices = {'cutorch', 'cudnn', 'nccl', 'cunn'}
 
---- What `require` says of a module that is not there, and the modules that it says it of.
+--- Advice in the error of a failing `require`, and the modules that it applies to.
 local remedies = {
    {'is pure Lua: its files on LUA_PATH are enough (luarocks install --deps-mode none NAME)', [[
       nngraph graph optnet argcheck dpnn torchx totem class moses nninit dok torchnet tnt autograd
@@ -34,28 +34,28 @@ local remedies = {
       cltorch clnn distlearn unsup matio lmdb parallel ipc hash libtreplutils qtwidget
    ]]},
 }
---- What is there unless a file has the name.
+--- Modules that are provided unless there is a file of that name.
 local supplied = {
    gnuplot = function()
       rawset(_G, 'gnuplot', require 'dpt.util.gnuplot')
       return _G.gnuplot
    end,
-   env = function() return true end, -- torch, printing tables, the prompt: all there
+   env = function() return true end, -- torch, printing of tables, the prompt: all provided
 }
 
---- Names of sub-modules that are not the name of a field.
+--- Names of sub-modules that are not field names.
 local aliases = {['sys.colors'] = 'COLORS', ['threads.queue'] = 'Queue',
    ['threads.threads'] = 'Threads', ['torch.FFInterface'] = 'Tensor'}
 
---- Public names of older versions of dpt: of a package's function, or of a field of a class's
--- objects (in scripts and in files), each with the name that it has now. Such fields the class
--- itself looks for under both names.
+--- Names from older versions of dpt, of a package's function or of a field of a class's objects (in
+-- scripts and in files), each with its current name. The class itself looks for such a field under
+-- both names.
 compat.renamed = {
    comm = {use = 'setTransport'},
    ['nn.DataParallelTable'] = {policy = 'splitSpec', times = 'profile'},
 }
 
--- Lets the older names of functions mean what the present ones do.
+-- Defines the older names of functions as aliases of the current ones.
 local function keepRenamed(packages)
    for owner, list in pairs(compat.renamed) do
       for old, new in pairs(packages[owner] and list or {}) do
@@ -64,7 +64,7 @@ local function keepRenamed(packages)
    end
 end
 
--- Adds to the text of a failing `require` what can be done.
+-- Adds advice to the error of a failing `require`.
 local function explain(name)
    for _, known in ipairs(ofDevices) do
       if name == known then
@@ -82,8 +82,8 @@ local function explain(name)
    end
 end
 
---- A loader for `require 'nn.Linear'`, 'optim.sgd', 'threads.queue' ...: what a package has under
--- that name; nil: nothing.
+--- Returns a loader for `require 'nn.Linear'`, 'optim.sgd', 'threads.queue' ...: it returns the
+-- package's field of that name; nil if there is none.
 local function subModule(packages, name)
    local package_, rest = name:match '^(%w+)%.([%w_]+)$'
    local module = package_ and package.preload[package_] and packages[package_ == 'cunn' and 'nn'
@@ -92,8 +92,8 @@ local function subModule(packages, name)
    if value ~= nil then return function() return value end end
 end
 
---- `require 'rnn'`: the real package has dpt's classes of its names out of its way; if there is
--- none, dpt's are what is loaded.
+--- Handles `require 'rnn'`: if the real package is installed, removes dpt's classes with its names;
+-- otherwise loads dpt's.
 local function recurrent(packages)
    if package.searchpath('rnn', package.path) then
       class.withdraw()
@@ -105,14 +105,14 @@ local function recurrent(packages)
    end
 end
 
---- Lua's type(), but dpt's own C data (tensors, storages, generators) is 'userdata', as Torch7's.
+--- Lua's type(), but 'userdata' for dpt's own cdata (tensors, storages, generators), as in Torch7.
 function compat.type(v)
    local kind = type(v)
    if kind == 'cdata' and class.methodsOf(v) then return 'userdata' end
    return kind
 end
 
---- Lua's getmetatable(), but of dpt's own C data it is the class's method table, as Torch7's.
+--- Lua's getmetatable(), but the class's method table for dpt's own cdata, as in Torch7.
 function compat.getmetatable(v)
    return type(v) == 'cdata' and class.methodsOf(v) or getmetatable(v)
 end
@@ -129,7 +129,7 @@ function compat.reject()
    end
 end
 
---- Defines the globals and what `require` finds under Torch7's names.
+--- Defines the globals and the modules that `require` finds under Torch7's names.
 function compat.install(packages)
    for _, name in ipairs(names) do
       local module = packages[name]
@@ -156,7 +156,7 @@ function compat.install(packages)
    rawset(_G, 'include', packages.torch.include)
    rawset(_G, 'type', compat.type)
    rawset(_G, 'getmetatable', compat.getmetatable)
-   table.insert(package.loaders, 2, function(name) -- after what is preloaded
+   table.insert(package.loaders, 2, function(name) -- after package.preload
       if name == 'rnn' then return recurrent(packages) or explain(name) end
       local own = supplied[name]
       if own and not package.searchpath(name, package.path) then return own end
@@ -168,7 +168,7 @@ function compat.install(packages)
    session.begin()
 end
 
---- Adds functions to Lua's libraries. @param force whether also if there is one of that name
+--- Adds functions to Lua's libraries. @param force true to replace existing functions
 function compat.extend(libraries, force)
    for name, functions in pairs(libraries) do
       for key, f in pairs(functions) do
@@ -180,7 +180,7 @@ end
 --- Makes f the global `print`.
 function compat.setPrint(f) rawset(_G, 'print', f) end
 
--- Packages that bring the global `cudnn` into programs that begin without it.
+-- Packages that define the global `cudnn` in programs that start without it.
 local bringsCudnn = {cudnn = true, cunn = true, dpt = true}
 local asked, hidden = false, nil
 
@@ -192,7 +192,7 @@ function compat.setRequire(f)
    end)
 end
 
---- Takes the global `cudnn` away until it is required: Torch7's th brought none, and programs say
+--- Hides the global `cudnn` until it is required: Torch7's th did not define it, and programs test
 -- `if cudnn then`.
 function compat.hideCudnn()
    if asked then return end
@@ -200,14 +200,14 @@ function compat.hideCudnn()
    rawset(_G, 'cudnn', nil)
 end
 
---- Makes `cudnn` a global again.
+--- Defines the global `cudnn` again.
 function compat.showCudnn()
    asked = true
    if hidden then rawset(_G, 'cudnn', hidden) end
    hidden = nil
 end
 
---- Loads a package, if it is installed, when its global is first read.
+--- Makes a package load when its global is first read, if it is installed.
 function compat.setLazy(name)
    local meta = getmetatable(_G) or {}
    local before = meta.__index
@@ -219,10 +219,10 @@ function compat.setLazy(name)
    setmetatable(_G, meta)
 end
 
---- Makes `arg` the words of the program that the launcher runs.
+--- Sets `arg` to the words of the program that the launcher runs.
 function compat.setArguments(words) rawset(_G, 'arg', words) end
 
---- Defines the names that only exist if there are devices, or takes them away.
+--- Defines the names that exist only if there are devices, or removes them.
 function compat.devices(packages, on)
    for _, name in ipairs(ofDevices) do
       local module = packages[name == 'cunn' and 'nn' or name]

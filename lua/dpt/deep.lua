@@ -1,16 +1,17 @@
---- dpt.deep: recursion that goes deeper than a stack of Lua's.
+--- dpt.deep: recursion deeper than a Lua stack allows.
 --
--- Invariant: a recursion that counts its levels and takes each of them by this function uses a
--- stack of Lua's, which holds about 2500 levels of what dpt calls so and may be in use by others,
--- for a few hundred: then the next one. An error has the script's line, as without that.
+-- Invariant: a recursion that counts its levels and calls this function for each level uses a few
+-- hundred levels of one Lua stack, then a new stack. A stack holds about 2500 levels of dpt's
+-- recursions, some of which may be in use. An error has the script's line, as without this
+-- function.
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
 local STRETCH = 400
 
---- Calls f(...) as a level of a recursion.
+--- Calls f(...) as one level of a recursion.
 -- @param level its number
--- @return what f returns first
+-- @return the first result of f
 return function(level, f, ...)
    if level % STRETCH > 0 then return f(...) end
    local ok, result = coroutine.resume(coroutine.create(f), ...)

@@ -1,9 +1,9 @@
 --- dpt.ffi: the binding to libdpt, the only file that loads it.
 --
--- Invariant: the declarations are read out of the library itself, so they cannot drift from it. A C
--- function that fails leaves one error message; lib.NAME(...) turns it into an error at the line of
--- dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once for a
--- Lua state: a second load would make new C types under live objects, so it is rejected.
+-- Invariant: the declarations are read from the library itself, so they always match it. A C
+-- function that fails leaves one error message; lib.NAME(...) raises it at the line of
+-- dpt's caller, the first stack frame outside dpt's own sources. The library is loaded once per
+-- Lua state: a second load would create new C types under live objects, so it is rejected.
 require 'dpt.luajit'
 local ffi = require 'ffi'
 local type = type -- dpt.compat replaces the global one
@@ -23,9 +23,9 @@ local function exists(path)
    return file ~= nil
 end
 
---- Where a library is, best first: beside the libdpt.so that the user named, the source tree, an
--- installed tree (plain prefix, then luarocks), Lua's path for C modules; nil: nowhere. `files` is
--- the folder of the Lua files that it comes with, dpt's if there is none.
+--- Finds a library, best location first: beside the libdpt.so that the user named, the source tree,
+-- an installed tree (plain prefix, then luarocks), Lua's path for C modules; nil if not found.
+-- `files` is the folder of its Lua files, dpt's by default.
 local function find(name, files)
    local named = os.getenv 'DPT_LIBRARY'
    if named then
@@ -45,14 +45,14 @@ int setenv(const char *name, const char *value, int overwrite);
 int unsetenv(const char *name);
 ]]
 
--- libgomp reads how its threads wait when it is loaded. By itself they spin for milliseconds, which
--- takes cores from streams and from a thread that was woken on a spinning one's core, or hardly at
--- all where it knows of more threads than cores.
+-- libgomp reads how its threads wait when it is loaded. By default they spin for milliseconds,
+-- which takes cores from streams and from a thread woken on a spinning thread's core; if it knows
+-- of more threads than cores, they hardly spin at all.
 local function loadWaiting(path)
    local ours = not os.getenv 'OMP_WAIT_POLICY' and not os.getenv 'GOMP_SPINCOUNT'
    if ours then
       ffi.C.setenv('OMP_WAIT_POLICY', 'active', 1)
-      ffi.C.setenv('GOMP_SPINCOUNT', '4000', 1) -- 0.1 ms or so
+      ffi.C.setenv('GOMP_SPINCOUNT', '4000', 1) -- about 0.1 ms
    end
    local ok, library = pcall(ffi.load, path, true)
    if ours then
@@ -74,12 +74,12 @@ local function load()
    return library
 end
 
--- The library that another Lua state of this process has loaded is this state's too.
+-- A library that another Lua state of this process has loaded is used by this state, too.
 local C = pcall(function() return ffi.C.dpt_cdef end) and ffi.C or load()
 local cdef = ffi.string(C.dpt_cdef())
 ffi.cdef(cdef)
 
--- Names of Torch7's C types, which declarations of scripts mention; nothing else is known of them.
+-- Declares Torch7's C types, which declarations of scripts mention, as opaque types.
 local function opaque(name) ffi.cdef(('typedef struct %s %s;'):format(name, name)) end
 for element in ('Byte Char Short Int Long Half Float Double'):gmatch '%a+' do
    for _, kind in ipairs{'Tensor', 'Storage'} do
@@ -91,7 +91,7 @@ opaque 'THCState'
 opaque 'THGenerator'
 registry.dpt_loaded = true
 
---- What the names of dpt's own sources begin with: its folder, and those of the libraries that
+--- Prefixes of the names of dpt's own sources: its folder, and those of the libraries that
 -- come with it (image, tds).
 local own = {'@' .. here}
 
@@ -108,7 +108,7 @@ local function raise(message)
    while true do
       local info = debug.getinfo(level, 'S')
       if not info then error(message, 0) end
-      -- no tail call here: it would shift the levels
+      -- not a tail call, which would shift the levels
       if info.what ~= 'C' and not isOwn(info.source) then error(message, level) end
       level = level + 1
    end
@@ -117,9 +117,9 @@ end
 --- Raises the error message of the C function that was just called.
 local function raiseMessage() return raise(ffi.string(C.dpt_message())) end
 
---- The parameters of a declared function that returns a status, which are read at its first use: a
--- list of {name, tensor = whether it is a tensor, list = or several, optional = whether nil may
--- stand for it}; nil: there is no such function.
+--- Returns the parameters of a declared function that returns a status, parsed on first use: a
+-- list of {name, tensor = true for a tensor, list = true for several, optional = true if it may be
+-- nil}; nil if there is no such function.
 local function signatureOf(name)
    local _, last = cdef:find('\nint ' .. name .. '(', 1, true)
    if not last then return nil end
@@ -137,23 +137,23 @@ local function signatureOf(name)
    return parameters
 end
 
---- What modules call operands that C has short names for.
+--- Names that modules use for operands with short names in C.
 local NAMES = {['in'] = 'input', out = 'output', gin = 'gradInput', gout = 'gradOutput',
    gw = 'gradWeight', gb = 'gradBias', idx = 'indices'}
 
---- Raises what an argument is that is no tensor. A layer's operation goes by the layer's name.
+--- Raises if an argument is not a tensor. A layer's operation is reported under the layer's name.
 local function noTensor(name, parameter, value)
    return raise(("%s: argument '%s' is %s, wanted a tensor"):format(
       name:gsub('_forward.*', ''):gsub('_backward.*', ''), NAMES[parameter] or parameter,
       value == nil and 'nil' or 'a ' .. type(value)))
 end
 
---- What this Lua state's thread has queued, done or drawn so far.
+--- Counts of the work queued, done or drawn so far by this Lua state's thread.
 local effects = C.dpt_effects()
 
---- After a failure of a function before which effects[0] was `before`: whether memory was short
--- before the function had any effect, and Lua's collector has run, so that the call is worth a
--- second try. Tensors that are garbage may hold what is missing, and the collector cannot know.
+--- Decides whether to retry a function that failed, where effects[0] was `before` before the call.
+-- If memory was short before the function had any effect, runs Lua's collector and returns true.
+-- Garbage tensors may hold the missing memory, which the collector cannot know.
 local function collected(before)
    if C.dpt_may_retry(before) == 0 then return false end
    collectgarbage()
@@ -162,8 +162,8 @@ local function collected(before)
 end
 
 --- lib.NAME(...) calls C.dpt_NAME(...) and raises its error message if it fails. Each wrapper is
--- made at its first use with as many parameters as the C function has: no varargs in hot paths.
--- LuaJIT would pass nil on as NULL, so what is no tensor is rejected here.
+-- created on first use with as many parameters as the C function has: no varargs in hot paths.
+-- LuaJIT would pass nil as NULL, so arguments that are not tensors are rejected here.
 local lib = setmetatable({}, {__index = function(lib, name)
    local signature = signatureOf('dpt_' .. name)
    if not signature then
@@ -194,8 +194,8 @@ local lib = setmetatable({}, {__index = function(lib, name)
    return wrapper
 end})
 
---- Opens a library that dpt works without, under the first of its names that is installed.
--- @param used C declarations of what is used of it, or of C's own library
+--- Opens an optional library, under the first of its names that is installed.
+-- @param used C declarations of the functions used, of it or of C's own library
 -- @return the library, or nil
 local function optional(used, ...)
    for _, name in ipairs{...} do
@@ -211,18 +211,19 @@ return {
    ffi = ffi,
    C = C,
    lib = lib,
-   --- Lua's own type(), to which tensors are 'cdata' (dpt.compat's answers 'userdata').
+   --- Lua's own type(), which returns 'cdata' for tensors (dpt.compat's returns 'userdata').
    type = type,
    raise = raise,
-   --- find(name, [folder]): the path of one more library, of dpt's or of the Lua files in that
-   -- folder, nil if it is not there.
+   --- find(name, [folder]): returns the path of another library, of dpt's or of the Lua files in
+   -- that folder, nil if it is missing.
    find = find,
-   --- own(folder): the sources in that folder are dpt's own: errors name the line of their caller.
+   --- own(folder): marks the folder's sources as dpt's own: errors are raised at their caller's
+   -- line.
    own = function(folder) own[#own + 1] = '@' .. folder end,
    raiseMessage = raiseMessage,
    optional = optional,
    --- Raises a formatted error message at the line of dpt's caller.
    fail = function(...) return raise(string.format(...)) end,
-   --- Whether libdpt declares the function `name` (without "dpt_") as one that returns a status.
+   --- Returns true if libdpt declares the function `name` (without "dpt_") and it returns a status.
    has = function(name) return signatureOf('dpt_' .. name) ~= nil end,
 }

@@ -1,9 +1,9 @@
---- Flat parameters: one tensor of which many are views.
--- Invariant: afterwards every given tensor has the sizes and values that it had and is a view of
--- the flat one; two tensors that shared elements before share the same ones after; elements of the
--- old storages that no tensor reaches are left out, but for gaps inside a tensor that overlaps
--- another; the order is that of first appearance. Nothing waits for a device. Tensors that are
--- views of one storage without holes stay there.
+--- dpt.flatten: makes many tensors, such as parameters, views of one flat tensor.
+-- Invariant: after flattening, every given tensor has its previous sizes and values and is a view
+-- of the flat one; two tensors that shared elements before still share them; elements of the old
+-- storages that no tensor reaches are dropped, except gaps inside a tensor that overlaps another;
+-- the order is that of first appearance. Nothing waits for a device. Tensors that are already views
+-- of one storage without holes stay there.
 
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -14,7 +14,7 @@ local updates = require 'dpt.updates'
 
 local M = {}
 
--- The strides of a contiguous tensor of t's sizes.
+-- Returns the strides of a contiguous tensor of t's sizes.
 local function contiguousStride(t)
    local strides, stride = {}, 1
    for d = t:dim(), 1, -1 do strides[d], stride = stride, stride * t:size(d) end
@@ -26,7 +26,7 @@ local function sameView(a, b)
       and table.concat(a.t:stride():totable(), ' ') == table.concat(b.t:stride():totable(), ' ')
 end
 
--- Whether a tensor with gaps shares no elements but with equal views of it.
+-- Returns true if a tensor with gaps shares elements only with equal views of it.
 local function standsAlone(item, items)
    for _, other in ipairs(items) do
       if other.last >= item.first and other.first <= item.last and not sameView(item, other) then
@@ -36,7 +36,7 @@ local function standsAlone(item, items)
    return true
 end
 
--- Overlapping or touching runs of elements become one; the result is ordered.
+-- Merges overlapping or adjacent runs of elements; the result is sorted.
 local function merge(runs)
    local ordered, merged = {}, {}
    for i, run in ipairs(runs) do ordered[i] = run end
@@ -52,7 +52,7 @@ local function merge(runs)
    return merged
 end
 
--- The tensors by storage, in order of appearance.
+-- Returns the tensors by storage, in order of appearance.
 local function storagesOf(tensors)
    local storages, known = {}, {}
    for i, t in ipairs(tensors) do
@@ -70,11 +70,11 @@ local function storagesOf(tensors)
    return storages
 end
 
--- By tensor of a flat one: the address of its storage then.
+-- By tensor: the address of its storage when it became a view of a flat tensor.
 local placed = setmetatable({}, {__mode = 'k'})
 
---- Finds tensors that are views of a flat tensor of which they reach a part only: the rest is
--- another network's.
+--- Finds tensors that are views of a flat tensor of which they reach only a part: the rest belongs
+-- to another network.
 -- @return set of tensors
 function M.inCommon(tensors)
    local common = {}
@@ -88,8 +88,8 @@ function M.inCommon(tensors)
    return common
 end
 
--- The blocks that the flat tensor is made of, in order: runs of a storage, or a tensor with gaps by
--- itself, each with its tensors.
+-- Returns the blocks that make up the flat tensor, in order: runs of a storage, or a single tensor
+-- with gaps, each with its tensors.
 local function blocksOf(tensors)
    local blocks = {}
    for _, entry in ipairs(storagesOf(tensors)) do
@@ -118,7 +118,7 @@ local function blocksOf(tensors)
    return blocks
 end
 
--- The offset in the flat tensor of an element of an old storage.
+-- Returns the offset in the flat tensor of an element of an old storage.
 local function offsetIn(runs, offset)
    local low, high = 1, #runs
    while low < high do
@@ -128,7 +128,7 @@ local function offsetIn(runs, offset)
    return runs[low].start + offset - runs[low].first
 end
 
--- The tensors must be of one type and, but for empty ones, on one device.
+-- Raises unless the tensors have one type and, except for empty ones, are on one device.
 local function checkAlike(tensors, what, name)
    local known
    for i, t in ipairs(tensors) do
@@ -149,10 +149,10 @@ local function checkAlike(tensors, what, name)
    end
 end
 
---- Where the elements that tensors of one type reach would be in a flat tensor.
+--- Computes the layout of a flat tensor with the elements that tensors of one type reach.
 -- @return {segments = list of views that together are those elements, each once, one-dimensional
--- but for tensors with gaps; offsets = where each tensor begins when the segments stand one after
--- the other (from 1); strides = its strides there; total = number of elements}
+-- except for tensors with gaps; offsets = where each tensor begins if the segments are concatenated
+-- (from 1); strides = its strides there; total = number of elements}
 function M.layout(tensors)
    local blocks = blocksOf(tensors)
    local layout = {segments = {}, offsets = {}, strides = {}, total = 0}
@@ -186,7 +186,7 @@ local function notePlaces(tensors)
    for _, t in ipairs(tensors) do placed[t] = comm.address(t) end
 end
 
--- The elements of segments one after the other, on the current device.
+-- Concatenates segments on the current device.
 local function join(segments)
    for i, segment in ipairs(segments) do
       if not segment:isContiguous() then segments[i] = segment:clone():view(-1) end
@@ -194,9 +194,9 @@ local function join(segments)
    return torch.cat(segments[1].new(), segments, 1)
 end
 
---- Makes the given tensors views of one flat tensor, where they are.
--- @param what whose they are, for an error
--- @param name nil, or function(tensor) that says where a tensor stands
+--- Makes the given tensors views of one flat tensor, in place.
+-- @param what owner of the tensors, for an error message
+-- @param name nil, or function(tensor) that returns a tensor's place in the network
 -- @return the flat tensor, the list of offsets (from 1) at which the tensors begin in it
 function M.one(tensors, what, name)
    if #tensors == 0 then return torch.Tensor(), {} end
@@ -219,7 +219,7 @@ function M.one(tensors, what, name)
    return flat, layout.offsets
 end
 
---- Flattens parameters and gradients alike.
+--- Flattens parameters and gradients with the same layout.
 function M.pair(parameters, gradients, what, name)
    if #parameters ~= #gradients then
       fail('%s: getParameters found %d parameters but %d gradients', what, #parameters, #gradients)

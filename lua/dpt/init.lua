@@ -1,6 +1,6 @@
---- dpt: what `require 'dpt'` returns: a table whose fields are its packages.
+--- dpt: the result of `require 'dpt'`: a table whose fields are its packages.
 --
--- Invariant: this is the only file that knows all packages; only dpt.compat writes globals.
+-- Invariant: this is the only file that knows all packages; only dpt.compat sets globals.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local compat = require 'dpt.compat'
@@ -25,14 +25,14 @@ dpt.nn = require 'dpt.nn'
 dpt.cudnn = require 'dpt.cudnn'
 dpt.optim = require 'dpt.optim'
 
---- Layers then work on one fixed row block (or image) at a time: the bits of a row's output and
--- gradInput do not depend on the other rows of its batch. DPT_DETERMINISTIC=1 says the same.
--- Convolutions then are sums of products alone; without it large ones of 3 x 3 go by Winograd's
+--- Makes layers work on one fixed block of rows (or image) at a time: a row's output and gradInput
+-- are bitwise independent of the other rows of its batch. DPT_DETERMINISTIC=1 does the same.
+-- Convolutions then only sum products; otherwise large 3 x 3 convolutions use Winograd's
 -- algorithm, whose rounding errors are up to 1e-5 of the largest number in a tile of 6 x 6 pixels:
--- a pixel of 1e6 leaves errors of 10 at neighbours that do not see it, too.
+-- a pixel of 1e6 causes errors of 10 in neighbours that do not depend on it, too.
 -- @function dpt.setDeterministic
 -- @as dpt
--- @param on boolean: true: so it is from now on
+-- @param on boolean: true enables it
 -- @return nothing
 -- @usage local dpt, net, x = require 'dpt', nn.Linear(3, 2), torch.ones(4, 3)
 --    dpt.setDeterministic(true)
@@ -46,15 +46,15 @@ compat.install(dpt)
 
 local count = dptffi.ffi.new 'int[1]'
 
--- Scripts ask "if cutorch then": without a device its names are not there.
+-- Scripts test "if cutorch then": without a device, these names are undefined.
 local function showDevices()
    local none = dptffi.C.dpt_device_expected(count) == 0 and count[0] == 0
    compat.devices(dpt, not none)
 end
 showDevices()
 
---- Says what the devices are, as DPT_DEVICES does: 'host:4', 'none', 'cuda', 'cuda:0,2'. An error
--- after the first use of a device.
+--- Selects the devices, as DPT_DEVICES does: 'host:4', 'none', 'cuda', 'cuda:0,2'. Raises after the
+-- first use of a device.
 -- @function dpt.setDevices
 -- @as dpt
 -- @param spec string: as for DPT_DEVICES
@@ -69,7 +69,7 @@ function dpt.setDevices(spec)
    showDevices()
 end
 
---- One line: what the devices are and why.
+--- Returns one line that describes the devices and why they were chosen.
 -- @function dpt.devices
 -- @as dpt
 -- @return a string
@@ -79,10 +79,10 @@ function dpt.devices() return dptffi.ffi.string(dptffi.C.dpt_device_report()) en
 dptffi.lib.interrupt_install()
 require('dpt.threads.named').loaded()
 
---- What functions of dpt itself have in common, for the reference.
+--- Tags that reference entries of dpt itself share.
 -- @pattern dpt
 -- @within utilities
 -- @follows dpt's own
--- @raise if an argument is of another kind
+-- @raise if an argument has the wrong type
 
 return dpt

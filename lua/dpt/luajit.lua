@@ -1,29 +1,30 @@
---- What dpt asks of LuaJIT's compiler: more memory for machine code, and none that is wrong.
+--- dpt.luajit: gives LuaJIT's compiler more memory for machine code, and works around its faults.
 --
--- Invariant: no trace stays whose code has the fault of LuaJIT 2.1.0-beta3 on x64 as it was from
--- September 2021 to April 2022 (Debian 12 has it): if registers are scarce in a loop over `pairs`,
--- it exchanges the two results of the call that finds the next entry, rax and edx, by an
--- instruction for 32 bits. What is left of the pointer in rax ends the process. Such a trace is
--- thrown away as soon as it is compiled, before it runs. From the first such trace on it is noted
--- which functions loop over `pairs` in the trace that is being recorded; those of the next faulty
--- one are interpreted from then on. Not the function that it began in: that may be a function of
--- dpt's which every script calls, with the loop in a caller. Later versions have no such fault.
+-- Invariant: no trace stays whose code has the fault of LuaJIT 2.1.0-beta3 on x64 between
+-- September 2021 and April 2022 (Debian 12 has it): if registers are scarce in a loop over `pairs`,
+-- it swaps the two results of the call that finds the next entry, rax and edx, by a 32-bit
+-- instruction. The truncated pointer in rax crashes the process. Such a trace is discarded as soon
+-- as it is compiled, before it runs. After the first such trace, functions that loop over `pairs`
+-- are recorded while a trace is recorded; those of the next faulty trace are interpreted from then
+-- on. The function in which the trace began is not: it may be a function of dpt that every script
+-- calls, with the loop in a caller. Later versions do not have this fault.
 --
--- Beta3 also has traces of such a loop go on running when LuaJIT has given up compiling the loop.
--- The loop then keeps its last key where they expect the index of an entry, which they do not check
--- until April 2022: a trace that returns into the loop from a function that is called there ends it
--- early. All traces are thrown away as soon as a loop is given up. That is when recording a trace
--- that begins at the loop fails: its instruction is then another.
+-- In beta3, traces of such a loop also keep running after LuaJIT has given up compiling the loop.
+-- The loop then stores its last key where they expect the index of an entry, which they do not
+-- check before April 2022: a trace that returns into the loop from a function called there ends the
+-- loop early. All traces are discarded as soon as a loop is given up: when recording a trace that
+-- begins at the loop fails, and the loop's instruction has changed.
 --
--- No version fuses loads into the instructions that use what is loaded: on x64 they move behind
--- calls of C functions that write there (`x:dot(y) < y:dot(y)` compared a number with itself), on
--- ARM64 beta3 takes wrong elements of structs. Scripts that set the compiler's options keep that.
+-- In all versions, fusing loads into the instructions that use them is disabled: on x64 loads move
+-- after calls of C functions that write there (`x:dot(y) < y:dot(y)` compared a number with
+-- itself), on ARM64 beta3 reads wrong struct elements. It stays disabled if scripts set compiler
+-- options.
 local util = require 'jit.util'
 
 local M = {}
 
--- A training script has more traces than LuaJIT's default of 1000, at which it drops them all and
--- compiles everything anew.
+-- A training script has more traces than LuaJIT's default limit of 1000, at which it discards them
+-- all and recompiles everything.
 local opt = require 'jit.opt'
 local start = opt.start
 function opt.start(...)
@@ -32,18 +33,18 @@ function opt.start(...)
 end
 opt.start('maxtrace=8000', 'maxmcode=8192')
 
-local program = util.funcinfo(print).addr -- LuaJIT's own code is near it
+local program = util.funcinfo(print).addr -- an address near LuaJIT's own code
 local NEAR = 2 ^ 21
 
--- The 32 bits, signed, that a call at that byte of the code has.
+-- Returns the signed 32-bit displacement of the call at that byte of the code.
 local function displacement(code, at)
    local a, b, c, d = code:byte(at + 1, at + 4)
    return bit.tobit(a + b * 2 ^ 8 + c * 2 ^ 16 + d * 2 ^ 24)
 end
 
---- Whether machine code calls a function of LuaJIT's and goes on with `xchg eax, edx`.
+--- Returns true if machine code calls a LuaJIT function and then executes `xchg eax, edx`.
 -- @param code a string of bytes
--- @param address of the first one
+-- @param address of the first byte
 function M.faulty(code, address)
    local at = code:find('\xe8....\x92')
    while at do
@@ -54,7 +55,7 @@ function M.faulty(code, address)
    return false
 end
 
--- LuaJIT has one handler for each kind of event: that of jit.v or jit.dump goes on being called.
+-- Attaches a handler. LuaJIT has one per kind of event: that of jit.v or jit.dump is called first.
 local function attach(event, handler)
    local before, previous = {}
    for key, other in pairs(debug.getregistry()._VMEVENTS or {}) do before[key] = other end
@@ -68,19 +69,19 @@ local function attach(event, handler)
    end
 end
 
-local loops -- of the trace that is being recorded: functions that loop over pairs; nil: not noted
+local loops -- in the trace being recorded: set of functions that loop over pairs; nil: not recorded
 local began, caller
-local loopAt -- where it begins in the function, if that is at a loop over pairs
+local loopAt -- position in the function where the trace begins, if it is a loop over pairs
 
---- The instructions of a loop over what a function of that name returns.
+--- Returns the instructions of a loop over the results of a function of that name.
 local function loopOver(name)
    local loop, list = loadstring(('local %s, t = ... for _ in %s(t) do end'):format(name, name)), {}
    while util.funcbc(loop, #list) do list[#list + 1] = bit.band(util.funcbc(loop, #list), 255) end
    return list
 end
 
---- The instruction of loops over pairs: what such a loop has last of its own. (jit.vmdef has it by
--- its name, but is not found where LUA_PATH leaves out LuaJIT's own folder, as luarocks' does.)
+--- The instruction of loops over pairs: the last one specific to such a loop. (jit.vmdef names it,
+-- but is not found if LUA_PATH omits LuaJIT's own folder, as luarocks' does.)
 local ITERN
 local others = loopOver 'others'
 for i, code in ipairs(loopOver 'pairs') do

@@ -1,9 +1,9 @@
---- dpt.output: files that dpt writes: opens them, adds text to them, replaces them.
+--- dpt.output: opens files for writing, appends text to them, replaces them.
 --
--- Invariant: what cannot be written is an error that names the file; a file that is replaced is the
--- old one or the whole new one. A pipe whose reader has gone is an error, too: dpt_file_write and
--- dpt_file_flush keep SIGPIPE off. So what may be a pipe has an empty buffer between two calls of
--- dpt: whoever closes, collects or flushes it later has nothing to write.
+-- Invariant: a failed write is an error that names the file; a replaced file is either the
+-- old one or the complete new one. A pipe without a reader is an error, too: dpt_file_write and
+-- dpt_file_flush block SIGPIPE. Therefore a handle that may be a pipe has an empty buffer between
+-- two calls of dpt: closing, collecting or flushing it later writes nothing.
 local dptffi = require 'dpt.ffi'
 local ffi, C, fail, type = dptffi.ffi, dptffi.C, dptffi.fail, dptffi.type
 
@@ -13,7 +13,7 @@ local ROOM = 8192 -- for a path
 
 local function message() return ffi.string(C.dpt_message()) end
 
--- A reason of the system as the end of a sentence.
+-- Formats a reason of the system as the end of a sentence.
 local function lower(why) return (why:gsub('^%u', string.lower)) end
 
 --- Opens a file.
@@ -28,21 +28,21 @@ end
 --- Returns true if a handle's file is not a regular file: a pipe, a terminal or another device.
 function output.isDevice(handle) return C.dpt_file_left(handle) < 0 end
 
---- Writes n bytes (those of a string) to a handle.
+--- Writes n bytes, or a whole string, to a handle.
 -- @return true; nil and the reason
 function output.write(handle, data, n)
    if C.dpt_file_write(handle, data, n or #data) == 0 then return true end
    return nil, message()
 end
 
---- Gives the system what a handle's buffer holds.
+--- Flushes a handle's buffer to the system.
 -- @return true; nil and the reason
 function output.flush(handle)
    if C.dpt_file_flush(handle) == 0 then return true end
    return nil, message()
 end
 
---- Closes a handle: what does not fit on the disk may show only here.
+--- Closes a handle; a full disk may be reported only here.
 -- @return true; nil and the reason
 function output.close(handle)
    local ok, why = output.flush(handle)
@@ -55,7 +55,7 @@ local function cannot(fn, path, why, note)
    return fail('%s: cannot write %s: %s%s', fn, path, why, note or '')
 end
 
---- Opens a file that grows by output.add, in mode 'w' or 'a'.
+--- Opens a file for output.add, in mode 'w' or 'a'.
 -- @return the handle
 function output.log(fn, path, mode)
    local handle, why = output.open(path, mode)
@@ -64,8 +64,8 @@ function output.log(fn, path, mode)
    return handle
 end
 
---- Adds text to a file, which has it at once.
--- @param path what messages call it
+--- Appends text to a file and flushes it.
+-- @param path the file's name in messages
 function output.add(fn, path, handle, text)
    local ok, why = output.write(handle, text)
    if ok then ok, why = output.flush(handle) end
@@ -82,8 +82,9 @@ local function prepare(fn, path)
    return target, name, slot
 end
 
---- Calls put(name, note) to write what replaces the file at a path, to the file `name`: a new one
--- beside it, or the file at path if it is not a regular file. note: the end of an error message.
+--- Calls put(name, note) to write the replacement of the file at a path to the file `name`: a new
+-- file beside it, or the file itself if it is not a regular file. note: the end of an error
+-- message.
 -- @param durable true: the new file is on the disk before it replaces the old one
 function output.replacing(fn, path, durable, put)
    local target, name, slot = prepare(fn, path)

@@ -1,23 +1,24 @@
---- dpt.transient: fields of objects that belong to a call and not to the object.
+--- dpt.transient: fields that belong to a call, not to the object.
 --
---    MyLayer.transient = {'cache', 'lastInput'} -- of all its objects and its descendants'
+--    MyLayer.transient = {'cache', 'lastInput'} -- for its objects and those of its descendants
 --
--- Invariant: copies, files, other Lua states, type() and clearState() do without the fields that
--- an object's class and its ancestors list. An object without them is as good as new: what its
--- class wants to find there, its method resetTransient() makes. A class that writes and reads its
--- files itself decides what is in them.
+-- Invariant: copies, files, other Lua states, type() and clearState() omit the fields that
+-- an object's class and its ancestors list. An object without them is as good as new: its class's
+-- method resetTransient() recreates the fields that it needs. A class that writes and reads its
+-- files itself decides which fields they contain.
 local class = require 'dpt.class'
 
 local M = {}
 
 local NONE = {}
 
---- Methods write and read of classes that do what is done without them (as keys): nn.Module's, for
--- classes of users to call. Whoever copies objects in another way than by files need not call them.
+--- A set of methods write and read that do the same as is done for classes without them:
+-- nn.Module's, for user classes to call. Code that copies objects by other means than files need
+-- not call them.
 M.plain = {}
 
---- The transient fields of a value.
--- @return set of names; empty if the value is no object of a class or its class lists none
+--- Returns the transient fields of a value.
+-- @return set of names; empty if the value is not an object of a class or its class lists none
 function M.of(value)
    local methods, names = class.methodsOf(value), nil
    while methods do
@@ -30,7 +31,7 @@ function M.of(value)
    return names or NONE
 end
 
---- The other fields of an object, as a new table.
+--- Returns the other fields of an object, as a new table.
 function M.kept(object)
    local skip, fields = M.of(object), {}
    for name, value in next, object do
@@ -39,10 +40,10 @@ function M.kept(object)
    return fields
 end
 
---- Objects of which fields are being read, as keys: what is read meanwhile may lead to them.
+--- Set of objects whose fields are being read: values read before the end may refer to them.
 M.unread = setmetatable({}, {__mode = 'k'})
 
---- Drops an object's transient fields, which ends its reading.
+--- Removes an object's transient fields, which ends its reading.
 function M.reset(object)
    M.unread[object] = nil
    local names = M.of(object)

@@ -1,26 +1,26 @@
---- dpt.updates: what optimizers must know of the networks whose parameters they update.
+--- dpt.updates: informs optimizers about the networks whose parameters they update.
 --
 -- Invariant: nothing is computed or sent here, and nothing is kept alive. A flat tensor that was
--- given to a script is stale once a tensor of a network has moved out of it: an update of it no
--- longer reaches the network. Owners of gradients that wait to be added up are called before each
--- update, in the order in which they were added, which is the same on all ranks.
+-- returned to a script is stale once a tensor of a network has moved out of it: updating it no
+-- longer affects the network. Owners of pending gradients are called before each update, in the
+-- order in which they were added, which is the same on all ranks.
 local core = require 'dpt.tensor.core'
 
 local updates = {}
 
 local WEAK = {__mode = 'k'}
 
--- Flat tensors that were given out, and true if they are stale.
+-- Flat tensors returned to scripts -> true if stale.
 local given = setmetatable({}, WEAK)
 
---- Records a flat tensor that is given to a script.
+--- Records a flat tensor that is returned to a script.
 -- @return the tensor
 function updates.give(flat)
    given[flat] = given[flat] or false
    return flat
 end
 
---- Returns true if a tensor is in the storage of one of a list.
+--- Returns true if a tensor shares the storage of a tensor in a list.
 function updates.isIn(list, tensor)
    for _, t in ipairs(list) do
       if t.storage_ ~= nil and t.storage_ == tensor.storage_ then return true end
@@ -44,11 +44,11 @@ end
 --- Returns true if tensors have moved out of a flat tensor.
 function updates.isStale(flat) return given[flat] == true end
 
--- Owners of gradients that wait, by the number that they were added with.
+-- Owners of pending gradients -> sequence number.
 local pending, count = setmetatable({}, WEAK), 0
 
---- Records an owner of gradients that wait: its flush(x, dfdx) is called before an update of x by
--- dfdx, until it is removed.
+--- Records an owner of pending gradients: its flush(x, dfdx) is called before an update of x by
+-- dfdx, until the owner is removed.
 function updates.addPending(owner)
    count = count + 1
    pending[owner] = count
@@ -56,7 +56,7 @@ end
 
 function updates.removePending(owner) pending[owner] = nil end
 
---- Calls the owners of gradients that wait, before an update of x by dfdx.
+--- Calls the owners of pending gradients, before an update of x by dfdx.
 function updates.flush(x, dfdx)
    if next(pending) == nil then return end
    local owners = {}
@@ -72,8 +72,8 @@ local ofRanks = setmetatable({}, WEAK)
 -- parameters.
 function updates.addOfRanks(network) ofRanks[network] = true end
 
---- Returns true if x is in parameters that several ranks train: the loss of one rank is not that
--- of all.
+--- Returns true if x is in parameters that several ranks train: the loss of one rank is not the
+-- loss of all ranks.
 function updates.isOfRanks(x)
    for network in pairs(ofRanks) do
       if network:_trains(x) then return true end

@@ -46,8 +46,8 @@ end
 local MOVES = {broadcast = 'broadcast', gather = 'gather', scatter = 'scatter',
    allGather = 'gather'}
 
--- Returns the phase of a stream's item: the sums beside the backward pass are queued by its
--- modules.
+-- Returns the phase of a stream's item. Items of communication streams are queued by modules of the
+-- backward pass, but count as 'reduce'.
 local function phaseOf(record, kind, label)
    if kind == 'wait' or kind == 'thread wait' then return 'wait' end
    if record.device_ == 0 then return MOVES[ffi.string(record.name_)] or 'reduce' end
