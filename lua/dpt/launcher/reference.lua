@@ -2,10 +2,9 @@
 --
 -- Invariant: a comment is an entry if it has @function NAME (or @field NAME, for values that are
 -- not called), and a pattern of entries if it has @pattern NAME. The tags are LDoc's: @param,
--- @return,
--- @raise, @usage, @within (the chapter); and @as PATTERN (the entry also has the pattern's tags),
--- @also NAME (another name of the entry), @follows (the origin of its semantics). This file is not
--- loaded with dpt.
+-- @return, @raise, @usage, @within (the chapter); and @as PATTERN (the entry also has the pattern's
+-- tags), @also NAME (another name of the entry), @follows (the origin of its semantics). This file
+-- is not loaded with dpt.
 local reference = {}
 
 -- The folder that contains dpt's and image's folders.

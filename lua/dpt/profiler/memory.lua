@@ -48,8 +48,7 @@ end
 
 --- @param events list of them
 -- @return list, for each device that allocated or freed memory, of {device, live, peak, at,
---    holders,
--- course}: bytes at the end; peak bytes, their time (microseconds) and holders: list of
+-- holders, course}: bytes at the end; peak bytes, their time (microseconds) and holders: list of
 -- {name, bytes}; course: list of {ts, bytes}. tostring formats it as text
 return function(events)
    local byDevice, result = {}, setmetatable({}, Memory)

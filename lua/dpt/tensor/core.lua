@@ -179,7 +179,7 @@ end
 
 -- arguments ---------------------------------------------------------------------------------------
 
---- "torch.FloatTensor, number, nil" for an error message about arguments.
+--- Describes arguments for an error message: "torch.FloatTensor, number, nil".
 function core.describe(...)
    local words, n = {}, select('#', ...)
    while n > 0 and (select(n, ...)) == nil do n = n - 1 end
@@ -250,7 +250,7 @@ function core.indicesInto(result, longs)
    return result:resize(longs:size()):copy(longs)
 end
 
---- "torch.FloatTensor of size 2x3"
+--- Describes a tensor: "torch.FloatTensor of size 2x3".
 function core.describeSize(t)
    local name = core.tensorNames[t.kind_]
    if t.ndim_ == 0 then return name .. ' with no dimension' end

@@ -157,10 +157,10 @@ end)
 -- @also Tensor:indexFill()
 -- @param dim number: the dimension, counted from 1
 -- @param indices tensor: LongTensor
--- @param value number: the number
+-- @param value number: the new value
 -- @usage torch.zeros(3):indexFill(1, torch.LongTensor{1, 3}, 5) --> [5 0 5]
 
---- Gathers elements along a dimension at the given indices, as PyTorch's torch.gather.
+--- Gathers elements along a dimension: each result element is taken from the index at its position.
 -- @function torch.gather
 -- @as viewof
 -- @also Tensor:gather()
@@ -169,7 +169,7 @@ end)
 -- @return a new tensor of the indices' sizes
 -- @usage torch.gather(torch.Tensor{{1, 2}, {3, 4}}, 2, torch.LongTensor{{2}, {1}}) --> [2 3]
 
---- Scatters elements along a dimension to the given indices, as PyTorch's scatter_.
+--- Copies each source element, along a dimension, to the index at its position.
 -- @function torch.scatter
 -- @as into
 -- @also Tensor:scatter()
@@ -179,7 +179,7 @@ end)
 -- @usage torch.zeros(1, 3):scatter(2, torch.LongTensor{{3, 1}}, torch.Tensor{{7, 8}})
 --    --> [8 0 7]
 
---- Adds elements along a dimension at the given indices, as PyTorch's scatter_add_.
+--- Adds each source element, along a dimension, to the element at the index at its position.
 -- @function torch.scatterAdd
 -- @as into
 -- @also Tensor:scatterAdd()
@@ -194,7 +194,7 @@ end)
 -- @as into
 -- @also Tensor:maskedFill()
 -- @param mask tensor: ByteTensor
--- @param value number: the number
+-- @param value number: the new value
 -- @usage torch.Tensor{1, 2}:maskedFill(torch.ByteTensor{0, 1}, 9) --> [1 9]
 
 --- Copies consecutive elements of source to the positions where the mask is 1.

@@ -443,19 +443,19 @@ end)
 -- @also Tensor:log1p()
 -- @usage torch.log1p(torch.Tensor{0, 1}) --> [0 0.6931]
 
---- Returns the sine of each element, in radians.
+--- Returns the sine of each element, an angle in radians.
 -- @function torch.sin
 -- @as unary
 -- @also Tensor:sin()
 -- @usage torch.sin(torch.Tensor{0, 1}) --> [0 0.8415]
 
---- Returns the cosine of each element, in radians.
+--- Returns the cosine of each element, an angle in radians.
 -- @function torch.cos
 -- @as unary
 -- @also Tensor:cos()
 -- @usage torch.cos(torch.Tensor{0, 1}) --> [1 0.5403]
 
---- Returns the tangent of each element, in radians.
+--- Returns the tangent of each element, an angle in radians.
 -- @function torch.tan
 -- @as unary
 -- @also Tensor:tan()
@@ -684,13 +684,13 @@ end)
 -- @also Tensor:csub()
 -- @usage torch.csub(torch.Tensor{5, 5}, torch.Tensor{1, 2}) --> [4 3]
 
---- Returns the maximum of each element and a number or the corresponding element.
+--- Returns the maximum of each element and a number, or the corresponding element of a tensor.
 -- @function torch.cmax
 -- @as either
 -- @also Tensor:cmax()
 -- @usage torch.cmax(torch.Tensor{1, 5}, 3) --> [3 5]
 
---- Returns the minimum of each element and a number or the corresponding element.
+--- Returns the minimum of each element and a number, or the corresponding element of a tensor.
 -- @function torch.cmin
 -- @as either
 -- @also Tensor:cmin()

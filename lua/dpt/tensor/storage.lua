@@ -1,7 +1,7 @@
 --- dpt.tensor.storage: torch.FloatStorage and the others: creation, elements, contents.
 --
--- Invariant: two Lua objects over one dpt_storage are equal; indices are 1-based.
--- All access to elements goes through a 1-D tensor over the storage, so that devices work, too.
+-- Invariant: two Lua objects over one dpt_storage are equal; indices are 1-based. All access to
+-- elements goes through a 1-D tensor over the storage, so that devices work, too.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'

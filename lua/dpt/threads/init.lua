@@ -2,9 +2,9 @@
 --
 -- Invariant: callbacks run in workers, end callbacks in the state that created the pool, one at a
 -- time, and only inside addjob, dojob, synchronize, specific and terminate. Every added job is
--- counted until its answer is received, before its end callback runs: neither an error
--- nor a coroutine that is abandoned in one can make synchronize wait forever. Errors are kept
--- and raised by the next synchronize, addjob or terminate; the pool remains usable after that.
+-- counted until its answer is received, before its end callback runs: neither an error nor a
+-- coroutine that is abandoned in one can make synchronize wait forever. Errors are kept and raised
+-- by the next synchronize, addjob or terminate; the pool remains usable after that.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 require 'dpt.file' -- torch.serializeToStorage
@@ -61,10 +61,9 @@ function threads.serialization(name)
    serialization = name
 end
 
---- threads.Queue(n, serialization): creates a queue of n jobs, which passes tensors as in
--- serialization(); (id): returns the queue with that id. Any thread adds jobs by
--- queue:addjob(f, ...); any thread runs the next job by queue:dojob(), which returns f(...)'s
--- results.
+--- Creates a queue of n jobs, which passes tensors as threads.serialization describes; or returns
+-- the queue with an id. Any thread adds jobs by queue:addjob(f, ...); any thread runs the next job
+-- by queue:dojob(), which returns f(...)'s results.
 -- @function threads.Queue
 -- @as threads
 -- @param n number: its capacity; or, without a second argument, the id of a queue
@@ -159,9 +158,9 @@ local function add(self, id, callback, endcallback, ...)
    self.endcallbacks.n = self.endcallbacks.n + 1
 end
 
---- addjob([id,] callback [, endcallback [, ...]]): runs callback(...) in the first free worker (in
--- worker id, in specific mode), and endcallback with its results in this state. If N jobs
--- wait already, runs end callbacks until the queue has space.
+--- Adds a job: runs callback(...) in the first free worker (in worker id, in specific mode), and
+-- endcallback with its results in this state. If N jobs wait already, runs end callbacks until the
+-- queue has space.
 -- @function threads.Threads:addjob
 -- @as threads
 -- @param id? number: the worker, in specific mode only
@@ -261,7 +260,7 @@ function Threads:synchronize()
    end
 end
 
---- specific(true): jobs are added with the number of their worker; false: the first free worker
+--- Sets specific mode: jobs are added with the number of their worker; false: the first free worker
 -- runs a job. Waits for running jobs. Without an argument, returns the mode.
 -- @function threads.Threads:specific
 -- @as threads
@@ -308,8 +307,8 @@ local function unlock(mutex, ok, ...)
    return error(..., 0)
 end
 
---- safe(f [, mutex]): returns a function that calls f in one thread at a time. It, or several
--- functions with the same mutex, can be sent to workers.
+--- Returns a function that calls f in one thread at a time. It, or several functions with the same
+-- mutex, can be sent to workers.
 -- @function threads.safe
 -- @as threads
 -- @param f function: called with the mutex locked

@@ -72,8 +72,7 @@ end
 
 --- @param n how many workers
 -- @param inits list of functions; each is called in every worker with the worker's number, after
---    the
--- previous one has returned
+-- the previous one has returned
 -- @param share false: tensors are copied
 -- @return the pool, and for each worker the list of results of its last init function
 function Pool.new(n, inits, share)

@@ -323,7 +323,7 @@ function tds.Vec(...)
    return object
 end
 
---- tds.AtomicCounter(): creates an atomic counter, initially 0.
+--- Creates an atomic counter in C memory, initially 0.
 -- @function tds.AtomicCounter
 -- @as tds
 -- @also tds.atomic_counter()

@@ -267,8 +267,7 @@ local encoder = hasBuffer and buffer.new()
 -- @param share true if tensors are shared (else they are copied)
 -- @param label function(i): returns the name of the i-th value in an error
 -- @return bytes, their size, references, their count; and values that must be held until the mail
---    is
--- made
+-- is made
 return function(share, label, ...)
    -- a class's __write may call this while another mail is being written
    local items_, n_, seen_, count_, cells_, cellCount_, kept_, copies_ = items, n, seen, count,
