@@ -194,7 +194,7 @@ local function join(segments)
    return torch.cat(segments[1].new(), segments, 1)
 end
 
---- Makes the given tensors views of one flat tensor, in place.
+--- Makes the given tensors, in place, views of one flat tensor on their device.
 -- @param what owner of the tensors, for an error message
 -- @param name nil, or function(tensor) that returns a tensor's place in the network
 -- @return the flat tensor, the list of offsets (from 1) at which the tensors begin in it

@@ -2,8 +2,8 @@
 --
 -- Invariant: nothing is computed or sent here, and nothing is kept alive. A flat tensor that was
 -- returned to a script is stale once a tensor of a network has moved out of it: updating it no
--- longer affects the network. Owners of pending gradients are called before each update, in the
--- order in which they were added, which is the same on all ranks.
+-- longer affects the network. Owners of pending gradients, which still have to be summed, are
+-- called before each update, in the order in which they were added, which is the same on all ranks.
 local core = require 'dpt.tensor.core'
 
 local updates = {}

@@ -1,7 +1,7 @@
 --- dpt.file.foreign: identifies files that do not contain Torch7 objects in the current mode.
 --
--- Invariant: it only examines the first bytes, with which no object in the file's mode can begin;
--- the position does not change.
+-- Invariant: it only examines the first bytes; no object in the file's mode begins with any of the
+-- signatures. The position does not change.
 local ffi = require('dpt.ffi').ffi
 local LITTLE = ffi.abi 'le'
 

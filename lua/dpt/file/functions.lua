@@ -1,9 +1,9 @@
 --- dpt.file.functions: writes and reads Lua functions: bytecode and upvalues.
 --
 -- Invariant: a function is loaded only if the file allows it; otherwise it is replaced by one that
--- raises when called: most programs that save functions incidentally (a cache of a data set)
--- never call them. The replacement keeps the bytecode, which is written only to files that are not
--- loaded automatically: never to memory, whose readers load functions. Upvalues that two functions
+-- raises when called: most programs that save functions incidentally (a cache of a data set) never
+-- call them. The replacement keeps the bytecode, which is written only to files whose readers do
+-- not load functions by default: never to memory, whose readers do. Upvalues that two functions
 -- share while they are written have one number in the file, and are shared again if both are read.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch

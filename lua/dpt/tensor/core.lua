@@ -1,15 +1,14 @@
 --- dpt.tensor.core: the C types of tensors, storages and generators, their classes, and the only
 -- functions that create them.
 --
--- Invariant: a tensor or storage in Lua is a struct by value that its finalizer frees. Methods
--- are looked up in the live method table of its kind (torch.getmetatable returns that very table),
--- so scripts can add methods. All tensors are created by `tensor` or `fresh` here; `fresh` is for
+-- Invariant: a tensor or storage in Lua is a struct by value that its finalizer frees. Methods are
+-- looked up in the live method table of its kind (torch.getmetatable returns that very table), so
+-- scripts can add methods. All tensors are created by `tensor` or `fresh` here; `fresh` is for
 -- those that will own new memory: Lua's collector cannot see C memory, so `fresh` calls it before
 -- an allocation once the live bytes exceed a soft limit, never inside a C call. A pointer or an
 -- array field taken from an object (s.ptr_, t.size_, x:data()) does not keep the object alive.
 -- Neither does a local variable after its last use, once the compiler has compiled the loop. Code
--- that takes a pointer calls core.hold(object) after the pointer's last use, and not as a tail
--- call.
+-- that takes a pointer calls core.hold(object) after its last use, and makes no tail call.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail

@@ -70,7 +70,8 @@ local function learn(all)
    end
 end
 
---- Call after loading dpt: tables that its modules and Lua's hold now are in every state.
+--- Must be called after loading dpt: tables that its modules and Lua's then hold are in every
+-- state.
 function named.loaded() learn(true) end
 
 --- Returns the module's name and the value's key in it, or only a module's name; nil if unnamed.

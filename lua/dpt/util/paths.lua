@@ -360,7 +360,7 @@ function paths.uname()
    return paths.execute 'uname -s; uname -n; uname -m':match '(.*)\n(.*)\n(.*)\n'
 end
 
---- Returns true on Windows, which dpt does not support.
+--- Returns true on Windows; here always false.
 -- @function paths.is_win
 -- @as paths
 -- @return false
