@@ -245,7 +245,7 @@ describe('dpt.compat', function()
       assert.equal('mine\t2\ttrue\t1 4\t1 2\ttrue\ttrue\ttrue\n', out)
    end)
 
-   it('lets scripts use every public name of older versions', function()
+   it('lets scripts use every public name of older versions #devices2', function()
       assert.equal(dpt.comm.setTransport, dpt.comm.use)
       local net = dpt.nn.DataParallelTable(1)
       local class = torch.class('compat.Derived', 'nn.DataParallelTable', {})

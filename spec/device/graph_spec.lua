@@ -279,7 +279,7 @@ describe('cutorch.graph', function()
       assert.is_true(cutorch.memoryStats(1).live <= live - 8000) -- two tensors of 1000 floats
    end)
 
-   it('rejects what can not be replayed, by name', function()
+   it('rejects what can not be replayed, by name #devices2', function()
       local x, host = torch.CudaTensor(4, 4):fill(1), torch.FloatTensor(4, 4):fill(3)
       local other = cutorch.withDevice(2, function() return torch.CudaTensor(4, 4):fill(1) end)
       local function rejected(f, ...)
@@ -372,7 +372,7 @@ describe('cutorch.graph', function()
       end
    end)
 
-   it('lets other threads work on other streams, and not on this one #notsan', function()
+   it('lets other threads work on other streams, and not on this one #notsan #devices2', function()
       local text = run.lua [[
          local dpt = require 'dpt'
          local threads = require 'threads'

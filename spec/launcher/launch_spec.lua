@@ -151,7 +151,7 @@ LUA
 
    -- Each fake host is a host name of its own whose processes begin with an empty environment, as
    -- behind ssh.
-   it('gives the ranks of all hosts the same variables', function()
+   it('gives the ranks of all hosts the same variables #hostonly', function()
       if ranks.missing() then return pending(ranks.missing()) end
       if not output 'mpirun --version 2>&1':find 'Open MPI' then return pending 'wants Open MPI' end
       if output 'unshare --uts true 2>&1 && echo yes' ~= 'yes\n' then

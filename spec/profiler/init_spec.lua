@@ -64,7 +64,8 @@ end
 
 describe('dpt.profiler', function()
    for _, threads in ipairs{false, true} do
-      it('has every item once that streams got' .. (threads and ' from several threads' or ''),
+      it('has every item once that streams got' .. (threads and ' from several threads' or '')
+         .. ' #devices2',
          function()
             local events, counts, before = profiled(threads)
             for device = 1, 2 do
@@ -84,7 +85,8 @@ describe('dpt.profiler', function()
             end
          end)
 
-      it('knows phase and module of what is computed' .. (threads and ' in threads' or ''),
+      it('knows phase and module of what is computed' .. (threads and ' in threads' or '')
+         .. ' #devices2',
          function()
             local events = profiled(threads)
             for device = 1, 2 do
@@ -111,7 +113,7 @@ describe('dpt.profiler', function()
          end)
    end
 
-   it('has items of a stream one after the other, each queued before it begins', function()
+   it('has items of a stream one after the other, each queued before it begins #devices2', function()
       local lanes, emulated = {}, dpt.devices():find 'emulated' ~= nil
       for _, e in ipairs(select_(profiled(), isItem)) do
          local key = e.pid .. ' ' .. e.args.stream
@@ -149,7 +151,7 @@ describe('dpt.profiler', function()
       end
    end)
 
-   it('says what items work on and who waited for what', function()
+   it('says what items work on and who waited for what #devices2', function()
       local a, b = torch.CudaTensor(30, 20):fill(1), cutorch.withDevice(2, torch.CudaTensor, 30, 20)
       cutorch.synchronizeAll()
       profiler.start()
@@ -171,7 +173,7 @@ describe('dpt.profiler', function()
       for i, s in ipairs(starts) do assert.equal(s.id, ends[i].id) end
    end)
 
-   it('writes a file that says the same', function()
+   it('writes a file that says the same #devices2', function()
       local path = os.tmpname()
       local events = profiled(false, path)
       local file = io.open(path)

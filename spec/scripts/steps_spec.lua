@@ -39,7 +39,7 @@ local function spec(title, body)
    return ("describe('A thing', function() it('%s', function() %s end) end)\n"):format(title, body)
 end
 
-describe('A step of scripts/test #noasan', function()
+describe('A step of scripts/test #noasan #hostonly', function()
    it('passes if a spec that failed passes alone, and names it', function()
       local text = step{late = spec('holds', 'assert(not first)') .. spec('is', ''),
          other = spec('is', '')}

@@ -84,7 +84,7 @@ describe('Draws', function()
       assert.is_true(math.abs(torch.CudaTensor(20000):geometric(g, 0.8):mean() - 1.25) < 0.02)
    end)
 
-   it('with a seed are the same on every device', function()
+   it('with a seed are the same on every device #devices2', function()
       local function draw(device)
          return cutorch.withDevice(device, function()
             cutorch.manualSeed(3)

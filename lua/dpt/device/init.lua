@@ -421,7 +421,7 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @param bytes number: 0: no limit
 -- @return nothing
 -- @usage cutorch.setMemoryLimit(1, 1e6)
---    local _, why = pcall(torch.CudaTensor, 1e6)
+--    local _, why = pcall(torch.CudaTensor, 1e9)
 --    cutorch.setMemoryLimit(1, 0)
 --    return why:match 'the limit.*' --> the limit is 1000000
 
