@@ -113,7 +113,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 13
+#define DPT__BACKEND_ABI 14
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPIN_NS = 50000, PAUSES = 32 };
+enum { SPIN_NS = 50000, POLL_NS = 5000000, PAUSES = 32 /* about 1 us */ };
 
 static atomic_int spinning; /* threads that are spinning */
 static atomic_int working;  /* workers that are not waiting */
@@ -82,11 +82,19 @@ static void counter_relax(void) {
 #endif
 }
 
-/* Returns 1 if the value was reached while spinning. A worker leaves a core to the thread that
- * queues. */
+/* Counts the calling thread as spinning until spin_end; returns 1 if there is a core for it. A
+ * worker leaves a core to the thread that queues. */
+static int spin_begin(void) {
+  int others = is_worker + atomic_load_explicit(&working, memory_order_relaxed);
+  return atomic_fetch_add(&spinning, 1) + others < dpt__cores();
+}
+
+static void spin_end(void) { atomic_fetch_sub(&spinning, 1); }
+
+/* Returns 1 if the value was reached while spinning. */
 static int counter_spin(dpt__counter *counter, uint64_t value) {
-  int there = 0, others = is_worker + atomic_load_explicit(&working, memory_order_relaxed);
-  if (atomic_fetch_add(&spinning, 1) + others < dpt__cores()) {
+  int there = 0;
+  if (spin_begin()) {
     int64_t end = dpt__now() + SPIN_NS;
     do {
       for (int i = 0; i < PAUSES && !there; i++) {
@@ -95,8 +103,20 @@ static int counter_spin(dpt__counter *counter, uint64_t value) {
       }
     } while (!there && dpt__now() < end);
   }
-  atomic_fetch_sub(&spinning, 1);
+  spin_end();
   return there;
+}
+
+int dpt__poll(int (*query)(void *data, int *done), void *data, int *done) {
+  int status = 0;
+  *done = 0;
+  if (spin_begin()) {
+    int64_t end = dpt__now() + POLL_NS;
+    while (!(status = query(data, done)) && !*done && dpt__now() < end)
+      for (int i = 0; i < PAUSES; i++) counter_relax();
+  }
+  spin_end();
+  return status;
 }
 
 /* Sleeps until the value is reached. */

@@ -45,6 +45,11 @@ static inline uint64_t dpt__counter_value(dpt__counter *counter) {
   return atomic_load_explicit(&counter->value, memory_order_acquire);
 }
 
+/* Calls query(data, &done) until it fails, *done is true, or 5 ms have passed, but only while fewer
+ * threads spin or work than there are cores: else *done is 0 at once. Returns what query returned
+ * last, or 0. */
+int dpt__poll(int (*query)(void *data, int *done), void *data, int *done);
+
 /* Returns the number of cores that this process may run on, at least 1. */
 int dpt__cores(void);
 /* A monotonic clock, in nanoseconds; and a sleep that signals do not interrupt. */

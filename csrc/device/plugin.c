@@ -3,6 +3,7 @@
 #include "device/plugin.h"
 
 #include "base/lock.h"
+#include "device/counter.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ int dpt__plugin_fail(const char *format, ...) {
   return dpt__fail("%s", text);
 }
 
-static const dpt__services services = {dpt__plugin_fail, dpt_message, &dpt__host};
+static const dpt__services services = {dpt__plugin_fail, dpt_message, dpt__poll, &dpt__host};
 
 void *dpt__plugin_open(const char *name) {
   Dl_info info;

@@ -1,5 +1,6 @@
 /* system_spec.c: clocks, folders, the environment, also where a thread waits beside. */
 #undef NDEBUG
+#include "device/counter.h"
 #include "device/timeout.h"
 #include "dpt.h"
 #include <assert.h>
@@ -37,6 +38,32 @@ static void timeout_is_kept(void) {
   pthread_join(thread, NULL);
 }
 
+struct queries {
+  int count, passes_at, fails_at;
+};
+
+static int query(void *data, int *done) {
+  struct queries *q = data;
+  q->count++;
+  *done = q->count == q->passes_at;
+  return q->count == q->fails_at;
+}
+
+static void poll_is_bounded(void) {
+  int done = 1;
+  struct queries passes = {0, 3, 0}, fails = {0, 0, 2}, never = {0, 0, 0};
+  assert(dpt__poll(query, &passes, &done) == 0 && done && passes.count == 3);
+  assert(dpt__poll(query, &fails, &done) == 1 && !done && fails.count == 2);
+  int64_t from = dpt__now();
+  assert(dpt__poll(query, &never, &done) == 0 && !done);
+  assert(never.count > 0 && dpt__now() - from >= 5000000);
+  for (int i = 0; i < dpt__cores(); i++) dpt__counter_worker();
+  done = 1;
+  int before = never.count; /* no core is free */
+  assert(dpt__poll(query, &never, &done) == 0 && !done && never.count == before);
+  for (int i = 0; i < dpt__cores(); i++) dpt__counter_worker_end();
+}
+
 int main(void) {
   double before = dpt_clock(), user, system;
   assert(dpt_clock() >= before && dpt_epoch() > 1.7e9);
@@ -68,5 +95,6 @@ int main(void) {
   assert(dpt_setenv("a=b", "x") != 0);
   assert(strstr(dpt_libraries(), "oneDNN 2."));
   timeout_is_kept();
+  poll_is_bounded();
   return 0;
 }

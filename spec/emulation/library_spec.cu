@@ -21,7 +21,7 @@ static int fail(const char *format, ...) {
   return 1;
 }
 static const char *message(void) { return said; }
-static const dpt__services services = {fail, message, NULL};
+static const dpt__services services = {fail, message, NULL, NULL};
 const dpt__services *dpt__cuda_services = &services;
 int dpt__cuda_status(cudaError_t error, const char *call) {
   return error == cudaSuccess ? 0 : fail("%s", call);
