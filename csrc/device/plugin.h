@@ -14,7 +14,7 @@ typedef struct dpt__services {
   int (*fail)(const char *format, ...) __attribute__((format(printf, 1, 2))); /* returns 1 */
   const char *(*message)(void); /* this thread's last error message */
   int (*poll)(int (*query)(void *data, int *done), void *data, int *done); /* dpt__poll */
-  const dpt__backend *host;     /* kernels that an emulated device borrows */
+  const dpt__backend *host; /* kernels that an emulated device borrows */
 } dpt__services;
 
 /* Returns the backend, or NULL and an error message in dpt_message(). */

@@ -113,7 +113,7 @@ describe('dpt.profiler', function()
          end)
    end
 
-   it('has items of a stream one after the other, each queued before it begins #devices2', function()
+   it('has items of a stream in turn, each queued before it begins #devices2', function()
       local lanes, emulated = {}, dpt.devices():find 'emulated' ~= nil
       for _, e in ipairs(select_(profiled(), isItem)) do
          local key = e.pid .. ' ' .. e.args.stream
