@@ -140,7 +140,7 @@ function Sequential:__tostring__()
       .. table.concat(lines) .. '\n}'
 end
 
---- Appends a module.
+--- Appends a module, which takes the output of the one before it.
 -- @function nn.Sequential:add
 -- @within nn containers
 -- @as method

@@ -20,8 +20,8 @@ function M.define(name, pick)
       parent.__init(self)
       self.dimension = dimension or 1
 
-      --- Sets the number of dimensions of a sample. If an input has one more, its first dimension
-      -- is the batch, and the module's dimension does not count it.
+      --- Sets the number of dimensions of a sample. An input with one more is a batch: `dimension`
+      -- then counts from its second dimension.
       -- @function nn.Max:setNumInputDims
       -- @as method
       -- @within nn simple
