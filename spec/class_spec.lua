@@ -1,4 +1,4 @@
--- torch.class, its registry and the questions about types (beside what spec/golden pins).
+-- torch.class, its registry and the functions that query types (in addition to spec/golden).
 local torch = require 'dpt.tensor'
 
 local counter = 0

@@ -27,7 +27,7 @@ describe('dpt.compat', function()
       local out = run.lua("require 'dpt' print(select(2, pcall(require, 'cunn')))",
          {DPT_DEVICES = 'none'})
       assert.truthy(out:find("there is no 'cunn': there is no device (DPT_DEVICES=none)", 1, true))
-      -- a dpt that was installed without the rock image
+      -- an installation of dpt without the image rock
       local folder = os.tmpname()
       os.remove(folder)
       assert(os.execute(("mkdir '%s' && cp -r lua/dpt '%s'"):format(folder, folder)))
@@ -282,7 +282,7 @@ describe('dpt.compat', function()
    end)
 
    it('rejects names that are taken', function()
-      -- in this process dpt itself has taken them
+      -- dpt itself has already loaded them in this process
       assert.error_matches(compat.reject, "'torch' is loaded from elsewhere already")
    end)
 end)

@@ -1,9 +1,9 @@
--- dpt.ffi: wrappers, the line that is blamed, one load for a Lua state.
+-- dpt.ffi: wrappers, the line that errors report, and one load per Lua state.
 local dptffi = require 'dpt.ffi'
 local dpt = require 'dpt'
 local torch = dpt.torch
 
---- The line after "file:" in an error message of this file.
+--- Returns the line number in an error message that names this file.
 local function lineOf(message) return tonumber(message:match('ffi_spec%.lua:(%d+):')) end
 
 describe('dpt.ffi.lib', function()
@@ -56,7 +56,7 @@ describe('dpt.ffi.lib', function()
 end)
 
 describe('Loading dpt', function()
-   --- What a fresh process prints, stderr included.
+   --- Returns the output of a fresh process, including stderr.
    local function run(code, environment)
       local here = debug.getinfo(dptffi.raise, 'S').source:match('^@(.*)dpt/ffi%.lua$')
       if here:sub(1, 1) ~= '/' then here = os.getenv 'PWD' .. '/' .. here end
@@ -132,7 +132,7 @@ describe('Loading dpt', function()
    end)
 
    it("ends the script's OpenMP threads where a device computes with several", function()
-      local cores = dptffi.C.dpt_cores() -- nproc would say what OMP_NUM_THREADS says
+      local cores = dptffi.C.dpt_cores() -- nproc obeys OMP_NUM_THREADS
       if cores == 1 then return pending 'there is one core' end
       local text = run([[
          require 'dpt'

@@ -1,5 +1,5 @@
--- What dpt.luajit keeps LuaJIT from running. The fault itself needs more registers in use than a
--- short loop has; here its bytes are planted, or a healthy trace is declared faulty.
+-- Code that dpt.luajit prevents LuaJIT from running. The actual fault needs more live registers
+-- than a short loop has; here its bytes are planted, or a sound trace is declared faulty.
 local luajit = require 'dpt.luajit'
 local run = require 'spec.support.run'
 local util = require 'jit.util'
@@ -7,7 +7,7 @@ local util = require 'jit.util'
 describe('machine code that LuaJIT compiled', function()
    local base = util.funcinfo(print).addr - 2 ^ 30
 
-   -- A call from `at` bytes behind base to that address, then more bytes.
+   -- Returns machine code: a call at offset `at` from base to the target, then more bytes.
    local function code(at, target, after)
       local bits = bit.tobit(target - base - at - 5)
       return ('\x90'):rep(at) .. '\xe8' .. string.char(bit.band(bits, 255),
@@ -47,7 +47,7 @@ end)
 describe('a trace that is faulty', function()
    local isConcerned = jit.version == 'LuaJIT 2.1.0-beta3' and jit.arch == 'x64'
 
-   -- Sums by a loop over pairs, whose traces are declared faulty; prints what is wrong.
+   -- Sums in a loop over pairs whose traces are declared faulty; prints wrong sums.
    local program = [[
       require 'dpt'
       local luajit = require 'dpt.luajit'
@@ -75,13 +75,13 @@ describe('a trace that is faulty', function()
    it('does not run, and in the end nothing is compiled if all are', function()
       local compiled = tonumber(run.lua(program:format 'true'))
       if isConcerned then
-         assert.is_true(compiled > 0 and compiled < 6, compiled) -- sum, the program
+         assert.is_true(compiled > 0 and compiled < 6, compiled) -- sum, the main chunk
       else
          assert.equal(0, compiled)
       end
    end)
 
-   -- Those are declared faulty that begin in `step` and go on in the loop of `count`.
+   -- Traces that begin in `step` and continue in the loop of `count` are declared faulty.
    it('has functions with loops over pairs interpreted, not the one it began in', function()
       assert.equal(isConcerned and 'step true count false\n' or 'not concerned\n', run.lua [[
          local through, compiled = {}, {} -- functions: of this trace, of all that were compiled
@@ -183,7 +183,7 @@ end)
 describe('compiled code', function()
    local torch = require 'dpt.tensor'
 
-   -- By name: numbers of tensors, between which C functions write.
+   -- By name: expressions of values read from memory that C functions overwrite in between.
    local x, y = torch.Tensor{0.5, -1, 2, 0.1}, torch.Tensor{3, 1, -1, 2}
    local cases = {
       ['a penalty'] = function() return torch.abs(x):sum() + 0.25 * x:dot(x) end,
@@ -215,7 +215,7 @@ describe('compiled code', function()
          jit.off(f)
          local wanted, wrong = f(), 0
          jit.on(f)
-         for _, options in ipairs{{}, {3}, {'hotloop=20', '+fuse'}} do -- of a script
+         for _, options in ipairs{{}, {3}, {'hotloop=20', '+fuse'}} do -- set by a script
             require('jit.opt').start(unpack(options))
             jit.flush()
             for _ = 1, 2000 do

@@ -1,4 +1,4 @@
--- Lists of tensors of any kind, through buffers of any size, against one tensor at a time.
+-- Lists of tensors of all types and buffers of all sizes, compared with one tensor at a time.
 local dpt = require 'dpt'
 local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
 local same = require 'spec.support.parallel'
@@ -14,10 +14,10 @@ describe('dpt.comm.coalesce', function()
 
    local function pick(n) return torch.random(1, n) end
 
-   -- Whole numbers that add up exactly in every type.
+   -- Returns integers whose sums are exact in every type.
    local function values(...) return torch.DoubleTensor(...):random(0, 9) end
 
-   -- A tensor on the current device: plain, a view, not contiguous or empty.
+   -- Returns a tensor on the current device: contiguous, strided, a view or empty.
    local function some(typename)
       local form = pick(6)
       if form == 1 then return torch.getmetatable(typename).new() end
@@ -28,7 +28,7 @@ describe('dpt.comm.coalesce', function()
       return values(20, pick(100)):type(typename):narrow(1, pick(10), pick(10))
    end
 
-   -- Neighbours in one storage as well.
+   -- Returns a list of such tensors; some are adjacent in one storage.
    local function randomList()
       local result = {}
       for _ = 1, pick(25) do
@@ -124,7 +124,7 @@ describe('dpt.comm.coalesce', function()
    end)
 
    it('reads host memory before it returns, page-locked or not, and fills it', function()
-      local n = 2 ^ 19 * count -- long enough for one move
+      local n = 2 ^ 19 * count -- 2 MB for each device
       local expected = torch.range(1, n):float()
       for _, host in ipairs{torch.FloatTensor(n), cutorch.createCudaHostTensor(n)} do
          for _ = 1, 3 do
@@ -134,7 +134,7 @@ describe('dpt.comm.coalesce', function()
             same.bits(expected, comm.gather(parts, 1, 0))
             comm.gatherInto(host, parts, 1, 0)
             same.bits(expected, host)
-            cutorch.synchronizeAll() -- the next round goes straight to the devices
+            cutorch.synchronizeAll() -- the next round copies directly to the devices
          end
       end
    end)
@@ -142,7 +142,7 @@ describe('dpt.comm.coalesce', function()
 
    before_each(function() cutorch.setDevice(1) end)
 
-   -- A list of device tensors of different sizes and types, some empty.
+   -- Returns a list of device tensors of different sizes and types, one of them empty.
    local function mixed()
       return {torch.randn(3, 4):cuda(), torch.CudaTensor(),
          torch.randn(5):type('torch.CudaDoubleTensor'),
@@ -165,7 +165,7 @@ describe('dpt.comm.coalesce', function()
                if t:nElement() > 0 then assert.equal(i, copies[i][k]:getDevice()) end
             end
          end
-         if count > 1 and limit == comm.BUFFER then -- one buffer for the floats
+         if count > 1 and limit == comm.BUFFER then -- one buffer holds all floats
             assert.is_true(copies[2][1]:storage() == copies[2][6]:storage())
          end
       end)
@@ -228,12 +228,13 @@ describe('dpt.comm.coalesce', function()
       end
       local list = {f:clone(), d:clone(), f:clone(), f:clone(), d:clone(), torch.CudaTensor(100),
          f:clone(), torch.CudaLongTensor()}
-      -- full ones in the order in which they got full, then the rest by the type's first tensor
+      -- full chunks in the order in which they became full, then the rest by first tensor of the
+      -- type
       assert.same({'13', '2', '4', '6', '7', '5', '8'}, taken(list, 80))
       assert.same({'13467', '25', '8'}, taken(list))
       assert.same({}, comm.takeTensors({}, 1))
       assert.same({'12', '3'}, taken({torch.FloatTensor(2), torch.FloatTensor(3),
-         torch.DoubleTensor()}, 20)) -- host tensors as well
+         torch.DoubleTensor()}, 20)) -- host tensors too
       assert.error_matches(function() comm.takeTensors({f, 3}) end, "entry 2 of argument 'tensors'")
       assert.error_matches(function() comm.takeTensors({f}, 'much') end, 'sizeLimit')
    end)
@@ -250,14 +251,14 @@ describe('dpt.comm.coalesce', function()
          same.bits(list, views)
          views[4]:fill(5)
          assert.equal(5, flat[13])
-         -- a part of a larger tensor
+         -- from a view of a larger tensor
          local whole = torch.range(1, 15):type(typename)
          views = comm.unflatten(whole:narrow(1, 3, 13), list)
          assert.equal(3, views[1][1][1])
          assert.equal(15, views[4][1])
       end
       local one = torch.CudaTensor(2, 3):fill(1)
-      assert.is_true(one:storage() == comm.flatten{one}:storage()) -- no copy of a single tensor
+      assert.is_true(one:storage() == comm.flatten{one}:storage()) -- a single tensor is not copied
       assert.equal(0, comm.flatten{torch.CudaTensor()}:nElement())
       assert.error_matches(function() comm.flatten{} end, 'one tensor at least')
       assert.error_matches(function() comm.flatten{one, torch.CudaIntTensor(2)} end,

@@ -17,7 +17,7 @@ describe('Between devices,', function()
 
    local function on(device, f) return cutorch.withDevice(device, f) end
 
-   -- Everything that goes between devices, as one list of results.
+   -- Runs all operations that transfer between devices; returns their results as one list.
    local function traffic()
       torch.manualSeed(5)
       local t = torch.randn(7, 6):cuda()
@@ -25,7 +25,7 @@ describe('Between devices,', function()
       for i = 1, count do others[i] = on(i, function() return torch.randn(300, 7):cuda() end) end
       local results = {comm.broadcast(t, devices), comm.reduceAdd(others, count),
          comm.scatter(t, devices), comm.gather(others, 2, count), t:t():clone()}
-      -- copies of every layout, between every two devices
+      -- copies of every layout between all pairs of devices
       eachPair(function(i, k)
          local from = on(i, function() return torch.randn(40, 30):cuda() end)
          local to = on(k, function() return torch.CudaTensor(30, 40):fill(0) end)
@@ -53,13 +53,13 @@ describe('Between devices,', function()
       eachPair(function(i, k) cutorch.setPeerToPeerAccess(i, k, false) end)
       local before = same.copied()
       same.bits(expected, traffic())
-      assert.is_true(same.copied() > before) -- counted as ever
+      assert.is_true(same.copied() > before) -- still counted
    end)
 
    it('sums of devices whose kernels reach the others have the same bits and copy nothing',
       function()
          if count < 3 then return pending('needs 3 devices') end
-         local chunk = 2 ^ 20 -- elements of a launch; from four launches on all devices sum
+         local chunk = 2 ^ 20 -- elements of a launch; all devices share sums of four or more
          local function lists(n, size)
             torch.manualSeed(3)
             local all = {}
@@ -150,8 +150,8 @@ describe('Between devices,', function()
          assert.matches('torch.Cuda%a*Tensor on device 1', message)
          assert.matches('torch.Cuda%a*Tensor on device 2', message)
       end
-      same.bits(torch.FloatTensor(4, 4):fill(1), a:float()) -- nothing has happened
-      a:copy(b) -- copy alone goes between devices
+      same.bits(torch.FloatTensor(4, 4):fill(1), a:float()) -- a has not changed
+      a:copy(b) -- only copy works between devices
       assert.equal(32, a:sum())
    end)
 
@@ -161,14 +161,14 @@ describe('Between devices,', function()
          cutorch.setKernelPeerToPeerAccess(false)
          lib.delay_set(0)
       end)
-      lib.delay_set(7) -- a wait that is missing shows
+      lib.delay_set(7) -- exposes a missing wait
       assert.is_false(cutorch.getKernelPeerToPeerAccess())
       cutorch.setKernelPeerToPeerAccess(true)
       assert.is_true(cutorch.getKernelPeerToPeerAccess())
       local n = 200000
       local a = torch.CudaTensor(n):fill(1)
       local b = on(2, function() return torch.CudaTensor(n):fill(0) end)
-      for i = 1, 20 do -- each waits for the other's last work
+      for i = 1, 20 do -- each kernel waits for the other device's previous one
          b:fill(i)
          a:add(b)
          b:fill(-1)

@@ -1,12 +1,12 @@
--- A call that fails for lack of memory is made again after a collection, and only if the first one
--- had changed nothing: with any one allocation failing, results are those of an untouched run.
+-- A call that runs out of memory is retried after a garbage collection, and only if it has changed
+-- nothing: if any one allocation fails, the results equal those of a run without failures.
 local dpt = require 'dpt'
 local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
 local lib = require('dpt.ffi').lib
 
 describe('A call whose allocation fails once', function()
    local count = math.min(cutorch.getDeviceCount(), 4)
-   local N = 2 ^ 19 -- 2 MB: more than one device sums
+   local N = 2 ^ 19 -- 2 MB: several devices share the sum
 
    local function ones()
       local list = {}
@@ -19,7 +19,7 @@ describe('A call whose allocation fails once', function()
 
    after_each(function() lib.fault_set '' end)
 
-   --- f with each of its first allocations failing in turn; check looks at what it left.
+   --- Calls f with each of its first allocations failing in turn; check tests the state it leaves.
    local function each(allocations, prepare, f, check)
       for k = 1, allocations do
          collectgarbage()

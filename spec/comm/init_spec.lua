@@ -39,7 +39,7 @@ describe('dpt.comm', function()
    it('leaves the current device as it was if memory is short #devices2', function()
       local t = torch.randn(2 ^ 20):cuda()
       collectgarbage()
-      collectgarbage() -- what is garbage now would be free memory later, as what is still in use
+      collectgarbage() -- garbage would become free memory later, as would memory still in use
       cutorch.synchronizeAll()
       local live = cutorch.memoryStats(count).live
       cutorch.emptyCache()
@@ -58,7 +58,7 @@ describe('dpt.comm', function()
       end
       local sum = comm.reduceAdd(parts)
       assert.equal(1, sum:getDevice())
-      assert.equal(2 ^ 24 + 2, sum[4]) -- wide: one by one it would stay 2^24
+      assert.equal(2 ^ 24 + 2, sum[4]) -- wide accumulator: in float it would stay 2^24
       assert.equal(2 ^ 24, parts[1][1])
    end)
 

@@ -1,5 +1,5 @@
--- A parameter sync moves bytes only where something has written to replica 1: the count of writes
--- that every storage keeps must miss no way of writing, and should not count reading.
+-- A parameter sync copies bytes only if replica 1 has been written to: the write count of each
+-- storage must include every kind of write, and should not include reads.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local dptffi = require 'dpt.ffi'

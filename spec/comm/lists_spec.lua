@@ -1,4 +1,4 @@
--- dpt.comm.lists: what is checked of lists of tensors and devices before C gets them.
+-- dpt.comm.lists: checks of lists of tensors and devices before they reach C.
 local dpt = require 'dpt'
 local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
 local lists = require 'dpt.comm.lists'

@@ -1,4 +1,4 @@
--- What a failed self-test of NCCL leaves behind.
+-- The state after a failed self-test of NCCL.
 local standIn = require 'spec.support.stand_in'
 
 describe('NCCL that sums wrongly #hostonly', function()

@@ -1,9 +1,9 @@
--- Memory is given back while NCCL launches on several devices: never at the same time.
+-- Memory is never freed while NCCL launches a group on several devices.
 local standIn = require 'spec.support.stand_in'
 
 describe('NCCL that launches a group of collectives on several devices #hostonly', function()
    it('is waited for by cudaFree, cudaFreeHost and cudaHostAlloc', function()
-      -- each group is in its queues after 60 questions, which takes some milliseconds
+      -- a group is enqueued after 60 polls, which takes a few milliseconds
       local text = standIn.run([[
          local ffi = require 'ffi'
          ffi.cdef 'long long emulated_frees_in_groups(void); long long emulated_allocations(void);'

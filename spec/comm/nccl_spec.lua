@@ -9,7 +9,7 @@ local TYPES = {'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.CudaHalfTens
 describe('nccl', function()
    local most = same.most(5)
 
-   -- Small whole numbers, exact in every type, on device i each.
+   -- Returns n tensors of small integers, exact in every type, tensor i on device i.
    local function inputs(typename, n, count)
       torch.manualSeed(count + n)
       local list, sum = {}, torch.DoubleTensor(count):zero()
@@ -89,7 +89,7 @@ describe('nccl', function()
          local sum = dpt.comm.reduceAdd(list, 1)
          local expected = list[1]:double()
          for i = 2, most do expected:add(list[i]:double()) end
-         same.bits(expected:float(), sum) -- wide, and rounded once
+         same.bits(expected:float(), sum) -- wide accumulator, rounded once
          local outputs = {}
          for i = 1, most do outputs[i] = onDevice(i, 'torch.CudaTensor', count) end
          nccl.allReduce(list, outputs)
@@ -103,7 +103,7 @@ describe('nccl', function()
       local list = {}
       for i = 1, most do
          list[i] = cutorch.withDevice(i, function()
-            return torch.randn(3, 4):mul(99):floor():cuda():t() -- exact in any order
+            return torch.randn(3, 4):mul(99):floor():cuda():t() -- sums are exact in any order
          end)
       end
       local expected = list[1]:double()

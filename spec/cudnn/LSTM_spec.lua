@@ -1,4 +1,4 @@
--- cudnn.LSTM: every depth, direction, layout, kind of lengths and of bias; projections.
+-- cudnn.LSTM: all depths, directions, layouts, forms of lengths and biases; projections.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local checks = require 'spec.support.rnn_check'

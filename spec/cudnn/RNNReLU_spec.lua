@@ -1,2 +1,2 @@
--- cudnn.RNNReLU: every depth, direction, layout, kind of lengths and of bias.
+-- cudnn.RNNReLU: all depths, directions, layouts, forms of lengths and biases.
 require('spec.support.rnn_check').describe 'RNNReLU'

@@ -1,2 +1,2 @@
--- cudnn.RNNTanh: every depth, direction, layout, kind of lengths and of bias.
+-- cudnn.RNNTanh: all depths, directions, layouts, forms of lengths and biases.
 require('spec.support.rnn_check').describe 'RNNTanh'

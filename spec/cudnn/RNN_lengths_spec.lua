@@ -1,4 +1,4 @@
---- cudnn.RNN with sequences of several lengths in turn, without sequences, without steps.
+--- cudnn.RNN with batches of varying lengths, without sequences, and without steps.
 local dpt = require 'dpt'
 local torch, cudnn = dpt.torch, dpt.cudnn
 local same = require 'spec.support.parallel'

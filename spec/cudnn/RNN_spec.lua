@@ -1,4 +1,4 @@
---- cudnn.RNN as a module: files, packed sequences, modes, and what is rejected.
+--- cudnn.RNN as a module: files, packed sequences, modes and rejected arguments.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 local same = require 'spec.support.parallel'
@@ -7,7 +7,7 @@ local T, B, I, H = 4, 3, 2, 3
 
 local function random(...) return torch.randn(...):cuda() end
 
--- The text of a Torch7 file that holds an object of a class with the given fields.
+-- Returns the text of a Torch7 file that holds an object of a class with the given fields.
 local function fileOf(class, fields)
    local lines, objects = {}, 0
    local function add(...)
@@ -68,7 +68,7 @@ describe('cudnn.RNN', function()
          assert.is_true(rnn.weight:max() <= bound and rnn.weight:min() >= -bound)
       end
       local rnn = cudnn.LSTM(I, H)
-      rnn.bidirectional = 'CUDNN_BIDIRECTIONAL' -- by hand, as scripts do
+      rnn.bidirectional = 'CUDNN_BIDIRECTIONAL' -- set by hand, as scripts do
       rnn:reset()
       assert.equal(2 * H, rnn:forward(random(T, B, I)):size(3))
       local net = nn.Sequential():add(cudnn.GRU(I, H)):add(cudnn.ReLU())
@@ -183,7 +183,7 @@ describe('cudnn.RNN', function()
       same.close(gradWeight * 2, rnn.gradWeight, 1e-6)
       rnn:zeroGradParameters()
       rnn:forward(x)
-      rnn:accGradParameters(x, y) -- without updateGradInput before it
+      rnn:accGradParameters(x, y) -- without a preceding updateGradInput
       rnn.gradInput = nil
       rnn:forward(x)
       assert.is_nil(rnn:backward(x, y))

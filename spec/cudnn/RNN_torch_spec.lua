@@ -1,9 +1,9 @@
---- Recurrent networks give what PyTorch gave: spec/support/rnn_torch.py recorded it.
+--- Recurrent networks return the results of PyTorch, recorded by spec/support/rnn_torch.py.
 local dpt = require 'dpt'
 local torch, cudnn = dpt.torch, dpt.cudnn
 local weights = require 'dpt.rnn.weights'
 
--- What the script was given: numbers by formula.
+-- Returns the inputs of the script: numbers computed by a formula.
 local function value(first, ...)
    local t = torch.DoubleTensor(...)
    local flat = t:view(-1)

@@ -1,4 +1,4 @@
--- cudnn's ReLU, ClippedReLU, Tanh and Sigmoid: what they do otherwise than nn's.
+-- cudnn's ReLU, ClippedReLU, Tanh and Sigmoid: differences from nn.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 

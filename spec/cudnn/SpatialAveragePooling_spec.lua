@@ -1,4 +1,4 @@
--- cudnn.SpatialAveragePooling: nn's, whose strides default to the window.
+-- cudnn.SpatialAveragePooling: as nn's, but strides default to the window.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 

@@ -1,4 +1,4 @@
--- cudnn.SpatialCrossEntropyCriterion: log-softmax over planes and the loss of classes in one.
+-- cudnn.SpatialCrossEntropyCriterion: log-softmax over planes and class loss combined.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 

@@ -1,4 +1,4 @@
--- cudnn.SpatialDivisiveNormalization: a name that files and scripts have.
+-- cudnn.SpatialDivisiveNormalization: a name used in files and scripts.
 local dpt = require 'dpt'
 local torch, cudnn = dpt.torch, dpt.cudnn
 

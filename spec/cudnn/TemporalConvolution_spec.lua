@@ -1,4 +1,4 @@
--- cudnn.TemporalConvolution: nn.TemporalConvolution with frames of zeros around the sequence.
+-- cudnn.TemporalConvolution: nn.TemporalConvolution with zero padding of the sequence.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 
@@ -41,8 +41,8 @@ describe('cudnn.TemporalConvolution', function()
       assert.are.same({2, 15}, m.weight:size():totable())
       local x = torch.randn(9, 3)
       local y = m:forward(x):clone()
-      assert.are.same({4, 2}, y:size():totable()) -- of 11 frames
-      m.kW, m.dW, m.kH, m.dH = 5, 2, nil, nil -- a file of dpt 1.0.0
+      assert.are.same({4, 2}, y:size():totable()) -- 11 frames with padding
+      m.kW, m.dW, m.kH, m.dH = 5, 2, nil, nil -- as read from a file of dpt 1.0.0
       same(y, m:forward(x))
    end)
 end)

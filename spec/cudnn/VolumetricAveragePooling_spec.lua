@@ -1,4 +1,4 @@
--- cudnn.VolumetricAveragePooling: nn's with padding, whose zeros count.
+-- cudnn.VolumetricAveragePooling: nn's with padding; the average includes the zeros.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 local check = require 'spec.support.jacobian'

@@ -1,4 +1,4 @@
---- How cuDNN's algorithms are chosen: switches that every kind of device accepts.
+--- The choice of cuDNN's algorithms: switches that all kinds of devices accept.
 local dpt = require 'dpt'
 local torch, cudnn, cutorch = dpt.torch, dpt.cudnn, dpt.cutorch
 local window = require 'dpt.nn.window'

@@ -1,4 +1,4 @@
---- cudnn.convert: there and back, the same network and the same results.
+--- cudnn.convert: a round trip returns the same network and the same results.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 

@@ -1,4 +1,4 @@
---- The table cudnn: its classes, and functions that have nothing left to do.
+--- The table cudnn: its classes, and functions that no longer need to do anything.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 

@@ -1,9 +1,9 @@
--- cudnn's SoftMax and LogSoftMax take all of a sample together, the Spatial ones planes, also of
--- vectors and rows.
+-- cudnn's SoftMax and LogSoftMax normalize all elements of a sample together; the Spatial ones
+-- normalize planes, including those of vectors and rows.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 
--- The module on x against `plain` on x in `shape`.
+-- Compares the module on x with `plain` on x viewed in the given shape.
 local function same(module, plain, x, ...)
    module, plain = module:cuda(), plain:cuda()
    local g = torch.randn(x:size()):cuda()

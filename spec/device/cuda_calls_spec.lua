@@ -1,4 +1,4 @@
--- scripts/cuda-calls: what it finds, in files with planted faults.
+-- scripts/cuda-calls: the faults that it reports in files with planted faults.
 local function check(text, name)
    local folder = os.tmpname()
    os.remove(folder)

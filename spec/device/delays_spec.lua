@@ -1,4 +1,4 @@
--- DPT_DELAY on devices with native streams: kernels are late, and nothing else changes.
+-- DPT_DELAY on devices with native streams: kernels run late, and nothing else changes.
 local run = require 'spec.support.run'
 
 local code = [[

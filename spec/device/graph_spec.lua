@@ -1,4 +1,4 @@
--- cutorch.graph: what is replayed is what was captured, bit for bit; what can not be says so.
+-- cutorch.graph: replays have the bits of the captured calls; calls that cannot be replayed raise.
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local ffi = require('dpt.ffi').ffi
@@ -6,7 +6,7 @@ local C, lib = require('dpt.ffi').C, require('dpt.ffi').lib
 local random = require 'dpt.parallel.dispatch.random'
 local run = require 'spec.support.run'
 
---- Devices that run CUDA's kernels; host devices call f again, which has a spec of its own.
+--- True for devices that run CUDA kernels; host devices call f again and have their own spec.
 local graphs = not cutorch.getDeviceProperties(1).name:find 'host'
 
 local function bits(a, b)
@@ -15,7 +15,7 @@ local function bits(a, b)
    assert.equal(0, a:ne(b):sum())
 end
 
---- A network, its criterion and a batch, the same for every call.
+--- Returns a network, its criterion and a batch, equal in every call.
 local function problem()
    torch.manualSeed(7)
    local net = nn.Sequential():add(nn.Linear(20, 32)):add(nn.BatchNormalization(32)):add(nn.ReLU())
@@ -49,10 +49,10 @@ describe('cutorch.graph', function()
          captured.step()
       end
       local g = cutorch.graph(captured.step)
-      bits(eager.x, captured.x) -- capturing does nothing yet
+      bits(eager.x, captured.x) -- capturing runs nothing
       for i = 1, 5 do
          eager.input:add(0.1)
-         captured.input:add(0.1) -- the tensors that were captured are looked at anew
+         captured.input:add(0.1) -- replays read the current values of captured tensors
          local want, got = eager.step(), g()
          if type(got) ~= 'number' then
             assert.equal(1, got:nElement())
@@ -79,7 +79,7 @@ describe('cutorch.graph', function()
 
    it('draws anew in each replay, what the calls themselves would have drawn', function()
       local net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.WhiteNoise(0, 1)):add(nn.RReLU())
-      if not cutorch.getDeviceProperties(1).name:find 'emulated' then -- has no cuDNN
+      if not cutorch.getDeviceProperties(1).name:find 'emulated' then -- these have no cuDNN
          net:add(nn.View(6, 5, 4)):add(dpt.cudnn.LSTM(4, 4, 2, false, 0.5))
       end
       net:cuda()
@@ -104,12 +104,12 @@ describe('cutorch.graph', function()
       for i = 1, 3 do
          g()
          seen[i] = {net.output:clone(), net.gradInput:clone(), extra:clone(),
-            torch.CudaTensor(5):uniform()} -- what is drawn between replays is no part of them
+            torch.CudaTensor(5):uniform()} -- numbers drawn between replays do not belong to a graph
          for k = 1, 4 do bits(expected[i][k], seen[i][k]) end
       end
       assert.is_true(last:equal(cutorch.getRNGState()))
       assert.is_false(seen[1][1]:equal(seen[2][1]))
-      g() -- queued behind each other, each has its own
+      g() -- two queued replays draw different numbers
       local first = extra:clone()
       g()
       assert.is_false(first:equal(extra))
@@ -253,7 +253,7 @@ describe('cutorch.graph', function()
       local x = torch.CudaTensor(1000):fill(1)
       local y
       local g = cutorch.graph(function()
-         local twice = x:clone():mul(2) -- gone when f returns
+         local twice = x:clone():mul(2) -- freed when f returns
          y = twice:clone()
          twice = nil -- luacheck: ignore
          collectgarbage()
@@ -265,7 +265,7 @@ describe('cutorch.graph', function()
       g()
       assert.equal(3000, y:sum())
       for i = 1, 50 do assert.equal(-1000, others[i]:sum()) end
-      y:resize(5000):fill(7) -- its old memory stays the graph's
+      y:resize(5000):fill(7) -- the graph keeps y's old memory
       local more = torch.CudaTensor(1000):fill(-1)
       g()
       assert.equal(-1000, more:sum())
@@ -317,7 +317,7 @@ describe('cutorch.graph', function()
    it('has queued nothing of what it rejects', function()
       local effects = C.dpt_effects()
       local x, y = torch.CudaTensor(4):fill(1), torch.CudaTensor(4):fill(1)
-      local half = torch.CudaHalfTensor(4):fill(1) -- would be copied for the kernel
+      local half = torch.CudaHalfTensor(4):fill(1) -- halves are copied for the kernel
       local other = torch.CudaHalfTensor(4):fill(1)
       local locked, host = cutorch.createCudaHostTensor(4):fill(7), torch.FloatTensor(4):fill(7)
       local mask = torch.CudaByteTensor(4):fill(1)
@@ -345,7 +345,7 @@ describe('cutorch.graph', function()
             local ok, text = pcall(case[1])
             assert.is_false(ok)
             assert.matches(case[2], text)
-            assert.equal(case[3] or 0, effects[0] - before, i) -- clones of its own arguments apart
+            assert.equal(case[3] or 0, effects[0] - before, i) -- apart from clones of arguments
             x:add(1)
          end)
          x:fill(0)
@@ -353,7 +353,7 @@ describe('cutorch.graph', function()
          g()
          assert.equal(8, x:sum())
       end
-      assert.same({28, 28}, {host:sum(), locked:sum()}) -- no replay writes there
+      assert.same({28, 28}, {host:sum(), locked:sum()}) -- replays do not write to host memory
    end)
 
    it('copies from page-locked memory anew each time', function()

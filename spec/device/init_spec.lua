@@ -1,11 +1,11 @@
--- dpt.device: devices, streams, memory, seeds; the rows J2 and J3 of the users' issues.
+-- dpt.device: devices, streams, memory, seeds; rows J2 and J3 of the user issues.
 local dpt = require 'dpt'
 local torch, cutorch, paths = dpt.torch, dpt.cutorch, dpt.paths
 local dptffi = require 'dpt.ffi'
 local asleep = require 'spec.support.asleep'
 local run = require 'spec.support.run'
 
---- Milliseconds that f takes.
+--- Returns the milliseconds that f takes.
 local function time(f)
    local timer = torch.Timer()
    f()
@@ -88,7 +88,7 @@ describe('Queued work', function()
    end)
 
    it('lets device 1 and another stream work while device 2 is busy #devices2', function()
-      local beside = cutorch.getNumStreams() + 1 -- one that no other spec has reserved
+      local beside = cutorch.getNumStreams() + 1 -- not reserved by any other spec
       cutorch.reserveStreams(beside, true)
       local one = torch.CudaTensor(1000):fill(1)
       cutorch.setDevice(2)
@@ -144,12 +144,12 @@ describe('Queued work', function()
       local y = cutorch.withDevice(2, function() return torch.CudaTensor(4):fill(0) end)
       cutorch.synchronizeAll()
       dptffi.lib.fault_set('copy:1')
-      y:copy(x) -- queued: no error here
+      y:copy(x) -- only enqueues: no error here
       assert.error_matches(function() cutorch.synchronizeAll() end, 'copy.*DPT_FAULT')
-      cutorch.synchronizeAll() -- raised once
+      cutorch.synchronizeAll() -- the error is raised once
       dptffi.lib.fault_set('copy:1')
       y:copy(x)
-      assert.error_matches(function() return y[1] end, 'copy.*DPT_FAULT') -- reading is a wait
+      assert.error_matches(function() return y[1] end, 'copy.*DPT_FAULT') -- reading waits
       cutorch.synchronizeAll()
       y:copy(x)
       assert.equal(4, y:sum())
@@ -215,7 +215,7 @@ describe('Memory', function()
       assert.equal(before.live + 2 ^ 22, after.live)
       assert.is_true(after.peak >= after.live)
       local free, total = cutorch.getMemoryUsage(2)
-      assert.is_true(free > 0 and free <= total - after.live) -- others may use a GPU, too
+      assert.is_true(free > 0 and free <= total - after.live) -- other processes may use the GPU
       assert.equal(2, x[1]:getDevice())
       x[1] = nil
       collectgarbage()
@@ -269,7 +269,7 @@ describe('Memory', function()
          kept[1] = nil
          collectgarbage()
          collectgarbage()
-         -- one of these would get its memory
+         -- if that memory were reused early, one of these would get it
          for i = 1, 20 do kept[i] = torch.CudaTensor(2 ^ 16):fill(2) end
          local early = not awake()
          cutorch.setStream(beside)
@@ -334,7 +334,7 @@ describe('Seeds', function()
    end)
 end)
 
--- Each of these needs a process of its own: the devices are set once.
+-- Each of these needs its own process, because devices can be set only once.
 describe('What users of PyTorch found:', function()
    it('J2: setting the devices after their first use is an error', function()
       local out = run.lua [[
@@ -480,7 +480,7 @@ describe('Ctrl-C #noasan', function()
    for name, code in pairs(places) do
       it('ends the process within a second in ' .. name, function()
          local status, inTime, text = run.interrupted("require 'dpt' print 'ready' " .. code)
-         -- as the shell reports a death by SIGINT, or LuaJIT's own error between two operations
+         -- exits like a process killed by SIGINT, or with LuaJIT's error between two operations
          assert.is_true(status == 130 or status == 1 and text:find('interrupted!', 1, true) ~= nil)
          assert.is_true(inTime)
       end)

@@ -1,4 +1,4 @@
--- How many kernels an operation launches on a GPU, as the emulation counts them.
+-- Counts the kernels that operations launch on a GPU, using the emulation.
 local run = require 'spec.support.run'
 
 local counts = [[
@@ -71,7 +71,7 @@ describe('A step of a parallel network on GPUs #hostonly', function()
       local output = run.lua(training, {DPT_DEVICES = 'emulated:2'})
       local urgent, kernels, events, waits = output:match '^([^\n]*)\n([^\n]*)\n(%S+)\t(%S+)\n$'
       assert.equal('0\t0\t1\t1', urgent, output)
-      assert.equal('34\t16', kernels) -- launches and copies
+      assert.equal('34\t16', kernels) -- launches, copies
       assert.is_true(tonumber(events) <= 33 and tonumber(waits) <= 28, output)
    end)
 end)

@@ -1,5 +1,5 @@
--- A library of NVIDIA's that is missing, or another than it should be: cuBLAS is looked for at the
--- first product of a device, and the variable DPT_CUBLAS names a file to take.
+-- An NVIDIA library that is missing or wrong: cuBLAS is loaded at a device's first matrix product,
+-- and the variable DPT_CUBLAS names the file to load.
 local run = require 'spec.support.run'
 
 local product = [[

@@ -1,4 +1,4 @@
---- The names of cutorch that need nothing, or do not exist: getState, handles, events ...
+--- Names of cutorch that do nothing here or do not exist: getState, handles, events ...
 local cutorch, torch = require('dpt').cutorch, require('dpt').torch
 local asleep = require 'spec.support.asleep'
 local dptffi = require 'dpt.ffi'
@@ -69,7 +69,7 @@ describe("cutorch's other names", function()
 
    it('keep a stream busy for cycles of 1 GHz', function()
       local done, cycles = ffi.new 'int[1]', 2e7
-      repeat -- longer where the machine was too slow to see it sleep
+      repeat -- longer if the machine was too slow to observe the sleep
          cutorch.synchronize()
          cycles = cycles * 2
          cutorch._sleep(cycles)
@@ -91,7 +91,7 @@ describe("cutorch's other names", function()
          cutorch.setStream(2)
          event:waitOn()
          x:add(1)
-         local good = not awake() -- nobody waited but the stream
+         local good = not awake() -- only the stream waited
          cutorch.streamSynchronize(2)
          assert.is_true(awake())
          cutorch.setStream(1)

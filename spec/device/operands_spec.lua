@@ -1,4 +1,4 @@
---- Operations on tensors of two devices: an error that names both, and operands stay as they are.
+--- Operations on tensors of two devices raise an error that names both, and change no operand.
 local dpt = require 'dpt'
 local torch, cutorch, nn, optim = dpt.torch, dpt.cutorch, dpt.nn, dpt.optim
 
@@ -8,7 +8,7 @@ local function matrix(device, T)
 end
 local Long, Byte = torch.CudaLongTensor, torch.CudaByteTensor
 
---- Each gets a on device 1 and b on device 2.
+--- Each is called with a on device 1 and b on device 2.
 local operations = {
    ['add'] = function(a, b) a:add(b) end,
    ['add with a number'] = function(a, b) a:add(2, b) end,

@@ -1,7 +1,6 @@
--- Faults that spec/emulation/planted.cpp puts into the plugin, and the spec that finds each on
--- asynchronous emulated devices: a wait that is missing, memory that is used again too early, a
--- context or an address that is wrong. Each spec passes as long as nothing is planted. It runs
--- where other specs run on such devices.
+-- Faults that spec/emulation/planted.cpp plants in the plugin, and the spec that detects each on
+-- asynchronous emulated devices: a missing wait, memory reused too early, a wrong context or
+-- address. Each spec passes if nothing is planted. Runs only if DPT_EMULATED_ASYNC is 1.
 local run = require 'spec.support.run'
 local standIn = require 'spec.support.stand_in'
 
@@ -15,7 +14,7 @@ local function with(more)
    return environment
 end
 
--- The counts that busted prints at the end of a spec; nothing if it did not come so far.
+-- Returns the counts that busted prints after a spec, or 'nothing' if it did not get that far.
 local function ending(spec, environment)
    return run.lua(([[
       local pipe = io.popen "timeout 300 busted -o plainTerminal %s 2>&1"
@@ -29,7 +28,7 @@ local SPECS = {
    context = 'spec/device/queues_spec.lua'
 }
 
--- A kernel with an operand of another device, which the copy has made a peer if it can be one.
+-- A kernel with an operand of another device; the copy has enabled peer access if it can.
 local ACROSS = [[
    local dpt = require 'dpt'
    local cutorch, torch = dpt.cutorch, dpt.torch
@@ -47,7 +46,7 @@ local ACROSS = [[
    print(a:sum())
 ]]
 
--- A tensor that another stream uses, collected before that stream has come to it, several times.
+-- A tensor used by another stream is collected before that stream reaches it, several times.
 local REUSE = [[
    local dpt = require 'dpt'
    local cutorch, torch = dpt.cutorch, dpt.torch
@@ -74,7 +73,7 @@ local REUSE = [[
    print(wrong)
 ]]
 
--- Two communicators that have device 2, on streams of their own; device 1 holds up the first one.
+-- Two communicators share device 2, on separate streams; device 1 delays the first one.
 local ORDER = [[
    assert(comm.setTransport 'nccl')
    local a, b = tensors(5), tensors(5)
@@ -94,7 +93,7 @@ local ORDER = [[
    print(a[1]:sum() + a[2]:sum(), b[2]:sum() + b[3]:sum())
 ]]
 
--- The watch over collectives has a second to find that one does not end.
+-- The watchdog has one second to detect a hanging collective.
 local HANGS = [[
    assert(comm.setTransport 'nccl')
    comm.allReduce(tensors(5)) -- the second group of collectives

@@ -1,6 +1,6 @@
--- What a device with queues of its own does: what kernels find wrong, errors of CUDA, devices that
--- do not reach each other or are not in use. The CUDA kernels run on the CPU here
--- (DPT_DEVICES=emulated:N), in processes of their own, since some of this can be done once only.
+-- Devices with native queues: errors that kernels find, errors of CUDA, devices without peer access
+-- or not in use. The CUDA kernels run on the CPU (DPT_DEVICES=emulated:N), in separate processes,
+-- since some of this works only once per process.
 local run = require 'spec.support.run'
 local standIn = require 'spec.support.stand_in'
 
@@ -270,7 +270,7 @@ describe('Devices that do not reach each other #hostonly', function()
 end)
 
 describe('A device that is not in use #hostonly', function()
-   -- The process uses devices other than the first one of the machine, by all kinds of threads.
+   -- The process uses devices other than the machine's first one, from all kinds of threads.
    local code = [[
       require 'dpt'
       local ffi = require('dpt.ffi').ffi

@@ -1,10 +1,10 @@
--- What a thread is doing: phases nest, and cost nothing while no profile is taken.
+-- The activity of a thread: phases nest, and cost nothing while no profile is recorded.
 local dpt = require 'dpt'
 local scope = require 'dpt.device.scope'
 local dptffi = require 'dpt.ffi'
 local C, ffi = dptffi.C, dptffi.ffi
 
--- What records get now.
+-- Returns the label that new records get.
 local function label() return ffi.string(C.dpt_trace_label_text(C.dpt_trace_label()[0])) end
 
 describe('A scope', function()

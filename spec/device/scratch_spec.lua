@@ -1,5 +1,5 @@
--- Temporary memory of kernels: a call that finds none raises an error itself, before anything is
--- queued or changed, and is right once there is some.
+-- Scratch memory of kernels: a call that cannot allocate it raises at once, before anything is
+-- queued or changed, and succeeds once there is memory.
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
@@ -7,10 +7,10 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local isCuda = require('spec.support.gpu').isCuda
 
 local function random(...) return torch.CudaTensor(...):uniform() end
---- Columns of a matrix that no BLAS takes: neither rows nor columns are neighbours.
+--- Returns a matrix that no BLAS accepts: neither rows nor columns are contiguous.
 local function spread(rows, columns) return random(rows, columns, 2):select(3, 1) end
 
---- A module's forward, of the results that it keeps.
+--- Returns a call of a module's forward, and a function that returns its results.
 local function forward(module, input)
    module = module:cuda()
    return function() module:forward(input) end, function() return {module.output} end
@@ -21,7 +21,7 @@ local function backward(module, input)
    return function() module:updateGradInput(input, gradient) end,
       function() return {module.gradInput} end
 end
---- The gradients of a module's parameters, from 0 on.
+--- Returns a call that accumulates a module's gradients, initially 0, and their getter.
 local function accumulate(module, input)
    module = module:cuda()
    local gradient = module:forward(input):clone():uniform()
@@ -29,14 +29,14 @@ local function accumulate(module, input)
    module:updateGradInput(input, gradient)
    return function() module:accGradParameters(input, gradient) end, function() return grads end
 end
---- f(results, ...) writes results.
+--- Returns a call f(results, ...) that writes results, and their getter.
 local function writes(results, f, ...)
    local arguments, n = {...}, select('#', ...)
    return function() f(unpack(arguments, 1, n)) end, function() return results end
 end
 
---- By name: what makes the call and names its results; below, what only one backend takes memory
---- for.
+--- By name: a function that returns the call and its getter of results; below, the calls for which
+--- only one backend allocates memory.
 local cases = {
    sort = function()
       local r, idx = torch.CudaTensor(20000), torch.CudaLongTensor(20000)
@@ -120,7 +120,7 @@ for name, make in pairs(isCuda and {
    cases[name] = make
 end
 
---- All memory that a limit leaves, down to the smallest block.
+--- Allocates all memory that the limit leaves, down to the smallest block.
 local function hog()
    local hogs, bytes = {}, 2 ^ 24
    while bytes >= 512 do
@@ -134,7 +134,7 @@ local function hog()
    return hogs
 end
 
---- The same numbers in host memory, without any on the device.
+--- Returns the same numbers in host memory, without allocating on the device.
 local function host(tensor)
    return tensor:type((tensor:type():gsub('Cuda', ''):gsub('^torch%.Tensor', 'torch.FloatTensor')))
 end
@@ -167,7 +167,7 @@ describe('temporary memory of a kernel that is short', function()
          made[name] = {call = call, results = results()}
          for _, result in ipairs(made[name].results) do result:zero() end
       end
-      for _, name in ipairs(names) do -- what they are, and that a second call takes no tensors
+      for _, name in ipairs(names) do -- records the results; a second call allocates no tensors
          local case = made[name]
          case.call()
          case.expected = copies(case.results)
@@ -195,7 +195,7 @@ describe('temporary memory of a kernel that is short', function()
          local ok, why = pcall(case.call)
          assert.is_false(ok)
          assert.matches('out of memory on device 1', why)
-         synchronize() -- no error was left for later
+         synchronize() -- no error remains for later
          assert.equal(failures, C.dpt_failures())
          assert.equal(blocks, cutorch.memoryStats(1).blocks)
          for _, result in ipairs(case.results) do
@@ -210,7 +210,7 @@ describe('temporary memory of a kernel that is short', function()
       for _, name in ipairs(names) do
          local case, blocks = made[name], cutorch.memoryStats(1).blocks
          case.call()
-         assert.equal(blocks, cutorch.memoryStats(1).blocks, name) -- none was a tensor's
+         assert.equal(blocks, cutorch.memoryStats(1).blocks, name) -- no block belongs to a tensor
          for i, result in ipairs(case.results) do
             assert.is_true(host(result):equal(case.expected[i]), name)
          end

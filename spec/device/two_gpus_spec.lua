@@ -1,10 +1,10 @@
--- One GPU that is presented as two (spec/cuda/two_gpus.cpp), over the emulation's runtime.
+-- One GPU presented as two (spec/cuda/two_gpus.cpp), on the emulation's runtime.
 local run = require 'spec.support.run'
 
 local library = (os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'):gsub('[^/]*$', '')
    .. 'libtwo_gpus.so'
 
--- Plants wrong calls once dpt has worked with both devices.
+-- Makes wrong calls after dpt has used both devices.
 local planted = [[
    local ffi = require 'ffi'
    local C = ffi.C

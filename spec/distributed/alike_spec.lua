@@ -1,5 +1,5 @@
--- How ranks of nn.DistributedDataParallel stay alike, and net:checkAlike, which finds those that do
--- not: spec/support/ranks/alike.lua.
+-- Ranks of nn.DistributedDataParallel stay identical, and net:checkAlike finds ranks that do not:
+-- spec/support/ranks/alike.lua.
 local ranks = require 'spec.support.ranks'
 
 describe('nn.DistributedDataParallel', function()

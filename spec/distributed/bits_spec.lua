@@ -1,4 +1,4 @@
--- Deterministic mode: the bits do not depend on how parts lie in processes
+-- Deterministic mode: the bits do not depend on how parts are distributed over processes
 -- (spec/support/ranks/bits.lua).
 local ranks = require 'spec.support.ranks'
 

@@ -1,4 +1,4 @@
--- How gradients of ranks count, and what happens to those that wait:
+-- How gradients of ranks are weighted, and when pending ones are summed, dropped or rejected:
 -- spec/support/ranks/contract.lua.
 local ranks = require 'spec.support.ranks'
 

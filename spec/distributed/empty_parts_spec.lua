@@ -1,4 +1,4 @@
--- Ranks without rows whose empty tensors are copied: spec/support/ranks/empty_parts.lua.
+-- Copies of the empty tensors of ranks without rows: spec/support/ranks/empty_parts.lua.
 local ranks = require 'spec.support.ranks'
 
 describe('nn.DistributedDataParallel with a rank without rows', function()

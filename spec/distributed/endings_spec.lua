@@ -1,4 +1,4 @@
--- How the ranks of a job end, on one host and on several (spec/support/ranks/endings.lua).
+-- Shutdown of the ranks of a job, on one host and on several (spec/support/ranks/endings.lua).
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 
@@ -6,7 +6,7 @@ local plain = 'DPT_TIMEOUT=100 DPT_DEVICES=host:2'
 local nccl = 'DPT_TIMEOUT=100 DPT_DEVICES=emulated:2 DPT_NCCL=' .. standIn.library
 local FILE = '$TMPDIR/saved.t7'
 
--- Names of the cases: how ranks are spread.
+-- Returns the end of a case's title, which says how ranks are distributed.
 local function spread(hosts) return hosts and (' on %d hosts'):format(hosts) or '' end
 
 describe('ranks that do all that they should #hostonly', function()

@@ -1,4 +1,4 @@
--- Messages among all ranks, and extremes of what is no number (spec/support/ranks/exchange.lua).
+-- Messages between ranks, and min and max of NaN (spec/support/ranks/exchange.lua).
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 local distributed = require 'dpt.distributed'

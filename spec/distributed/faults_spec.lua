@@ -1,4 +1,4 @@
--- What goes wrong on one rank ends all of them, with a message that names the rank.
+-- A fault on one rank ends all ranks, with a message that names it.
 local faults = require 'spec.support.faults'
 local ranks = require 'spec.support.ranks'
 
@@ -25,7 +25,8 @@ describe('ranks of which one goes wrong #hostonly', function()
       end)
    end
 
-   -- Ranks wait for each other at the end of the job, too, which no barrier of a script may meet.
+   -- Ranks also wait for each other at the end of the job; that wait must not match a script's
+   -- barrier.
    it('end with its name: exit, before a barrier of the others', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(3, 'early_end', nil, 'DPT_TIMEOUT=100')
@@ -54,7 +55,7 @@ describe('ranks of which one goes wrong #hostonly', function()
       assert.matches('is not the same on all ranks: allReduce of 13 Float elements in tensors of'
          .. ' sizes %x+ %(sum%) on rank %d, allReduce of 13 Float elements in tensors of sizes',
          output)
-      assert.matches('(sum) on rank 1', output, 1, true) -- whichever is named first
+      assert.matches('(sum) on rank 1', output, 1, true) -- either rank may be named first
    end)
 
    it('reject a time that is none', function()

@@ -1,4 +1,4 @@
--- Normalization over the ranks of host tensors: spec/support/ranks/host_normalization.lua.
+-- Normalization of host tensors over ranks: spec/support/ranks/host_normalization.lua.
 local ranks = require 'spec.support.ranks'
 
 describe('nn.SyncBatchNormalization on host tensors', function()

@@ -1,4 +1,4 @@
--- Ranks of one machine, by mpirun: every operation against one process.
+-- Ranks on one machine, started by mpirun: every operation compared with one process.
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 local distributed = require 'dpt.distributed'

@@ -1,4 +1,4 @@
--- A network that a script changes before or after it is wrapped: spec/support/ranks/later.lua.
+-- A network modified by a script before or after wrapping: spec/support/ranks/later.lua.
 local ranks = require 'spec.support.ranks'
 
 for _, devices in ipairs{'host:1', 'host:2'} do

@@ -1,4 +1,4 @@
--- dpt.distributed.loader: batches that threads make (with dpt.distributed.loading in them).
+-- dpt.distributed.loader: batches made by threads (includes dpt.distributed.loading).
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local dptffi = require 'dpt.ffi'
@@ -14,7 +14,7 @@ describe('dpt.distributed.loader', function()
 
    local function sampler() return distributed.sampler(23, {batch = 4, seed = 5}) end
 
-   -- The rows of what is left of an epoch, and the noise of each batch.
+   -- Returns the remaining rows of an epoch, and the noise of each batch.
    local function run(loader, most)
       local rows, noise = {}, {}
       for input, other in loader:epoch() do
@@ -46,7 +46,7 @@ describe('dpt.distributed.loader', function()
          assert.same(wanted[1], first)
          assert.same(wanted[2], (run(loader)))
          draws = draws or noise
-         assert.same(draws, noise) -- whichever worker drew
+         assert.same(draws, noise) -- whichever worker drew it
          loader:close()
          loader:close()
          assert.error_matches(function() loader:next() end, 'distributed.loader: it was closed')
@@ -96,7 +96,7 @@ describe('dpt.distributed.loader', function()
       if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
       local loader = distributed.loader(distributed.sampler(40, {batch = 1}), function(indices)
          local n = 1e5 - indices[1] * 1000
-         require('dpt.device').setStream(0) -- copies go by the loader's own nevertheless
+         require('dpt.device').setStream(0) -- copies still use the loader's own stream
          return torch.ByteTensor(n):fill(indices[1]), {torch.FloatTensor(1):fill(indices[1])},
             _G.made, _G.streams
       end, {threads = 2, init = function()
@@ -169,7 +169,7 @@ describe('dpt.distributed.loader', function()
       end
       goesOn(loader)
       goesOn(distributed.loader(sampler(), make))
-      local plain = {} -- what a sampler alone goes on with
+      local plain = {} -- the remaining rows of a plain sampler
       for indices in sampler():load(state):epoch() do
          for _, row in ipairs(indices:totable()) do plain[#plain + 1] = row end
       end
@@ -217,10 +217,10 @@ describe('dpt.distributed.loader', function()
          if made[1] >= 9 then break end
          dptffi.C.dpt_sleep(0.001)
       end
-      assert.equal(9, made[1]) -- 6 and 3
+      assert.equal(9, made[1]) -- 6 + 3
       assert.same({2, 0}, {loader:state().current, loader:state().position})
       assert.same(wanted[2], (run(loader)))
-      loader:load(loader.sampler:state()) -- where what was prepared ends: not where it begins
+      loader:load(loader.sampler:state()) -- the end of the prepared batches, not their start
       assert.equal(12, loader:state().position)
       assert.same({unpack(wanted[3], 13)}, (run(loader)))
       loader:close()

@@ -1,4 +1,4 @@
--- Grids of ranks, and networks that groups of ranks train: spec/support/ranks/mesh.lua.
+-- Grids of ranks, and networks trained by groups of ranks: spec/support/ranks/mesh.lua.
 local ranks = require 'spec.support.ranks'
 
 local holds = ranks.checks('mesh', '2 4', 'host:2')

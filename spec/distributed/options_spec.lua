@@ -1,5 +1,5 @@
--- The check of options that samplers, loaders and parallel networks share; what each of them takes
--- is in its own spec.
+-- The option check shared by samplers, loaders and parallel networks; their own specs list the
+-- options that each accepts.
 require 'dpt'
 local options = require 'dpt.distributed.options'
 

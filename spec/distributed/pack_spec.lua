@@ -1,4 +1,4 @@
--- Lists of tensors as flat ones.
+-- Lists of tensors packed into flat tensors.
 local pack = require 'dpt.distributed.pack'
 
 describe('dpt.distributed.pack', function()

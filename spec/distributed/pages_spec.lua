@@ -1,5 +1,5 @@
--- The blocks of Lua of the pages that are programs of several ranks. Each also runs as one process,
--- by spec/pages_spec.lua.
+-- The Lua blocks of the pages that are programs of several ranks. spec/pages_spec.lua also runs
+-- each as one process.
 local pages = require 'spec.support.pages'
 local ranks = require 'spec.support.ranks'
 

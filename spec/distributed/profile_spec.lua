@@ -1,4 +1,4 @@
--- Profiles of ranks: a file each, which are one timeline.
+-- Profiles of ranks: one file per rank, merged into one timeline.
 local ranks = require 'spec.support.ranks'
 local timeline = require 'dpt.profiler.timeline'
 local summary = require 'dpt.profiler.summary'

@@ -1,4 +1,4 @@
--- A job that is killed goes on from its checkpoint: spec/support/ranks/resume.lua.
+-- A killed job resumes from its checkpoint: spec/support/ranks/resume.lua.
 local torch = require('dpt').torch
 local ranks = require 'spec.support.ranks'
 
@@ -7,7 +7,7 @@ describe('a distributed job', function()
    local folder = os.tmpname()
    os.remove(folder)
 
-   -- The parameters after so many steps on n ranks, from the checkpoint of that name.
+   -- Returns the parameters after STEPS steps on n ranks, resumed from the named checkpoint.
    local function train(n, name, fatal)
       local path, result = folder .. name, folder .. name .. '.result'
       local output, status = ranks.run(n, 'resume',

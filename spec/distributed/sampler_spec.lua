@@ -1,11 +1,11 @@
--- dpt.distributed.sampler: which rows each rank takes.
+-- dpt.distributed.sampler: assigns rows to ranks.
 local torch = require('dpt').torch
 local run = require 'spec.support.run'
 local distributed = require 'dpt.distributed'
 local Sampler = require 'dpt.distributed.sampler'
 
 describe('dpt.distributed.sampler', function()
-   -- The batches of an epoch over all ranks, as a list of lists.
+   -- Returns the batches of an epoch over all ranks as a list of lists.
    local function epoch(n, options, size, from)
       local batches = {}
       for rank = 0, size - 1 do
@@ -89,7 +89,7 @@ describe('dpt.distributed.sampler', function()
       assert.same({}, epoch(11, {batch = 4}, 2, state))
       assert.same({whole[3]}, epoch(11, {batch = 4, dropLast = false}, 2, state))
       assert.equal(1, #epoch(11, {batch = 3}, 1, state)) -- the last three rows
-      state.dropLast = nil -- as older versions wrote it
+      state.dropLast = nil -- as written by older versions
       assert.same({whole[3]}, epoch(11, {batch = 4}, 2, state))
    end)
 
@@ -133,7 +133,7 @@ describe('dpt.distributed.sampler', function()
 
    it('takes the position from a state, and the options that the script did not ask for', function()
       local first = Sampler.new(12, {batch = 4, seed = 3, shuffle = false}, 0, 1)
-      for _ = 1, 4 do first:next() end -- an epoch and its end
+      for _ = 1, 4 do first:next() end -- one epoch and its end
       first:next()
       local state = torch.deserialize(torch.serialize(first:state()))
       local function loaded(options) return Sampler.new(12, options, 0, 1):load(state):state() end
@@ -146,7 +146,7 @@ describe('dpt.distributed.sampler', function()
       assert.same(with(4, 9, false), loaded{seed = 9})
       assert.same(with(4, 3, true), loaded{shuffle = true})
       assert.same(with(12, 0, true), loaded{batch = 12, seed = 0, shuffle = true})
-      -- once more: what the first load took was not asked for
+      -- again: options taken from the first state do not count as set by the script
       local sampler = Sampler.new(12, {seed = 9}, 0, 1):load(state)
       state.batch, state.seed, state.position = 6, 7, 3
       assert.same({6, 9, 3}, {sampler:load(state).batch, sampler.seed, sampler.position})

@@ -1,4 +1,4 @@
--- What gradients of nn.DistributedDataParallel count: spec/support/ranks/shares.lua.
+-- Weights of gradients in nn.DistributedDataParallel: spec/support/ranks/shares.lua.
 local ranks = require 'spec.support.ranks'
 
 describe('A gradient of nn.DistributedDataParallel', function()

@@ -1,9 +1,9 @@
--- Networks in several processes against one process: spec/support/ranks/training.lua.
+-- Networks trained by several processes, compared with one: spec/support/ranks/training.lua.
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 
 describe('nn.DistributedDataParallel', function()
-   -- processes x devices of each
+   -- processes x devices per process
    local cases = os.getenv 'DPT_RANKS' and {'1x4', '2x2', '4x1', '1x1', '2x1', '5x1', '8x1',
       '3x3'}
       or {'1x4', '2x2', '4x1', '3x1'}

@@ -1,5 +1,5 @@
--- What users of PyTorch's DistributedDataParallel ran into: spec/support/ranks/rows.lua, each row a
--- check of that name.
+-- Problems reported by users of PyTorch's DistributedDataParallel: spec/support/ranks/rows.lua has
+-- a check for each row.
 local ranks = require 'spec.support.ranks'
 
 describe('what users of distributed networks ran into:', function()

@@ -1,4 +1,4 @@
--- Lua values as bytes.
+-- Lua values serialized to bytes.
 local values = require 'dpt.distributed.values'
 
 describe('dpt.distributed.values', function()

@@ -1,6 +1,5 @@
--- Scripts that use nn.DistributedDataParallel otherwise than in training:
--- spec/support/ranks/wrapper.lua, and what its collectives are called in messages
--- (spec/support/ranks/mistakes.lua).
+-- Uses of nn.DistributedDataParallel other than training (spec/support/ranks/wrapper.lua), and the
+-- names of its collectives in messages (spec/support/ranks/mistakes.lua).
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 

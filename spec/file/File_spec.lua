@@ -1,4 +1,4 @@
--- torch.File: flags, positions and strings, as Torch7's documentation and its C code have them.
+-- torch.File: flags, positions and strings, as in Torch7's documentation and C code.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local memoryFile = require 'spec.support.memory_file'

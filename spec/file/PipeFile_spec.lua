@@ -1,4 +1,4 @@
--- torch.PipeFile: the output or the input of a command.
+-- torch.PipeFile: the output or input of a command.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local read = require 'spec.support.read'
@@ -22,7 +22,7 @@ describe('torch.PipeFile', function()
       f = torch.PipeFile('cat ' .. path)
       assert.equal(3, f:readObject()[2]:sum())
       f:close()
-      for _, mode in ipairs{'r', 'w'} do -- how the command ends is its own affair
+      for _, mode in ipairs{'r', 'w'} do -- the exit status of the command does not matter
          f = torch.PipeFile('exit 3', mode)
          assert.equal(f, f:close())
          assert.equal('torch.PipeFile on <exit 3> [status: closed -- mode '

@@ -1,4 +1,4 @@
--- dpt.file.foreign: what a file is that torch.load cannot read.
+-- dpt.file.foreign: identifies a file that torch.load cannot read.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local bad = require 'spec.support.raises'
@@ -14,7 +14,7 @@ describe('torch.load', function()
       file:close()
    end
 
-   -- torch.load raises `torch.load: PATH text`, torch.deserialize the same of the data.
+   -- Asserts that torch.load raises `torch.load: PATH text`, and torch.deserialize its equivalent.
    local function says(text, mode)
       bad(('torch.load: %s %s'):format(path, text), function() torch.load(path, mode) end)
       local file = assert(io.open(path, 'rb'))
@@ -69,7 +69,7 @@ describe('torch.load', function()
       write(bytes:sub(1, -33))
       says(('ends early at byte %d: 39968 bytes are left, wanted 40000 for 5000 elements'):format(
          #bytes - 32))
-      write '\3\0\0\0\1\0\0\0{\0\0\0' -- a table of 123 entries begins as safetensors may
+      write '\3\0\0\0\1\0\0\0{\0\0\0' -- 123 entries: '{', as in safetensors
       says 'ends early at byte 12: read 0 elements, wanted 1'
       write 'no file of ours'
       says 'is not a .t7 file (unknown type 1713401710), was saved in another mode, or is damaged'

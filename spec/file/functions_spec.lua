@@ -1,4 +1,4 @@
--- dpt.file.functions: functions in files, with their upvalues.
+-- dpt.file.functions: functions saved in files with their upvalues.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local run = require 'spec.support.run'
@@ -58,14 +58,14 @@ describe('Functions in files', function()
       local other = path .. '.other'
       torch.save(other, function() return 'of the other' end)
       left.other = torch.load(other)
-      for _ = 1, 2 do -- again and again
+      for _ = 1, 2 do -- repeatedly
          for _, mode in ipairs{'binary', 'ascii'} do
             torch.save(path, left, mode)
             left = torch.load(path, mode)
          end
       end
       assert.error_matches(function() left[1]() end, 'left out when ' .. path .. ' was loaded')
-      torch.save(other, {left, up}) -- with a function of this program
+      torch.save(other, {left, up}) -- together with a function of this program
       left = unpack(torch.load(other, {functions = true}))
       os.remove(other)
       assert.equal(left[1], left[3])

@@ -1,9 +1,9 @@
--- torch.save changes what is at a path at once or not at all, whenever its process is killed.
+-- torch.save replaces a file atomically or not at all, even if the process is killed.
 local dpt = require 'dpt'
 local torch, paths = dpt.torch, dpt.paths
 local torture = require 'spec.support.torture'
 
--- Saves again and again, each time a table that has its number in every element.
+-- Saves tables repeatedly; all elements of a table are its number.
 local SAVER = [[
    package.path = './lua/?.lua;./lua/?/init.lua;' .. package.path
    local torch = require('dpt').torch
@@ -55,10 +55,10 @@ describe('torch.save', function()
       local last, left, seconds, rounds = 0, 0, 0.1, 0
       repeat
          rounds = rounds + 1
-         -- two at once on one path
+         -- two savers on one path
          local saves = {}
          for i = 1, 2 do
-            -- in the foreground timeout awaits what it kills
+            -- --foreground makes timeout wait for the killed process
             saves[i] = ('timeout --foreground -s KILL %.3f luajit %s %s &'):format(
                seconds * (0.5 + math.random()), saver, path)
          end
@@ -66,12 +66,12 @@ describe('torch.save', function()
          local n = checked()
          if #names() > 2 then left = left + 1 end
          assert.is_true(#names() <= 4)
-         if n == last then seconds = 1.5 * seconds end -- too slow in this moment to save at all
+         if n == last then seconds = 1.5 * seconds end -- too slow now to finish a save
          last = math.max(last, n)
       until rounds >= torture(100) and last > 5 or seconds > 60
       print(('atomic_spec: %d saves, %d times something was left'):format(last, left))
       assert.is_true(last > 5)
-      -- what was left is gone after the next save
+      -- the next save removes remaining temporary files
       torch.save(path, 'new')
       assert.same({'model.t7', 'saver.lua'}, names())
       assert.equal('new', torch.load(path))
@@ -100,7 +100,7 @@ describe('torch.save', function()
       local pipe = io.popen(('stat -c "%%a %%F" %s %s/link'):format(path, folder))
       assert.equal('640 regular file\n777 symbolic link\n', pipe:read '*a')
       pipe:close()
-      -- one dead file, and one of a saver that is at work: this one, within its own save
+      -- a temporary file of a dead process, and one of a running save: this one, in its own save
       local Slow = torch.class('dptspec.SavesWithin', {})
       function Slow.__write(_, f)
          torch.save(path, 'inner')

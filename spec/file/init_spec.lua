@@ -1,4 +1,4 @@
--- dpt.file: torch.save, torch.load, torch.serialize: what there was is read again.
+-- dpt.file: torch.save, torch.load and torch.serialize restore values.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local function trip(value, mode) return torch.deserialize(torch.serialize(value, mode), mode) end
@@ -34,7 +34,7 @@ describe('torch.save and torch.load', function()
          for _ = 1, 700 do assert.equal(torch.random(g), torch.random(h)) end
          assert.equal(7, torch.initialSeed(h))
       end
-      -- Torch7's state right after a seed: every word to come, none given
+      -- Torch7's state right after seeding: no word has been drawn
       torch.manualSeed(g, 123)
       local state = torch.getRNGState(g)
       assert.equal(5048, state:nElement())

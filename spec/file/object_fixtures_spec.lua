@@ -1,5 +1,5 @@
--- dpt.file on files that the original Torch7 wrote: they load, and what is saved again is the same.
--- (spec/golden's t7_read and nn_models compare the values.)
+-- dpt.file on files written by the original Torch7: they load, and saving them again gives the same
+-- content. (spec/golden's t7_read and nn_models compare the values.)
 local dpt = require 'dpt'
 local torch = dpt.torch
 local bytesOf = require 'spec.support.read'
@@ -8,8 +8,8 @@ local folder = (debug.getinfo(1, 'S').source:match '^@(.*)/[^/]*$') .. '/../gold
 local classes = {}
 if not torch.getmetatable 'golden.Fixture' then torch.class('golden.Fixture', classes) end
 
--- Whether two trees are alike: values, classes, sharing, tensors' elements and the places where
--- they lie in their storages.
+-- Returns true if two trees are alike: values, classes, sharing, elements of tensors and their
+-- positions in storages.
 local function alike(a, b, seen)
    if torch.type(a) ~= torch.type(b) then return false end
    if type(a) ~= 'table' and type(a) ~= 'userdata' then return a == b or a ~= a and b ~= b end
@@ -47,7 +47,7 @@ describe('Files of Torch7 #recorded', function()
                local object = torch.load(folder .. place .. name, mode, referenced)
                torch.save(path, object, mode, referenced)
                local before, after = bytesOf(folder .. place .. name), bytesOf(path)
-               -- the order of a table's entries is not in its contents
+               -- the order of table entries is unspecified
                if not name:find '^holes' and not name:find '^nested' and not name:find '^object'
                   and place == '' then
                   assert.equal(after, before:sub(1, #after))

@@ -1,7 +1,7 @@
--- dpt.file.object on bytes that nobody wrote: an error message or a value, never a crash, within
--- bounded time and memory.
+-- dpt.file.object on arbitrary bytes: an error message or a value, never a crash, in bounded time
+-- and memory.
 --
--- Under AddressSanitizer this is what shows that reading stays within its memory.
+-- With AddressSanitizer, this shows that reads stay in bounds.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local class = require 'dpt.class'
@@ -41,7 +41,7 @@ describe('A file that is damaged', function()
       assert.equal(1, dpt.cutorch.getDevice())
    end)
 
-   -- An object of a class as it stands in a file, with something inside.
+   -- Returns a file that contains an object of a class with the given content.
    local function object(name, inside)
       local f = torch.MemoryFile():binary()
       f:writeInt(4)
@@ -105,7 +105,7 @@ describe('A file that is damaged', function()
 
    it('takes no memory that it does not fill', function()
       local bytes = torch.serialize(torch.DoubleStorage(2))
-      local first = #bytes - 23 -- the size stands before two Doubles
+      local first = #bytes - 23 -- the size precedes two Doubles
       for _, size in ipairs{'\0\0\0\0\0\1\0\0', '\255\255\255\255\255\255\255\127',
          '\0\0\0\0\0\0\0\128', '\0\0\0\0\0\0\0\32', '\3\0\0\0\0\0\0\0'} do
          local huge = bytes:sub(1, first - 1) .. size .. bytes:sub(first + 8)
@@ -133,7 +133,7 @@ describe('A file that is damaged', function()
       local deep = {}
       for i = 1, 100000 do deep[i] = '3\n' .. i .. '\n1\n1\n1\n' end
       assert.error_matches(function() torch.deserialize(table.concat(deep), 'ascii') end, 'nested')
-      -- from deep within other calls, too
+      -- also with a deep call stack
       local function inside(n)
          if n > 0 then return (inside(n - 1)) end
          return torch.deserialize(table.concat(deep), 'ascii')
@@ -159,7 +159,7 @@ describe('A file that is damaged', function()
             got, inner = got[1], inner:get(1)
          end
          assert.equal('nn.Identity', torch.type(inner))
-         t[2] = coroutine.create(print) -- at the top, and at the bottom of what can be written
+         t[2] = coroutine.create(print) -- at the first level and at the deepest writable one
          for _, value in ipairs{t, {{{coroutine.create(print)}}}} do
             assert.error_matches(function() torch.serialize(value) end, 'cannot be written')
          end

@@ -41,7 +41,7 @@ describe('Tensors in files', function()
          end
       end
       os.remove(path)
-      -- Torch7's fields: sizes, strides, offset, no storage
+      -- the fields of Torch7: sizes, strides, offset, no storage
       assert.equal('4\n1\n3\nV 1\n17\ntorch.FloatTensor\n2\n0 3\n3 1\n1\n0\n',
          torch.serialize(torch.FloatTensor(0, 3), 'ascii'))
    end)

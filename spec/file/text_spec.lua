@@ -1,4 +1,4 @@
--- dpt.file.text: numbers and lines of files in ascii mode.
+-- dpt.file.text: numbers and lines of files in ASCII mode.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local memoryFile = require 'spec.support.memory_file'

@@ -1,4 +1,4 @@
--- dpt.file.way: the way to a value, for errors.
+-- dpt.file.way: the path to a value, for error messages.
 local dpt = require 'dpt'
 local torch = dpt.torch
 

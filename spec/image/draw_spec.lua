@@ -3,7 +3,7 @@ local image = require 'image'
 local raises = require 'spec.support.raises'
 local torch = dpt.torch
 
--- The picture's dots of a colour as lines of text.
+-- Returns the coloured pixels of a picture as lines of text.
 local function lines(picture)
    local out = {}
    for y = 1, picture:size(2) do

@@ -3,7 +3,7 @@ local image = require 'image'
 local raises = require 'spec.support.raises'
 local torch = dpt.torch
 
--- f(name) with the name of a file that is removed afterwards.
+-- Calls f with the name of a file and removes the file afterwards.
 local function withFile(ending, f)
    local base = os.tmpname()
    local name = base .. ending
@@ -19,7 +19,7 @@ local function write(name, bytes)
    file:close()
 end
 
--- Three slopes, 3 x 24 x 40.
+-- Three gradients, 3 x 24 x 40.
 local smooth = torch.Tensor(3, 24, 40)
 for k = 1, 3 do
    smooth[k]:copy(torch.range(0, 959):view(24, 40):mul(k):remainder(960):div(960))
