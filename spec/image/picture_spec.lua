@@ -12,7 +12,7 @@ describe('image.lena', function()
       assert.equal(torch.getdefaulttensortype(), torch.type(m))
       assert.is_true(m:min() >= 0 and m:max() <= 1 and m:std() > 0.15)
       local levels = torch.mul(m, 255)
-      assert.is_true((levels - torch.round(levels)):abs():max() < 1e-4) -- integer levels, as in files
+      assert.is_true((levels - torch.round(levels)):abs():max() < 1e-4) -- integers, as from a file
       m:zero()
       assert.is_true(image.lena():sum() > 0)
       assert.same({512, 512}, image.fabio():size():totable())

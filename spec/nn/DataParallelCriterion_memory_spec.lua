@@ -8,7 +8,7 @@ describe('nn.DataParallelCriterion', function()
    local most = same.most(4)
    same.seeded(5)
 
-   -- Bytes that each device needed at most in a step, the third and fourth.
+   -- Returns the peak bytes of each device in the third and fourth step.
    local function peaks(n, gathered)
       local net = nn.Sequential():add(nn.Linear(32, 1024)):add(nn.ReLU()):add(nn.Tanh())
          :add(nn.Sigmoid()):add(nn.Linear(1024, 100)):add(nn.LogSoftMax())
@@ -59,7 +59,7 @@ describe('nn.DataParallelCriterion', function()
       print(('G1: the busiest device needs %.4f times the least busy one\'s bytes (gathered: %.4f)')
          :format(ratio, math.max(unpack(joined)) / math.min(unpack(joined))))
       assert.is_true(ratio <= 1.05)
-      -- the same network with outputs in one tensor asks for more of the first
+      -- with outputs joined in one tensor, the same network needs more memory on the first device
       assert.is_true(joined[1] / joined[2] > ratio)
    end)
 end)

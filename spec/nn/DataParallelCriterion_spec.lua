@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local criterions = require 'spec.support.criterions'
 
--- A tree of tensors in the types of one device.
+-- Converts a tree of tensors to the types of one device.
 local function onDevice(tree, typename)
    if torch.isTensor(tree) then
       return tree:type(tree:type():find('Long') and 'torch.CudaLongTensor' or typename)
@@ -23,7 +23,7 @@ describe('nn.DataParallelCriterion', function()
 
    same.seeded(5)
 
-   -- A network that gives what it gets, tensor or table, left on its devices.
+   -- Returns a network that returns its input, tensor or table, with outputs left on their devices.
    local function through(n)
       return nn.DataParallelTable(1, false, false, {gather = false}):type(double)
          :add(nn.Identity():cudaDouble(), same.range(n))
@@ -52,7 +52,7 @@ describe('nn.DataParallelCriterion', function()
                   local parts = many:backward(outputs, target)
                   assert.equal(math.min(n, rows), #parts)
                   check(got, net:backward(input, parts))
-                  -- in one tensor; the target in host memory
+                  -- joined in one tensor; the target in host memory
                   local host = torch.isTensor(target)
                      and target:type(dpt.comm.hostType(target:type())) or target
                   check(many:forward(input, host), many:backward(input, host))
@@ -62,7 +62,7 @@ describe('nn.DataParallelCriterion', function()
       end
    end
 
-   -- Two layers, with a batch of 9 rows.
+   -- Returns a network of two linear layers.
    local function network() return nn.Sequential():add(nn.Linear(6, 8)):add(nn.Tanh())
       :add(nn.Linear(8, 4)):add(nn.LogSoftMax()) end
 
@@ -118,7 +118,7 @@ describe('nn.DataParallelCriterion', function()
    end)
 
    it('cuts a target in proportion where an output has several rows for each sample', function()
-      -- 3 rows of output for each sample: shares of 9, 6, 6 rows where a balanced cut is 7, 7, 7
+      -- 3 rows of output for each sample: parts of 9, 6, 6 rows, where an even split gives 7, 7, 7
       local n = math.min(3, most)
       local net = nn.DataParallelTable(1, false, false, {gather = false}):type(double)
          :add(nn.View(-1, 4):cudaDouble(), same.range(n))
@@ -197,7 +197,7 @@ describe('nn.DataParallelCriterion', function()
             means[n] = means[n] + part:pow(2):mean() / n
          end
       end
-      -- the mean of the devices' means is something else
+      -- the mean of the devices' means differs
       if most > 1 then assert.is_true(math.abs(means[2] - loss) > 1e-6) end
    end)
 

@@ -45,7 +45,7 @@ same.dispatched('nn.DataParallelTable accumulates', function()
             assert.equal(bytes, many.copiedBytes.gradients)
             assert.equal(bytes, same.copied() - before)
             same.close(wanted(one), gradients(many), 1e-5)
-            many:syncGradients() -- nothing waits
+            many:syncGradients() -- nothing is pending
             assert.equal(bytes, many.copiedBytes.gradients)
             same.checkReplicas(many)
          end)
@@ -145,7 +145,7 @@ same.dispatched('nn.DataParallelTable accumulates', function()
          end
          many:forward(b)
          many:zeroGradParameters()
-         many:backward(nil, g) -- that of the last forward
+         many:backward(nil, g) -- uses the input of the last forward
          same.close(g:t() * b, many:get(1).gradWeight, 1e-12)
          local wrong = {[random(rows + 1, 3)] = 'input has %d+ rows', x = "argument 'input'"}
          for input, message in pairs(wrong) do
@@ -162,7 +162,7 @@ same.dispatched('nn.DataParallelTable accumulates', function()
                cutorch.manualSeedAll(3)
                m:zeroGradParameters()
                m:forward(x:clone())
-               m:backward(k == 1 and x:clone() or x:double(), g) -- once more to the devices
+               m:backward(k == 1 and x:clone() or x:double(), g) -- copied to the devices again
             end
             same.close(gradients(one), gradients(many), 1e-12)
          end

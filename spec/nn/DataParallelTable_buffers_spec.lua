@@ -13,14 +13,14 @@ same.dispatched('A9, G12: Running statistics on replicas', function()
       return nn.DataParallelTable(1, true, false, {buffers = policy}):add(net, same.range(most))
    end
 
-   -- Rows of another size for each replica.
+   -- Returns rows with different statistics for each replica.
    local function input()
       local rows = torch.randn(4 * most, 4)
       for i = 1, 4 * most do rows[i]:mul(i):add(i) end
       return rows:cuda()
    end
 
-   -- running_mean of the replicas, on device 1
+   -- Returns the running_mean of every replica, copied to device 1.
    local function means(many)
       local list = {}
       for i, statistics in ipairs(many.impl:run(Buffers.collect)) do
@@ -90,7 +90,7 @@ same.dispatched('A9, G12: Running statistics on replicas', function()
             before = same.copied()
             local parameters = many.copiedBytes.parameters
             many:evaluate()
-            -- mean and variance go to the others, before that they come for an average
+            -- mean and variance are copied to the others; for an average they are first collected
             local bytes = (most - 1) * 2 * 4 * 4 * (policy == 'average' and 2 or 1)
             assert.equal(bytes, same.copied() - before)
             assert.equal(bytes, many.copiedBytes.buffers)
@@ -143,7 +143,7 @@ same.dispatched('A9, G12: Running statistics on replicas', function()
       many:evaluate()
       for _, statistics in ipairs(many.impl:run(Buffers.collect)) do
          assert.is_near((2 * most + 1) / most, statistics[1][1], 1e-5)
-         assert.equal(1, statistics[2][1]) -- integers are replica 1's
+         assert.equal(1, statistics[2][1]) -- integers come from replica 1
       end
    end)
 

@@ -20,7 +20,7 @@ same.dispatched('nn.DataParallelTable on devices', function()
             assert.equal(1, steps.waits() - before)
          end
       end
-      -- inputs in host memory are copied, which waits for no work, be streams idle or not
+      -- copying inputs from host memory waits for no work, whether streams are idle or not
       local host = torch.randn(3 * most, 2, 6, 6):float()
       local large, device = torch.FloatTensor(2 ^ 19):zero(), torch.CudaTensor(2 ^ 19)
       for busy = 0, 1 do
@@ -40,11 +40,11 @@ same.dispatched('nn.DataParallelTable on devices', function()
       local copied, waited = same.copied(), steps.waits()
       for _ = 1, 10 do same.pass(many, input, input) end
       assert.equal(waited, steps.waits())
-      -- input and gradOutput go to the others, output and gradInput come back
+      -- input and gradOutput are copied to the other devices, output and gradInput back
       assert.equal(10 * 4 * (most - 1) * 4 * 8 * 4, same.copied() - copied)
    end)
 
-   -- Trains a copy for three steps, in which device i has the stream streams(i).
+   -- Trains a copy for three steps with stream streams(i) current on device i.
    local function train(many, streams)
       cutorch.reserveStreams(4)
       for i = 1, cutorch.getDeviceCount() do dptffi.lib.stream_set(i, streams(i)) end
@@ -58,7 +58,7 @@ same.dispatched('nn.DataParallelTable on devices', function()
          input:fill(k)
          for row = 1, 9 do input[row]:mul(row):add(torch.randn(2, 6, 6):cuda()) end
          losses[k] = steps.step(many, criterion, input, target)
-         input:fill(0 / 0) -- what was queued before that reads the values before
+         input:fill(0 / 0) -- work queued before reads the old values
       end
       return {losses, flat:clone()}
    end
@@ -83,7 +83,7 @@ same.dispatched('nn.DataParallelTable on devices', function()
       local ways = {
          clone = function(many) return many:clone() end,
          file = function(many) return torch.deserialize(torch.serialize(many)) end,
-         ['fewer devices'] = function(many) -- after a file as well
+         ['fewer devices'] = function(many) -- also from a file
             local DataParallelTable = nn.DataParallelTable
             finally(function() DataParallelTable.deserializeNGPUs = nil end)
             DataParallelTable.deserializeNGPUs = math.max(1, most - 1)

@@ -89,7 +89,7 @@ same.dispatched('nn.DataParallelTable', function()
             'torch.CudaTensor on device 1, wanted it on device 2.*moveTo%(network, 2%)')
          assert.equal(1, cutorch.getDevice())
          local one = other:get(1):clone()
-         nn.utils.moveTo(other:get(1), 2) -- what the error says
+         nn.utils.moveTo(other:get(1), 2) -- as the error suggests
          local input = randomInput({5}, 3)
          same.close(one:forward(input), other:forward(input), 1e-6)
          assert.equal(2, other.output:getDevice())

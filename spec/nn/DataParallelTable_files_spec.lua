@@ -1,5 +1,5 @@
--- dpt.nn.DataParallelTable.files: networks in files, of cunn's versions and of ours, on any number
--- of devices.
+-- dpt.nn.DataParallelTable.files: networks in files written by versions of cunn and dpt, loaded
+-- with any number of devices.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
@@ -9,8 +9,8 @@ local function network()
       :add(nn.Linear(5, 2))
 end
 
--- An object of a class as Torch7 writes it, whatever the class writes by itself: write(file) gives
--- what is inside.
+-- Writes an object of a class as Torch7 does, ignoring the class's own write method; write(file)
+-- writes its content.
 local function writeAs(file, index, name, version, write)
    file:writeInt(4)
    file:writeInt(index)
@@ -21,7 +21,7 @@ local function writeAs(file, index, name, version, write)
    write(file)
 end
 
--- The fields of a network with index 1000 in a file, among them its dispatcher, which names it.
+-- Writes the fields of a network with index 1000, including its dispatcher, which refers to it.
 local function writeFields(file, fields, impl)
    local n = impl and 1 or 0
    for _ in pairs(fields) do n = n + 1 end
@@ -44,7 +44,7 @@ local function writeFields(file, fields, impl)
    end)
 end
 
--- Reads an object that was written by this version: write(file) gives what is inside.
+-- Reads an object written by the given version; write(file) writes its content.
 local function read(version, write)
    local file = torch.MemoryFile():binary()
    writeAs(file, 1000, 'nn.DataParallelTable', version, function() write(file) end)
@@ -167,7 +167,8 @@ describe('A file with nn.DataParallelTable', function()
             local typename, host = 'torch.Cuda' .. kind .. 'Tensor',
                'torch.' .. (kind == '' and 'Float' or kind) .. 'Tensor'
             local one = network():cuda():type(typename)
-            -- all fields of an object of cunn, after its constructor, add and type, and a step
+            -- all fields of a cunn object after its constructor, add and type, and optionally a
+            -- step
             local like = trained and torch.getmetatable(typename) or torch.DoubleTensor
             local fields = {_type = 'torch.DoubleTensor', typeStr = typename, modules = {one},
                output = like.new(), gradInput = like.new(), dimension = 1, gpuAssignments = {1, 2},

@@ -1,4 +1,4 @@
--- What a script changes in a network between steps, all replicas have at the next one.
+-- Changes that a script makes to a network between steps reach all replicas at the next step.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local same = require 'spec.support.parallel'
@@ -9,7 +9,7 @@ local function make()
       :add(nn.Linear(6, 3)):cuda()
 end
 
--- Each changes a network that has been used: a plain one, or replica 1 of a parallel one.
+-- Each modifies a network already in use: a plain one, or replica 1 of a parallel one.
 local changes = {
    ['replaces modules'] = function(net)
       net:replace(function(m) return torch.type(m) == 'nn.ReLU' and nn.Tanh():cuda() or m end)
@@ -65,7 +65,7 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
    local most = same.most(4)
    same.seeded(11)
 
-   -- One table for all: to start workers takes longer than all that is done here.
+   -- One table for all tests, because starting workers takes longer than the tests themselves.
    local shared
 
    local function pair(flat)
@@ -124,7 +124,7 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
          assert.equal(1, #net:findModules 'nn.MulConstant')
       end
       same.compare(one, many, input(), 1e-5)
-      -- the network itself may be another one
+      -- the whole network may be replaced
       for _, net in ipairs{one, many:get(1)} do net:remove() end
       many.modules[1] = nn.Sequential():add(many.modules[1])
       same.compare(one, many, input(), 1e-5)
@@ -259,7 +259,7 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
       for _, net in ipairs{one, many} do
          local first = net == many and many:get(1) or one
          first:get(4).note = torch.CudaTensor(2):fill(1)
-         net:evaluate() -- replicas are copied anew
+         net:evaluate() -- replicas are copied again
          for _, t in ipairs(first:parameters()) do t:mul(0.5) end
       end
       local x = input()

@@ -1,4 +1,4 @@
--- How parameters lie: with gaps, without gradients, and what flattening them costs.
+-- Layouts of parameters: with gaps, without gradients, and the memory that flattening needs.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local run = require 'spec.support.run'
@@ -8,7 +8,7 @@ same.dispatched('nn.DataParallelTable takes', function(form)
    local most = same.most(4)
    same.seeded(13)
 
-   -- A network of which a weight and its gradient are columns of larger tensors.
+   -- Returns a network in which a weight and its gradient are columns of larger tensors.
    local function strided()
       local net = nn.Sequential():add(nn.Linear(5, 4)):add(nn.Linear(4, 3)):cuda()
       local layer = net:get(1)
@@ -37,7 +37,7 @@ same.dispatched('nn.DataParallelTable takes', function(form)
          end
          same.compare(one, many, torch.randn(9, 5):cuda(), 1e-5)
       end
-      -- one of these alone
+      -- one such layer alone
       local layer = strided():get(1)
       layer.bias, layer.gradBias = nil, nil
       local many = nn.DataParallelTable(1, true):add(layer, same.range(most))
@@ -92,7 +92,7 @@ same.dispatched('nn.DataParallelTable takes', function(form)
       end
    end)
 
-   -- In a process of its own: workers of other specs free memory when their states end.
+   -- In a separate process: workers of other specs free memory when their states end.
    it('memory for the parameters once for each replica, when they become flat', function()
       assert.equal('nothing else', run.lua(([=[
          local dpt = require 'dpt'

@@ -48,7 +48,7 @@ same.dispatched('nn.DataParallelTable options:', function()
    end)
 
    it('may name an outputDevice, on which results and gradients of inputs lie', function()
-      for device = 1, cutorch.getDeviceCount() do -- also one without a replica
+      for device = 1, cutorch.getDeviceCount() do -- including devices without a replica
          local many = table{outputDevice = device}
          if device % 2 == 0 then many:threads() end
          local one = many:get(1):clone()

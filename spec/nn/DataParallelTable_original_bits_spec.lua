@@ -1,5 +1,5 @@
--- Three behaviours that the original's suite for nn.DataParallelTable compared bit for bit with one
--- device: in deterministic mode, and for these small sizes also without.
+-- Three behaviours that the original suite for nn.DataParallelTable compared with one device bit
+-- for bit: in deterministic mode, and at these small sizes also without it.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'

@@ -1,4 +1,4 @@
--- The public behaviours that the original's own suite for nn.DataParallelTable relied on.
+-- The public behaviours that the original suite for nn.DataParallelTable relied on.
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local gpu = require 'spec.support.gpu'
@@ -6,7 +6,7 @@ local same = require 'spec.support.parallel'
 local original = require 'spec.support.original'
 local close, random, linear = original.close, original.random, original.linear
 
--- A network that takes the planes of images in a table and gives two numbers in a table.
+-- Returns a network that maps a table of image planes to a table of two numbers.
 local function planes(size)
    local function narrows(dimension, count)
       local split = nn.ConcatTable()
@@ -26,10 +26,10 @@ end
 
 original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, table)
    it('trains on tables as one device does, also from a file', function()
-      -- Floats of cuDNN depend on the number of rows, those of a sum of gradients on the number of
-      -- devices, and a maximum that rounding moves to a neighbour changes gradients by more than
-      -- this allows. On a GPU floats have the fixed order of sums, and both networks go on from one
-      -- set of parameters after every step; doubles show there that several steps agree, too.
+      -- Floats of cuDNN depend on the number of rows, sums of gradients on the number of devices,
+      -- and a maximum that rounding moves to a neighbour changes gradients by more than this
+      -- tolerance. On a GPU, float sums therefore have a fixed order, and both networks continue
+      -- from the same parameters after every step; doubles show there that several steps agree too.
       local floats, every = gpu.isHere and typename == 'torch.CudaTensor', 4
       if floats then
          every = 1
@@ -68,7 +68,7 @@ original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, 
             close(one.gradInput, many.gradInput, typename)
             close(flat[1], flat[2], typename)
             close(gradient[1], gradient[2], typename)
-            if step % every == 0 then -- steps amplify roundings
+            if step % every == 0 then -- steps amplify rounding errors
                local from = many:get(2):get(1):parameters()
                for k, t in ipairs(one:parameters()) do t:copy(from[k]) end
             end
@@ -167,7 +167,7 @@ original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, 
          many:backward(input, gradOutput):nElement())
    end)
 
-   -- Three batches of 8 rows.
+   -- Returns three batches of 8 rows.
    local function batches()
       local inputs, gradOutputs = {}, {}
       for i = 1, 3 do

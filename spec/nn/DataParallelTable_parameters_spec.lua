@@ -39,7 +39,7 @@ same.dispatched('nn.DataParallelTable: Parameters', function()
       same.close(torch.cat(expected, expected, 2), many:forward(input), 1e-5)
    end)
 
-   -- dpnn's getParameters takes the parameters of all modules that it finds so.
+   -- dpnn's getParameters collects the parameters of all modules that it finds this way.
    it('are those of replica 1 in whatever plain table of the fields a program looks', function()
       local inner = nn.Sequential():add(nn.Linear(4, 4)):cuda()
       local many = nn.DataParallelTable(1, true):add(inner, same.range(most))
@@ -154,7 +154,7 @@ same.dispatched('nn.DataParallelTable: Parameters', function()
       assert.is_true(many.needsSync)
       local before = same.copied()
       many:syncParameters()
-      assert.equal(before, same.copied()) -- nothing has written to parameters
+      assert.equal(before, same.copied()) -- no parameter was written to
       assert.is_false(many.needsSync)
       same.checkReplicas(many)
    end)
@@ -163,7 +163,7 @@ same.dispatched('nn.DataParallelTable: Parameters', function()
       local net = nn.Sequential():add(nn.Tanh()):add(nn.MulConstant(3)):cuda()
       for _, flat in ipairs{false, true} do
          local many = nn.DataParallelTable(1, flat):add(net:clone(), same.range(most))
-         many:syncParameters() -- makes the replicas
+         many:syncParameters() -- creates the replicas
          local before = same.copied()
          many:zeroGradParameters()
          many:updateParameters(1)
@@ -200,7 +200,7 @@ same.dispatched('nn.DataParallelTable: Parameters', function()
       for i, net in ipairs{one, two} do
          tables[i] = nn.DataParallelTable(1, true):add(net, same.range(most))
       end
-      -- One step of table i by update(...), as of one device; others see the new trunk.
+      -- Runs one step of table i with update(...), and of one device; all tables see the new trunk.
       local function train(i, update, ...)
          local input, gradOutput = randomInput({5}, most + 2), randomInput({4 - i}, most + 2)
          for _, net in ipairs{base:get(i), tables[i]} do

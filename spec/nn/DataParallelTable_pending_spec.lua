@@ -1,4 +1,4 @@
--- Gradients that noSync left on replicas: whoever updates gets the whole sum, or an error.
+-- Gradients that noSync left on replicas: an update uses the whole sum or raises.
 local dpt = require 'dpt'
 local torch, nn, optim, cutorch = dpt.torch, dpt.nn, dpt.optim, dpt.cutorch
 local same = require 'spec.support.parallel'

@@ -1,4 +1,4 @@
--- dpt.nn.DataParallelTable.profile: how long the parts of a step take.
+-- dpt.nn.DataParallelTable.profile: the times of the parts of a step.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
@@ -27,7 +27,7 @@ same.dispatched('nn.DataParallelTable', function()
       many.profile = nil
       local before = steps.waits()
       steps.step(many, criterion, input, target)
-      assert.equal(1, steps.waits() - before) -- nothing is waited for any more but the loss
+      assert.equal(1, steps.waits() - before) -- only the loss is waited for
    end)
 
    it('takes no method profile for a table: dpnn gives every class one', function()

@@ -1,5 +1,5 @@
---- A training run that was saved, killed and loaded in another process goes on with the bits of the
--- run that was not.
+--- A training run that is saved, killed and resumed in another process has the bits of an
+-- uninterrupted run.
 local dpt = require 'dpt'
 local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'

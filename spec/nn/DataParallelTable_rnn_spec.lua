@@ -1,4 +1,4 @@
---- Recurrent networks on several devices: the results of one, and weights that stay one chunk.
+--- Recurrent networks on several devices: results equal one device, and weights stay one block.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 local same = require 'spec.support.parallel'
@@ -15,7 +15,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
 
    local function random(...) return torch.randn(...):cuda() end
 
-   -- {x, h0, c0, lengths} for B sequences, in any order of length
+   -- Returns {x, h0, c0, lengths} for B sequences of unsorted lengths.
    local function inputFor(rnn, B)
       local layers, lengths = rnn.numLayers * rnn.numDirections, {}
       for b = 1, B do lengths[b] = 1 + (b * 5) % T end
@@ -137,7 +137,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
          end
          local x = batchFirst and random(B, T, I) or random(T, B, I)
          local first = rnn:forward(x):clone()
-         assert.is_true((rnn:forward(x) - first):abs():max() > 0) -- another draw
+         assert.is_true((rnn:forward(x) - first):abs():max() > 0) -- a new mask
       end
    end)
 
@@ -173,7 +173,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       local flat = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.View(-1, H)):cuda()
       local loose = nn.DataParallelTable(1, true, false, {gather = false})
          :add(flat:clone(), same.range(most))
-      assert.equal(most, #loose:forward(x)) -- joined by nobody
+      assert.equal(most, #loose:forward(x)) -- outputs are not joined
       local square = nn.Sequential():add(nn.SeqLSTM(I, H)):add(nn.Narrow(1, 1, 2)):cuda()
       local words = nn.Sequential():add(nn.LookupTable(5, I)):add(nn.SeqLSTM(I, H)):cuda()
       for size, case in pairs{['8x5'] = {flat, x}, ['2x2x5'] = {square, x},

@@ -28,7 +28,7 @@ same.dispatched('G10: split specs of inputs', function()
          same.compare(net, many, input, 1e-5)
          for i = 1, most do assert.same({3, 4}, many.inputGpu[i][3]:size():totable()) end
       end
-      assert.same({3, 4}, many.gradInput[3]:size():totable()) -- added up
+      assert.same({3, 4}, many.gradInput[3]:size():totable()) -- summed
       assert.same({4, rows}, many.gradInput[2]:size():totable()) -- joined
       local row = {input[1]:narrow(1, 1, 1), input[2]:narrow(2, 1, 1), input[3]}
       same.compare(net, many, row, 1e-5)
@@ -91,7 +91,7 @@ same.dispatched('G10: split specs of inputs', function()
       same.close(net:forward{input}, many:forward{input}, 1e-6)
       assert.same(same.range(most), devices)
       assert.equal(5, many.inputGpu[1][1]:size(1))
-      -- gradOutput is cut as the outputs are, and gradInput stays in the user's parts
+      -- gradOutput is split like the outputs, and gradInput keeps the user's parts
       local gradOutput = net.output:clone():normal()
       local wanted = net:backward({input}, gradOutput)[1]
       local parts = many:backward({input}, gradOutput)[1]

@@ -11,11 +11,11 @@ describe('nn.DataParallel', function()
    it('computes what one device does, from a network of any type and place', function()
       local made = {
          function() return nn.Linear(5, 3):float() end,
-         function() return nn.Linear(5, 3) end, -- of doubles: the type that cuda() gives
+         function() return nn.Linear(5, 3) end, -- doubles: becomes cuda()'s type
          function() return nn.Linear(5, 3):cuda() end,
          function() return nn.Linear(5, 3):cudaDouble() end,
          function() return cutorch.withDevice(2, function() return nn.Linear(5, 3):cuda() end) end,
-         function() return nn.Sequential():add(nn.Linear(5, 3):cudaDouble()) end, -- itself is not
+         function() return nn.Sequential():add(nn.Linear(5, 3):cudaDouble()) end, -- only the child
       }
       for i, make in ipairs(made) do
          local module = make()
@@ -36,7 +36,7 @@ describe('nn.DataParallel', function()
    it('G7: takes a batch of one row the same way as others', function()
       local many = nn.DataParallel(nn.Linear(5, 3), {devices = same.range(most)})
       for _, rows in ipairs{1, most} do
-         local output = many:forward(torch.randn(rows, 5)) -- host memory, as a reader gives it
+         local output = many:forward(torch.randn(rows, 5)) -- host memory, as from a loader
          assert.equal('torch.CudaTensor', output:type())
          assert.same({rows, 3}, output:size():totable())
          assert.equal(1, output:getDevice())

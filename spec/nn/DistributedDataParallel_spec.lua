@@ -27,7 +27,7 @@ describe('nn.DistributedDataParallel of one rank', function()
       inner:double()
       assert.error_matches(function() nn.DataParallel(inner, {devices = {1}}) end,
          'write nn%.DistributedDataParallel%(nn%.DataParallel%(network%)%) around all')
-      assert.equal('torch.DoubleTensor', inner:get(1):get(1).weight:type()) -- it was not touched
+      assert.equal('torch.DoubleTensor', inner:get(1):get(1).weight:type()) -- it was not modified
    end)
 
    it('belongs around what calls copies of a module', function()
@@ -115,7 +115,7 @@ describe('nn.DistributedDataParallel of one rank', function()
          net:clipGradNorm(1)
          assert.near(0.6, dx[1], 1e-6)
       end
-      dx:fill(1e-5) -- PyTorch's formula, where it shows
+      dx:fill(1e-5) -- large enough to show the 1e-6 of PyTorch's formula
       local norm = dx:norm()
       net:clipGradNorm(1e-6)
       assert.near(1e-5 * 1e-6 / (norm + 1e-6), dx[1], 1e-12)

@@ -1,5 +1,5 @@
---- What modules draw on a device: no two the same, and the same again from the same state of the
--- device's generator, however the modules came about.
+--- Random draws of modules on a device: no two modules draw the same numbers, and the same state of
+-- the device's generator gives the same draws, however the modules were created.
 local dpt = require 'dpt'
 local torch, nn, cutorch, cudnn = dpt.torch, dpt.nn, dpt.cutorch, dpt.cudnn
 local random = require 'dpt.parallel.dispatch.random'
@@ -7,13 +7,13 @@ local same = require 'spec.support.parallel'
 
 local SIZE = 40000
 
--- The part of ones that get through a network.
+-- Returns the fraction of ones that pass through a network.
 local function kept(net, rows)
    local input = torch.CudaTensor(rows or 100, SIZE / (rows or 100)):fill(1)
    return net:forward(input):ne(0):sum() / SIZE
 end
 
---- Three Dropout(0.5) one after the other, by how they were made; they keep an eighth.
+--- Three Dropout(0.5) in sequence, by how they were made; they keep one eighth.
 local chains = {
    ['clones of a block'] = function()
       local block = nn.Sequential():add(nn.Dropout(0.5)):cuda()
@@ -79,7 +79,7 @@ describe('H22: What modules draw on a device', function()
    it('differs between the steps of nn.Sequencer', function()
       local net = nn.Sequencer(nn.Dropout(0.5)):cuda()
       local x = torch.CudaTensor(100, 400):fill(1)
-      for _ = 1, 2 do -- also where copies for the steps are there already
+      for _ = 1, 2 do -- also with step copies that already exist
          local steps = net:forward{x, x, x}
          local all = torch.cmul(steps[1], steps[2]):cmul(steps[3])
          assert.near(0.125, all:ne(0):sum() / SIZE, 0.01)
@@ -107,7 +107,7 @@ describe('H22: What modules draw on a device', function()
       local first = steps()
       cutorch.setRNGState(state)
       local text = torch.serialize(net)
-      net = torch.deserialize(text) -- another process would begin like this
+      net = torch.deserialize(text) -- as another process would start
       same.bits(first, steps())
       for _, seed in ipairs{torch.manualSeed, cutorch.manualSeed, cutorch.manualSeedAll} do
          seed(9)
@@ -130,7 +130,7 @@ describe('H22: What modules draw on a device', function()
          local part = random.within(pass, m.forward, m, x:narrow(1, 6, 3)):clone()
          assert.is_true(part:equal(whole:narrow(1, 6, 3)))
          assert.is_true(after:equal(cutorch.getRNGState()))
-         assert.is_false(whole:equal(m:forward(x))) -- the next draw is another one
+         assert.is_false(whole:equal(m:forward(x))) -- the next draw differs
       end
    end)
 

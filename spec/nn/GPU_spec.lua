@@ -3,7 +3,7 @@ local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local jacobian = require 'spec.support.jacobian'
 local same = require 'spec.support.parallel'
 
--- Bytes that were copied between devices while f ran.
+-- Returns the number of bytes copied between devices while f ran.
 local function moves(f)
    local before = same.copied()
    f()
@@ -19,7 +19,7 @@ describe('nn.GPU', function()
       return nn.Linear(5, 7), nn.Linear(7, 4), nn.Linear(4, 3)
    end
 
-   -- The layers on one device, and split over devices 1, 2 and 3.
+   -- Returns the layers on one device, and split over devices 1, 2 and 3.
    local function both(typename)
       local a, b, c = layers()
       local one = nn.Sequential():add(a):add(nn.Tanh()):add(b):add(c)
@@ -129,7 +129,7 @@ describe('nn.GPU', function()
 
    it('goes to the current device if a file names one that is not here', function()
       local module = nn.GPU(nn.Linear(2, 2):cuda(), 2)
-      module.device, module.outdevice = 99, 99 -- as a machine with more devices wrote it
+      module.device, module.outdevice = 99, 99 -- as written by a machine with more devices
       local bytes
       module._type = 'torch.FloatTensor'
       bytes = torch.serialize(module)

@@ -1,4 +1,4 @@
---- nn.Module: what every layer can do.
+--- nn.Module: methods that all layers have.
 local function mlp()
    return nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2))
 end

@@ -1,5 +1,5 @@
 -- nn.SyncBatchNormalization of one rank, over its devices (SyncBatchNormalization/exchange);
--- spec/distributed has several ranks.
+-- spec/distributed tests several ranks.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 
@@ -39,7 +39,7 @@ describe('nn.SyncBatchNormalization', function()
       assert.equal(3, nn.SyncBatchNormalization(3, 1e-4, 0.1, false).running_var:nElement())
    end)
 
-   -- A network over devices against one on one device, in doubles.
+   -- Compares a network on several devices with one on one device, in doubles.
    local function trains(threads, devices)
       local plain = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4))
          :add(nn.Tanh()):add(nn.BatchNormalization(4, 1e-3, 0.3, false)):add(nn.Dropout(0.3))

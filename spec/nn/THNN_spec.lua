@@ -1,8 +1,8 @@
--- dpt.nn.THNN: kernels by name, how they are called. kernels_spec has what each computes.
+-- dpt.nn.THNN: kernels called by name. kernels_spec tests the result of each.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 
---- The module's output and gradInput.
+--- Returns the module's output and gradInput.
 local function both(module, input, gradOutput)
    return module:forward(input), module:backward(input, gradOutput)
 end

@@ -1,6 +1,6 @@
--- Modules whose result shares memory with what they read compute what they compute beside it.
--- Scripts that save memory share such buffers (optnet, shareGradInput). Here are the forms that
--- they make; spec/torture/aliasing_spec.lua has the others.
+-- Modules whose result shares memory with an operand compute the same as without sharing. Scripts
+-- that save memory share such buffers (optnet, shareGradInput). Tests the forms that these scripts
+-- create; spec/torture/aliasing_spec.lua tests the others.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local aliased = require 'spec.support.aliased'
@@ -23,7 +23,7 @@ describe('A result that shares memory with', function()
       end
    end
 
-   -- What a call resizes moves their memory after they were looked at.
+   -- Resizing the result moves their memory after the call has examined them.
    it('weights, targets or regions is computed beside it', function()
       for typename in pairs(forms) do
          local function behind(t) return t.new(t:storage(), 2, 1) end

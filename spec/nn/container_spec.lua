@@ -59,7 +59,7 @@ describe('The containers (nn.Container):', function()
       assert.are.equal(8, p:size(1))
       m:resize(2)
       assert.are.equal(2, m:size())
-      for _, n in ipairs{-1/0, 0/0, -1, 2 ^ 31} do -- some would take for ever
+      for _, n in ipairs{-1/0, 0/0, -1, 2 ^ 31} do -- some would never end
          assert.error_matches(function() m:resize(n) end, "resize: argument 'n' is")
       end
       assert.are.equal(2, m:size())
@@ -110,14 +110,14 @@ describe('The containers (nn.Container):', function()
       assert.is_true(read:forward(x):equal(y))
       assert.are.equal(read.weight, read:get(1).weight)
       read:backward(x, y)
-      -- a file of dpt 1.0.0 has no sizes, and dimension 1 changed places with outputDim
+      -- a file of dpt 1.0.0 has no sizes, and has dimension 1 swapped with outputDim
       local old = nn.WeightNorm(nn.Bilinear(3, 4, 2), 3)
       local expected = old:forward(x):clone()
       local swapped = old.v:view(4, 2, 3):transpose(2, 3):contiguous():view(4, 6)
       old.v:copy(swapped)
       old.viewIn, old.viewOut, old.weightSize, old.otherDims = nil, nil, nil, nil
       assert.is_true(torch.deserialize(torch.serialize(old)):forward(x):equal(expected))
-      -- fairseq puts a network in the place of the module, with the module's tensors inside
+      -- fairseq replaces the module by a network that contains it and its tensors
       read.modules[1] = nn.Sequential():add(read:get(1))
       read:updateParameters(1)
       assert.is_false(read:forward(x):equal(y))
@@ -185,7 +185,7 @@ describe('The containers (nn.Container):', function()
          .. 'In 1 module of nn.Sequential:\n'), why)
       local _, tracebacks = why:gsub('stack traceback:', '')
       assert.are.equal(1, tracebacks)
-      local out = net:forward{torch.rand(3), torch.rand(4)} -- and it works afterwards
+      local out = net:forward{torch.rand(3), torch.rand(4)} -- the network still works
       assert.are.equal(2, out[2]:size(1))
    end)
 
@@ -199,7 +199,7 @@ describe('The containers (nn.Container):', function()
       assert.are.equal(value, why)
    end)
 
-   -- What Torch7's programs rely on: updateGradInput may return what it keeps nowhere.
+   -- Torch7's programs rely on this: updateGradInput may return a tensor that it does not store.
    it('nn.Sequential goes on with what updateGradInput returns, which gets no third nil', function()
       local Returning = torch.class('nn.ContainerSpecReturning_', 'nn.Module')
       function Returning:updateOutput(x) return x * 2 end
@@ -265,7 +265,7 @@ describe('The containers (nn.Container):', function()
       local outer = nn.Sequential():add(net)
       local input = torch.ones(1)
       for _ = 1, 1100 do
-         -- Each begins inside the one before, which goes on before it: the count only grows.
+         -- Each starts inside the previous one, which continues first, so the count only grows.
          local first = coroutine.wrap(function() outer:forward(input) end)
          local second = coroutine.wrap(function() outer:forward(input) end)
          first()

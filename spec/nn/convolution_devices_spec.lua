@@ -1,13 +1,14 @@
--- Convolutions on devices against the host's products of doubles: every pass, dimension and window.
+-- Convolutions on devices against the host's double matrix products: all passes, dimensions and
+-- windows.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 
 local function volume(...) return cudnn.VolumetricConvolution(...) end
 
--- Where there are enough planes and pixels Winograd's algorithm transforms the operands.
+-- With enough planes and pixels, Winograd's algorithm transforms the operands.
 local WINOGRAD = 5e-6
 
--- name, constructor, the input's sizes, and the rounding of floats where it is larger
+-- name, constructor, sizes of the input, and the rounding error of floats where it is larger
 local cases = {
    {'1x1', function() return nn.SpatialConvolution(5, 7, 1, 1) end, {4, 5, 6, 9}},
    {'3x3', function() return nn.SpatialConvolution(3, 8, 3, 3, 1, 1, 1, 1) end, {5, 3, 9, 7}},
@@ -57,7 +58,7 @@ local cases = {
    end, {9, 12, 10, 11}, WINOGRAD},
 }
 
--- cuDNN has algorithms that transform their operands, which rounds more often than sums do.
+-- Some algorithms of cuDNN transform their operands, which rounds more often than sums.
 local made = {['host device'] = 2e-6, ['emulated device'] = 2e-6}
 local rounding = made[dpt.cutorch.getDeviceProperties(1).name] or 2e-5
 

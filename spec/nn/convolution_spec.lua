@@ -6,7 +6,7 @@ local function random(...)
    return function() return torch.rand(unpack(size)):mul(2):add(-1) end
 end
 
--- Values no two of which are near: maxima stay where they are.
+-- Returns a function that returns distinct values, far enough apart that maxima do not move.
 local function scattered(...)
    local size = {...}
    return function()

@@ -48,7 +48,7 @@ describe('The criterions of nn:', function()
       assert.equal(criterion.output, criterion:terms(x, y)[1].loss)
    end)
 
-   -- MIXER's criterion multiplies both of what its parent returns.
+   -- MIXER's criterion multiplies both values that its parent returns.
    it('return the weights of the classes, too, as Torch7 did, and nothing else besides', function()
       local weights, classes = torch.Tensor{1, 2, 4}, torch.LongTensor{3, 1, 2, 3}
       for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do

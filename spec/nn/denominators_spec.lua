@@ -1,4 +1,4 @@
--- dpt.nn.denominators: records what the gradients of criterions were divided by.
+-- dpt.nn.denominators: records the denominators of criterions' gradients.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local denominators = require 'dpt.nn.denominators'
@@ -48,7 +48,7 @@ describe('dpt.nn.denominators', function()
       local nll = nn.ClassNLLCriterion(torch.Tensor{1, 3}):float()
       local g = gradient(nll, input, torch.Tensor{2, 1, 2})
       assert.same({7}, of(g))
-      nll:forward(input:narrow(1, 1, 1), torch.Tensor{1}) -- used again before anybody asks
+      nll:forward(input:narrow(1, 1, 1), torch.Tensor{1}) -- used again before the query
       assert.same({7}, of(g))
       local own = nn.Criterion()
       own.updateGradInput = function(_, x) return x:clone() end
@@ -113,7 +113,7 @@ describe('dpt.nn.denominators', function()
       assert.equal('nn.MSECriterion', denominators.unusual())
       denominators.claim()
       assert.is_nil(denominators.unusual())
-      for _, weights in ipairs{torch.Tensor{1, 3}, torch.Tensor{1, 1}} do -- also if they are ones
+      for _, weights in ipairs{torch.Tensor{1, 3}, torch.Tensor{1, 1}} do -- also if all are 1
          gradient(nn.ClassNLLCriterion(weights):float(), input, torch.Tensor{2, 1, 2})
          assert.equal('nn.ClassNLLCriterion', denominators.unusual())
          denominators.claim()
@@ -122,7 +122,7 @@ describe('dpt.nn.denominators', function()
       assert.equal('nn.ClassNLLCriterion', denominators.unusual())
       denominators.claim()
       gradient(nn.MultiCriterion():add(mean):add(sum):float(), input, input)
-      for _ = 1, 70 do gradient(mean, input, input) end -- the latest are kept
+      for _ = 1, 70 do gradient(mean, input, input) end -- only the latest are kept
       assert.is_nil(denominators.unusual())
    end)
 end)

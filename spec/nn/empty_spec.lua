@@ -1,16 +1,16 @@
---- Empty batches: every module and every criterion takes 0 rows.
+--- Empty batches: all modules and criterions accept 0 rows.
 local cutorch = require 'cutorch'
 local torch = require 'torch'
 local catalogue = require 'spec.support.catalogue'
 local read = require 'spec.support.read'
 local criterions = require 'spec.support.criterions'
 
--- The sizes of a tree of tensors, with 'rows' for the number of rows.
+-- Returns the sizes of a tree of tensors, with 'rows' for the number of rows.
 local function form(tree, n)
    if torch.isTensor(tree) then
       local size = tree:dim() > 0 and tree:size():totable() or {}
       for d, k in ipairs(size) do size[d] = k == n and 'rows' or k end
-      if #size == 1 then size = {} end -- a vector of 0 elements may have no dimension
+      if #size == 1 then size = {} end -- an empty vector may have no dimensions
       return tree:type() .. ' ' .. table.concat(size, 'x')
    end
    local list = {}
@@ -25,7 +25,7 @@ local function zeros(tree)
    return list
 end
 
--- Doubles become of a type, others go where that is.
+-- Converts doubles to typename, and moves other tensors to its device or the host.
 local function placed(tree, typename)
    if not torch.isTensor(tree) then
       local list = {}
@@ -37,7 +37,7 @@ local function placed(tree, typename)
    return typename:find 'Cuda' and tree:type((tree:type():gsub('torch%.', 'torch.Cuda'))) or tree
 end
 
-local N = 7 -- rows; no size is this
+local N = 7 -- rows; differs from all other sizes
 
 for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
    describe('0 rows of a ' .. typename, function()

@@ -1,8 +1,8 @@
---- dpt.nn.gradients: nn.utils.clipGradNorm and the method of modules.
+--- dpt.nn.gradients: nn.utils.clipGradNorm and the modules' method.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 
---- Gradients 1, -2, 3, ... in order, and their values.
+--- Fills gradients with 1, -2, 3, ... in order, and returns the values.
 local function fill(gradients)
    local values = {}
    for _, g in ipairs(gradients) do
@@ -24,7 +24,7 @@ local function normOf(values, p)
    return p == math.huge and most or sum ^ (1 / p)
 end
 
---- Checks gradients against values times factor.
+--- Compares gradients with values times factor.
 local function check(values, factor, gradients, tolerance)
    local n = 0
    for _, g in ipairs(gradients) do

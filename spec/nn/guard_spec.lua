@@ -4,7 +4,7 @@ local catalogue = require 'spec.support.catalogue'
 local criterions = require 'spec.support.criterions'
 local signatures = require 'dpt.nn.signatures'
 
---- A value of each kind.
+--- One value of each kind.
 local values = {
    tensor = torch.rand(2, 4), table = {torch.rand(2, 4), torch.rand(2, 4)}, number = 3,
    string = 'x', boolean = true, module = nn.Identity(), criterion = nn.MSECriterion(),
@@ -16,7 +16,7 @@ local function kindOf(value)
    return torch.isTensor(value) and 'tensor' or type(value)
 end
 
---- Whether a parameter of this declared kind takes values of a kind of `names`.
+--- Returns true if a parameter of this declared kind accepts values of the given kind.
 local function takes(declared, kind)
    for word in declared:gmatch '%w+' do
       if word == kind or word == 'any' then return true end
@@ -36,7 +36,7 @@ local function rejected(what, argument, f, ...)
    end
 end
 
---- The signature that a module's method is checked by: its class's, or that of the parent that
+--- Returns the signature that checks a module's method: that of its class, or of the parent that
 -- defines the method.
 local function signatureOf(object, method)
    local methods = getmetatable(object)
@@ -44,7 +44,7 @@ local function signatureOf(object, method)
    return signatures.of(methods.__typename)
 end
 
---- Classes of nn and cudnn that have a signature, with their constructors.
+--- Classes of nn and cudnn with a signature, by name.
 local classes = {}
 for _, name in ipairs(signatures.names()) do
    local package, last = name:match '^(%w+)%.(%w+)$'

@@ -1,5 +1,5 @@
--- dpt.nn.kernels: every kernel of THNN, called with what its list names, computes what the module
--- of its name does.
+-- dpt.nn.kernels: every kernel of THNN, called with the arguments that its list names, computes the
+-- same as the module of its name.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local kernels = require 'dpt.nn.kernels'
@@ -8,7 +8,7 @@ local image, volume = {2, 4, 7, 6}, {2, 2, 5, 6, 7}
 local table2 = torch.Tensor{{1, 1}, {2, 1}, {3, 2}, {4, 3}, {1, 3}}
 local ones = {1, 2, 1, 3}
 
--- kernel -> {module, size of the input, target of a criterion, fields that only the kernel wants}
+-- kernel -> {module, size of the input, target of a criterion, fields that only the kernel needs}
 local function cases()
    local list = {
       GatedLinear = {nn.GatedLinearUnit(2), image, fields = {dim = 2}},
@@ -95,8 +95,8 @@ local function cases()
    return list
 end
 
---- Calls a kernel with what its list names: what the table has, else the module's field, else, for
--- a buffer, an empty tensor.
+--- Calls a kernel with the arguments in its list: from the table, else the module's field, else,
+-- for a buffer, an empty tensor.
 local function call(name, method, module, given)
    local arguments, n = {}, 0
    for word in kernels[name][method]:gmatch '[%w_]+' do

@@ -1,8 +1,8 @@
---- Layers with kernels of their own, on more than one block of a GPU's threads works on, and in
--- shapes that kernels treat in other ways: the same on devices as on the host.
+--- Layers with their own kernels, at sizes that need more than one block of threads, and in shapes
+-- that kernels handle separately: devices and the host agree.
 local check = require 'spec.support.jacobian'
 
--- No two numbers are equal, so that the largest is the same in floats and doubles.
+-- All numbers are distinct, so that the largest is the same in floats and doubles.
 local function shuffled(...)
    local size = torch.LongStorage{...}
    return function()
@@ -34,7 +34,7 @@ describe('Pooling of many planes', function()
       {'SpatialAdaptiveMaxPooling', {5, 40}, {2, 3, 33, 17}},
       {'VolumetricMaxPooling', {3, 2, 3, 2, 1, 2, 1, 0, 1}, {2, 3, 9, 11, 12}},
       {'SpatialAveragePooling', {3, 5, 2, 1, 1, 2}, {3, 4, 29, 23}},
-      {'SpatialAveragePooling', {2, 2, 3, 3}, {3, 4, 29, 23}}, -- leaves some out
+      {'SpatialAveragePooling', {2, 2, 3, 3}, {3, 4, 29, 23}}, -- does not cover all pixels
       {'SpatialAveragePooling', {3, 3, 2, 2, 1, 1}, {2, 3, 28, 28},
          change = function(m) m:ceil():setCountExcludePad() end},
       {'SpatialAdaptiveAveragePooling', {7, 3}, {3, 4, 10, 29}},
@@ -83,7 +83,7 @@ describe('Pooling of many planes', function()
    end)
 end)
 
--- Sums of few summands, which no kernel need make in another order.
+-- Sums of few terms, which no kernel has a reason to reorder.
 describe('The gradient of', function()
    for _, case in ipairs{
       {'SpatialMaxPooling', {5, 3, 1, 2, 2, 1}, {2, 3, 23, 31}},

@@ -1,9 +1,9 @@
--- Modules and criterions from files of older versions of Torch7's nn.
+-- Modules and criterions in files of older versions of Torch7's nn.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local check = require 'spec.support.jacobian'
 
--- An object as a file has it after `change` has made its fields older.
+-- Returns an object as read from a file, after `change` has changed its fields to an older form.
 local function older(object, change)
    local old = torch.deserialize(torch.serialize(object))
    change(old)
@@ -21,7 +21,7 @@ local R = torch.randn
 local function planes() return R(2, 2, 6, 6) end
 local function rows() return R(4, 4) end
 
--- A module, its input, and how an older file had it.
+-- Module, its input, and a function that changes its fields to an older form.
 local modules = {
    {nn.SpatialConvolution(2, 3, 3, 3, 1, 1, 1, 1), planes, function(m)
       m.weight, m.gradWeight = m.weight:view(3, -1), m.gradWeight:view(3, -1)

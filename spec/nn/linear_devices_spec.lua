@@ -1,5 +1,5 @@
--- nn.Linear on devices against the host's doubles: sizes around what a block of threads computes,
--- layers of few weights (which have a kernel of their own) and of many.
+-- nn.Linear on devices against the host's doubles: sizes near that of a thread block's tile, layers
+-- with few weights (which have their own kernel) and with many.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 

@@ -1,4 +1,4 @@
---- Layers with plain parameters.
+--- Layers with parameters: nn.Linear, nn.CMul, nn.LookupTable and others.
 local check = require 'spec.support.jacobian'
 
 local function random(...)
@@ -95,7 +95,7 @@ describe('Layers with parameters:', function()
          for _, none in ipairs{torch.Tensor(), torch.LongTensor(0), torch.CudaTensor(0)} do
             local m = nn.LookupTable(3, 2):type(none:type():find 'Cuda' and none:type()
                or 'torch.DoubleTensor')
-            assert.same({0, 2}, m:forward(none):size():totable()) -- a vector of no words
+            assert.same({0, 2}, m:forward(none):size():totable()) -- an empty vector of indices
             assert.are.equal(0, m:backward(none, m.output:clone()):nElement())
          end
          assert.has_error(function() nn.LookupTable(3, 2):forward(torch.Tensor{1, 4}) end)

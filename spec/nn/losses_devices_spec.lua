@@ -1,12 +1,12 @@
---- Losses, lookups, dropout and steps on devices where one block of threads is not enough, where
--- addresses are odd and where values are bad: against host tensors, which other specs check.
+--- Losses, lookups, dropout and optimizer steps on devices with more work than one thread block,
+-- unaligned addresses and invalid values, compared with host tensors, which other specs check.
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
 local ffi = require('dpt.ffi').ffi
 local lib = require('dpt.ffi').lib
 local criterions = require 'spec.support.criterions'
 
---- The same numbers on the device; odd: from the second element of a storage on.
+--- Copies t to the device; odd: starting at the second element of a storage.
 local function there(t, odd)
    local name = t:type():gsub('torch%.', 'torch.Cuda'):gsub('CudaFloat', 'Cuda')
    if not odd then return t:type(name) end
@@ -22,7 +22,7 @@ local function close(a, b, tolerance)
    assert.is_true(apart <= tolerance * size, ('apart by %g'):format(apart))
 end
 
---- A criterion made by make() gives the same on both sides.
+--- Checks that a criterion made by make() returns the same on host and device.
 local function agree(make, input, target, tolerance)
    for _, typename in ipairs{'torch.DoubleTensor', 'torch.FloatTensor'} do
       for _, odd in ipairs{false, true} do
@@ -143,7 +143,7 @@ describe('On devices', function()
                   true)
             end
          end
-         -- an integer tensor has what NaN was converted to
+         -- an integer tensor holds the number that NaN was converted to
          local long = target(0 / 0):long()
          local lost = '-9223372036854775808 (NaN or too large) at element 2'
          for _, run in ipairs{
@@ -190,7 +190,7 @@ describe('On devices', function()
       for _, case in ipairs{{1, 5, 3}, {31, 9, 130}, {33, 2, 4}, {700, 40, 17}, {9000, 30, 5}} do
          local n, V, D = unpack(case)
          local idx = classes(n, V)
-         idx:narrow(1, 1, math.ceil(n / 2)):fill(V) -- one row is named often
+         idx:narrow(1, 1, math.ceil(n / 2)):fill(V) -- one row occurs often
          for _, frequency in ipairs{false, true} do
             local here = nn.LookupTable(V, D, 1):double()
             if frequency then here:scaleGradByFreq() end

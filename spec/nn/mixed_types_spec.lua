@@ -1,6 +1,6 @@
--- Modules that copy their inputs take inputs of other types than their own, as Torch7's did.
+-- Modules that copy their inputs accept inputs of other types, as in Torch7.
 
--- The type of a tensor and its elements, nested as the tables are.
+-- Returns the type, sizes and elements of a tensor, nested like the tables.
 local function told(value)
    if type(value) == 'table' then
       local list = {}
@@ -10,7 +10,7 @@ local function told(value)
    return {value:type():match '^torch%.(%a+)Tensor$', value:size():totable(), value:totable()}
 end
 
--- A tensor of a type, with elements 1, 2, ... plus `more`.
+-- Returns a tensor of a type, with elements 1, 2, ... plus `more`.
 local function make(kind, sizes, more)
    local n = 1
    for _, size in ipairs(sizes) do n = n * size end
@@ -18,7 +18,7 @@ local function make(kind, sizes, more)
       .. 'Tensor')
 end
 
--- Passes its input on in another type.
+-- Returns a module that converts its input to another type.
 local function as(kind)
    return nn.Copy('torch.DoubleTensor', 'torch.' .. kind .. 'Tensor', true, true)
 end
@@ -43,7 +43,7 @@ describe('A module that gets tensors of mixed types', function()
             assert.same(wanted, told(m:forward(x)))
             assert.same({{a, {2, 2}, {{1, 2}, {3, 4}}}, {b, {1, 2}, {{5, 6}}},
                {c, {2, 2}, {{7, 8}, {9, 10}}}}, told(m:backward(x, make(own, {5, 2}))))
-            m:forward{x[2], x[1]} -- gradients follow when the inputs' types change
+            m:forward{x[2], x[1]} -- gradients follow when the types of the inputs change
             assert.same({{b, {1, 2}, {{1, 2}}}, {a, {2, 2}, {{3, 4}, {5, 6}}}},
                told(m:backward({x[2], x[1]}, make(own, {3, 2}))))
 

@@ -1,8 +1,8 @@
---- What is no object, or a class where an object was meant, is rejected where it is put in.
+--- A value that is not an object, or is a class, is rejected where it is added or passed.
 local dpt = require 'dpt'
 local nn = dpt.nn
 
---- Methods that take a part, by the beginning of their messages; those in takeNil take nil, too.
+--- Methods that accept a part, by the start of their messages; those in takeNil also accept nil.
 local takers = {
    module = {
       ['nn.Sequential: add'] = function(value) nn.Sequential():add(value) end,

@@ -1,4 +1,4 @@
--- Modules that pass their input on, and small ones around other modules.
+-- Modules that pass on their input, and small ones that wrap other modules.
 local types = {'torch.DoubleTensor', cutorch and 'torch.CudaDoubleTensor'}
 
 describe('A module that passes its input on', function()

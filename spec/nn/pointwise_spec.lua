@@ -1,7 +1,7 @@
---- Layers that work element by element, or on every row: gradients, devices, in place.
+--- Element-wise and row-wise layers: gradients, devices, in place.
 local check = require 'spec.support.jacobian'
 
--- values away from the kinks of the functions
+-- returns values away from the kinks of the functions
 local function values(low, high, ...)
    local size = {...}
    return function()
@@ -42,7 +42,7 @@ describe('The layer on elements or rows', function()
          check.module(nn[name], values(-2, 2, 2, 3, 2, 2))
       end)
    end
-   -- constructors by name; for inputs of 3x4
+   -- constructor arguments by name; for inputs of 3x4
    local shapeless = {
       Log = {}, Sqrt = {}, Power = {1.5}, Mul = {}, CMul = {4}, ['CMul '] = {3, 4},
       ['CMul  '] = {1, 4}, ['ReLU in place'] = {true}, ['Threshold in place'] = {0, 0, true},
@@ -53,12 +53,12 @@ describe('The layer on elements or rows', function()
    for name, cases in pairs(layers) do
       for _, other in ipairs{'AddConstant', 'MulConstant', 'Identity', 'Contiguous', 'CReLU',
          'GatedLinearUnit'} do
-         if name == other then cases = {} end -- have another size, or gradOutput's
+         if name == other then cases = {} end -- their outputs or gradOutputs differ in size
       end
       if cases[1] then shapeless[name] = cases[1] end
    end
    local types = {'torch.DoubleTensor', cutorch and 'torch.CudaDoubleTensor'}
-   -- gradOutputs of the same elements, whose shape is not the input's
+   -- gradOutputs with the same elements but another shape than the input
    local function reshaped(g)
       return {g:view(3, 1, 4), g:view(12), g:view(2, 6), g:t():contiguous():t():reshape(4, 3),
          torch.zeros(4, 2, 3):typeAs(g):select(2, 1):copy(g:view(4, 3))}

@@ -1,5 +1,5 @@
--- Modules of nn against numbers that torch/nn (8726825) printed for the same calls: what its
--- sources say in passing, and nobody would assume.
+-- Modules of nn against numbers that torch/nn (8726825) printed for the same calls: details of its
+-- sources that one would not expect.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 

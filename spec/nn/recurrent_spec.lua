@@ -1,4 +1,4 @@
---- Modules that are called step by step, and those for sequences that are made of them.
+--- Modules called step by step, and the sequence modules made of them.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local check = require 'spec.support.jacobian'
@@ -13,7 +13,7 @@ local function sequence(...)
    return list
 end
 
--- nn.RNN's parameters become those of the cell of a step module.
+-- Copies the parameters of the cell of a step module to an nn.RNN.
 local function sameWeights(whole, step)
    whole.weight:copy(step.modules[1].weight)
    return whole
@@ -39,7 +39,7 @@ describe('Recurrent modules:', function()
             assert.error_matches(function() step:backward(x[1], g[1]) end, 'more often')
             step:forget()
          end
-         -- a vector at a time
+         -- one vector at a time
          same.close(whole:forward(x:narrow(2, 1, 1))[1][1], step:forward(x[1][1]), 1e-12)
          assert.same({I}, step:backward(x[1][1], g[1][1]):size():totable())
       end)
@@ -78,7 +78,7 @@ describe('Recurrent modules:', function()
          assert.is_true(rawequal(net:getStepModule(2), net:getStepModule(2)))
          assert.is_true(net:getStepModule(1):get(1).weight:isSetTo(
             net:getStepModule(3):get(1).weight))
-         -- the recurrent module inside is one, which counts its own steps
+         -- the inner recurrent module is a single object, which counts its own steps
          local inner = net:getStepModule(1):get(2)
          assert.equal('nn.RecurrentStep', torch.type(inner))
          assert.equal(inner.modules[1], net:getStepModule(2):get(2).modules[1])
@@ -240,7 +240,7 @@ describe('Recurrent modules:', function()
          end
          net.batchfirst = false
          same.close(plain:forward(x:transpose(1, 2)), net:forward(x:transpose(1, 2)), 1e-6)
-         -- over the constructor's argument
+         -- overrides the constructor's argument
          net = nn[class](I, H, true):float()
          net.batchfirst = false
          assert.same({T, B, H}, net:forward(x:transpose(1, 2)):size():totable())

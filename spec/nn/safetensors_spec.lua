@@ -1,5 +1,5 @@
--- nn.safetensors: files, and weights of PyTorch's networks: spec/support/safetensors_torch.py has
--- recorded what PyTorch computes with them.
+-- nn.safetensors: files, and the weights of PyTorch's networks, whose results
+-- spec/support/safetensors_torch.py recorded.
 local dpt = require 'dpt'
 local nn, torch = dpt.nn, dpt.torch
 

@@ -41,7 +41,7 @@ local networks = {
    end,
 }
 
--- Output, gradient of the input and of parameters, of three steps.
+-- Returns the output, gradInput and parameter gradients of three steps.
 local function results(net, x)
    local list = {}
    local _, gradients = net:getParameters()
@@ -59,7 +59,7 @@ local function same(a, b)
    for i, t in ipairs(a) do assert.equal(0, (t - b[i]):abs():max()) end
 end
 
--- Storages of gradInputs, each once.
+-- Returns the number of distinct storages of gradInputs.
 local function storages(net)
    local count, seen = 0, {}
    net:apply(function(module)
@@ -82,7 +82,7 @@ describe('nn.utils.shareGradInputs', function()
          assert.equal(other, nn.utils.shareGradInputs(other))
          same(expected, results(other, x))
          assert.is_true(storages(other) < storages(net))
-         -- and in copies, and where a script has it elsewhere
+         -- also in clones, and if a script moves the network elsewhere
          same(expected, results(other:clone(), x))
       end)
    end

@@ -1,4 +1,5 @@
---- nn.IndexLinear, nn.Kmeans and nn.hessian: against dense layers, plain numbers and differences.
+--- nn.IndexLinear, nn.Kmeans and nn.hessian against dense layers, plain numbers and finite
+-- differences.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local run = require 'spec.support.run'
@@ -35,7 +36,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
          local one = sparse:forward{input[1][1], input[2][1]}
          assert.same({4}, one:size():totable())
          assert.is_true(distance(y[1], one) < 1e-12)
-         for offset = 0, 1 do -- 1: keys count from 0
+         for offset = 0, 1 do -- 1: keys start at 0
             local shifted = nn.IndexLinear(6, 4, false, offset, sparse.weight, sparse.bias)
             one = shifted:type(typename):forward{input[1][1] - offset, input[2][1]}
             assert.is_true(distance(y[1], one) < 1e-12)
@@ -90,10 +91,10 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
          assert.same({{2, 0.5, 1, 0}, {8, 0.125, 1, 0}, {0, 0, 0, 0}},
             m.weight:narrow(2, 1, 4):double():totable())
          m:evaluate()
-         y = m:forward{Long{2, 3}, tensor{-16, 7}} -- beyond the largest, never seen
+         y = m:forward{Long{2, 3}, tensor{-16, 7}} -- larger than the maximum; never seen
          assert.same({-3 + 5, -4 + 6}, y:double():totable())
          assert.equal(0, m.weight[3][3])
-         -- a step: key 2 moves its row and its number, key 3 took no part in training
+         -- a step: key 2 updates its row and its bias, key 3 did not occur in training
          m:zeroGradParameters()
          m:accGradParameters(nil, tensor{1, 10})
          m:updateParameters(0.5)
@@ -132,7 +133,7 @@ end
 
 describe('nn.hessian', function()
    it('computes the diagonal of a linear network, as a part of the parameters', function()
-      -- enable() changes the classes, so in a process of its own
+      -- in a separate process, because enable() changes the classes
       local out = run.lua [[
          require 'dpt'
          local net = nn.Sequential():add(nn.Linear(3, 2)):add(nn.Square()):add(nn.Linear(2, 1))

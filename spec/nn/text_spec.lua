@@ -1,5 +1,4 @@
---- The text of layers is what Torch7 prints for them; those that have none there show their
--- constructors' arguments.
+--- tostring of layers matches Torch7; layers without text there show their constructors' arguments.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 local catalogue = require 'spec.support.catalogue'
@@ -28,7 +27,7 @@ local cases = {
    {'UpSampling', {{odepth = 1, oheight = 3, owidth = 2}, 'linear'}, '(1x3x2, linear)'},
 }
 
---- Classes without a text in Torch7.
+--- Classes without text in Torch7.
 local shown = {
    ['nn.Add'] = {{4}, '(4)'}, ['nn.AddConstant'] = {{0.5}, '(0.5)'},
    ['nn.CAdd'] = {{2, 3}, '(2, 3)'}, ['nn.CMul'] = {{torch.LongStorage{1, 3}}, '(1, 3)'},
@@ -83,7 +82,7 @@ local shown = {
    ['nn.Transpose '] = {{}, ''}, ['nn.MSECriterion'] = {{}, ''}, ['cudnn.Tanh'] = {{}, ''},
 }
 
---- Classes that take numbers, whose text as recorded on Torch7 has none.
+--- Classes that take numbers, but whose text recorded from Torch7 has none.
 local recorded = {['nn.JoinTable'] = true, ['nn.LookupTable'] = true,
    ['nn.TemporalConvolution'] = true}
 

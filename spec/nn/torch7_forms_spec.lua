@@ -1,5 +1,5 @@
---- Forms of nn's classes that scripts of Torch7 use: batches and single samples, two inputs,
--- objects that stay the same, copies through files.
+--- Forms of nn's classes that Torch7 scripts use: batches and single samples, two inputs,
+-- persistent objects, copies through files.
 local check = require 'spec.support.jacobian'
 local torch, nn = torch, nn
 
@@ -8,7 +8,7 @@ local function random(...)
    return function() return torch.rand(unpack(size)):mul(2):add(-1) end
 end
 
--- Calls f of the host's and the device's way to make a tensor.
+-- Calls f for host and device with a type name and a function that converts tensors to it.
 local function eachSide(f)
    for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
       f(typename, function(t) return t:type(typename) end)
@@ -129,7 +129,7 @@ describe('For scripts of Torch7', function()
          local z = x:clone():mul(2)
          assert.is_true(rawequal(y, m:forward(z)))
          assert.is_true(rawequal(g, m:backward(z, y:clone())))
-         -- where the memory cannot be seen in another way, the input keeps its numbers
+         -- if the memory cannot be viewed with another shape, the input keeps its values
          local before, turned = z:clone(), torch.rand(3, 2):t()
          m:forward(turned)
          assert.equal(0, (z - before):abs():max())
@@ -251,7 +251,7 @@ describe('For scripts of Torch7', function()
       around:forward(torch.rand(2))
    end)
 
-   -- A class of containers that are given a module, or nil; and what makes one.
+   -- Returns a class of containers constructed with a module or nil, and its constructor.
    local function container(name)
       local classes = {}
       local class, parent = torch.class('torch7FormsSpec.' .. name, 'nn.Container', classes)

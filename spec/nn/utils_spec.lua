@@ -1,5 +1,5 @@
--- nn.utils: what is not a tensor or a table is said, by function and argument. What they compute
--- is in spec/golden/cases/nn_utils.lua.
+-- nn.utils: errors for arguments that are not tensors or tables name function and argument.
+-- spec/golden/cases/nn_utils.lua checks results.
 local nn, torch = require 'nn', require 'torch'
 
 describe('nn.utils', function()

@@ -65,7 +65,7 @@ describe('optim.ConfusionMatrix', function()
       assert.same({3, 12, 22}, picture:size():totable())
       assert.equal(1, picture[1][1][1]) -- class 1 is always right
       assert.equal(0, picture[2][1][5])
-      assert.is_true(math.abs(picture[1][5][13] - 1) < 1e-12) -- most targets
+      assert.is_true(math.abs(picture[1][5][13] - 1) < 1e-12) -- has the most targets
       assert.same({3, 75, 275}, m:render():size():totable())
       bad("optim.ConfusionMatrix: render sorts by 'score' or 'occurrence', got best",
          function() m:render 'best' end)

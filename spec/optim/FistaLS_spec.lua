@@ -1,4 +1,4 @@
--- optim.FistaLS: a smooth function plus one that can be shrunk.
+-- optim.FistaLS: a smooth function plus one with a shrinkage operator.
 local search = require 'spec.support.search'
 local types, make, distance, bowl, bad = search.types, search.make, search.distance, search.bowl,
    search.bad

@@ -1,4 +1,4 @@
--- optim.Logger: rows on disk and in plots.
+-- optim.Logger: rows in files and plots.
 local bad = require 'spec.support.raises'
 local read = require 'spec.support.read'
 
@@ -91,7 +91,7 @@ describe('optim.Logger', function()
       assert.equal(2, #drawn)
       bad('optim.Logger: there is no column c', function() logger:plot 'c' end)
       package.loaded.gnuplot.plot = function() error 'Gnuplot terminal is not set' end
-      logger.warned = true -- it would say so on stderr
+      logger.warned = true -- suppresses the warning on stderr
       logger:plot()
       package.loaded.gnuplot = nil
    end)
@@ -142,7 +142,7 @@ describe('optim.Logger', function()
       for _, text in ipairs{'one', 'two', 'loss by epoch', 'loss', 'epoch'} do
          assert.matches('>' .. text .. '<', svg, 1, true)
       end
-      -- the wide line of the first run is seen through the gaps of the second one's
+      -- the wide line of the first run shows through the gaps of the second
       assert.matches("stroke%-width='6%.00'.*stroke%-dasharray='[^']+'", (svg:gsub('"', "'")))
       optim.Logger.compare(path, 'loss', runs)
       assert.matches('>loss by row<', read(path), 1, true)

@@ -1,4 +1,4 @@
--- optim.ZeroRedundancyOptimizer of one rank; spec/distributed/user_issues_spec.lua has several.
+-- optim.ZeroRedundancyOptimizer with one rank; spec/distributed/user_issues_spec.lua has several.
 local dpt = require 'dpt'
 local torch, optim = dpt.torch, dpt.optim
 

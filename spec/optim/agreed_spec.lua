@@ -1,4 +1,4 @@
--- dpt.optim.agreed: the setting meanLoss of methods that decide by the loss.
+-- dpt.optim.agreed: the setting meanLoss of methods whose decisions depend on the loss.
 local descent = require 'spec.support.descent'
 local updates = require 'dpt.updates'
 local bad = descent.bad
@@ -13,7 +13,7 @@ local function bowl(x)
    return away:dot(away), x:clone():copy(away):mul(2)
 end
 
--- A line search of a script's own: halves the step until f falls.
+-- A custom line search: halves the step until f decreases.
 local function halve(opfunc, x, t, d, f)
    local origin, count = x:clone(), 0
    while true do
@@ -23,7 +23,7 @@ local function halve(opfunc, x, t, d, f)
    end
 end
 
--- Calls a method on x with settings beside those that it needs.
+-- Calls a method on x with `more` and the settings that it requires.
 local function call(name, f, x, more)
    local settings = {maxIter = 3, maxEval = 8, maxFEs = 60, sigma = 0.5, maxiter = 3,
       scaleFactor = 0.5, crossoverRate = 0.5}
@@ -43,8 +43,8 @@ local function call(name, f, x, more)
 end
 
 describe('A method that decides by the loss', function()
-   -- Calls a method that gets half of the loss and the setting meanLoss, which doubles it: it does
-   -- what it does with the loss.
+   -- Calls a method with half of the loss and a meanLoss that doubles it: the results equal those
+   -- with the full loss.
    local function check(name, more, typename)
       local calls, means, x, y = 0, 0, start:clone():type(typename), start:clone():type(typename)
       local network = {_trains = function(_, t) return rawequal(t, x) end}
@@ -112,7 +112,7 @@ describe('A method that decides by the loss', function()
       assert.equal(line + 2, raised)
       bad("optim.cg: argument 'opfunc' is a number, wanted a function", call, 'cg', 3, x,
          {meanLoss = math.abs})
-      assert.is_true(network:_trains(x)) -- and is alive
+      assert.is_true(network:_trains(x)) -- also keeps network alive
       for _, name in ipairs{'sgd', 'adam', 'rprop', 'asgd'} do optim[name](bowl, x, {}) end
    end)
 end)

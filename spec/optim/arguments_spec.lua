@@ -1,4 +1,4 @@
--- dpt.optim.arguments: the check of what a method of descent is called with.
+-- dpt.optim.arguments: checks of the arguments of optimization methods.
 local arguments = require 'dpt.optim.arguments'
 local descent = require 'spec.support.descent'
 local bad = descent.bad

@@ -1,4 +1,4 @@
--- optim.checkgrad: a gradient against differences.
+-- optim.checkgrad: a gradient against finite differences.
 local bad = require 'spec.support.raises'
 
 describe('optim.checkgrad', function()

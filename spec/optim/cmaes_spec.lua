@@ -1,4 +1,4 @@
--- optim.cmaes: evolution with an adapted covariance matrix.
+-- optim.cmaes: evolution strategy with covariance matrix adaptation.
 local search = require 'spec.support.search'
 local types, make, distance, bad = search.types, search.make, search.distance, search.bad
 

@@ -13,7 +13,7 @@ describe('optim.de', function()
          local x = make(typename, {2, 2})
          local y, values = optim.de(skewed, x, config)
          assert.is_true(distance(y, {0.5, -0.25}) < 1e-2)
-         assert.equal(1008, values:nElement()) -- whole generations
+         assert.equal(1008, values:nElement()) -- only complete generations
          assert.is_true(math.abs(values:min() - skewed(y)) < 1e-6)
          assert.equal(0, distance(x, {2, 2}))
       end

@@ -1,4 +1,4 @@
--- dpt.optim.halves: methods of descent on parameters of half precision.
+-- dpt.optim.halves: optimization methods on half-precision parameters.
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 local dpt = require 'dpt'
@@ -13,8 +13,8 @@ local floats = {['torch.HalfTensor'] = 'torch.FloatTensor',
 local start = torch.DoubleTensor{0.2, -0.2, 0.15, 0.24}
 local ROUNDING = 2 ^ -12 / 2 -- of a half below 0.5
 
--- Takes steps along a gradient whose square is below the least half, that of none at all, and
--- others.
+-- Runs steps with a gradient of which one element's square is below the smallest half, one is 0,
+-- and others are regular.
 local function steps(name, x, config, state, count)
    local gradient = torch.DoubleTensor{1e-4, 0, 0.01, -0.5}:type(x:type())
    local f = function(y)
@@ -32,7 +32,7 @@ describe('Methods of descent on halves', function()
       it('compute in float: optim.' .. name .. ' is as in double, but for rounding', function()
          local wanted = start:half():double()
          steps(name, wanted, copy(config), {}, 8)
-         local rounded = name == 'nag' and 16 or 8 -- before the gradient, too
+         local rounded = name == 'nag' and 16 or 8 -- also rounded before the gradient
          for _, typename in ipairs(types) do
             local x, state = start:type(typename), {}
             steps(name, x, copy(config), state, 8)

@@ -1,4 +1,4 @@
--- The table optim: its names, and when their files are loaded.
+-- The table optim: its names, and when its files are loaded.
 local run = require 'spec.support.run'
 
 describe('The table optim', function()

@@ -1,4 +1,4 @@
--- optim.lswolfe: a line search to the strong Wolfe conditions.
+-- optim.lswolfe: a line search with the strong Wolfe conditions.
 local search = require 'spec.support.search'
 local rosenbrock, distance, bad = search.rosenbrock, search.distance, search.bad
 

@@ -1,4 +1,4 @@
--- dpt.optim.placed (B5): a method of descent runs where its parameters are, whichever is current.
+-- dpt.optim.placed (B5): a method runs on the device of its parameters, whichever is current.
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 local bad, distance = descent.bad, descent.distance
@@ -7,7 +7,7 @@ describe('A method of descent runs where its parameters are:', function()
    if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
    before_each(function() cutorch.setDevice(1) end)
 
-   -- f(x) = x.x/2 and its gradient; the device that was current is noted.
+   -- Returns f(x) = x.x/2 with its gradient, and x; f records the current device.
    local function problem(device, noted)
       local x, g
       cutorch.withDevice(device, function()

@@ -1,4 +1,4 @@
--- dpt.optim.settings: settings that methods of optim do not read, but have by another name.
+-- dpt.optim.settings: settings that optim's methods do not read, but have under another name.
 local read = require 'spec.support.read'
 local run = require 'spec.support.run'
 

@@ -1,4 +1,4 @@
--- dpt.optim.state: the state of methods of descent has the type and the size of the parameters.
+-- dpt.optim.state: the state of a method has the type and size of the parameters.
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 
@@ -10,7 +10,7 @@ local types = {'torch.FloatTensor', 'torch.DoubleTensor', 'torch.CudaTensor',
    'torch.CudaDoubleTensor'}
 local start = torch.DoubleTensor{1.5, -2, 0.5, 3}
 
--- Takes steps down half the square of x, whose terms have weights.
+-- Runs gradient steps on half the weighted square of x.
 local function steps(name, x, config, state, count)
    local weights = torch.DoubleTensor{1, 2, 3, 4}:type(x:type())
    for _ = 1, count do
@@ -21,14 +21,14 @@ local function steps(name, x, config, state, count)
    end
 end
 
--- The settings of a method, with factors of a type.
+-- Returns the settings of a method, with learningRates of the given type.
 local function settings(name, typename)
    local config = copy(methods[name])
    if config.learningRates then config.learningRates = torch.ones(4):type(typename) end
    return config
 end
 
--- Calls f(list, key, field) for each tensor of a state, and those of its lists.
+-- Calls f(list, key, field) for each tensor of a state and of its lists.
 local function eachTensor(state, f, field)
    for key, value in pairs(copy(state)) do
       if torch.isTensor(value) then
@@ -67,7 +67,7 @@ describe('The state of a method of descent', function()
          local before, count = x:clone(), 0
          eachTensor(state, function(list, key, field)
             local good = list[key]
-            if good:type() == 'torch.ByteTensor' then return end -- rprop's masks go with its sign
+            if good:type() == 'torch.ByteTensor' then return end -- rprop recreates masks with sign
             for text, bad in pairs{['a torch.FloatTensor of 3 elements'] = torch.FloatTensor(3),
                ['a number'] = 3} do
                list[key] = bad

@@ -1,4 +1,4 @@
--- dpt.nn.DistributedDataParallel.shares: how much the gradient of each rank counts.
+-- dpt.nn.DistributedDataParallel.shares: the weight of each rank's gradient.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local denominators = require 'dpt.nn.denominators'
@@ -49,7 +49,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       local own = weigh(table, 3)
       assert.equal(M, own.kind)
       assert.equal(2, own.entries)
-      local function exchange(given) -- another rank whose loss has twice the elements
+      local function exchange(given) -- another rank, whose loss has twice the elements
          assert.same({6, D, 1, S}, {given[1], given[2], given[4], given[5]})
          return {given, {12, D, given[3], 1, S, 0}, {0, N, 0, 0, N, 0}}
       end
