@@ -1,4 +1,4 @@
--- dpt.output: what cannot be written is an error with the path, and the old file stays.
+-- dpt.output: a failed write raises an error with the path, and the old file remains.
 local dpt = require 'dpt'
 local paths = dpt.paths
 local output = require 'dpt.output'

@@ -1,11 +1,11 @@
--- The pages: each block of Lua is a program that runs as it is pasted, messages are those that dpt
--- raises, links lead somewhere, tables are tables.
+-- The pages: every Lua block is a program that runs as pasted, quoted messages are those that dpt
+-- raises, links have targets, tables are well-formed.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local pages = require 'spec.support.pages'
 local read = require 'spec.support.read'
 
--- Old names.
+-- This page uses old names.
 local changes = 'docs/changes.md'
 
 describe('Blocks of Lua', function()
@@ -27,7 +27,7 @@ end)
 describe("README's training script", function()
    local code = pages.blocks('README.md')[1].code
 
-   -- The median over seeds of the last loss that it prints.
+   -- Returns the median over seeds of the last loss that the script prints.
    local function median(script, devices)
       local status, out, err = pages.run(([[
          for seed = 1, 9 do
@@ -59,7 +59,7 @@ end)
 describe('Messages that a page quotes', function()
    local function linear() return nn.Linear(4, 2):float() end
 
-   -- Calls that raise them, in the order of the page.
+   -- Calls that raise the quoted messages, in the order of the page.
    local raising = {
       ['docs/start.md'] = {
          loadstring 'return x.y',
@@ -73,7 +73,7 @@ describe('Messages that a page quotes', function()
          end,
       },
    }
-   -- Patterns of a page for them.
+   -- Patterns that match the messages in a page.
    local marks = {
       ['docs/start.md'] = '\n%- %*%*`(.-)`%*%*:',
       ['docs/data-parallel.md'] = '\n```\n(In .-)\n```\n',
@@ -86,7 +86,7 @@ describe('Messages that a page quotes', function()
             count = count + 1
             local ok, message = pcall(functions[count])
             assert.is_false(ok)
-            -- '...' stands for any text, train.lua for the program
+            -- '...' matches any text, train.lua the program
             local pattern = quoted:gsub('%p', '%%%0'):gsub('%%%.%%%.%%%.', '.*')
             assert.matches(pattern:gsub('train%%%.lua%%:%d+', '[^\n]*'), message)
          end
@@ -94,8 +94,8 @@ describe('Messages that a page quotes', function()
       end)
    end
 
-   -- The strings of the sources that raise messages between ranks, each as a list of the literal
-   -- parts between what is filled in.
+   -- Returns the literals in the sources that raise messages between ranks, each as a list of the
+   -- constant parts around its format specifiers.
    local function formats()
       local list = {}
       local pipe = io.popen('ls csrc/distributed/*.c; find lua/dpt/nn/DistributedDataParallel*'
@@ -116,7 +116,7 @@ describe('Messages that a page quotes', function()
       return list
    end
 
-   -- Returns true if a message is made of the parts, in their order; '...' stands for any text.
+   -- Returns true if a message consists of the parts in their order; '...' matches any text.
    local function has(message, parts)
       local place, length = 1, 0
       for _, part in ipairs(parts) do
@@ -150,7 +150,7 @@ describe('Messages that a page quotes', function()
 end)
 
 describe('Links', function()
-   -- The anchors that GitHub gives the headings of a page.
+   -- Returns the anchors that GitHub creates for the headings of a page.
    local function anchors(page)
       local found = {}
       for heading in ('\n' .. pages.text(page)):gmatch '\n#+ ([^\n]+)' do
@@ -188,7 +188,8 @@ describe('Names that are no globals', function()
    local modules = {dpt = dpt, comm = dpt.comm, distributed = dpt.distributed, nccl = dpt.nccl,
       profiler = dpt.profiler, threads = require 'threads', tds = require 'tds'}
 
-   -- Returns true if a text requires the module; `require 'dpt'` alone gives no name to dpt.
+   -- Returns true if a text requires the module; `require 'dpt'` alone does not define the name
+   -- dpt.
    local function introduces(text, name)
       if name == 'dpt' then return text:find("local dpt = require 'dpt'", 1, true) end
       return text:find("require%(?[ ']+d?p?t?%.?" .. name .. "'")
@@ -200,7 +201,7 @@ describe('Names that are no globals', function()
          local text = page == changes and '' or read(page)
          for place, span, name, field in text:gmatch '()`((%l+)%.([%w_]+)[^`\n]*)`' do
             local module = modules[name]
-            -- `dpt.distributed` is what require finds; `comm.cu` a file
+            -- skip `dpt.distributed`, which require finds, and `comm.cu`, a file
             if module and not (name == 'dpt' and pcall(require, span))
                and (name == 'dpt' or module[field] ~= nil) then
                count = count + 1
@@ -214,7 +215,8 @@ describe('Names that are no globals', function()
 end)
 
 describe('Tables', function()
-   -- Columns of a row; `\|` is a character of a cell.
+   -- Returns the number of columns of a row; `\
+   -- ` is a character in a cell.
    local function columns(row)
       assert(row:find '^|.*|%s*$', row)
       return select(2, row:gsub('\\|', ''):gsub('|', '')) - 1

@@ -1,5 +1,5 @@
--- The reference's specs, in a process of their own: what they load (all classes, all entries) is a
--- heap that every collection of the specs behind them would walk through.
+-- Runs the reference's specs in a separate process: they load all classes and entries, a heap that
+-- every garbage collection in later specs would traverse.
 describe('The reference', function()
    it('is whole, and its examples are right', function()
       local pipe = io.popen('luajit spec/support/busted.lua -o plainTerminal'

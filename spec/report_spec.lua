@@ -1,4 +1,4 @@
--- dpt.report: what is reported on stderr.
+-- dpt.report: messages on stderr that are not errors.
 local run = require 'spec.support.run'
 
 describe('dpt.report', function()

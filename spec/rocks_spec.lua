@@ -1,10 +1,10 @@
---- The rockspecs of dpt and image, the version, and what docs/changes.md says of it.
+--- The rockspecs of dpt and image, the version, and its entry in docs/changes.md.
 local root = require('dpt').paths.dirname(require('dpt').paths.dirname(
    require('dpt').paths.thisfile()))
 
 local function read(name) return assert(io.open(root .. '/' .. name)):read '*a' end
 
---- The fields that a rockspec sets.
+--- Returns the fields that a rockspec sets.
 local function rockspec(name, version)
    local fields, file = {}, ('rocks/%s-%s.rockspec'):format(name, version)
    assert(load(read(file), file, 't', fields))()
@@ -30,7 +30,7 @@ describe('The release', function()
          assert.equal(name, released.package)
          assert.is_truthy(released.description.homepage and released.external_dependencies)
          released.version, released.source = current.version, current.source
-         if name == 'image' then -- one version of both
+         if name == 'image' then -- both have the same version
             assert.equal('dpt == ' .. version, released.dependencies[2])
             assert.equal('dpt', table.remove(current.dependencies))
             table.remove(released.dependencies)

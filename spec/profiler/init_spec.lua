@@ -1,4 +1,4 @@
--- Profiles of steps on several devices: every item once, with its phase and module, and what it
+-- Profiles of steps on several devices: every item once, with its phase, its module and what it
 -- waited for.
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
@@ -13,7 +13,7 @@ local function network()
    return net:add(nn.LogSoftMax()):cuda()
 end
 
--- A function that trains a network on two devices for a step.
+-- Returns a function that trains a network on two devices for one step, and the network.
 local function trainer(threads)
    local many = nn.DataParallelTable(1, true):add(network(), {1, 2})
    if threads then many:threads() end
@@ -31,7 +31,7 @@ local function trainer(threads)
    end, many
 end
 
--- The number of the last item that was queued on stream 0 of a device.
+-- Returns the number of the last item queued on stream 0 of a device.
 local function queued(device)
    local event = ffi.new 'dpt_event'
    lib.event_record(event, device, 0)
@@ -50,7 +50,8 @@ local function isItem(e)
    return e.ph == 'X' and e.args.kind ~= 'span' and e.args.kind ~= 'thread wait'
 end
 
--- A profile of a step that warmed up before, and what stream 0 of both devices got meanwhile.
+-- Returns the events of one step after warm-up, the numbers of items queued on stream 0 of both
+-- devices during it, and the numbers before.
 local function profiled(threads, path)
    local step = trainer(threads)
    for _ = 1, 2 do step() end
@@ -102,7 +103,7 @@ describe('dpt.profiler', function()
                end
             end
             assert.equal(1, #select_(events, function(e)
-               return e.name == 'optimizer' and e.pid == 0 -- that calls all the others
+               return e.name == 'optimizer' and e.pid == 0 -- the outermost call
             end))
             local phases = {}
             for _, phase in ipairs(profiler.summary().phases) do phases[phase.name] = true end
@@ -128,7 +129,7 @@ describe('dpt.profiler', function()
             assert.is_true(e.dur >= 0)
             assert.is_true(emulated or e.ts >= e.args.queued)
             local last = lane[i - 1]
-            -- differences of a device's own times are floats of milliseconds
+            -- a device reports time differences as floats in milliseconds
             assert.is_true(not last or e.ts >= last.ts + last.dur - (emulated and 5 or 0.01))
          end
       end
@@ -193,7 +194,7 @@ describe('dpt.profiler', function()
       end
    end)
 
-   -- In a process of its own: what other tests have left may be given back meanwhile.
+   -- In a separate process: memory of other tests could be freed during the profile.
    it('says who holds memory at its peak', function()
       local text = run.lua([[
          local dpt = require 'dpt'
@@ -224,7 +225,7 @@ describe('dpt.profiler', function()
       profiler.stop()
       local records, lost = profiler.count()
       assert.equal(5, records)
-      assert.is_true(lost >= 15) -- and memory that other tests have left is given back
+      assert.is_true(lost >= 15) -- includes frees of other tests' memory
       assert.equal(20, a[1])
    end)
 

@@ -1,4 +1,4 @@
--- JSON, there and back.
+-- JSON: encoding and decoding.
 local json = require 'dpt.profiler.json'
 
 describe('JSON', function()

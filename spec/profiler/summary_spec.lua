@@ -1,9 +1,9 @@
--- Where time went, of profiles that are made up.
+-- Time summaries of made-up profiles.
 local intervals = require 'dpt.profiler.intervals'
 local memory = require 'dpt.profiler.memory'
 local summary = require 'dpt.profiler.summary'
 
--- An item of device `pid` from ts on, in microseconds.
+-- Returns an item of device `pid` that starts at ts, in microseconds.
 local function item(pid, cat, ts, dur, path, class, kind)
    return {ph = 'X', pid = pid, cat = cat, ts = ts, dur = dur, tid = 0,
       args = {kind = kind or 'kernel', module = path or '', class = class or ''}}

@@ -1,4 +1,4 @@
--- Pages and pictures of profiles: what their text holds. Step browser opens them.
+-- Pages and pictures of profiles: their text. The step `browser` opens them.
 local timeline = require 'dpt.profiler.timeline'
 local colours = require 'dpt.profiler.colours'
 
@@ -24,7 +24,7 @@ end
 local items = {{1, 'forward', 0, 1000, '1'}, {1, 'backward', 1000, 3000, '1'},
    {2, 'reduce', 2000, 500, '2.1', 'sum </script><b>&'}}
 
--- The parts of a colour, 0 to 1, linear in light (sRGB).
+-- Returns the components of a colour, 0 to 1, in linear light (sRGB).
 local function linear(colour)
    local parts = {}
    for k = 1, 3 do
@@ -34,7 +34,7 @@ local function linear(colour)
    return unpack(parts)
 end
 
--- The contrast of two colours, 1 to 21, as WCAG 2 defines it.
+-- Returns the contrast of two colours, 1 to 21, as defined by WCAG 2.
 local function contrast(a, b)
    local function luminance(colour)
       local red, green, blue = linear(colour)
@@ -44,7 +44,7 @@ local function contrast(a, b)
    return math.max(x, y) / math.min(x, y)
 end
 
--- The distance of two colours in CIELAB (1976), of which 2.3 is just seen.
+-- Returns the distance of two colours in CIELAB (1976); 2.3 is barely visible.
 local function distance(a, b)
    local function lab(colour)
       local red, green, blue = linear(colour)
@@ -68,7 +68,7 @@ describe('The colours of phases', function()
    end)
 
    it('differ clearly from each other', function()
-      assert.is_true(distance('#76b7b2', '#86bcb6') < 5) -- hardly told apart
+      assert.is_true(distance('#76b7b2', '#86bcb6') < 5) -- hard to tell apart
       for i, a in ipairs(colours.order) do
          for j = 1, i - 1 do
             local b = colours.order[j]

@@ -1,4 +1,4 @@
--- dpt.rnn.call: what a forward of a recurrent module is given, in every form, and what it returns.
+-- dpt.rnn.call: all forms of a recurrent module's inputs, and the form of its outputs.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local calls = require 'dpt.rnn.call'

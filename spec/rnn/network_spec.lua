@@ -1,4 +1,4 @@
--- dpt.rnn.network: the C library's description of a module, from fields with cudnn.torch's names.
+-- dpt.rnn.network: describes a module for the C library, using fields with cudnn.torch's names.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local network = require 'dpt.rnn.network'
@@ -22,7 +22,7 @@ describe('dpt.rnn.network', function()
          CUDNN_GRU = 3} do
          local rnn = make(mode, 3, 4, 2)
          local places, total = network.layout(rnn, rnn.weight), 0
-         for i, place in ipairs(places) do -- by layers and numbers; matrices, then biases
+         for i, place in ipairs(places) do -- by layer and number; matrices, then biases
             assert.equal(total + 1, place.first)
             assert.equal((i - 1) % (2 * gates) + 1, place.id)
             total = total + network.count(place)

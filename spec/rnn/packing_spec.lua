@@ -1,4 +1,4 @@
--- dpt.rnn.packing: sequences without the padding between them, and back.
+-- dpt.rnn.packing: removes the padding between sequences, and restores it.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local packing = require 'dpt.rnn.packing'
@@ -14,7 +14,7 @@ describe('dpt.rnn.packing', function()
             packed[1]:double():totable())
          local padded, back = packing.padPacked(packed, false, 'spec')
          assert.same(lengths, back)
-         assert.equal(padded:sum(), packed[1]:sum()) -- zero behind the ends
+         assert.equal(padded:sum(), packed[1]:sum()) -- zero after the ends
          assert.equal(0, padded[3][2]:abs():max())
          assert.same(x[1]:totable(), padded[1]:totable())
          local first = packing.packPadded(x:transpose(1, 2), lengths, true, 'spec')

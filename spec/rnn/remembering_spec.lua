@@ -1,4 +1,4 @@
--- dpt.rnn.remembering: when a module for sequences goes on from its state.
+-- dpt.rnn.remembering: when a sequence module continues from its state.
 local dpt = require 'dpt'
 local nn = dpt.nn
 local remembering = require 'dpt.rnn.remembering'

@@ -1,5 +1,5 @@
---- Weights of recurrent networks between backends whose layouts differ: here devices get one with
--- other orders and gaps, as cuDNN may have. Nothing is computed with it.
+--- Conversion of recurrent weights between backends with different layouts: here, devices get a
+-- layout with another order and gaps, as cuDNN's may be. Nothing is computed with it.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local network = require 'dpt.rnn.network'
@@ -9,14 +9,14 @@ local GAP = 3
 
 describe('dpt.rnn.weights, between layouts,', function()
    local layout, size = network.layout, network.size
-   local other -- on devices: whether there are gaps, or nil for the real layout
+   local other -- layout on devices: true with gaps, false without, nil for the real one
 
    setup(function()
       network.layout = function(module, weight)
          local places = layout(module, weight)
          if other == nil or not weight:type():find 'Cuda' then return places end
          local first = 1
-         for i = #places, 1, -1 do -- the last part comes first
+         for i = #places, 1, -1 do -- parts in reverse order
             places[i].first = first
             first = first + network.count(places[i]) + (other and GAP or 0)
          end
@@ -31,7 +31,7 @@ describe('dpt.rnn.weights, between layouts,', function()
    teardown(function() network.layout, network.size = layout, size end)
    after_each(function() other = nil end)
 
-   -- All parts by name, as host doubles.
+   -- Returns all parts in order, as host doubles.
    local function parts(rnn)
       local list = {}
       for _, method in ipairs{'weights', 'biases', 'gradWeights', 'gradBiases'} do
@@ -88,10 +88,10 @@ describe('dpt.rnn.weights, between layouts,', function()
          other = gaps
          rnn:cuda()
          local device = torch.serialize(rnn)
-         local back = torch.deserialize(device) -- read where it was written
+         local back = torch.deserialize(device) -- read with the layout that wrote it
          same.bits(expected, parts(back))
          assert.equal(rnn.weight:nElement(), back.weight:nElement())
-         other = nil -- and on another kind of device
+         other = nil -- and with another layout
          same.bits(expected, parts(torch.deserialize(device)))
          same.bits(expected, parts(torch.deserialize(host)))
       end)

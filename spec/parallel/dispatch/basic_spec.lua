@@ -8,7 +8,7 @@ describe('dpt.parallel.dispatch.basic', function()
    local n = same.most(4)
    local net, many, input
 
-   -- Lets the fuses of all replicas blow as the table says.
+   -- Makes the fuses of all replicas blow as the table specifies.
    local function arm(blows)
       many.impl:exec(function(module) module:get(2).blows = blows end)
    end

@@ -1,4 +1,4 @@
--- dpt.parallel.dispatch.devices: lists of devices for replicas.
+-- dpt.parallel.dispatch.devices: checks lists of devices for replicas.
 local dpt = require 'dpt'
 local cutorch = dpt.cutorch
 local devices = require 'dpt.parallel.dispatch.devices'

@@ -1,4 +1,4 @@
--- dpt.parallel.dispatch.errors: what replicas raise, as one message.
+-- dpt.parallel.dispatch.errors: joins the errors of replicas in one message.
 local errors = require 'dpt.parallel.dispatch.errors'
 
 describe('dpt.parallel.dispatch.errors', function()

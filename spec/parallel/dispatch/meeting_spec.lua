@@ -1,12 +1,12 @@
--- dpt.parallel.dispatch.meeting: replicas that exchange something in the middle of a pass;
--- spec/nn/SyncBatchNormalization_spec.lua has it with threads.
+-- dpt.parallel.dispatch.meeting: replicas exchange values during a pass;
+-- spec/nn/SyncBatchNormalization_spec.lua tests it with threads.
 local dpt = require 'dpt'
 local cutorch, nn = dpt.cutorch, dpt.nn
 local meeting = require 'dpt.parallel.dispatch.meeting'
 local random = require 'dpt.parallel.dispatch.random'
 
 describe('dpt.parallel.dispatch.meeting', function()
-   -- What stands for a dispatcher of n replicas, in this state.
+   -- Returns a stand-in for a dispatcher of n replicas, all in this Lua state.
    local function dispatcher(n)
       local replicas = {}
       for i = 1, n do replicas[i] = {} end
@@ -21,7 +21,7 @@ describe('dpt.parallel.dispatch.meeting', function()
       }
    end
 
-   -- Here the answers are the sum, in the order of replicas.
+   -- The answer has the values as decimal digits, in the order of replicas.
    package.loaded['spec.answers'] = {sum = function(values)
       local sum, list = 0, {}
       for _, value in ipairs(values) do sum = sum * 10 + value end

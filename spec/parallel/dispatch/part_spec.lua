@@ -1,4 +1,4 @@
--- dpt.parallel.dispatch.part: tells modules which part of a batch their pass has.
+-- dpt.parallel.dispatch.part: tells modules which part of a batch their pass processes.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local part = require 'dpt.parallel.dispatch.part'

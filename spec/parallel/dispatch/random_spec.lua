@@ -1,4 +1,5 @@
---- What replicas draw: for the rows of a batch what one device would, and never the same.
+--- Random draws of replicas: the rows of a batch get the numbers of one device, and no two the
+-- same.
 local dpt = require 'dpt'
 local torch, nn, cutorch, cudnn = dpt.torch, dpt.nn, dpt.cutorch, dpt.cudnn
 local random = require 'dpt.parallel.dispatch.random'
@@ -14,7 +15,7 @@ same.dispatched('H22: what replicas draw', function()
       return nn.DataParallelTable(dimension or 1):add(module:clone(), same.range(most))
    end
 
-   -- The rows (or columns) of an output, which must all differ.
+   -- Asserts that the rows (or columns) of an output are distinct.
    local function differ(output, dimension)
       local n = output:size(dimension)
       for i = 1, n do
@@ -24,7 +25,7 @@ same.dispatched('H22: what replicas draw', function()
       end
    end
 
-   --- Modules with the draws of all kinds; rows of 12.
+   --- Modules with all kinds of draws; rows of 12.
    local modules = {
       Dropout = function() return nn.Dropout(0.5) end,
       SpatialDropout = function()
@@ -45,7 +46,7 @@ same.dispatched('H22: what replicas draw', function()
             :add(cudnn.LSTM(4, 4, 3, true, 0.5))
       end,
    }
-   -- One network with all of them, since replicas in threads take their time to be made.
+   -- Returns one network with all of them, since creating replicas in threads is slow.
    local function beside(list)
       local names, net = {}, nn.ConcatTable()
       for name in pairs(list) do names[#names + 1] = name end
@@ -89,7 +90,7 @@ same.dispatched('H22: what replicas draw', function()
          local output = same.rewind(many.forward, many, input)
          one:forward(input)
          for k, name in ipairs(names) do
-            -- a product's sums may be in another order
+            -- the sums of a product may have another order
             same.close({[name] = one.output[k]}, {[name] = output[k]},
                name == 'recurrent dropout' and 1e-6 or 0)
             differ(output[k], 1)
@@ -118,7 +119,7 @@ same.dispatched('H22: what replicas draw', function()
    it('differs if the dimension that is split is not the first', function()
       local many = wrap(beside{Dropout = modules.Dropout, WhiteNoise = modules.WhiteNoise,
          RReLU = modules.RReLU}, 2)
-      for steps = 40, 41 do -- as many for each row, or not
+      for steps = 40, 41 do -- divisible by the rows, or not
          for _, output in ipairs(many:forward(torch.CudaTensor(steps, 2 * most + 1):fill(1))) do
             differ(output, 2)
          end
@@ -126,7 +127,8 @@ same.dispatched('H22: what replicas draw', function()
    end)
 
    it('differs if it is unknown which rows a replica has', function()
-      -- a table whose entry is the same for all, and what has the size of no row
+      -- a table with an entry common to all replicas, and a tensor without a dimension of the row
+      -- count
       local many = wrap(nn.Sequential():add(nn.SelectTable(2)):add(nn.Dropout(0.5)):cuda())
       many.splitSpec = {1, 'replicate'}
       for _, size in ipairs{35, 2 * most} do
@@ -154,7 +156,7 @@ same.dispatched('H22: what replicas draw', function()
          return list
       end
       torch.manualSeed(11)
-      local first, second = pass(), pass() -- a further pass draws others
+      local first, second = pass(), pass() -- the next pass draws other numbers
       for k, numbers in ipairs(first) do differ(torch.cat(numbers, second[k], 1), 1) end
       torch.manualSeed(11)
       same.bits(first, pass())

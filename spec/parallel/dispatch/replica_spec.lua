@@ -1,4 +1,4 @@
--- dpt.parallel.dispatch.replica: what a dispatcher does with one replica.
+-- dpt.parallel.dispatch.replica: the operations of a dispatcher on one replica.
 local dpt = require 'dpt'
 local nn, cutorch = dpt.nn, dpt.cutorch
 local random = require 'dpt.parallel.dispatch.random'

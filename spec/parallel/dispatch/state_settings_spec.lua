@@ -4,7 +4,7 @@ local settings = require 'dpt.parallel.dispatch.state_settings'
 local same = require 'spec.support.parallel'
 local lib = require('dpt.ffi').lib
 
--- What a replica sees of each mode, and values to set it to; the last one is the usual one.
+-- Name, getter on a replica, setter and values of each setting; the last value is the usual one.
 local table_ = {
    {'default tensor type', function() return torch.getdefaulttensortype() end,
       torch.setdefaulttensortype, {'torch.FloatTensor', 'torch.DoubleTensor'}},

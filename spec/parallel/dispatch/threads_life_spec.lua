@@ -4,9 +4,9 @@ local same = require 'spec.support.parallel'
 local run = require 'spec.support.run'
 local lib = require('dpt.ffi').lib
 
--- How many OS threads this process has.
+-- Returns the number of OS threads of this process.
 local function threads()
-   local count = -1 -- the folder's own line
+   local count = -1 -- minus the line of echo
    for _ in io.popen 'ls -1 /proc/$PPID/task; echo':lines() do count = count + 1 end
    return count
 end
@@ -26,7 +26,7 @@ describe('dpt.parallel.dispatch.threads', function()
       end
       make()
       cutorch.synchronizeAll()
-      local before, quiet = threads(), 0 -- workers of the tests above may still end
+      local before, quiet = threads(), 0 -- workers of previous tests may still be ending
       while quiet < 10 do
          collectgarbage()
          collectgarbage()
@@ -38,11 +38,11 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.equal(before + n - 1, threads())
       many.impl:close()
       assert.equal(before, threads())
-      many:forward(input) -- others
+      many:forward(input) -- starts new workers
       assert.equal(before + n - 1, threads())
       many:threads()
       assert.equal(before, threads())
-      local function dropOne() -- in a function: its stack holds nothing afterwards
+      local function dropOne() -- a function, so that no stack slot holds it afterwards
          local dropped = make():threads()
          dropped:forward(input)
          assert.equal(before + n - 1, threads())
@@ -63,7 +63,7 @@ describe('dpt.parallel.dispatch.threads', function()
          :threads()
       local input = torch.CudaTensor(n, 6):fill(1)
       local wanted = nn.DataParallelTable(1):add(many:get(1):clone(), same.range(n)):forward(input)
-      cutorch.synchronizeAll() -- streams have their threads
+      cutorch.synchronizeAll() -- all streams have their threads
       for k = 1, n - 1 do
          lib.fault_set('thread:' .. k)
          local message = same.raised(many.forward, many, input)

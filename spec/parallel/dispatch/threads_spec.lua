@@ -7,7 +7,7 @@ local lib = require('dpt.ffi').lib
 
 local function init() require 'spec.support.modules' end
 
--- Networks of rows of 6 in and out.
+-- Networks that map rows of 6 to rows of 6.
 local networks = {
    deep = function()
       return nn.Sequential():add(nn.Linear(6, 9)):add(nn.Tanh()):add(nn.Linear(9, 9))
@@ -34,7 +34,7 @@ describe('dpt.parallel.dispatch.threads', function()
 
    same.seeded(5)
 
-   -- A network by each dispatcher.
+   -- Returns a network with each dispatcher.
    local function pair(net, devices, flat)
       local basic = nn.DataParallelTable(1, flat):add(net:clone(), same.range(devices))
       return basic, nn.DataParallelTable(1, flat):add(net:clone(), same.range(devices))
@@ -96,7 +96,7 @@ describe('dpt.parallel.dispatch.threads', function()
       for i, count in ipairs(many.impl:exec(function() return _G.dptspecCalls end)) do
          assert.equal(1, count, i)
       end
-      assert.same({1}, calls) -- here that of replica 1
+      assert.same({1}, calls) -- replica 1 runs in this state
       _G.dptspecCalls = nil
    end)
 
@@ -129,7 +129,7 @@ describe('dpt.parallel.dispatch.threads', function()
       local times, usual = {}, {}
       for round = 1, 20 do
          local method = round % 2 == 0 and 'updateOutput' or 'updateGradInput'
-         local both = round % 3 > 0 -- or one replica alone
+         local both = round % 3 > 0 -- else only one replica
          local blows = {[round % n + 1] = 'first'}
          if both then blows[(round + 1) % n + 1] = 'message' end
          local messages = {}

@@ -7,7 +7,7 @@ describe('dpt.parallel.params.buckets', function()
    local limits = {buckets.first, buckets.rest}
    after_each(function() buckets.first, buckets.rest = unpack(limits) end)
 
-   -- A plan whose gradients have these sizes, one behind the other, and its segments.
+   -- Returns a plan of contiguous gradients of these sizes, and its segments.
    local function plan(sizes)
       local half = {total = 0}
       for i, size in ipairs(sizes) do
@@ -17,7 +17,7 @@ describe('dpt.parallel.params.buckets', function()
       return {half, half}, {{}, {torch.FloatTensor()}}, #sizes
    end
 
-   -- Returns the number of the bucket of each gradient, and the buckets.
+   -- Returns the number of each gradient's bucket, and the buckets.
    local function cut(sizes, order)
       local halves, segments, count = plan(sizes)
       local list, place = buckets.cut(halves, segments, count, order)
@@ -37,13 +37,13 @@ describe('dpt.parallel.params.buckets', function()
    it('lets no bucket have more than a share of all, but none is cut for less than it is worth',
       function()
          local sizes = {}
-         for i = 1, 64 do sizes[i] = 65536 end -- of 1/4 MB each
+         for i = 1, 64 do sizes[i] = 65536 end -- 1/4 MB each
          local place, list = cut(sizes)
          local counts = {}
          for _, b in ipairs(place) do counts[b] = (counts[b] or 0) + 1 end
          assert.equal(9, #list)
          assert.same({4, 8, 8, 8, 8, 8, 8, 8, 4}, counts) -- 1 MB, then 1/8 of 16 MB
-         assert.equal(4, #select(2, cut{65536, 65536, 65536, 65536})) -- `least`, not an eighth
+         assert.equal(4, #select(2, cut{65536, 65536, 65536, 65536})) -- of `least` bytes, not an eighth
       end)
 
    it('cuts in the order in which gradients were full, what was never full last', function()

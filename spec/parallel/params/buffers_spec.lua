@@ -1,4 +1,4 @@
--- dpt.parallel.params.buffers: running statistics of the replicas.
+-- dpt.parallel.params.buffers: synchronizes running statistics of the replicas.
 local dpt = require 'dpt'
 local nn, cutorch, comm = dpt.nn, dpt.cutorch, dpt.comm
 local Buffers = require 'dpt.parallel.params.buffers'
@@ -37,7 +37,7 @@ describe('dpt.parallel.params.buffers', function()
    it("copies replica 1's if they have changed, and nothing if not #devices2", function()
       mean(n):fill(7)
       buffers:sync(list[1], dispatcher, 'first')
-      assert.equal(0, bytes.buffers) -- replica 1's are what they were
+      assert.equal(0, bytes.buffers) -- replica 1's have not changed
       mean(1):fill(3)
       buffers:sync(list[1], dispatcher, 'first')
       assert.equal(12, mean(n):sum())

@@ -1,11 +1,11 @@
---- What a script writes to elements of tensors in replica 1, the other replicas get.
+--- Writes of a script to elements of tensors in replica 1 reach the other replicas.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
 local most = same.most(3)
 
--- Two products with masks, one of them in a table inside its module, and a constant.
+-- Returns a module that multiplies by a mask in a nested table.
 local function Mask()
    local mask = nn.Identity()
    mask.kept = {{mask = torch.CudaTensor(4):fill(2)}}

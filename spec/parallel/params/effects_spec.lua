@@ -1,4 +1,4 @@
---- What a forward does to rows of parameters on some replicas, all have.
+--- Changes that a forward makes to rows of parameters on some replicas reach all replicas.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local same = require 'spec.support.parallel'

@@ -1,4 +1,4 @@
--- dpt.parallel.params: parameters and gradients of all replicas, without a network around them.
+-- dpt.parallel.params: parameters and gradients of all replicas, without the network's class.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local Params = require 'dpt.parallel.params'
@@ -74,7 +74,7 @@ describe('dpt.parallel.params', function()
       params:distrust()
       assert.is_false(params:isBroken(dispatcher))
       list[2].weight:set(list[2].weight:clone())
-      assert.is_false(params:isBroken(dispatcher)) -- nobody has said so
+      assert.is_false(params:isBroken(dispatcher)) -- nothing has reported the change
       params:distrust()
       assert.is_true(params:isBroken(dispatcher))
    end)

@@ -1,4 +1,4 @@
--- dpt.parallel.params.layout: where parameters and gradients of the replicas lie.
+-- dpt.parallel.params.layout: positions of the replicas' parameters and gradients in memory.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local layout = require 'dpt.parallel.params.layout'
@@ -57,7 +57,7 @@ describe('dpt.parallel.params.layout', function()
       for h, half in ipairs(plan) do got[h] = half.type .. ' ' .. half.total end
       assert.same({'torch.CudaTensor 26', 'torch.CudaTensor 26', 'torch.CudaDoubleTensor 6',
          'torch.CudaDoubleTensor 6'}, got)
-      assert.equal(4, #pieces[1]) -- not flat: a piece for each tensor
+      assert.equal(4, #pieces[1]) -- not flat: one piece per tensor
       layout.flatten(layout.describe(net), 'spec')
       plan, pieces = layout.plan(layout.describe(net))
       assert.equal(26, plan[1].total)
@@ -83,7 +83,7 @@ describe('dpt.parallel.params.layout', function()
       assert.is_true(list[1]:storage() == trunk)
       assert.equal(2, storages(list))
       local noted = layout.note(list)
-      layout.flatten(list, 'spec') -- of two whose tensors lie apart neither moves
+      layout.flatten(list, 'spec') -- tensors in two storages stay there
       assert.is_false(layout.hasMoved(noted))
       layout.flatten(list, 'spec', true)
       assert.equal(1, storages(list))

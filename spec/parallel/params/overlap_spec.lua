@@ -14,11 +14,11 @@ describe('dpt.parallel.params.overlap', function()
 
    same.seeded(5)
    before_each(function()
-      buckets.first, buckets.rest = 48 * 4, 60 * 4 -- a layer or two in a bucket
+      buckets.first, buckets.rest = 48 * 4, 60 * 4 -- one or two layers per bucket
    end)
    after_each(function() buckets.first, buckets.rest = unpack(limits) end)
 
-   -- The same network twice, the second one without overlap.
+   -- Returns two parallel copies of a network, the second without overlap.
    local function pair(net, count)
       local both = {}
       for i = 1, 2 do
@@ -39,7 +39,7 @@ describe('dpt.parallel.params.overlap', function()
       return select(2, many:getParameters())
    end
 
-   -- Steps on both, after each of which gradients and gradInput have the same bits.
+   -- Runs steps on both, after each of which gradients and gradInput have the same bits.
    local function agree(with, without, steps, rows)
       local split = not with:get(1):findModules('dptspec.Whole')[1]
       for i = 1, steps do
@@ -61,7 +61,7 @@ describe('dpt.parallel.params.overlap', function()
       same.checkReplicas(with)
    end
 
-   -- Counts how often a function of the reducer is called in f.
+   -- Returns how often f calls a function of the reducer.
    local function count(name, f)
       local original, calls = lib[name], 0
       rawset(lib, name, function(...)
@@ -120,7 +120,7 @@ describe('dpt.parallel.params.overlap', function()
 
    it('marks every bucket once from the second pass on, however many layers there are', function()
       if n < 2 then return pending('needs 2 devices') end
-      -- layers of 168 bytes: each in a bucket, two in each, all in one, which is left alone
+      -- layers of 168 bytes: one per bucket, two per bucket, or all in one, which has no overlap
       for limit, expected in pairs{[48 * 4] = 5, [340] = 3, [1e6] = 0} do
          buckets.first, buckets.rest = limit, limit
          local many = pair(networks.deep():cuda())
@@ -151,7 +151,7 @@ describe('dpt.parallel.params.overlap', function()
          live[k] = {}
          for i = 1, n do live[k][i] = same.liveBytes(i) - live0[i] end
          local flat = many:getParameters()
-         -- gradOutput and gradInput travel too, but for the first device's part
+         -- gradOutput and gradInput are copied too, except the first device's part
          local rows = 2 * (input:nElement() - input:nElement() / n) * 4
          assert.equal((n - 1) * flat:nElement() * 4 + rows, same.copied() - before)
          assert.equal(2 * (n - 1) * flat:nElement() * 4, many.copiedBytes.gradients)
@@ -166,10 +166,10 @@ describe('dpt.parallel.params.overlap', function()
       local many = pair(nn.Sequential():add(first):add(nn.Linear(6, 6)):add(nn.Linear(6, 6)):cuda())
       local input = torch.randn(2 * n, 6):cuda()
       step(many, input, input)
-      local beside = cutorch.getNumStreams() + 1 -- another spec's may wait for stream 0
+      local beside = cutorch.getNumStreams() + 1 -- a stream of another spec may wait for stream 0
       cutorch.reserveStreams(beside, true)
       finally(function() cutorch.setStream(0) end)
-      -- Whether a stream beside those that are busy sees the sum of the last layer meanwhile.
+      -- Returns true if an idle stream sees the sum of the last layer before the busy ones finish.
       local function seen(milliseconds)
          many:get(1):get(3).gradBias:fill(0)
          cutorch.synchronizeAll()
@@ -189,7 +189,7 @@ describe('dpt.parallel.params.overlap', function()
          cutorch.synchronizeAll()
          return done[0] == 0
       end
-      -- a busy machine may not come to look in time
+      -- a busy machine may poll too late
       assert.is_true(seen(200) or seen(800) or seen(3200) or seen(12800))
    end)
 
@@ -242,17 +242,17 @@ describe('dpt.parallel.params.overlap', function()
          end)
          assert.equal(k > 2, late > 0)
          same.zero(with, without)
-         agree(with, without, 2) -- learned
+         agree(with, without, 2) -- the new counts are known
       end
    end)
 
-   -- Layers, of which one in the middle is something else.
+   -- Returns a network of linear layers with `middle` among them.
    local function around(middle)
       return nn.Sequential():add(nn.Linear(6, 6)):add(nn.Tanh()):add(middle):add(nn.Linear(6, 6))
          :add(nn.Linear(6, 6)):cuda()
    end
 
-   -- A step on both from zero; gradients have the same bits.
+   -- Runs one step on both from zero; gradients have the same bits.
    local function agreeFromZero(with, without)
       local x = torch.randn(3 * n, 6):cuda()
       same.zero(with, without)
@@ -289,7 +289,7 @@ describe('dpt.parallel.params.overlap', function()
       local stranger = modules.Stranger()
       stranger.first = 3
       local net = around(stranger)
-      net:insert(nn.Linear(6, 6):cuda(), 3) -- so that something is computed after the stranger
+      net:insert(nn.Linear(6, 6):cuda(), 3) -- computed after the stranger in backward
       stranger.victim = net:get(5)
       local with, without = pair(net)
       for _ = 1, 2 do agreeFromZero(with, without) end

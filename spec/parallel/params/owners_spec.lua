@@ -1,4 +1,4 @@
--- dpt.parallel.params.owners: who may write to which gradients.
+-- dpt.parallel.params.owners: which modules may write to which gradients.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local owners = require 'dpt.parallel.params.owners'

@@ -1,4 +1,4 @@
--- dpt.parallel.params.pending: gradients that wait until they are added up.
+-- dpt.parallel.params.pending: gradients that are not yet summed.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local updates = require 'dpt.updates'

@@ -12,7 +12,7 @@ describe('dpt.parallel.params.snapshot', function()
       snapshot:take(net)
    end)
 
-   -- What changes returns, settings as text.
+   -- Returns the results of snapshot:changes, with the settings as text.
    local function changes()
       local changed, settings = snapshot:changes(net)
       local lines = {}

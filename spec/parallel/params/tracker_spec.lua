@@ -1,4 +1,4 @@
--- dpt.parallel.params.tracker beside what spec/parallel/params/overlap_spec.lua sees of it.
+-- dpt.parallel.params.tracker: cases that spec/parallel/params/overlap_spec.lua does not cover.
 local dpt = require 'dpt'
 local nn, torch = dpt.nn, dpt.torch
 local flatten = require 'dpt.parallel.params.layout'
@@ -16,7 +16,8 @@ describe('dpt.parallel.params.tracker', function()
    end)
    after_each(function() buckets.first, buckets.rest = unpack(limits) end)
 
-   -- Makes passes of one replica whose buckets a sender is given.
+   -- Returns a step of one replica with a stub sender; the step returns the number of buckets sent
+   -- before its end, and the numbers of all buckets in the order sent.
    local function single(order)
       local sent = {}
       local list = flatten.describe(net)
@@ -47,7 +48,7 @@ describe('dpt.parallel.params.tracker', function()
    it('lets buckets be sent in order, as soon as they are full', function()
       local step = single()
       local early, all = step()
-      assert.equal(0, early) -- who adds what is unknown yet
+      assert.equal(0, early) -- it is not yet known which module writes what
       local n = #all
       assert.is_true(n >= 3)
       for _ = 1, 2 do
@@ -55,7 +56,7 @@ describe('dpt.parallel.params.tracker', function()
          assert.equal(n, early)
          for b = 1, n do assert.equal(b, all[b]) end
       end
-      -- in another order the last bucket to be full holds back those behind it
+      -- in another order, the last bucket to become full delays those after it
       step = single{1, 1, 2, 2, 3, 3}
       step()
       early, all = step()

@@ -1,4 +1,4 @@
--- dpt.parallel.ranks.bfloat16: upper halves of floats.
+-- dpt.parallel.ranks.bfloat16: floats rounded to their upper 16 bits.
 local ffi = require 'ffi'
 local dpt = require 'dpt'
 local torch = dpt.torch
@@ -28,7 +28,7 @@ describe('dpt.parallel.ranks.bfloat16', function()
       end)
    end
 
-   -- A rank alone rounds as what it sends is rounded.
+   -- A single rank also rounds, as a transfer would.
    it('is what allReduce rounds to, as are halves, for floats of all exponents', function()
       local allReduce = require('dpt.distributed').allReduce
       local bits = torch.IntTensor(2 ^ 16, 5)

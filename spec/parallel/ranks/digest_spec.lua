@@ -1,4 +1,4 @@
--- dpt.parallel.ranks.digest: what must be equal on all ranks.
+-- dpt.parallel.ranks.digest: lists and compares the state that must be equal on all ranks.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local world = require('dpt.distributed.group').world

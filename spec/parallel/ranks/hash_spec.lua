@@ -1,4 +1,4 @@
--- dpt.parallel.ranks.hash: which values have the same hash.
+-- dpt.parallel.ranks.hash: values with equal and different hashes.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local hash = require 'dpt.parallel.ranks.hash'
@@ -53,7 +53,7 @@ describe('dpt.parallel.ranks.hash', function()
       local t = torch.randn(7, 5):float()
       assert.equal(of(t:t():contiguous()), of(t:t()))
       if dpt.cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
-      local large = torch.FloatTensor(2 ^ 20 + 3):uniform() -- more than a chunk
+      local large = torch.FloatTensor(2 ^ 20 + 3):uniform() -- larger than a chunk
       for _, one in ipairs{t, large, torch.FloatTensor()} do
          assert.equal(of(one), of(one:cuda()))
       end

@@ -1,4 +1,4 @@
--- dpt.parallel.ranks.host_random: what host tensors draw in passes of ranks.
+-- dpt.parallel.ranks.host_random: random draws of host tensors in passes of ranks.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local hostRandom = require 'dpt.parallel.ranks.host_random'
@@ -7,7 +7,7 @@ describe('dpt.parallel.ranks.host_random', function()
    local sizes = {3, 0, 5, 1}
    local total = 9
 
-   -- What f(rows) draws for each part, and the number that is drawn next.
+   -- Returns the numbers that f(rows) draws for each part, and the next number drawn after each.
    local function parts(f)
       local list, first, nexts = {}, 0, {}
       for i, rows in ipairs(sizes) do

@@ -1,9 +1,9 @@
--- dpt.parallel.split.check_join: outputs that are joined along another dimension than the input's.
+-- dpt.parallel.split.check_join: outputs joined along another dimension than the input's.
 local torch = require('dpt').torch
 local check = require 'dpt.parallel.split.check_join'
 
 describe('dpt.parallel.split.check_join', function()
-   -- Two parts of 2 and 1 rows along dimension `split`, outputs of these sizes.
+   -- Returns a check of two parts with 2 and 1 rows along `split`, and outputs of these sizes.
    local function of(split, joined, says, first, second)
       local inputs = {torch.rand(4, 2, 3), torch.rand(4, 1, 3)}
       return function()
@@ -15,7 +15,7 @@ describe('dpt.parallel.split.check_join', function()
    it('lets pass what has the rows of its part there', function()
       of(2, 1, nil, {2, 5}, {1, 5})()
       of(2, 1, 1, {2, 2, 5}, {1, 1, 5})() -- a module has said so
-      of(2, 2, nil, {9, 9}, {9, 9})() -- where it was cut
+      of(2, 2, nil, {9, 9}, {9, 9})() -- the dimension of the split
       of({2, 1}, 1, nil, {9, 9}, {9, 9})()
       check('net', 2, 1, nil, 1, {0, 0}, {torch.Tensor()}, {torch.rand(3)}) -- no rows
       check('net', 2, 1, nil, 1, {0, 2}, {torch.rand(4, 2)}, {{torch.rand(3)}}) -- a table

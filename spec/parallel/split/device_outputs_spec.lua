@@ -1,4 +1,4 @@
--- dpt.parallel.split.device_outputs: what replicas returned, left on their devices.
+-- dpt.parallel.split.device_outputs: outputs of replicas, left on their devices.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local outputs = require 'dpt.parallel.split.device_outputs'

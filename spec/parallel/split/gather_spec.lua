@@ -1,4 +1,4 @@
--- dpt.parallel.split.gather: what the replicas returned as one tensor or one tree.
+-- dpt.parallel.split.gather: joins the replicas' outputs into one tensor or tree.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local gather = require 'dpt.parallel.split.gather'

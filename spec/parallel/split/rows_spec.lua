@@ -1,4 +1,4 @@
--- dpt.parallel.split.rows: how many rows a batch has.
+-- dpt.parallel.split.rows: the number of rows of a batch.
 local torch = require('dpt').torch
 local rows = require 'dpt.parallel.split.rows'
 

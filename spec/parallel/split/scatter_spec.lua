@@ -1,4 +1,4 @@
--- dpt.parallel.split.scatter: trees of tensors cut into parts for the replicas.
+-- dpt.parallel.split.scatter: splits trees of tensors into parts for the replicas.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local module = require 'dpt.parallel.split.scatter'
@@ -99,7 +99,7 @@ describe('dpt.parallel.split.scatter', function()
       scatter(state, parts, torch.rand(6, 2), plan, 'input')
       collectgarbage()
       collectgarbage()
-      -- another one, at the same address as may be
+      -- another tensor, possibly at the same address
       assert.is_false(module.wasOf(state, parts, torch.rand(6, 2)))
    end)
 

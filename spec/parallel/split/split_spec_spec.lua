@@ -1,4 +1,4 @@
--- dpt.parallel.split.split_spec: how the entries of an input reach the replicas.
+-- dpt.parallel.split.split_spec: assigns the entries of an input to replicas.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local splitSpec = require 'dpt.parallel.split.split_spec'
