@@ -1,5 +1,5 @@
--- docs/tour.md: its changes fit the files that they name, and what it names is there. The step
--- `tour` of scripts/test makes them, builds the result and runs its specs.
+-- docs/tour.md: its changes apply to the files that they name, and the names in it exist. The step
+-- `tour` of scripts/test applies them, builds the result and runs its specs.
 local tour = require 'spec.support.tour'
 
 local function read(path)

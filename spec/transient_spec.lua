@@ -1,11 +1,11 @@
---- dpt.transient: what copies, files, other Lua states, type() and clearState() do without.
+--- dpt.transient: fields that copies, files, other Lua states, type() and clearState() omit.
 local dpt = require 'dpt'
 local Pool = require 'dpt.threads.pool'
 local same = require 'spec.support.parallel'
 local transient = require 'dpt.transient'
 local torch, nn, cutorch = require 'torch', require 'nn', dpt.cutorch
 
--- Classes of a script; here and in a worker.
+-- Defines a script's classes, here and in a worker.
 local function define()
    if nn.SpecKeeping then return end
    local Keeping = torch.class('nn.SpecKeeping', 'nn.Module')
@@ -28,7 +28,7 @@ describe('Transient fields', function()
    end)
    teardown(function() pool:close() end)
 
-   -- Every way of copying a value.
+   -- All ways to copy a value.
    local ways = {
       clone = function(object) return object:clone() end,
       file = function(object) return torch.deserialize(torch.serialize(object)) end,
@@ -125,7 +125,7 @@ describe('Transient fields of dpt\'s classes', function()
       return loss
    end
 
-   -- What a file holds of an object: the first table of fields in it.
+   -- Returns the names of an object's fields in a file: those of the first table of fields in it.
    local function written(object)
       local fields, file = nil, torch.MemoryFile()
       local write = file.writeObject
@@ -143,7 +143,7 @@ describe('Transient fields of dpt\'s classes', function()
    for name, case in pairs{
       ['nn.RNN'] = {rnn}, ['nn.GPU'] = {gpu}, ['nn.DataParallelCriterion'] = {criterion},
       ['nn.DataParallelTable'] = {table_, {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu',
-         'flattenedParams'}}, -- where cunn looks for them
+         'flattenedParams'}}, -- cunn's code reads these
       ['nn.Sequencer'] = {sequencer},
       ['nn.LSTM'] = {function(x) return sequencer(x):get(1) end},
    } do
@@ -209,7 +209,7 @@ describe('Transient fields of dpt\'s classes', function()
 
    it('let a module that leads back to its network be copied and read, in threads too', function()
       if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
-      for field in ('owner a b parent top train_ x1 x2'):gmatch '%S+' do -- in any order
+      for field in ('owner a b parent top train_ x1 x2'):gmatch '%S+' do -- in any traversal order
          local net = nn.DataParallelTable(1)
             :add(nn.Sequential():add(nn.Linear(3, 4)):cuda(), {1, 2})
          local module = net:get(1)

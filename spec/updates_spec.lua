@@ -1,4 +1,4 @@
--- dpt.updates: what optimizers must know of networks. Stale tensors: spec/flatten_spec.lua.
+-- dpt.updates: state of networks that optimizers need. Stale tensors: spec/flatten_spec.lua.
 local updates = require 'dpt.updates'
 
 describe('dpt.updates', function()
@@ -13,7 +13,7 @@ describe('dpt.updates', function()
          updates.addPending(owners[i])
       end
       updates.removePending(owners[3])
-      updates.addPending(owners[7]) -- last now
+      updates.addPending(owners[7]) -- now the last one
       updates.flush(x, dx)
       assert.same({1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 7}, calls)
       updates.flush(x, dx)

@@ -1,10 +1,10 @@
--- Two ways to the same numbers: random indexing against plain Lua tables, random views and
+-- Two ways to compute the same numbers: random indexing against plain Lua tables, random views and
 -- operations on the host against a device and against loops over elements.
 local torch = require 'dpt.tensor'
 
 local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
 
---- Numbers that do not depend on the generator under test.
+--- Returns a source of numbers independent of the generator under test.
 local function generator(state)
    return function(low, high)
       state = (state * 1103515245 + 12345) % 2147483648
@@ -12,7 +12,7 @@ local function generator(state)
    end
 end
 
---- A tensor of 1 to 4 dimensions with the elements 1, 2, 3 ...
+--- Returns a tensor of 1 to 4 dimensions with the elements 1, 2, 3 ...
 local function counted(draw, name)
    local sizes = {}
    for d = 1, draw(1, 4) do sizes[d] = draw(1, 4) end
@@ -20,7 +20,7 @@ local function counted(draw, name)
    return x:copy(torch.range(1, x:nElement())), sizes
 end
 
---- A random view of x.
+--- Returns a random view of x.
 local function view(draw, x)
    for _ = 1, draw(0, 4) do
       local d = draw(1, x:dim())
@@ -45,7 +45,7 @@ local function view(draw, x)
    return x
 end
 
---- The elements in row-major order, one by one.
+--- Returns the elements in row-major order, read one by one.
 local function elements(x)
    local list = {}
    local function walk(t)
@@ -68,7 +68,7 @@ describe('Agreement, seed ' .. seed, function()
          for d = 1, draw(1, #sizes) do
             local n = sizes[d]
             local from = draw(1, n)
-            local sign = draw(0, 1) == 1 and n + 1 or 0 -- count from the end
+            local sign = draw(0, 1) == 1 and n + 1 or 0 -- negative: count from the end
             local kind = draw(1, 4)
             index[d] = kind == 1 and from - sign or kind == 2 and {} or kind == 3 and {from - sign}
                or {from - sign, draw(from, n) - sign}
@@ -124,7 +124,7 @@ describe('Agreement, seed ' .. seed, function()
          assert.same(product, flat(torch.cmul(x, y)))
          assert.same(larger, flat(x:gt(y)))
          assert.equal(total, x:sum())
-         -- in place on the second operand's layout: only its own elements change
+         -- in place, into a result with strides: only its own elements change
          local whole = torch[name](2, n):zero()
          whole:t():select(2, 2):add(x)
          assert.same(a, flat(whole[2]))
@@ -144,7 +144,7 @@ describe('Agreement, seed ' .. seed, function()
          local y = x:type('torch.' .. from .. 'Tensor')
          local z = torch[to .. 'Tensor'](x:nElement()):copy(y)
          for i, v in ipairs(want) do
-            -- v is 256 at most; Char wraps from 128 on, Byte at 256
+            -- v is 256 at most; Char wraps at 128, Byte at 256
             local wraps = (from .. to):find 'Char' and 128 or 256
             if v < wraps then assert.equal(v, z:double()[i]) end
          end

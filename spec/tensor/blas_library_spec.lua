@@ -1,9 +1,9 @@
--- The BLAS that products use: which file is opened, when, and what is said where none can be.
+-- The BLAS for matrix products: which file is opened, when, and the errors if none can be.
 local run = require 'spec.support.run'
 
 local build = (os.getenv 'DPT_LIBRARY' or './build/libdpt.so'):gsub('[^/]*$', '')
 
---- What code prints that begins with torch, a and b (2x2), l (a matrix of long integers) and
+--- Returns the output of code that may use torch, a and b (2x2), l (a matrix of long integers) and
 -- try(f), which prints f's error or result.
 local function prints(code, environment)
    return run.lua([[
@@ -88,7 +88,7 @@ describe('The BLAS', function()
          print(os.getenv 'OPENBLAS_CORETYPE', os.getenv 'OPENBLAS_NUM_THREADS')
          io.stdout:flush()
          os.execute 'env | grep ^OPENBLAS_ | sort']]
-      -- a user's own setting is not to decide what this spec sees
+      -- a user's own settings must not affect this spec
       local bare = [[
          for _, name in ipairs{'OPENBLAS_CORETYPE', 'OPENBLAS_NUM_THREADS'} do
             require('dpt.ffi').C.dpt_setenv(name, nil)

@@ -1,9 +1,10 @@
--- Pointwise operations, copies and fills on devices where cells of several elements begin and end
--- (csrc/cuda/cells.h): sizes around a cell, addresses beside one, rows that are cut, repeated or
--- crossed; against the same on the host, and nothing beside the result may change.
+-- Pointwise operations, copies and fills on devices around the boundaries of cells, which hold
+-- several elements (csrc/cuda/cells.h): sizes near a cell, unaligned addresses, rows that are cut,
+-- repeated or transposed; compared with the host. Memory next to the result must not change.
 local torch = require 'dpt.tensor'
 
---- A tensor like the host's `a` at `offset` of a larger one, and what lies around it.
+--- Returns a device tensor like the host's `a` at `offset` in a larger one, and a check that the
+-- memory around it is unchanged.
 local function placed(a, kind, offset)
    local n = a:nElement()
    local all = torch[kind](n + 32):fill(7)
@@ -16,7 +17,7 @@ local function placed(a, kind, offset)
    end
 end
 
---- Numbers that every type holds, and so do sums and products of two of them.
+--- Returns numbers that every type can hold, as are sums and products of two of them.
 local function small(...)
    local a = torch.DoubleTensor(...)
    local i = 0
@@ -31,7 +32,7 @@ local function other(...) return small(...):mul(-1):add(11) end
 local kinds = {'CudaTensor', 'CudaDoubleTensor', 'CudaHalfTensor', 'CudaByteTensor',
    'CudaShortTensor', 'CudaLongTensor'}
 
---- By name: f(result, a, b), which works on any kind; what it is compared with is of doubles.
+--- By name: f(result, a, b), for tensors of all types; results are compared with doubles.
 local operations = {
    copy = function(r, a) r:copy(a) end,
    fill = function(r) r:fill(3) end,
@@ -41,7 +42,7 @@ local operations = {
    ['of three'] = function(r, a, b) r:addcmul(a, 1, b, b) end,
 }
 
---- Pairs a, b of one size, views of `base`, by what they show.
+--- By name: a function that returns a view of `base`.
 local layouts = {
    ['wider rows'] = function(base) return base:narrow(2, 1, base:size(2) / 2) end,
    ['rows beside a cell'] = function(base) return base:narrow(2, 2, base:size(2) / 2) end,
@@ -70,7 +71,7 @@ describe('Cells of elements:', function()
             local a, b, r = small(n), other(n), torch.DoubleTensor(n):fill(1)
             for offset = 0, n < 10 and 8 or 1 do
                for name, f in pairs(operations) do
-                  -- all at one distance from a cell, or the result at another
+                  -- all at the same offset from a cell, or the result at another
                   local x, y = placed(a, kind, offset), placed(b, kind, offset)
                   for _, at in ipairs{offset, 3} do
                      local z, unharmed = placed(r, kind, at)
@@ -99,7 +100,7 @@ describe('Cells of elements:', function()
                   f(want, view(base), b)
                   f(z, view(stored), y)
                   assert.same(want:totable(), z:double():totable(), what)
-                  if not layout:find 'for all' then -- the view as the result
+                  if not layout:find 'for all' then -- with the view as result
                      local into, all = base:clone(), placed(base, kind, 0)
                      f(view(into), b, b)
                      f(view(all), y, y)

@@ -1,9 +1,9 @@
--- The collector at its most eager must not find anything that is still in use: pointers and array
--- fields taken out of temporary objects do not keep them alive.
+-- The garbage collector at its most aggressive must not free anything in use: pointers and array
+-- fields taken from temporary objects do not keep them alive.
 local torch = require 'dpt.tensor'
 
---- Runs f with a whole collection after every instruction, and many times compiled, with a
--- collector that never rests.
+--- Runs f with a full collection after every instruction, then many times compiled, with a
+-- collector that never pauses.
 local function eagerly(f)
    debug.sethook(function() collectgarbage() end, '', 1)
    local ok, why = pcall(f)
@@ -20,7 +20,7 @@ end
 
 local x = torch.FloatTensor(3, 4):fill(2)
 
---- By name: what is done with temporary objects, and what it must give.
+--- By name: a function that uses temporary objects; it returns the result and the expected one.
 local cases = {
    ['sizes of a temporary view'] = function()
       return table.concat(x:narrow(1, 1, 2):size():totable(), 'x')

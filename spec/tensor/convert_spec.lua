@@ -1,4 +1,4 @@
--- Copies: between types, views and devices, at once or from page-locked memory.
+-- Copies between types, views and devices, synchronous or from page-locked memory.
 local dpt = require 'dpt'
 local ffi = require 'ffi'
 local run = require 'spec.support.run'

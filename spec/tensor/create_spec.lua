@@ -1,4 +1,4 @@
--- Ramps, triangles, cross products, small convolutions: what host memory gives, a device gives too.
+-- Ranges, triangles, cross products, small convolutions: devices agree with the host.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers

@@ -1,9 +1,9 @@
--- What bad calls say: one error message, at the caller's line, naming function, argument and sizes.
+-- Messages of invalid calls: one message, at the caller's line, with function, argument and sizes.
 local torch = require 'dpt.tensor'
 
 local x, y = torch.FloatTensor(2, 3):fill(1), torch.FloatTensor(4):fill(1)
 
---- By call: what its message must hold.
+--- Title, call, and a pattern that its message must match.
 local cases = {
    {'a method that is not there', function() x:foo() end,
       "attempt to call method 'foo' %(a nil value%)"},

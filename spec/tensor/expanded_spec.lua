@@ -1,10 +1,10 @@
--- Results whose places are one element (expand, stride 0; on the host also windows that overlap),
--- against loops: on the host each place changes it, one after the other, as Torch7's loops did, on
--- devices the last alone, as cutorch's.
+-- Results with aliased elements (expand, stride 0; on the host also overlapping windows), compared
+-- with loops. On the host, each alias updates the element in sequence, as in Torch7's loops; on
+-- devices, only the last update remains, as in cutorch.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
---- By name: f(result, tensor of its size, another) in place; what it makes of one element.
+--- By name: f(result, tensor of its size, another) in place, and its effect on one element.
 local operations = {
    ['add(k, x)'] = {function(t, x) t:add(2, x) end, function(v, x) return v + 2 * x end},
    ['add(k)'] = {function(t) t:add(3) end, function(v) return v + 3 end},
@@ -87,7 +87,7 @@ describe('Expanded results:', function()
          local function make(...)
             return torch.rand(...):mul(20):add(1):type(('torch.%sTensor'):format(kind))
          end
-         -- rows that are computed as they are, several together, and such as go through a buffer
+         -- rows computed directly, several rows at once, and rows that go through a buffer
          for _, sizes in ipairs{{3, 5, 7, 8}, {2, 3, 50, 50}, {4, 6, 2, 2}} do
             local x, planes, one = make(unpack(sizes)), make(1, sizes[2], 1, 1), make(1, 1, 1, 1)
             for _, by in ipairs{planes:expandAs(x), one:expandAs(x)} do

@@ -1,5 +1,5 @@
--- index, gather, scatter and relatives: what host memory gives, a device gives too; bad indices are
--- raised, and nothing is written then.
+-- index, gather, scatter and related functions: devices agree with the host; an invalid index
+-- raises, and then nothing is written.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers
@@ -14,7 +14,7 @@ describe('On a device as on the host', function()
             y:index(2, make(numbers(1, 64, 5000), 'Long')), x:select(3, 2):index(1, few)
       end)
       both.agree({'Float'}, function(make)
-         local x = make(numbers(0, 99, 50, 257)) -- rows of no round size, in views
+         local x = make(numbers(0, 99, 50, 257)) -- rows of odd sizes, in views
          local few = make(numbers(1, 50, 70), 'Long')
          return x:index(1, few), x:narrow(2, 2, 256):index(1, few),
             x:narrow(2, 5, 252):index(1, few)
@@ -23,7 +23,7 @@ describe('On a device as on the host', function()
 
    it('slices are written by index, in the order of the indices', function()
       both.agree(both.types, function(make)
-         local idx = make(numbers(1, 9, 60), 'Long') -- each place several times
+         local idx = make(numbers(1, 9, 60), 'Long') -- every index several times
          local source, across = make(numbers(0, 99, 60, 5)), make(numbers(0, 99, 5, 60))
          local copied, added, filled = make(numbers(0, 9, 9, 5)), make(numbers(0, 9, 9, 5)),
             make(numbers(0, 9, 9, 5))
@@ -32,7 +32,7 @@ describe('On a device as on the host', function()
             filled:indexFill(1, make({2, 2, 7}, 'Long'), 42), copied2:indexCopy(2, idx, across),
             added2:indexAdd(2, idx, across), make{1, 2, 3}:indexAdd(1, make({3}, 'Long'), make{7})
       end)
-      -- rounded after each addition: the order shows
+      -- rounded after each addition, so the order matters
       both.agree({'Half', 'Float'}, function(make)
          local n = 6000
          local idx, source = make(numbers(1, 40, n), 'Long'), make(numbers(1, 1000, n):div(7))
@@ -73,7 +73,8 @@ end)
 describe('An index out of range', function()
    local cutorch = require('dpt').cutorch
 
-   --- f fails, at the latest when it is waited for, with a message that has the text.
+   --- Asserts that f fails, at the latest when it is waited for, with a message that contains the
+   -- text.
    local function fails(text, f)
       local ok, message = pcall(function()
          f()

@@ -1,5 +1,5 @@
--- maskedSelect, maskedCopy, maskedFill, nonzero: what host memory gives, a device gives too, from
--- one element to many tiles of them.
+-- maskedSelect, maskedCopy, maskedFill, nonzero: devices agree with the host, for one element to
+-- many tiles.
 local torch = require 'dpt.tensor'
 local cutorch = require('dpt').cutorch
 local both = require 'spec.support.both'
@@ -27,7 +27,7 @@ describe('On a device as on the host', function()
          local none = make(torch.zeros(90, 60), 'Byte')
          local copied = x:clone()
          copied:t():maskedCopy(mask, make(torch.range(1, 5400)))
-         local line = make{7}:expand(5000) -- elements on each other: the last one stays
+         local line = make{7}:expand(5000) -- aliased elements: the last write remains
          line:maskedCopy(make(numbers(0, 1, 5000), 'Byte'),
             make(torch.range(1, 5000):remainder(99)))
          return x:t():maskedSelect(mask), x:maskedSelect(mask:view(60, 90)), copied,

@@ -1,4 +1,4 @@
--- Ownership: what keeps memory alive, and that garbage goes.
+-- Ownership: references keep memory alive, and garbage is freed.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 
@@ -24,7 +24,7 @@ describe('Memory', function()
       local before = live()
       local most = 0
       for _ = 1, 3000 do
-         torch.FloatTensor(262144) -- 1 MiB; 3000 MiB in all
+         torch.FloatTensor(262144) -- 1 MiB; 3000 MiB in total
          most = math.max(most, live())
       end
       assert.is_true(most - before < 600 * 2 ^ 20, most)
@@ -102,7 +102,7 @@ describe('Memory', function()
       assert.equal(before.blocks, stats().blocks)
       cutorch.emptyCache()
       assert.equal(before.cached, stats().cached)
-      torch.CudaTensor(2 ^ 23) -- 32 MiB that are garbage: the limit is full of cached memory
+      torch.CudaTensor(2 ^ 23) -- 32 MiB of garbage: cached memory fills the limit
       collect()
       local full = stats()
       cutorch.setMemoryLimit(device, full.live + full.cached)
@@ -112,7 +112,7 @@ describe('Memory', function()
       end)
       cutorch.setMemoryLimit(device, 0)
       assert.is_true(ok, why)
-      assert.equal(full.segments, stats().segments) -- the kernel got what was cached
+      assert.equal(full.segments, stats().segments) -- the kernel used cached memory
       assert.is_true(values[1] <= values[2] and values[1] == x:min())
    end)
 

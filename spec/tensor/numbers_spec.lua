@@ -1,10 +1,10 @@
--- A number becomes the same element wherever it is given, in host memory and on devices.
+-- A number is converted to the same element by every function, in host memory and on devices.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
 local numbers = {3e9, -3e9, 300, -1.5, 1e19, -1e19, 2 ^ 40 + 5, 0 / 0, 1 / 0, 2049.0000001}
 
---- Ways of giving the number v to the one element of x.
+--- Ways to write the number v to the only element of x.
 local ways = {
    function(x, v) x[1] = v end,
    function(x, v) x:storage()[1] = v end,
@@ -51,7 +51,7 @@ describe('A number', function()
 
    it('of a sum is rounded to a half once', function()
       for _, kind in ipairs{'', 'Cuda'} do
-         -- a float in between would lose the last summand and then round to even
+         -- rounding to float first would lose the last term and then round to even
          local x = torch.DoubleTensor{1, 2 ^ -11, 2 ^ -24}:type('torch.' .. kind .. 'HalfTensor')
          assert.equal(1 + 2 ^ -10, x:sum(1)[1])
          assert.equal(1 + 2 ^ -10, x:cumsum(1)[3])

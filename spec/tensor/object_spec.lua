@@ -1,5 +1,5 @@
--- The Lua side of a tensor: methods that scripts add, comparison, indices, constructors
--- (what spec/golden pins is not repeated here).
+-- The Lua side of a tensor: methods added by scripts, comparison, indices, constructors (in
+-- addition to spec/golden).
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 

@@ -1,5 +1,5 @@
---- Lua's operators on tensors: what a script defines in a class of tensors comes before dpt's own.
--- The spec works on ShortTensor alone, and takes out what it puts in.
+--- Lua's operators on tensors: those that a script defines in a class of tensors override dpt's.
+-- The spec changes ShortTensor only, and restores it.
 local torch = require 'dpt.tensor'
 
 describe('Operators of tensors (dpt.tensor.operators):', function()

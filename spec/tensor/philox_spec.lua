@@ -1,10 +1,10 @@
--- Random numbers of device tensors: the same on every kind of device. The numbers below were
--- recorded on a host device.
+-- Random numbers of device tensors: equal on all kinds of devices. The numbers below were recorded
+-- on a host device.
 local torch = require 'dpt.tensor'
 local cutorch = require('dpt').cutorch
 
---- Of seed 42: a distribution, its arguments, elements 1 to 4 and 70001 of a double tensor, and the
--- sum where all are whole numbers. Floats are these numbers with the fewer bits that a float has.
+--- Drawn with seed 42: distribution, arguments, elements 1 to 4 and 70001 of a double tensor, and
+-- the sum if all are integers. Floats are the same numbers with fewer bits.
 local drawn = {
    {'random', {1, 100}, {44, 4, 14, 82, 54}, 3522220},
    {'random', {-5, 4e12},
@@ -42,7 +42,7 @@ describe('Random numbers of a device #recorded', function()
             assert.equal(sum, x:double():sum())
             assert.equal(sum, y:double():sum())
          end
-         -- 24 bits instead of 53: near the middle that many digits are alike
+         -- 24 random bits instead of 53: near the middle of a distribution, this many digits agree
          for i = 1, 4 do assert.is_true(math.abs(x[i] - y[i]) <= 1e-5 * math.abs(x[i]), name) end
       end
       cutorch.manualSeed(42)

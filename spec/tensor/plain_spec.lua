@@ -1,9 +1,9 @@
--- NaNs of foreign bits: LuaJIT keeps the types of its values in them, so that none may reach Lua.
+-- NaNs with arbitrary bits: LuaJIT encodes the types of its values in NaNs, so none may reach Lua.
 local torch = require('dpt').torch
 local ffi = require 'ffi'
 
--- Whether v is NaN, and a number still after arithmetic: signalling NaNs and the bits of positive
--- ones become what LuaJIT takes for a pointer when they are divided or negated.
+-- Returns true if v is a NaN that stays a number in arithmetic: dividing a signalling NaN, or
+-- negating the bits of a positive one, gives bits that LuaJIT takes for a pointer.
 local function isNan(v)
    return type(v) == 'number' and v ~= v and type(v / 1) == 'number' and type(-v) == 'number'
 end

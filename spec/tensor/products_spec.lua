@@ -1,6 +1,5 @@
--- Products of matrices on devices against the host's: every element type, every form that an
--- operand may have. The numbers are small whole ones, so that every order of adding up gives the
--- same.
+-- Matrix products on devices compared with the host's: all element types, all layouts of operands.
+-- The numbers are small integers, so every order of summation gives the same result.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
@@ -17,8 +16,8 @@ local function small(...)
    return x:apply(function() return draw(-3, 3) end)
 end
 
--- Ways to lie in memory for a matrix (or a batch of them) of the last two dimensions r x c; each
--- takes the numbers as a contiguous host tensor and the constructor of the wanted type.
+-- Memory layouts of a matrix (or a batch of them) with r x c as its last two dimensions; each
+-- accepts the numbers as a contiguous host tensor and the constructor of the wanted type.
 local forms = {
    plain = function(x, new) return new(x) end,
    transposed = function(x, new)
@@ -47,7 +46,7 @@ local names = {}
 for name in pairs(forms) do names[#names + 1] = name end
 table.sort(names)
 
--- rows, columns and terms: beyond and below the sides of a block of threads
+-- rows, columns and terms: more and fewer than the sides of a block of threads
 local sizes = {{1, 1, 1}, {3, 5, 7}, {1, 9, 4}, {9, 1, 4}, {4, 6, 1}, {70, 65, 33}, {2, 130, 17}}
 
 local function constructors(name)
@@ -64,7 +63,7 @@ end
 describe('Products on devices, as on the host:', function()
    for _, name in ipairs(types) do
       local host, device = constructors(name)
-      -- halves hold the host's sums exactly; the host has products of all types but halves
+      -- halves hold the host's sums exactly; the host multiplies all types but halves
       local reference = name == 'Half' and constructors('Float') or host
 
       it(name .. ', matrices in every form', function()

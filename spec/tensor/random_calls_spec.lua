@@ -1,5 +1,5 @@
--- Random calls of every function and method with random arguments: each ends well, or with one
--- error message at the caller's line; nothing crashes, hangs or raises an error from inside dpt.
+-- Random calls of every function and method with random arguments: each succeeds or raises one
+-- error message at the caller's line; nothing crashes, hangs or raises inside dpt.
 local torch = require 'dpt.tensor'
 local dpt = require 'dpt'
 local inFolder = require 'spec.support.folder'
@@ -7,7 +7,7 @@ local inFolder = require 'spec.support.folder'
 local seed = tonumber(os.getenv 'DPT_SEED') or os.time() % 100000
 local calls = tonumber(os.getenv 'DPT_SPEC_CALLS') or 3000
 
---- What is no business of tensors, or would change the other specs.
+--- Functions that have nothing to do with tensors, or would affect other specs.
 local others = {}
 for name in ([[setdefaulttensortype setnumthreads class newmetatable CmdLine Tester TestSuite Timer
    include tic toc packageLuaPath setenv getenv isatty setheaptracking setmetatable factory
@@ -22,7 +22,7 @@ local function namesOf(from)
          list[#list + 1] = name
       end
    end
-   table.sort(list) -- the same seed, the same calls
+   table.sort(list) -- so that a seed gives the same calls
    return list
 end
 
@@ -61,7 +61,7 @@ local function argument()
    return function() return random() end
 end
 
---- One call: a function, its arguments, and what it is.
+--- Returns a random call: a function, its arguments, their number and a description.
 local function call()
    local given, n = {}, random(0, 5)
    for i = 1, n do given[i] = argument() end
@@ -90,7 +90,7 @@ describe('Random calls', function()
    it(('end well or with one error message, seed %d'):format(seed), function()
       math.randomseed(seed)
       local succeeded = 0
-      inFolder(function() -- torch.save takes any string
+      inFolder(function() -- torch.save accepts any string
          for k = 1, calls do
             local f, given, n, what = call()
             local ok, why = pcall(f, unpack(given, 1, n))
@@ -105,6 +105,6 @@ describe('Random calls', function()
          end
       end)
       assert.is_true(succeeded > calls / 10)
-      pcall(dpt.cutorch.synchronizeAll) -- what was queued may have met an error
+      pcall(dpt.cutorch.synchronizeAll) -- queued work may have failed
    end)
 end)

@@ -1,9 +1,9 @@
--- Draws with given probabilities, from numbers of the host and of devices.
+-- Draws with given probabilities, by generators of the host and of devices.
 local torch = require('dpt').torch
 local cutorch = require('dpt').cutorch
 local P = {0.2, 0.3, 0.05, 0.45}
 
---- How often each of n numbers occurs, as shares.
+--- Returns the frequency of each of n numbers, as a fraction.
 local function shares(drawn, n)
    local counts = torch.DoubleTensor(n):zero()
    for _, i in ipairs(drawn:view(-1):totable()) do counts[i] = counts[i] + 1 end
@@ -24,7 +24,7 @@ describe('Draws', function()
          local state = torch.multinomialAliasSetup(p)
          assert.same({Long(4):type(), p:type()}, {state[1]:type(), state[2]:type()})
          local r = Long(20000)
-         for _ = 1, 2 do -- the tables stay what they are
+         for _ = 1, 2 do -- drawing does not change the tables
             assert.equal(r, torch.multinomialAlias(r, state))
             assert.is_true((shares(r, 4) - torch.DoubleTensor(P)):abs():max() < 0.02)
          end
@@ -79,7 +79,7 @@ describe('Draws', function()
          assert.equal(1, x:min())
       end
       assert.error_matches(function() torch.CudaTensor(2):geometric(1.5) end, 'p is 1.5, wanted')
-      local g = torch.Generator() -- a generator draws what the device would
+      local g = torch.Generator() -- a generator draws as the device would
       torch.manualSeed(g, 4)
       assert.is_true(math.abs(torch.CudaTensor(20000):geometric(g, 0.8):mean() - 1.25) < 0.02)
    end)

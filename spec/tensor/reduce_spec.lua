@@ -1,10 +1,10 @@
---- Sums, norms, extremes and the like: what host memory returns, a device returns too, for slices
--- that a few threads have, one block, or many blocks, wherever their elements begin.
+--- Sums, norms, extremes and related functions: devices agree with the host, for slices reduced by
+-- a few threads, one block, or many blocks, at any alignment.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers
 
---- What is computed of a tensor along a dimension, exactly for small whole numbers.
+--- Returns all reductions of a tensor along a dimension, exact for small integers.
 local function everything(x, dim)
    local list = {}
    local function add(...) for _, t in ipairs{...} do list[#list + 1] = t end end
@@ -61,7 +61,7 @@ describe('On a device as on the host, reductions', function()
             if first <= n then assert.same(all(x, y), all(x:cuda(), y:cuda())) end
          end
       end
-      local n = 4096 * 8192 + 5 -- blocks have more than one tile
+      local n = 4096 * 8192 + 5 -- blocks process more than one tile
       local x = torch.CudaByteTensor(n):fill(1)
       x[n - 1] = 3
       assert.equal(n + 2, x:sum())

@@ -1,5 +1,5 @@
--- Running sums and products, histograms, renorm: what host memory gives, a device gives too, in
--- lanes of every length and order.
+-- Cumulative sums and products, histograms, renorm: devices agree with the host, for lanes of every
+-- length and stride order.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers
@@ -13,7 +13,7 @@ describe('On a device as on the host', function()
          return x:cumsum(1), x:cumsum(2), x:cumsum(3), x:transpose(1, 3):cumsum(3), long:cumsum(1),
             x:select(2, 3):cumsum(1), here, torch.cumsum(here:t():clone(), 1)
       end)
-      -- lanes in several parts, along and across
+      -- lanes in several parts, contiguous and strided
       both.agree({'Byte', 'Float', 'Double', 'Long'}, function(make)
          local line, wide = make(numbers(0, 1, 9001)), make(numbers(0, 9, 3000, 3))
          local sum = torch.cumsum(line)

@@ -1,4 +1,4 @@
--- dpt.tensor.seeding: whose choice the seeds of generators are.
+-- dpt.tensor.seeding: whether a script has chosen the seeds of generators.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local seeding = require 'dpt.tensor.seeding'
@@ -6,7 +6,7 @@ local seeding = require 'dpt.tensor.seeding'
 describe('dpt.tensor.seeding', function()
    local devices = math.min(2, cutorch.getDeviceCount())
 
-   -- Asserts which are chosen: the default generator, those of devices, and that of device 2.
+   -- Asserts which seeds are chosen: of the default generator, of the devices', and of device 2's.
    local function are(host, device, second)
       assert.equal(host, seeding.isChosen(0))
       for i = 1, devices do
@@ -24,7 +24,7 @@ describe('dpt.tensor.seeding', function()
       are(false, false)
       torch.manualSeed(torch.Generator(), 4)
       are(false, false)
-      torch.manualSeed(torch._gen, 4) -- the default one alone
+      torch.manualSeed(torch._gen, 4) -- only the default generator
       are(true, false)
       torch.seed()
       are(false, false)

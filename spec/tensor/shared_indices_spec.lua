@@ -1,8 +1,8 @@
--- Indices, masks and sources in the memory of the result: they are read before it is written.
+-- Indices, masks and sources that share memory with the result are read before it is written.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
---- By name: f(result, what may share memory with it, tensor of a table).
+--- By name: f(result, tensor that may share memory with it, tensor constructor).
 local indexed = {
    indexFill = function(x, i) return x:indexFill(1, i, 900) end,
    indexCopy = function(x, i, new) return x:indexCopy(1, i, new{10, 20, 30, 40}) end,
@@ -36,7 +36,7 @@ local masked = {
    end,
 }
 
---- Where the result and the other tensor begin in one storage.
+--- Offsets of the result and the other tensor in one storage.
 local places = {itself = {1, 1}, before = {1, 2}, behind = {2, 1}}
 
 describe('Memory of the result is read before it is written by', function()

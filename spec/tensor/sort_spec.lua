@@ -1,10 +1,10 @@
--- sort, topk, kthvalue, median, mode: what host memory gives, a device gives too, in lanes of every
--- length: a few in one block, one in a block, one in many blocks.
+-- sort, topk, kthvalue, median, mode: devices agree with the host, for lanes of every length:
+-- several lanes per block, one per block, and one in many blocks.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
 local numbers = both.numbers
 
---- All results of one tensor along a dimension.
+--- Returns all results for one tensor along a dimension.
 local function everything(x, dim)
    local list, n = {}, x:size(dim)
    local function add(...) for _, t in ipairs{...} do list[#list + 1] = t end end
@@ -48,7 +48,7 @@ describe('On a device as on the host, sort orders', function()
       both.agree({'Long', 'Half'}, function(make)
          return make(numbers(-2000, 2000, 5000, 3)):sort(1, true)
       end)
-      -- more tiles than a chunk has
+      -- more tiles than a chunk holds
       both.agree({'Byte', 'Int'}, function(make)
          return make(numbers(0, 255, 90000)):sort(1)
       end)
@@ -73,7 +73,7 @@ describe('On a device as on the host, sort orders', function()
             return first(make(numbers(-30000, 30000, 2, 9001)), k, 2)
          end)
       end
-      -- equals of which not all are taken: where they stand decides
+      -- not all of the equal elements are selected: their positions decide
       both.agree(both.types, function(make) return first(make(numbers(0, 3, 2, 5000)), 700, 2) end)
       both.agree({'Byte', 'Float'}, function(make)
          return first(make(numbers(5, 5, 1, 9001)), 300, 2)
@@ -93,7 +93,7 @@ describe('On a device as on the host, sort orders', function()
             x = make(x)
             local up, places = x:sort()
             local down = x:sort(true)
-            -- 1 / x differs between the zeros
+            -- 1 / x distinguishes the zeros
             return up, places, down, make(up, 'Double'):pow(-1), (x:kthvalue(3)),
                (x:topk(4, 1, true, true))
          end)

@@ -1,4 +1,4 @@
--- Storages over memory that dpt did not allocate: files, shared memory, pointers.
+-- Storages over memory not allocated by dpt: files, shared memory, pointers.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt').torch
 local content = require 'spec.support.read'
@@ -61,7 +61,7 @@ describe('A storage', function()
       for _, class in ipairs{torch.ByteTensor, torch.CudaTensor} do
          local t = class(1000):fill(3)
          t:storage():resize(1)
-         local others = class(1000):fill(7) -- would have got the memory
+         local others = class(1000):fill(7) -- would have reused the memory
          assert.equal(3000, t:sum())
          assert.equal(1, t:storage():size())
          t:storage():resize(2000)

@@ -1,14 +1,14 @@
--- The ways to call torch's functions that Torch7's own suites and old programs use.
+-- Call forms of torch's functions that Torch7's own tests and old programs use.
 local torch = require('dpt').torch
 local cutorch = require('dpt').cutorch
 
 local function list(t) return t:totable() end
 
---- By what is said: {got, wanted}.
+--- By name: {got, wanted}.
 local function forms()
    local g, r, itself = torch.Generator(), torch.Tensor(), torch.Tensor{1, 2}
    local halves = torch.CudaHalfTensor(2):fill(-0.9)
-   local function drawn(f) -- the same numbers with the generator before and behind the result
+   local function drawn(f) -- the same numbers with the generator before and after the result
       torch.manualSeed(g, 7)
       local first = list(f(g, torch.Tensor()))
       torch.manualSeed(g, 7)

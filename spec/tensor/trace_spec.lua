@@ -1,7 +1,6 @@
--- Hot paths must be traceable by LuaJIT's compiler: a loop over them compiles without an abort that
--- names something not yet implemented. They are compiled in a process that has run nothing else:
--- LuaJIT never again compiles a function in which it gave up several times, as it may in those that
--- other specs call with wrong arguments.
+-- Hot paths must be traceable by LuaJIT's compiler: a loop over them compiles without aborts for
+-- instructions not yet implemented. They are compiled in a fresh process, because LuaJIT blacklists
+-- a function after several aborts, and wrong calls in other specs may cause these.
 local run = require 'spec.support.run'
 
 local program = [[

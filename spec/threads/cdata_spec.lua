@@ -1,4 +1,4 @@
--- dpt.threads.cdata: C data that dpt does not know, on its way to another Lua state.
+-- dpt.threads.cdata: transfers C data of types unknown to dpt to another Lua state.
 local ffi = require 'ffi'
 local cdata = require 'dpt.threads.cdata'
 local worker = require 'spec.support.remote'

@@ -1,4 +1,4 @@
--- dpt's modules in workers: compiled once in a process.
+-- dpt's modules in workers: each is compiled once per process.
 local Pool = require 'dpt.threads.pool'
 
 local function inWorker(f, ...)
@@ -8,7 +8,8 @@ local function inWorker(f, ...)
    return assert(results, message)
 end
 
--- Writes modules of dpt in a folder of their own, which is searched first until the test ends.
+-- Returns a function that writes modules of dpt in a temporary folder, which is searched first, and
+-- one that removes the folder.
 local function modules()
    local folder, path = os.tmpname(), package.path
    os.remove(folder)
@@ -32,9 +33,9 @@ describe('Workers', function()
       local function probe() return require 'dpt.probe_of_chunks' end
       write('probe_of_chunks', 'return 1')
       assert.equal(1, inWorker(probe)[1])
-      write('probe_of_chunks', 'return 2') -- which nobody does while a process uses it
+      write('probe_of_chunks', 'return 2') -- nobody does this during a process
       assert.equal(1, inWorker(probe)[1])
-      assert.equal(1, inWorker(function() -- nor do a worker's workers compile it
+      assert.equal(1, inWorker(function() -- a worker's workers do not compile it either
          local inner = require 'dpt.threads.pool'.new(1)
          local results = inner:receive(inner:send(1, function()
             return require 'dpt.probe_of_chunks'

@@ -1,4 +1,4 @@
--- dpt.threads.codes: the numbers that writer and reader agree about.
+-- dpt.threads.codes: the numbers shared by writer and reader.
 local codes = require 'dpt.threads.codes'
 
 describe('dpt.threads.codes', function()

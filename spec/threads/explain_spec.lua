@@ -1,4 +1,4 @@
--- dpt.threads.explain: the way to a value that cannot be sent to another thread.
+-- dpt.threads.explain: the path to a value that cannot be sent to another thread.
 local explain = require 'dpt.threads.explain'
 local threads = require 'threads'
 

@@ -1,4 +1,4 @@
---- spec for errors in workers, in end callbacks and in what is sent; the pool works on after each.
+--- spec for errors in workers, in end callbacks and in sent values; the pool works after each.
 local run = require 'spec.support.run'
 local threads = require 'threads'
 local torch = require 'torch'
@@ -9,7 +9,7 @@ describe('Errors in threads', function()
    before_each(function() pool = threads(2) end)
    after_each(function() pool:terminate() end)
 
-   -- The pool has no jobs left and runs one.
+   -- Asserts that the pool has no jobs left and can run one.
    local function works()
       assert.is_false(pool:haserror())
       assert.is_false(pool:hasjob())

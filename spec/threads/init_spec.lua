@@ -1,4 +1,4 @@
---- spec for dpt.threads: torch/threads' interface: jobs, end callbacks, modes, order, errors.
+--- spec for dpt.threads, the interface of torch/threads: jobs, end callbacks, modes, order, errors.
 local threads = require 'threads'
 local torch = require 'torch'
 
@@ -50,7 +50,7 @@ describe('A pool of threads.Threads', function()
             mutex:unlock()
          end, function() done = done + 1 end)
          added = added + 1
-         while added <= 2 and begun:get() < added do end -- workers take the first ones
+         while added <= 2 and begun:get() < added do end -- workers start the first two
       end
       assert.equals(4, added) -- two run, two wait
       assert.is_true(pool:hasjob())
@@ -153,7 +153,7 @@ describe('A pool of threads.Threads', function()
             a:fill(3)
             return b:sum(), a
          end, function(s, a)
-            assert.equals(15, s) -- views of one storage stay so
+            assert.equals(15, s) -- views stay views of one storage
             result = a
          end, t, view)
          other:synchronize()
@@ -191,7 +191,7 @@ describe('A pool of threads.Threads', function()
       local list = {}
       for r in coroutine.wrap(results) do list[#list + 1] = r end
       assert.same({1, 2}, list)
-      for r in coroutine.wrap(results) do -- left behind inside the last end callback
+      for r in coroutine.wrap(results) do -- abandoned inside the last end callback
          if r == 2 then break end
       end
       single:synchronize()

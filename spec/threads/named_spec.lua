@@ -1,4 +1,4 @@
--- dpt.threads.named: what goes to another Lua state by its name, and what does not.
+-- dpt.threads.named: values sent to another Lua state by name, and values that are not.
 local named = require 'dpt.threads.named'
 local worker = require 'spec.support.remote'
 local nn = require 'nn'

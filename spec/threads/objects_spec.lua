@@ -97,7 +97,7 @@ describe('Objects that threads share', function()
       local mutex = threads.Mutex()
       local fails = threads.safe(function() error 'inside' end, mutex)
       assert.error_matches(fails, 'inside')
-      assert.error_matches(fails, 'inside') -- it is unlocked again
+      assert.error_matches(fails, 'inside') -- it has been unlocked
       mutex:lock()
       mutex:unlock()
    end)

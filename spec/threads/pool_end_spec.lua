@@ -1,7 +1,7 @@
 --- spec for how programs with workers end: no hang, no crash, the right status. #noasan
 local run = require 'spec.support.run'
 
--- Workers that compute without end, in compiled Lua and in kernels.
+-- Workers that compute forever, in compiled Lua and in kernels.
 local busy = [[
    require 'dpt'
    local threads = require 'threads'
@@ -18,7 +18,7 @@ local busy = [[
    end
 ]]
 
--- What the code prints, with the exit status behind it.
+-- Returns the output of the code, followed by its exit status.
 local function ends(code)
    return run.ended(busy .. code)
 end

@@ -1,4 +1,4 @@
---- spec for dpt.threads.pool: jobs, dpt's own functions by their names, answers, errors.
+--- spec for dpt.threads.pool: jobs, dpt's functions sent by name, answers, errors.
 local Pool = require 'dpt.threads.pool'
 local torch = require 'torch'
 

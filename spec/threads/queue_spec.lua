@@ -1,4 +1,4 @@
---- spec for threads.Queue: jobs that several threads put in and take out.
+--- spec for threads.Queue: jobs added and removed by several threads.
 local torch = require('dpt').torch
 local threads = require 'threads'
 
@@ -30,7 +30,7 @@ describe('threads.Queue', function()
       ]]):format(tasks:id(), answers:id())
       local list = {threads.Thread(code), threads.Thread(code)}
       local pool = threads.Threads(1)
-      pool:addjob(function() -- a queue travels as an upvalue, too
+      pool:addjob(function() -- a queue can also be an upvalue
          for i = 1, 50 do tasks:addjob(function() return i end) end
          for _ = 1, 2 do tasks:addjob(function() return false end) end
       end)

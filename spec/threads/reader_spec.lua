@@ -1,4 +1,4 @@
--- dpt.threads.reader: objects and classes in a mail, made in the state that reads it.
+-- dpt.threads.reader: creates the objects and classes of a message in the state that reads it.
 local worker = require 'spec.support.remote'
 local nn = require 'nn'
 local torch = require 'torch'
@@ -69,7 +69,7 @@ describe('dpt.threads.reader', function()
       assert.error_matches(function() remote(function() Layer.field = 1 end) end, unknown)
       assert.error_matches(function() remote(function() return methods end) end, unknown)
       assert.error_matches(function() remote(function(t) return t end, Layer()) end, unknown)
-      package.loaded.valuesSpec = {} -- what modules hold is looked through again
+      package.loaded.valuesSpec = {} -- makes the writer search loaded modules again
       assert.error_matches(function() remote(make) end, unknown)
       local back = remote(function(t) return t end, {1, {Layer}})
       assert.is_true(rawequal(Layer, back[2][1]))

@@ -211,6 +211,6 @@ describe('tds', function()
          for _ = 1, 20 do fill() end
          print(used() - first)
       ]])
-      assert.is_true(before * 4096 < 20 * 4e6 / 10, before) -- of what all the fillings took
+      assert.is_true(before * 4096 < 20 * 4e6 / 10, before) -- of the bytes of all fills
    end)
 end)

@@ -1,4 +1,4 @@
---- spec for threads.Thread, by hand and as the low-level program of torch/threads uses it.
+--- spec for threads.Thread, used directly and as in the low-level program of torch/threads.
 local torch = require('dpt').torch
 local threads = require 'threads'
 

@@ -1,4 +1,4 @@
--- dpt.threads.worker: how a worker answers jobs that raise.
+-- dpt.threads.worker: a worker's answers to jobs that raise.
 local threads = require 'threads'
 
 describe('dpt.threads.worker', function()

@@ -1,4 +1,4 @@
---- spec for what travels between Lua states, by way of dpt.threads.writer and reader.
+--- spec for values sent between Lua states, by dpt.threads.writer and reader.
 local worker = require 'spec.support.remote'
 local torch = require 'torch'
 
@@ -29,7 +29,7 @@ describe('Values that go to a worker and back', function()
       core.newStorage = newStorage
       assert.is_false(ok)
       assert.matches('no host memory', why)
-      collectgarbage() -- what was begun gives back no reference that it has not taken
+      collectgarbage() -- an unfinished message releases only references that it holds
       collectgarbage()
       assert.equals(before, live())
       assert.equals(3000, t:sum())

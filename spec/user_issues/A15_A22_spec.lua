@@ -1,5 +1,5 @@
--- Rows A15 to A22 of what users of nn.DataParallelTable complained about (docs/user-issues.md);
--- those that are not here stand in spec/nn/DataParallelTable_*_spec.lua.
+-- Rows A15 to A22 of the complaints of nn.DataParallelTable's users (docs/user-issues.md); other
+-- rows are in spec/nn/DataParallelTable_*_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch, comm = dpt.torch, dpt.nn, dpt.cutorch, dpt.comm
 local ffi = require('dpt.ffi').ffi
@@ -59,7 +59,7 @@ describe('users of DataParallelTable', function()
          one:getParameters()
          step(many)
          step(one)
-         -- each replica does what the one network does, but for zeroing and the update
+         -- each replica queues what the single network does, except for zeroing and the update
          local replicas = step(many)
          local alone = queued(function()
             one:forward(input)
@@ -85,7 +85,7 @@ describe('users of DataParallelTable', function()
          end
          local many = wrap(nn.Sequential():add(classes.Start()):add(network()))
          local input = torch.randn(most, 20):cuda()
-         for _ = 1, 200 do -- others may be at work on this machine
+         for _ = 1, 200 do -- other processes may be using this machine
             many:forward(input)
             local skew = starts[most] - starts[1]
             cutorch.synchronizeAll()
@@ -141,7 +141,7 @@ describe('users of DataParallelTable', function()
          for _ = 1, 3 do rest(forward()) end
          local good = not awake()
          criterion:forward(forward(), target)
-         assert.is_true(awake()) -- a number waits
+         assert.is_true(awake()) -- reading a number waits
          return good
       end)
    end)

@@ -1,11 +1,11 @@
--- Rows A1 to A8 of what users of nn.DataParallelTable complained about (docs/user-issues.md); those
--- that are not here stand in spec/nn/DataParallelTable_*_spec.lua.
+-- Rows A1 to A8 of the complaints of nn.DataParallelTable's users (docs/user-issues.md); other rows
+-- are in spec/nn/DataParallelTable_*_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local torture = require 'spec.support.torture'
 
--- A network of whole numbers: all sums are exact, so they have the same bits in any order.
+-- Returns a network with integer weights: sums are exact, so their bits do not depend on the order.
 local function wholeNetwork()
    local net = nn.Sequential():add(nn.Linear(5, 7)):add(nn.ReLU()):add(nn.Linear(7, 3))
    for k, t in ipairs((net:parameters())) do
@@ -16,7 +16,7 @@ end
 
 local function whole(...) return torch.randn(...):mul(3):round():cuda() end
 
--- A copy of a network on a device.
+-- Returns a copy of a network on a device.
 local function onto(device, net)
    return cutorch.withDevice(device, function() return net:clone() end)
 end
@@ -101,7 +101,7 @@ describe('users of DataParallelTable', function()
       local one = wholeNetwork()
       for n = 1, most do
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(n))
-         for round = 1, 2 do -- up and down again: what a step left must not disturb the next
+         for round = 1, 2 do -- up and down again: no step may affect the next
             for step = 0, 3 * n do
                local rows = round == 1 and step or 3 * n - step
                local input = rows > 0 and whole(rows, 5) or torch.CudaTensor()
@@ -121,7 +121,7 @@ describe('users of DataParallelTable', function()
       finally(function() os.remove(name) end)
       local net = wholeNetwork()
       net:add(nn.Linear(3, 3):cuda()):add(nn.Linear(3, 3):cuda())
-      net:get(5):share(net:get(4), 'weight', 'gradWeight', 'bias', 'gradBias') -- once, not twice
+      net:get(5):share(net:get(4), 'weight', 'gradWeight', 'bias', 'gradBias') -- counted once
       local count = 5 * 7 + 7 + 7 * 3 + 3 + 3 * 3 + 3
       local inner = net:getParameters()
       assert.equal(count, inner:nElement())
@@ -189,7 +189,7 @@ describe('users of DataParallelTable', function()
       same.bits(select(2, one:getParameters()), gradient)
       one:updateParameters(0.5)
       flat:add(-0.5, gradient)
-      same.bits(one:forward(input), many:forward(input)) -- nobody called syncParameters
+      same.bits(one:forward(input), many:forward(input)) -- without a call of syncParameters
       local before = same.copied()
       for _ = 1, 3 do many:syncParameters() end
       assert.equal(0, same.copied() - before)

@@ -1,5 +1,5 @@
--- Rows A9 to A14 of what users of nn.DataParallelTable complained about (docs/user-issues.md):
--- copies and files of a parallel network.
+-- Rows A9 to A14 of the complaints of nn.DataParallelTable's users (docs/user-issues.md): copies
+-- and files of a parallel network.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local run = require 'spec.support.run'
@@ -35,7 +35,7 @@ describe('users of DataParallelTable', function()
       many:updateParameters(0.01)
    end
 
-   -- A network whose replicas have seen different rows.
+   -- Returns a network whose replicas have seen different rows.
    local function trained(n)
       local many = wrap(network(), n)
       for scale = 1, 3 do step(many, input(2 * n + 1):mul(scale)) end
@@ -83,7 +83,7 @@ describe('users of DataParallelTable', function()
          assert.equal('here', many:get(i):get(2).mark)
       end
       many:get(1):get(2).note = 'replica 1 alone'
-      torch.save(file, many) -- nothing that apply was given is a part of the network
+      torch.save(file, many) -- apply's functions are not saved with the network
       assert.equal('here', torch.load(file):get(1):get(2).mark)
    end)
 
@@ -212,7 +212,7 @@ describe('users of DataParallelTable', function()
       local net = network()
       local many, x = wrap(net, most), input(2 * most)
       step(many, x)
-      -- one buffer for the gradInputs of all layers, as fb.resnet.torch made it
+      -- one buffer for the gradInputs of all layers, as in fb.resnet.torch
       many.impl:exec(function(replica)
          local buffer = torch.CudaTensor(1):storage()
          replica:apply(function(module)
@@ -238,7 +238,7 @@ describe('users of DataParallelTable', function()
       assert.same(before, memory())
       torch.save(file, many:get(1):clone():clearState():float())
       local after = memory()
-      for i = 1, most do assert.equal(before[2 * i - 1], after[2 * i - 1]) end -- live
+      for i = 1, most do assert.equal(before[2 * i - 1], after[2 * i - 1]) end -- live bytes
       for i = 1, most do
          local layers = many:get(i)
          assert.is_true(layers:get(5).gradInput:storage() == layers:get(1).gradInput:storage())

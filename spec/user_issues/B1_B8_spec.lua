@@ -1,5 +1,5 @@
--- Rows B2 to B8: what users of cutorch's memory, streams and copies complained about
--- (docs/user-issues.md). B1 is spec/c/allocator_spec.c, B6 is spec/comm/init_peers_spec.lua.
+-- Rows B2 to B8 of the complaints about cutorch's memory, streams and copies (docs/user-issues.md).
+-- B1 is in spec/c/allocator_spec.c, B6 in spec/comm/init_peers_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch, comm = dpt.torch, dpt.nn, dpt.cutorch, dpt.comm
 local lib = require('dpt.ffi').lib
@@ -34,12 +34,12 @@ describe('users of cutorch', function()
          assert.is_true(after.peak >= before.live + 16 * MiB)
          cutorch.emptyCache(2)
          assert.is_true(cutorch.memoryStats(2).cached <= before.cached)
-         -- what is cached makes space for what has another size
+         -- cached memory is released for blocks of another size
          torch.CudaTensor(16 * MiB / 4):fill(1)
          collect()
          cutorch.setMemoryLimit(2, before.live + before.cached + 24 * MiB)
          assert.equal(1, torch.CudaTensor(22 * MiB / 4):fill(1)[7])
-         -- and where all is taken the error says what is where
+         -- when all memory is used, the error lists how
          collect()
          local ok, message = pcall(torch.CudaTensor, 32 * MiB / 4)
          assert.is_false(ok)
@@ -61,7 +61,7 @@ describe('users of cutorch', function()
             .. ' device 2, wanted all on one device')
       end
       assert.is_false(cutorch.getKernelPeerToPeerAccess())
-      a:copy(b) -- copies go anywhere, and convert
+      a:copy(b) -- copies work between all devices and convert types
       assert.equal(6, a:sum())
       assert.equal(2, c:getDevice())
    end)

@@ -1,8 +1,8 @@
--- Rows C1 to C7 of what users of NCCL complained about (docs/user-issues.md). Where NCCL itself is
--- wanted, a stand-in under emulated devices serves, which does wrong what it is asked to.
+-- Rows C1 to C7 of the complaints of NCCL's users (docs/user-issues.md). Tests that need NCCL use a
+-- stand-in on emulated devices, which can misbehave on request.
 local standIn = require 'spec.support.stand_in'
 
--- What a call to allReduce gives afterwards, whatever the transport.
+-- The result of allReduce, the same for all transports.
 local SUM = [[
    local list = tensors(5)
    nccl.allReduce(list)
@@ -22,12 +22,13 @@ describe('users of NCCL #hostonly', function()
       assert.matches('NCCL was asked for, but NCCL can', out)
       assert.matches('/nowhere/libnccl%.so%.2: cannot open shared object file', out)
       assert.matches('tensors travel between devices by copies\ncopy\n$', out)
-      -- a library without the functions; one without what it needs itself is reported alike
+      -- a library without the functions; one whose own dependencies are missing gives the same
+      -- message
       out = standIn.run(STRICT, 2, '', {DPT_NCCL = standIn.library:gsub('nccl_fake', 'dpt')})
       assert.matches('has no function ncclGetVersion.*\ncopy\n$', out)
       out = standIn.run("for _ = 1, 2 do assert(not comm.setTransport 'nccl') end" .. SUM, 2, '',
          {DPT_NCCL = '/nowhere/libnccl.so.2'})
-      assert.matches('^dpt: NCCL was asked for[^\n]*\ncopy\n$', out) -- one line
+      assert.matches('^dpt: NCCL was asked for[^\n]*\ncopy\n$', out) -- only one line
       out = standIn.run(STRICT, 2, '', {DPT_NCCL = ''})
       assert.matches('emulated devices have none', out)
    end)

@@ -1,5 +1,4 @@
--- Rows D1 to D14 of what users of torch/threads and of LuaJIT complained about
--- (docs/user-issues.md).
+-- Rows D1 to D14 of the complaints of users of torch/threads and LuaJIT (docs/user-issues.md).
 local ffi = require 'ffi'
 local dpt = require 'dpt'
 local torch, nn, cutorch, threads = dpt.torch, dpt.nn, dpt.cutorch, dpt.threads
@@ -77,7 +76,7 @@ describe("the users' row", function()
             end
             pool:synchronize()
          end)
-         -- some coroutines are left where they are
+         -- some coroutines are abandoned
          while coroutine.status(thread) ~= 'dead' and draw(4) > 0 do coroutine.resume(thread) end
       end
       pcall(pool.synchronize, pool)
@@ -156,7 +155,7 @@ describe("the users' row", function()
 
    it('D5: a large tensor goes to a worker and back without being copied', function()
       local write = require 'dpt.threads.writer'
-      local large = torch.ByteTensor(2 ^ 28) -- of which no page is ever touched
+      local large = torch.ByteTensor(2 ^ 28) -- no page of it is ever touched
       local small = torch.ByteTensor(1)
       assert.equals((select(2, write(true, tostring, small))),
          (select(2, write(true, tostring, large))))
@@ -173,7 +172,7 @@ describe("the users' row", function()
          quick = math.min(quick, seconds(there, small))
          best = math.min(best, seconds(there, large))
       end
-      assert.is_true(best < 100 * quick) -- a copy of 256 MiB takes thousands
+      assert.is_true(best < 100 * quick) -- a copy of 256 MiB would take thousands of times as long
       pool:terminate()
    end)
 
@@ -231,7 +230,7 @@ describe("the users' row", function()
       pool:synchronize()
       assert.equals(3, sum)
       pool:terminate()
-      if require('spec.support.gpu').isHere then return end -- whose library this process has
+      if require('spec.support.gpu').isHere then return end -- this process has loaded its library
       for line in io.lines '/proc/self/maps' do assert.is_nil(line:match 'libcuda') end
    end)
 
@@ -258,7 +257,8 @@ describe("the users' row", function()
       end
    end)
 
-   -- The prompt's callback is called by readline, on the thread that called it (the editor's spec).
+   -- readline calls the prompt's callback on the thread that called readline (see the editor's
+   -- spec).
    it('D11, D12: no thread calls into a Lua state: one FFI callback, of the prompt', function()
       local count, callbacks = 0, {}
       for path in io.popen "find lua -name '*.lua'":lines() do

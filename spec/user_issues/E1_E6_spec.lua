@@ -1,4 +1,4 @@
--- Rows E1 to E6: what users of nn's flat parameters, types and clones complained about
+-- Rows E1 to E6 of the complaints about nn's flat parameters, types and clones
 -- (docs/user-issues.md).
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
@@ -10,7 +10,7 @@ local function live(device)
    return cutorch.memoryStats(device).live
 end
 
--- How many bytes more than before device had at most while f ran.
+-- Returns by how many bytes the memory of device grew at most while f ran.
 local function peak(device, f)
    local before = live(device)
    cutorch.resetPeakMemory(device)
@@ -51,7 +51,7 @@ describe('users of nn', function()
             inner:add(nn.Linear(2, 2):cuda())
             local q, h = net:getParameters()
             assert.equal(p:nElement() + 6, q:nElement())
-            same.bits(values, p) -- can still be read
+            same.bits(values, p) -- still readable
             for _, method in ipairs{'sgd', 'adam', 'rmsprop', 'lbfgs'} do
                assert.error_matches(function()
                   optim[method](function() return 0, g end, p, {maxIter = 1})
@@ -80,7 +80,7 @@ describe('users of nn', function()
             for _ = 1, 6 do net:add(nn.Linear(512, 512)) end
             return net:cuda()
          end
-         local bytes = 2 * 6 * (512 * 512 + 512) * 4 -- with gradients
+         local bytes = 2 * 6 * (512 * 512 + 512) * 4 -- including gradients
          local net = big()
          assert.is_true(peak(1, function() net:getParameters() end) <= bytes + 64 * 512)
          assert.equal(0, peak(1, function() net:getParameters() end))
@@ -90,7 +90,7 @@ describe('users of nn', function()
             assert.is_true(peak(i, function() many:getParameters() end) <= bytes + 64 * 512)
             assert.equal(0, peak(i, function() many:getParameters() end))
          end
-         -- what lies in memory with holes keeps its values
+         -- tensors with gaps in memory keep their values
          local wide = torch.randn(20, 40):cuda()
          local linear = nn.Linear(10, 20):cuda()
          linear.weight:set(wide:narrow(2, 11, 10))
@@ -105,7 +105,7 @@ describe('users of nn', function()
          local net = nn.Sequential():add(nn.Linear(4, 4)):add(nn.Tanh()):add(nn.Linear(4, 4)):cuda()
          net:get(3):share(net:get(1), 'weight', 'gradWeight')
          local many = nn.DataParallelTable(1, true):add(net, same.range(most))
-         local a, b = nn.Linear(4, 4):cuda(), nn.Linear(4, 4):cuda() -- the same, but not tied
+         local a, b = nn.Linear(4, 4):cuda(), nn.Linear(4, 4):cuda() -- equal, but not tied
          for from, to in pairs{[net:get(1)] = a, [net:get(3)] = b} do
             same.copyParameters(to, from)
          end
@@ -172,7 +172,7 @@ describe('users of nn', function()
          local more = live(1) - before[1]
          assert.is_true(more >= bytes and more < bytes + 32 * 512, more .. ' bytes for ' .. bytes)
          for i = 2, most do assert.equal(before[i], live(i)) end
-         assert.equal(torch.type(net), torch.type(copy)) -- it lives up to here
+         assert.equal(torch.type(net), torch.type(copy)) -- keeps copy alive
       end
    end)
 end)

@@ -1,11 +1,11 @@
---- What users of recurrent networks asked for: docs/user-issues.md, section "Recurrent networks".
+--- Requests of users of recurrent networks: docs/user-issues.md, section "Recurrent networks".
 local dpt = require 'dpt'
 local torch, nn, cudnn, cutorch = dpt.torch, dpt.nn, dpt.cudnn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local weights = require 'dpt.rnn.weights'
 
--- Every named view shows what it says of the weight: each element of the weight lies in one view,
--- and changes in one are seen in the other.
+-- Checks that every named view shows its part of the weight: each element of the weight is in
+-- exactly one view, and a write to either is visible in the other.
 local function checkViews(rnn)
    local total = 0
    for _, lists in ipairs{rnn:weights(), rnn:biases()} do
@@ -124,7 +124,7 @@ describe('F:', function()
       same.close(whole:narrow(1, 3, 4), rnn:forward(x:narrow(1, 3, 4)), 1e-6)
       rnn:resetStates()
       same.close(whole, rnn:forward(x), 1e-6)
-      rnn:forward(x:narrow(2, 1, 1)) -- another batch begins with zeros
+      rnn:forward(x:narrow(2, 1, 1)) -- a batch of another size starts with zeros
       same.close(whole:narrow(2, 1, 1), rnn.output, 1e-6)
 
       rnn = cudnn.LSTM(3, 4)
@@ -164,7 +164,7 @@ describe('F:', function()
             end
          end
          same.bits(from.weight, to.weight)
-         -- a file's weight: the matrices of layer 1 by number, then layer 2's, then biases
+         -- weights in a file: the matrices of layer 1 by number, then layer 2's, then biases
          local flat, at = weights.toFile(from, from.weight), 0
          for _, side in ipairs{'weights', 'biases'} do
             for _, list in ipairs(from[side](from)) do
@@ -188,7 +188,7 @@ describe('F:', function()
       rnn:forward(x)
       rnn:flattenParameters()
       assert.equal(1, rnn.compactions)
-      dropped:zero() -- no longer the network's
+      dropped:zero() -- the network no longer uses it
       assert.is_true(rnn:weights()[1].recurrent.f:abs():max() > 0)
       rnn:biases()[1].input.i = torch.CudaTensor(4):fill(3)
       rnn:flattenParameters()

@@ -1,10 +1,10 @@
--- Rows G11 to G20 of what users of PyTorch's DataParallel complained about, and H22
--- (docs/user-issues.md); those that are not here stand in spec/nn/DataParallelTable_*_spec.lua.
+-- Rows G11 to G20 of the complaints of users of PyTorch's DataParallel, and H22
+-- (docs/user-issues.md); other rows are in spec/nn/DataParallelTable_*_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
--- A module with a life of its own: it counts its calls and fails where it is asked to.
+-- A module with state: it counts its calls, and fails on the given devices.
 local classes = {}
 local Alive, parent = torch.class('dptspec.Alive', 'nn.Module', classes)
 function Alive:__init(fails)
@@ -48,7 +48,7 @@ describe('users of DataParallel', function()
       local copy = many:clone()
       copy:forward(torch.randn(most, 3):cuda())
       for i = 1, most do assert.equal(6, copy:get(i):get(1).count) end
-      assert.equal(2, many:get(most):get(1).count) -- nothing is shared with the copy
+      assert.equal(2, many:get(most):get(1).count) -- the copy shares nothing
    end)
 
    it('G13: a device that is there twice is an error #devices2', function()
@@ -61,7 +61,7 @@ describe('users of DataParallel', function()
    end)
 
    describe('G14: an error', function()
-      -- The message of a forward where the devices fail in these ways.
+      -- Returns the message of a forward in which devices fail as specified.
       local function message(fails)
          local net = nn.Sequential():add(nn.Linear(3, 3))
             :add(nn.ConcatTable():add(nn.Identity()):add(classes.Alive(fails))):cuda()
@@ -70,7 +70,7 @@ describe('users of DataParallel', function()
          local ok, text = pcall(many.forward, many, torch.randn(8, 3):cuda())
          assert.is_false(ok)
          assert.equal(before, cutorch.getDevice())
-         -- and the object can be used
+         -- the network still works
          many:apply(function(module) if module.fails then module.fails = {} end end)
          assert.equal(8, many:forward(torch.randn(8, 3):cuda())[1]:size(1))
          return text
@@ -111,7 +111,7 @@ describe('users of DataParallel', function()
       function()
          local file = os.tmpname()
          finally(function() os.remove(file) end)
-         -- every path to a number, a string or a tensor
+         -- Returns the paths of all numbers, strings and tensors.
          local function names(value, path, list)
             if torch.isTensor(value) or type(value) ~= 'table' then
                list[path] = torch.type(value)
@@ -156,7 +156,7 @@ describe('users of DataParallel', function()
             [100] = {75, 25}} do
             assert.same(shares, rowsOf(many, rows, 2))
          end
-         many.weights = {1, 9} -- as from measured times
+         many.weights = {1, 9} -- for example, measured times
          assert.same({11, 89}, rowsOf(many, 100, 2))
          many.weights = nil
          assert.same({50, 50}, rowsOf(many, 100, 2))
@@ -193,7 +193,7 @@ describe('users of DataParallel', function()
          torch.save(file, many)
          assert.same({6, 2}, rowsOf(torch.load(file), 8, 2))
          assert.same({6, 2}, rowsOf(many:clone(), 8, 2))
-         nn.DataParallelTable.deserializeNGPUs = 1 -- on other devices they mean nothing
+         nn.DataParallelTable.deserializeNGPUs = 1 -- weights do not apply to other devices
          assert.same({8}, rowsOf(torch.load(file), 8, 1))
          many.weights = {1, 2, 3}
          assert.error_matches(function() many:forward(torch.CudaTensor(2, 5)) end,

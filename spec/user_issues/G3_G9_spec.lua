@@ -1,4 +1,4 @@
--- Rows G3 to G9 of what users of PyTorch's DataParallel complained about (docs/user-issues.md).
+-- Rows G3 to G9 of the complaints of users of PyTorch's DataParallel (docs/user-issues.md).
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local comm = dpt.comm
@@ -7,7 +7,7 @@ local queued = require 'spec.support.queued'
 local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 
--- A module that notes what it was called with.
+-- A module that records the arguments of its calls.
 local classes = {}
 local Probe, parentProbe = torch.class('dptspec.Calls', 'nn.Module', classes)
 function Probe:__init(calls)
@@ -22,7 +22,7 @@ function Probe:updateOutput(input)
    return self.output
 end
 
--- Keeps a device busy for a while without using a core.
+-- A module that keeps a device busy for a while without using a core.
 local Sleep, parentSleep = torch.class('dptspec.Sleep', 'nn.Module', classes)
 function Sleep:__init(milliseconds)
    parentSleep.__init(self)
@@ -41,7 +41,8 @@ describe('users of DataParallel', function()
    local function wrap(net, n) return nn.DataParallelTable(1, true):add(net, same.range(n)) end
 
    describe('G3: the cost of a sync and of a reduction', function()
-      -- What a step's communication queues on all devices, for so many tensors of the same bytes.
+      -- Returns the work that a sync and a reduction queue on all devices, for as many tensors with
+      -- the same total bytes.
       local function queuedFor(tensors)
          local net = nn.Sequential()
          for _ = 1, tensors / 2 do net:add(nn.Linear(1, 1200 / tensors)) end
@@ -105,7 +106,7 @@ describe('users of DataParallel', function()
          return timer:time().real
       end
       local one, four
-      for k = 0, 6 do -- what a busy machine adds becomes small beside long sleeps
+      for k = 0, 6 do -- long sleeps outweigh the delays of a busy machine
          one, four = seconds(1, 10 * 2 ^ k), seconds(math.min(most, 4), 10 * 2 ^ k)
          assert.is_true(one >= 0.1 * 2 ^ k)
          if four <= 1.15 * one then return end
@@ -132,7 +133,7 @@ describe('users of DataParallel', function()
          assert.equal(130, status)
          assert.is_true(inTime)
          local process = assert(text:match 'ready%s+(%d+)')
-         assert.is_nil(io.open('/proc/' .. process .. '/stat')) -- no process stays behind
+         assert.is_nil(io.open('/proc/' .. process .. '/stat')) -- the process has ended
       end)
 
    it('G6: 9 rows on 4 devices are 3, 2, 2, 2; idle replicas are not called', function()
@@ -154,7 +155,7 @@ describe('users of DataParallel', function()
          end
          assert.same(shares[rows], got)
       end
-      -- a sample counts as much on a device with few as on one with many
+      -- a sample has the same weight on a device with few samples as on one with many
       local one = nn.Sequential():add(nn.Linear(5, 3)):cuda()
       many = wrap(one:clone(), 4)
       for rows = 1, 13 do same.compare(one, many, torch.randn(rows, 5):cuda(), 1e-5) end
@@ -167,7 +168,7 @@ describe('users of DataParallel', function()
             local output = many:forward(input)
             local call = table.remove(many:get(1).calls)
             assert.equal('torch.CudaTensor', call.input:type())
-            assert.is_false(rawequal(call.input, input)) -- moved, not handed through
+            assert.is_false(rawequal(call.input, input)) -- copied to the device, not passed on
             assert.equal(many.inputGpu[1], call.input)
             assert.equal(many.output, output)
             assert.is_false(rawequal(call.module.output, output))
@@ -175,7 +176,7 @@ describe('users of DataParallel', function()
             same.bits(input:float(), output:float())
          end
       end
-      many = wrap(nn.Linear(5, 3):cuda(), 1) -- one device is no other case either
+      many = wrap(nn.Linear(5, 3):cuda(), 1) -- one device is not a special case
       same.compare(many:get(1):clone(), many, torch.randn(1, 5):cuda(), 1e-5)
       assert.is_false(rawequal(many:get(1).output, many.output))
    end)
@@ -193,7 +194,7 @@ describe('users of DataParallel', function()
       assert.same({false, 'n', 'half'}, {out.flag, out.name, out[2.5]})
       assert.same({}, out.empty)
       assert.is_true(out.pointer == mixed.pointer)
-      mixed[1], mixed.flag = nil, nil -- the next time without some
+      mixed[1], mixed.flag = nil, nil -- the next call omits some entries
       out = identity:forward(mixed)
       assert.is_true(out[1] == nil and out.flag == nil)
       same.bits(x, out[3].deep[7])

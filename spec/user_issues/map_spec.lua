@@ -1,8 +1,8 @@
--- docs/user-issues.md maps every id of what users asked for to a spec: the spec must be there, with
--- the id in a title.
+-- docs/user-issues.md maps the id of every user issue to a spec: the spec must exist, with the id
+-- in a title.
 local read = require 'spec.support.read'
 
--- Whether one of the titles (of a test in C or CUDA: the text) begins with the id or holds it.
+-- Returns true if a title (the text of a test in C or CUDA) contains the id as a word.
 local function holds(path, id)
    local word = '%f[%w]' .. id .. '%f[%W]'
    local text = read(path)

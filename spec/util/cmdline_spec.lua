@@ -8,7 +8,7 @@ describe('torch.CmdLine', function()
       cmd:option('-size', 3, 'a size')
       cmd:option('-name', 'abc', 'a name')
       cmd:option('-flag', false, 'a flag')
-      function cmd.error(_, message) error(message, 0) end -- instead of ending the process
+      function cmd.error(_, message) error(message, 0) end -- instead of exiting
    end)
 
    it('returns defaults, values and arguments', function()

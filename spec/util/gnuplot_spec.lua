@@ -1,4 +1,4 @@
--- gnuplot: curves in files, and no error where they cannot be drawn.
+-- gnuplot: curves in files, and no error if they cannot be drawn.
 local dpt = require 'dpt'
 local bad = require 'spec.support.raises'
 local read = require 'spec.support.read'

@@ -5,7 +5,7 @@ describe('sys', function()
    it('reads and measures time', function()
       local before = os.time()
       local now = sys.clock()
-      -- os.time's clock may be a tick behind, in the second before
+      -- os.time's clock may lag by a tick and still report the previous second
       assert.is_true(now >= before and now <= os.time() + 2)
       sys.tic()
       sys.sleep(0.02)

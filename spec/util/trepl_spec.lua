@@ -1,4 +1,4 @@
--- dpt.util.trepl: colours.
+-- dpt.util.trepl: terminal colours.
 require 'dpt'
 
 describe('trepl', function()

@@ -11,7 +11,8 @@ describe('xlua', function()
       assert.equal('2D', xlua.formatTime(2 * 86400))
    end)
 
-   -- Returns what a program prints on a terminal of 100 columns, or as the shell's `before` says.
+   -- Returns the output of a program on a terminal of 100 columns, or set up by the command
+   -- `before`.
    local function onTerminal(code, before)
       local file = os.tmpname()
       local f = io.open(file, 'w')

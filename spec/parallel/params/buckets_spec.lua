@@ -43,7 +43,7 @@ describe('dpt.parallel.params.buckets', function()
          for _, b in ipairs(place) do counts[b] = (counts[b] or 0) + 1 end
          assert.equal(9, #list)
          assert.same({4, 8, 8, 8, 8, 8, 8, 8, 4}, counts) -- 1 MB, then 1/8 of 16 MB
-         assert.equal(4, #select(2, cut{65536, 65536, 65536, 65536})) -- of `least` bytes, not an eighth
+         assert.equal(4, #select(2, cut{65536, 65536, 65536, 65536})) -- `least` bytes, not 1/8
       end)
 
    it('cuts in the order in which gradients were full, what was never full last', function()
