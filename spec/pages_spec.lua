@@ -188,8 +188,7 @@ describe('Names that are no globals', function()
    local modules = {dpt = dpt, comm = dpt.comm, distributed = dpt.distributed, nccl = dpt.nccl,
       profiler = dpt.profiler, threads = require 'threads', tds = require 'tds'}
 
-   -- Returns true if a text requires the module; `require 'dpt'` alone does not define the name
-   -- dpt.
+   -- Returns true if a text requires the module; `require 'dpt'` alone does not define dpt.
    local function introduces(text, name)
       if name == 'dpt' then return text:find("local dpt = require 'dpt'", 1, true) end
       return text:find("require%(?[ ']+d?p?t?%.?" .. name .. "'")

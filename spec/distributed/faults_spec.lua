@@ -25,8 +25,7 @@ describe('ranks of which one goes wrong #hostonly', function()
       end)
    end
 
-   -- Ranks also wait for each other at the end of the job; that wait must not match a script's
-   -- barrier.
+   -- Ranks also wait for each other at the end of the job, which must not match a script's barrier.
    it('end with its name: exit, before a barrier of the others', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(3, 'early_end', nil, 'DPT_TIMEOUT=100')

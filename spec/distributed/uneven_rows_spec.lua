@@ -1,5 +1,4 @@
--- Ranks of several devices with different numbers of rows, or none:
--- spec/support/ranks/uneven_rows.lua.
+-- Ranks of several devices with uneven rows, or none: spec/support/ranks/uneven_rows.lua.
 local ranks = require 'spec.support.ranks'
 
 describe('ranks of several devices with uneven rows', function()

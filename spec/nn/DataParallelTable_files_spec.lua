@@ -167,8 +167,7 @@ describe('A file with nn.DataParallelTable', function()
             local typename, host = 'torch.Cuda' .. kind .. 'Tensor',
                'torch.' .. (kind == '' and 'Float' or kind) .. 'Tensor'
             local one = network():cuda():type(typename)
-            -- all fields of a cunn object after its constructor, add and type, and optionally a
-            -- step
+            -- all fields of a cunn object after its constructor, add and type, and maybe a step
             local like = trained and torch.getmetatable(typename) or torch.DoubleTensor
             local fields = {_type = 'torch.DoubleTensor', typeStr = typename, modules = {one},
                output = like.new(), gradInput = like.new(), dimension = 1, gpuAssignments = {1, 2},

@@ -1,5 +1,4 @@
--- Convolutions on devices against the host's double matrix products: all passes, dimensions and
--- windows.
+-- Convolutions on devices against the host's doubles: all passes, dimensions and windows.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 

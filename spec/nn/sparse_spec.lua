@@ -1,5 +1,4 @@
---- nn.IndexLinear, nn.Kmeans and nn.hessian against dense layers, plain numbers and finite
--- differences.
+--- nn.IndexLinear, nn.Kmeans, nn.hessian: against dense layers, numbers and finite differences.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local run = require 'spec.support.run'

@@ -73,8 +73,7 @@ end)
 describe('An index out of range', function()
    local cutorch = require('dpt').cutorch
 
-   --- Asserts that f fails, at the latest when it is waited for, with a message that contains the
-   -- text.
+   --- Asserts that f fails, at the latest when waited for, with a message that contains the text.
    local function fails(text, f)
       local ok, message = pcall(function()
          f()

@@ -8,8 +8,8 @@ local function inWorker(f, ...)
    return assert(results, message)
 end
 
--- Returns a function that writes modules of dpt in a temporary folder, which is searched first, and
--- one that removes the folder.
+-- Returns two functions: one writes modules of dpt to a folder that is searched first, one removes
+-- it.
 local function modules()
    local folder, path = os.tmpname(), package.path
    os.remove(folder)

@@ -22,8 +22,7 @@ describe('users of NCCL #hostonly', function()
       assert.matches('NCCL was asked for, but NCCL can', out)
       assert.matches('/nowhere/libnccl%.so%.2: cannot open shared object file', out)
       assert.matches('tensors travel between devices by copies\ncopy\n$', out)
-      -- a library without the functions; one whose own dependencies are missing gives the same
-      -- message
+      -- a library without the functions; one with missing dependencies gives the same message
       out = standIn.run(STRICT, 2, '', {DPT_NCCL = standIn.library:gsub('nccl_fake', 'dpt')})
       assert.matches('has no function ncclGetVersion.*\ncopy\n$', out)
       out = standIn.run("for _ = 1, 2 do assert(not comm.setTransport 'nccl') end" .. SUM, 2, '',

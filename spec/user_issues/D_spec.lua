@@ -257,8 +257,7 @@ describe("the users' row", function()
       end
    end)
 
-   -- readline calls the prompt's callback on the thread that called readline (see the editor's
-   -- spec).
+   -- readline calls the prompt's callback on the thread that called readline (the editor's spec).
    it('D11, D12: no thread calls into a Lua state: one FFI callback, of the prompt', function()
       local count, callbacks = 0, {}
       for path in io.popen "find lua -name '*.lua'":lines() do

@@ -11,8 +11,7 @@ describe('xlua', function()
       assert.equal('2D', xlua.formatTime(2 * 86400))
    end)
 
-   -- Returns the output of a program on a terminal of 100 columns, or set up by the command
-   -- `before`.
+   -- Returns the output of a program on a terminal of 100 columns, or as set up by `before`.
    local function onTerminal(code, before)
       local file = os.tmpname()
       local f = io.open(file, 'w')

@@ -1,5 +1,4 @@
---- Random draws of replicas: the rows of a batch get the numbers of one device, and no two the
--- same.
+--- Random draws of replicas: rows draw as on one device, and no two replicas draw the same.
 local dpt = require 'dpt'
 local torch, nn, cutorch, cudnn = dpt.torch, dpt.nn, dpt.cutorch, dpt.cudnn
 local random = require 'dpt.parallel.dispatch.random'
@@ -119,7 +118,7 @@ same.dispatched('H22: what replicas draw', function()
    it('differs if the dimension that is split is not the first', function()
       local many = wrap(beside{Dropout = modules.Dropout, WhiteNoise = modules.WhiteNoise,
          RReLU = modules.RReLU}, 2)
-      for steps = 40, 41 do -- divisible by the rows, or not
+      for steps = 40, 41 do -- a multiple of a replica's rows, or not
          for _, output in ipairs(many:forward(torch.CudaTensor(steps, 2 * most + 1):fill(1))) do
             differ(output, 2)
          end
@@ -127,8 +126,7 @@ same.dispatched('H22: what replicas draw', function()
    end)
 
    it('differs if it is unknown which rows a replica has', function()
-      -- a table with an entry common to all replicas, and a tensor without a dimension of the row
-      -- count
+      -- replicas get the whole entry, whose first dimension does not count their rows
       local many = wrap(nn.Sequential():add(nn.SelectTable(2)):add(nn.Dropout(0.5)):cuda())
       many.splitSpec = {1, 'replicate'}
       for _, size in ipairs{35, 2 * most} do

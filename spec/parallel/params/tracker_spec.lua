@@ -16,8 +16,7 @@ describe('dpt.parallel.params.tracker', function()
    end)
    after_each(function() buckets.first, buckets.rest = unpack(limits) end)
 
-   -- Returns a step of one replica with a stub sender; the step returns the number of buckets sent
-   -- before its end, and the numbers of all buckets in the order sent.
+   -- Returns a step of one replica with a stub sender; it returns how many buckets were sent early.
    local function single(order)
       local sent = {}
       local list = flatten.describe(net)
