@@ -94,8 +94,8 @@ describe('Messages that a page quotes', function()
       end)
    end
 
-   -- Returns the literals in the sources that raise messages between ranks, each as a list of the
-   -- constant parts around its format specifiers.
+   -- Returns the literals in the source files that raise messages between ranks, each as a list of
+   -- the constant parts around its format specifiers.
    local function formats()
       local list = {}
       local pipe = io.popen('ls csrc/distributed/*.c; find lua/dpt/nn/DistributedDataParallel*'
@@ -214,8 +214,7 @@ describe('Names that are no globals', function()
 end)
 
 describe('Tables', function()
-   -- Returns the number of columns of a row; `\
-   -- ` is a character in a cell.
+   -- Returns the number of columns of a row; `\|` is a character in a cell.
    local function columns(row)
       assert(row:find '^|.*|%s*$', row)
       return select(2, row:gsub('\\|', ''):gsub('|', '')) - 1

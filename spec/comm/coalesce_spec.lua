@@ -228,8 +228,7 @@ describe('dpt.comm.coalesce', function()
       end
       local list = {f:clone(), d:clone(), f:clone(), f:clone(), d:clone(), torch.CudaTensor(100),
          f:clone(), torch.CudaLongTensor()}
-      -- full chunks in the order in which they became full, then the rest by each type's first
-      -- tensor
+      -- full chunks in the order they became full, then the rest by each type's first tensor
       assert.same({'13', '2', '4', '6', '7', '5', '8'}, taken(list, 80))
       assert.same({'13467', '25', '8'}, taken(list))
       assert.same({}, comm.takeTensors({}, 1))

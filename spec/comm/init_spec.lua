@@ -39,7 +39,7 @@ describe('dpt.comm', function()
    it('leaves the current device as it was if memory is short #devices2', function()
       local t = torch.randn(2 ^ 20):cuda()
       collectgarbage()
-      collectgarbage() -- garbage would become free memory later, as would memory still in use
+      collectgarbage() -- uncollected and busy memory would become free later
       cutorch.synchronizeAll()
       local live = cutorch.memoryStats(count).live
       cutorch.emptyCache()

@@ -21,7 +21,7 @@ describe('groups of ranks #hostonly', function()
       end)
    end
 
-   -- A sanitizer holds freed memory.
+   -- A sanitizer quarantines freed memory.
    it('take no memory for ever #noasan', function()
       ranks.ends('memory holds\n', 2, 'groups', 'memory', 'DPT_DEVICES=host:2')
    end)

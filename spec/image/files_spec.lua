@@ -19,7 +19,7 @@ local function write(name, bytes)
    file:close()
 end
 
--- Three gradients, 3 x 24 x 40.
+-- Three ramps, 3 x 24 x 40.
 local smooth = torch.Tensor(3, 24, 40)
 for k = 1, 3 do
    smooth[k]:copy(torch.range(0, 959):view(24, 40):mul(k):remainder(960):div(960))

@@ -1,5 +1,5 @@
---- Losses, lookups, dropout and optimizer steps on devices with more work than one thread block,
--- unaligned addresses and invalid values, compared with host tensors, which other specs check.
+--- Losses, lookups, dropout and optimizer steps on devices at sizes beyond one thread block, at
+-- unaligned addresses and with invalid values: against host tensors, which other specs check.
 local dpt = require 'dpt'
 local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
 local ffi = require('dpt.ffi').ffi

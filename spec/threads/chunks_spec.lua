@@ -8,8 +8,7 @@ local function inWorker(f, ...)
    return assert(results, message)
 end
 
--- Returns two functions: one writes modules of dpt to a folder that is searched first, one removes
--- it.
+-- Returns a function that writes modules of dpt to a folder searched first, and its cleanup.
 local function modules()
    local folder, path = os.tmpname(), package.path
    os.remove(folder)
@@ -33,7 +32,7 @@ describe('Workers', function()
       local function probe() return require 'dpt.probe_of_chunks' end
       write('probe_of_chunks', 'return 1')
       assert.equal(1, inWorker(probe)[1])
-      write('probe_of_chunks', 'return 2') -- nobody does this during a process
+      write('probe_of_chunks', 'return 2') -- never happens while a process uses it
       assert.equal(1, inWorker(probe)[1])
       assert.equal(1, inWorker(function() -- a worker's workers do not compile it either
          local inner = require 'dpt.threads.pool'.new(1)

@@ -1,4 +1,4 @@
--- Rows A15 to A22 of the complaints of nn.DataParallelTable's users (docs/user-issues.md); other
+-- Rows A15 to A22: problems reported by users of nn.DataParallelTable (docs/user-issues.md); other
 -- rows are in spec/nn/DataParallelTable_*_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch, comm = dpt.torch, dpt.nn, dpt.cutorch, dpt.comm

@@ -1,5 +1,5 @@
--- Rows A1 to A8 of the complaints of nn.DataParallelTable's users (docs/user-issues.md); other rows
--- are in spec/nn/DataParallelTable_*_spec.lua.
+-- Rows A1 to A8: problems reported by users of nn.DataParallelTable (docs/user-issues.md); other
+-- rows are in spec/nn/DataParallelTable_*_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'

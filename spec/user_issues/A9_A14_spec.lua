@@ -1,4 +1,4 @@
--- Rows A9 to A14 of the complaints of nn.DataParallelTable's users (docs/user-issues.md): copies
+-- Rows A9 to A14: problems reported by users of nn.DataParallelTable (docs/user-issues.md): copies
 -- and files of a parallel network.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch

@@ -1,4 +1,4 @@
--- Rows B2 to B8 of the complaints about cutorch's memory, streams and copies (docs/user-issues.md).
+-- Rows B2 to B8: problems reported with cutorch's memory, streams and copies (docs/user-issues.md).
 -- B1 is in spec/c/allocator_spec.c, B6 in spec/comm/init_peers_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch, comm = dpt.torch, dpt.nn, dpt.cutorch, dpt.comm

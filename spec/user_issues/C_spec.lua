@@ -1,5 +1,5 @@
--- Rows C1 to C7 of the complaints of NCCL's users (docs/user-issues.md). Tests that need NCCL use a
--- stand-in on emulated devices, which can misbehave on request.
+-- Rows C1 to C7: problems reported by users of NCCL (docs/user-issues.md). Tests that need NCCL use
+-- a stand-in on emulated devices, which can misbehave on request.
 local standIn = require 'spec.support.stand_in'
 
 -- The result of allReduce, the same for all transports.

@@ -1,4 +1,4 @@
--- Rows D1 to D14 of the complaints of users of torch/threads and LuaJIT (docs/user-issues.md).
+-- Rows D1 to D14: problems reported by users of torch/threads and LuaJIT (docs/user-issues.md).
 local ffi = require 'ffi'
 local dpt = require 'dpt'
 local torch, nn, cutorch, threads = dpt.torch, dpt.nn, dpt.cutorch, dpt.threads
@@ -230,7 +230,7 @@ describe("the users' row", function()
       pool:synchronize()
       assert.equals(3, sum)
       pool:terminate()
-      if require('spec.support.gpu').isHere then return end -- this process has loaded its library
+      if require('spec.support.gpu').isHere then return end -- libcuda is loaded here
       for line in io.lines '/proc/self/maps' do assert.is_nil(line:match 'libcuda') end
    end)
 

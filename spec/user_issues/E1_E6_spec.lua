@@ -1,4 +1,4 @@
--- Rows E1 to E6 of the complaints about nn's flat parameters, types and clones
+-- Rows E1 to E6: problems reported with nn's flat parameters, types and clones
 -- (docs/user-issues.md).
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim

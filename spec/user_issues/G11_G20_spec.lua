@@ -1,4 +1,4 @@
--- Rows G11 to G20 of the complaints of users of PyTorch's DataParallel, and H22
+-- Rows G11 to G20, and H22: problems reported by users of PyTorch's DataParallel
 -- (docs/user-issues.md); other rows are in spec/nn/DataParallelTable_*_spec.lua.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch

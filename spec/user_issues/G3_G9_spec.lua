@@ -1,4 +1,4 @@
--- Rows G3 to G9 of the complaints of users of PyTorch's DataParallel (docs/user-issues.md).
+-- Rows G3 to G9: problems reported by users of PyTorch's DataParallel (docs/user-issues.md).
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local comm = dpt.comm
