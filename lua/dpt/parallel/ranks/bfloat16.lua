@@ -1,9 +1,9 @@
---- dpt.parallel.ranks.bfloat16: numbers as the upper halves of floats, which ShortTensors carry.
+--- dpt.parallel.ranks.bfloat16: converts floats to bfloat16 and back; a ShortTensor holds the bits.
 --
--- Invariant: a float is rounded to the nearest bfloat16, ties to even. NaN stays NaN (one of them),
--- infinities stay, and values that round beyond the largest become infinite. Decoding is exact.
--- Views of another type over a storage exist only inside these functions: elements of both have 4
--- bytes.
+-- Invariant: encoding rounds to the nearest bfloat16, ties to even. NaN stays NaN (always the same
+-- one), infinities stay, and values that round beyond the largest become infinite. Decoding is
+-- exact. Views of a storage as another type exist only inside these functions; elements of both
+-- types have 4 bytes.
 local torch = require 'dpt.tensor'
 
 local bfloat16 = {}
@@ -13,7 +13,7 @@ local NAN = 0x7fc0
 
 local function kindOf(name) return torch.getmetatable(name).new().kind_ end
 
--- The same elements by their bits as another type.
+-- Returns a view of the same elements, whose bits are read as another type.
 local function view(t, name)
    local seen = t.new(t)
    seen.kind_ = kindOf(name)
@@ -22,9 +22,9 @@ end
 
 local function isOnDevice(t) return t:type():find 'Cuda' ~= nil end
 
---- The numbers of a tensor, rounded.
--- @param t of any real type; it stays as it is
--- @return a ShortTensor where t is
+--- Returns the numbers of a tensor, rounded to bfloat16.
+-- @param t of any real type; not modified
+-- @return a ShortTensor on the same device
 function bfloat16.encode(t)
    local on = isOnDevice(t)
    local rounded = t.new(t:size()):copy(t):type(on and 'torch.CudaTensor' or 'torch.FloatTensor')
@@ -37,8 +37,8 @@ function bfloat16.encode(t)
    return bits:type(on and 'torch.CudaShortTensor' or 'torch.ShortTensor')
 end
 
---- The numbers that encode returned.
--- @return a FloatTensor where they are
+--- Returns the numbers that encode was given, rounded.
+-- @return a FloatTensor on the same device
 function bfloat16.decode(shorts)
    local on = isOnDevice(shorts)
    local bits = shorts:type(on and 'torch.CudaIntTensor' or 'torch.IntTensor'):lshift(16)

@@ -1,8 +1,8 @@
---- dpt.parallel.ranks.digest: whether all ranks of a group train the same network.
+--- dpt.parallel.ranks.digest: checks that all ranks of a group train the same network.
 --
--- Invariant: every rank compares the same lists, so that either all go on or all raise the same
--- error message, which names the first rank and entry that differ from those of the group's first
--- rank, by the ranks' numbers in the world. No element of a network has travelled before.
+-- Invariant: every rank compares the same lists, so either all continue or all raise the same error
+-- message. It names the first rank and the first entry that differ from the group's first rank, by
+-- ranks' global numbers. No element of a network is sent before this check.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 local transient = require 'dpt.transient'
@@ -12,7 +12,7 @@ local fail, type = dptffi.fail, dptffi.type
 
 local digest = {}
 
--- Where the tensors of a module's fields stand, by tensor (cdata that are one object).
+-- Adds the path of every tensor in a module's fields, by tensor (equal cdata are one object).
 local function name(module, path, names, seen)
    if seen[module] then return end
    seen[module] = true
@@ -29,7 +29,7 @@ local function name(module, path, names, seen)
    end
 end
 
---- Where each tensor of a network stands, as 'modules[2].weight', by tensor.
+--- Returns the path of each tensor of a network, such as 'modules[2].weight', by tensor.
 function digest.names(module)
    local names = {}
    name(module, '', names, {})
@@ -41,8 +41,8 @@ local function line(what, i, t, names, note)
       t:dim() > 0 and table.concat(t:size():totable(), 'x') or 'no elements', note)
 end
 
---- What has to be equal on all ranks, as a list of texts.
--- @param options list of texts
+--- Returns a list of strings that must be equal on all ranks.
+-- @param options list of strings
 function digest.of(module, buffers, options)
    local list, names = {}, digest.names(module)
    for _, text in ipairs(options) do list[#list + 1] = text end
@@ -58,7 +58,7 @@ function digest.of(module, buffers, options)
    return list
 end
 
--- Fields that may differ: the mode, where things are, what is drawn from; and what passes leave.
+-- Fields that may differ: the mode, devices, seeds, and what passes leave behind.
 local APART = {'^train$', '^_', 'device', 'gpu', 'seed', '^rank', '^inputSize$', '^outputSize$',
    '^inShape$', '^outShape$', '^batchsize$', '^count$', '^loss$', '^summed...Time$', '^num...s$',
    '^step', '^iteration', '^needsSync$', '^usenccl$', '^compactions$'}
@@ -69,7 +69,7 @@ local function mayDiffer(key)
    end
 end
 
--- A number, a text, a boolean, sizes, or a list of such, as a text; nil: it is something else.
+-- Returns a number, string, boolean, sizes, or a list of these as a string; nil for anything else.
 local function plain(value, depth)
    local kind = torch.type(value)
    if kind == 'number' then return ('%.14g'):format(value) end
@@ -84,7 +84,8 @@ local function plain(value, depth)
    return '{' .. table.concat(list, ', ') .. '}'
 end
 
---- The options of a network's modules: fields that are no tensors, of each as texts by name.
+--- Returns the options of a network's modules: for each module its non-tensor fields, as strings by
+-- name.
 function digest.fields(module)
    local list = {}
    for i, inner in ipairs(module:listModules()) do
@@ -99,8 +100,8 @@ function digest.fields(module)
    return list
 end
 
--- Raises if fields differ that all ranks have: what a class's object has in addition may come from
--- a file or from a pass.
+-- Raises if a field differs between ranks that have it. A field that only some ranks have is
+-- ignored: it may come from a file or from a pass.
 local function compareFields(owner, all, group)
    for i, first in ipairs(all[1].fields) do
       local keys = {}
@@ -119,8 +120,9 @@ local function compareFields(owner, all, group)
    end
 end
 
---- Where the parameters and gradients of a network lie in its segments, as a list of texts.
--- @param params that have laid them out
+---- Returns the positions of a network's parameters and gradients in its segments, as a list of
+-- strings.
+-- @param params dpt.parallel.params, built
 function digest.places(module, params)
    local list, names, tensors = {}, digest.names(module), layout.describe(module)
    for _, half in ipairs(params.plan) do
@@ -139,7 +141,7 @@ function digest.places(module, params)
    return list
 end
 
--- Describes the first difference between lists of all ranks; nil: there is none.
+-- Describes the first difference between the lists of all ranks; returns nil if they are equal.
 local function difference(all, group)
    for i = 1, math.huge do
       local some = false
@@ -154,16 +156,17 @@ local function difference(all, group)
    end
 end
 
---- Compares a list of texts over all ranks of a group.
--- @return nil if they are equal; else the first difference, the same on all ranks
+--- Compares a list of strings over all ranks of a group.
+-- @return nil if they are equal, otherwise a description of the first difference, the same on all
+-- ranks
 function digest.difference(list, group)
    return difference(distributed.allGatherValue(list, group), group)
 end
 
 --- Raises unless all ranks have the same list and fields.
--- @param owner the class's name
--- @param fields that digest.fields returned, or an empty table
--- @param group of the ranks
+-- @param owner class name of the network
+-- @param fields result of digest.fields, or an empty table
+-- @param group group of the ranks
 function digest.compare(owner, list, fields, group)
    local answers = distributed.allGatherValue({list = list, fields = fields}, group)
    local all, modules = {}, {}

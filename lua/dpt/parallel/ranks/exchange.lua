@@ -1,11 +1,11 @@
---- dpt.parallel.ranks.exchange: a few numbers of every rank of a group, on every rank of it.
+--- dpt.parallel.ranks.exchange: gathers a few numbers from every rank of a group on all its ranks.
 --
--- Invariant: one collective of doubles in host memory for a call, which waits for all ranks of the
+-- Invariant: a call is one all-gather of doubles in host memory and waits for all ranks of the
 -- group.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 
-local sent, received = {}, {} -- tensors by their numbers of elements
+local sent, received = {}, {} -- tensors by number of elements
 
 local function bufferOf(list, n)
    list[n] = list[n] or torch.DoubleTensor(n)
@@ -13,8 +13,8 @@ local function bufferOf(list, n)
 end
 
 --- Returns the numbers of all ranks of a group.
--- @param numbers list, as long on all ranks
--- @return list[group rank + 1] of lists
+-- @param numbers list of the same length on all ranks
+-- @return list of lists; entry r + 1 is that of group rank r
 return function(group, numbers)
    local n, size = #numbers, group:size()
    local mine, all = bufferOf(sent, n), bufferOf(received, size * n)

@@ -1,8 +1,8 @@
---- dpt.parallel.ranks.generators: generators of random numbers that all ranks have in common.
+--- dpt.parallel.ranks.generators: gives all ranks the same random generators.
 --
--- Invariant: rank 0's state becomes that of all ranks where nobody asked for another one: a rank
--- whose script chose another seed raises, on all ranks alike. Ranks whose seeds are the same, or
--- chance's, may have drawn more or fewer numbers.
+-- Invariant: all ranks copy the state of rank 0's generators. If the script of a rank has set a
+-- different seed, all ranks raise. Ranks with equal seeds, or with seeds that no script has set,
+-- may have drawn different amounts of numbers.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
@@ -11,14 +11,15 @@ local fail = require('dpt.ffi').fail
 
 local generators = {}
 
--- Calls a function of generator i: torch's of the default one (0), or cutorch's of a device.
+-- Calls a function of generator i: torch's for the default generator (0), cutorch's for that of a
+-- device.
 local function of(i, name, ...)
    if i == 0 then return torch[name](...) end
    if ... then return cutorch[name](..., i) end
    return cutorch[name](i)
 end
 
--- Raises if a rank's script has chosen another seed than rank 0 has.
+-- Raises if the script of a rank has set another seed than rank 0's.
 local function check(owner, all, group)
    for i, first in ipairs(all[1]) do
       for r = 2, #all do
@@ -34,11 +35,11 @@ local function check(owner, all, group)
    end
 end
 
---- Rank 0's state of the default generator and of the first devices becomes that of all ranks. All
--- ranks call it.
--- @param owner the class's name
--- @param devices how many; a rank may have fewer
--- @param group of the ranks
+--- Copies the states of rank 0's default generator and of its first devices' generators to all
+-- ranks. All ranks must call it.
+-- @param owner class name of the network
+-- @param devices number of devices; a rank may have fewer
+-- @param group group of the ranks
 function generators.share(owner, devices, group)
    local own = {}
    for i = 0, devices do

@@ -1,8 +1,8 @@
---- dpt.parallel.ranks.hash: numbers by which ranks find out that bytes differ.
+--- dpt.parallel.ranks.hash: 64-bit hashes by which ranks detect differing bytes.
 --
--- Invariant: each step is a bijection of the hash so far and of the word that it takes, so bytes
--- that differ in a single word never have the same 64 bits. A device tensor is copied to host
--- memory a chunk at a time.
+-- Invariant: each step is a bijection in the previous hash and in the added word, so data that
+-- differ in a single word always have different hashes. A device tensor is copied to host memory
+-- chunk by chunk.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -17,7 +17,7 @@ local CHUNK = 2 ^ 20 -- elements of a device tensor that are copied at once: who
 local FACTOR = 0x9e3779b97f4a7c15ULL -- odd
 local words, word = ffi.typeof 'const uint64_t *', ffi.new 'uint64_t[1]'
 
---- The hash of nothing.
+--- Hash of no data.
 hash.start = 0xcbf29ce484222325ULL
 
 local function step(h, value)
@@ -25,7 +25,7 @@ local function step(h, value)
    return bit.bxor(h, bit.rshift(h, 32))
 end
 
--- Returns a hash that bytes have been added to.
+-- Returns the hash with bytes added.
 local function addBytes(h, pointer, count)
    local whole = math.floor(count / 8)
    local list = ffi.cast(words, pointer)
@@ -36,9 +36,9 @@ local function addBytes(h, pointer, count)
    return step(h, word[0])
 end
 
--- The same of a contiguous host tensor's bytes.
+-- Returns the hash with the bytes of a contiguous host tensor added.
 local function addHost(h, t)
-   if t:nElement() == 0 then return h end -- it may have no memory
+   if t:nElement() == 0 then return h end -- an empty tensor may have no memory
    h = addBytes(h, t:data(), t:nElement() * t:elementSize())
    core.hold(t)
    return h
@@ -54,8 +54,8 @@ local function addDevice(h, t)
    return h
 end
 
---- Returns a hash that a value has been added to: the sizes and elements of a tensor, a number, a
--- string or a boolean.
+--- Returns the hash with a value added: the sizes and elements of a tensor, a number, a string or a
+-- boolean.
 function hash.add(h, value)
    if torch.isTensor(value) then
       h = step(h, value:dim())

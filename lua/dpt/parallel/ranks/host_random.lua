@@ -1,9 +1,9 @@
---- dpt.parallel.ranks.host_random: what host tensors draw in a pass of one rank.
+--- dpt.parallel.ranks.host_random: random numbers of host tensors in a pass of one rank.
 --
--- Invariant: the default generator is the same on all ranks before and after a pass, and draws for
--- this rank's rows what it would have drawn for them in one process: the numbers of the other rows
--- are drawn and dropped (dpt_rows_set). So its state is all that must be kept to draw the same
--- again, with any number of ranks.
+-- Invariant: the default generator has the same state on all ranks before and after a pass. For
+-- this rank's rows it draws the numbers that one process would draw for them: those of the other
+-- rows are drawn and discarded (dpt_rows_set). So its state alone suffices to repeat a pass, with
+-- any number of ranks.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -22,10 +22,10 @@ local function leave(ok, ...)
    return ...
 end
 
---- Calls f(...), a pass of some rows of a batch.
--- @param first how many rows before them
--- @param rows how many they are
--- @param total of the batch
+--- Calls f(...), a pass over some rows of a batch.
+-- @param first number of rows before them
+-- @param rows number of rows
+-- @param total number of rows of the batch
 -- @return what f returns
 function hostRandom.within(first, rows, total, f, ...)
    C.dpt_rows_set(first, rows, total)
@@ -33,15 +33,15 @@ function hostRandom.within(first, rows, total, f, ...)
    return leave(pcall(f, ...))
 end
 
---- Calls f(...), a pass of all rows of a batch, whatever they are.
+--- Calls f(...), a pass over all rows of a batch, whatever their number.
 -- @return what f returns
 function hostRandom.whole(f, ...) return hostRandom.within(0, 0, 0, f, ...) end
 
---- Whether such a pass runs: how many numbers are drawn goes by sizes alone, so that ranks can know
--- how many those of other rows are.
+--- Returns true inside such a pass. The amount of numbers drawn must then depend on sizes alone, so
+-- that ranks know how many numbers other ranks' rows use.
 function hostRandom.isBySize() return running end
 
--- Calls f(...) with the numbers of a seed.
+-- Calls f(...) with the default generator seeded by `seed`; restores its state afterwards.
 local function seeded(seed, f, ...)
    local before = torch.getRNGState()
    torch.manualSeed(own, seed)
@@ -52,15 +52,16 @@ local function seeded(seed, f, ...)
    return unpack(results, 2, table.maxn(results))
 end
 
---- The same if it is unknown how many rows other ranks have: as if all had as many.
--- @param rank, ranks this one's number, and how many there are
+--- Calls f(...) like within, if the rows of other ranks are unknown: assumes as many on each, and
+-- uses a seed drawn from the default generator.
+-- @param rank, ranks this rank's number and the number of ranks
 function hostRandom.apart(rank, ranks, rows, f, ...)
    local seed = torch.random() * 2 ^ 20 + torch.random() % 2 ^ 20
    return seeded(seed, hostRandom.within, rank * rows, rows, ranks * rows, f, ...)
 end
 
---- Returns a number with which ranks detect that their generators differ: a module may have drawn
--- any number of values.
+--- Returns a hash of the generator's state, by which ranks detect that their generators differ: a
+-- module may have drawn any number of values.
 function hostRandom.hash() return C.dpt_generator_hash(core.generator()) end
 
 return hostRandom

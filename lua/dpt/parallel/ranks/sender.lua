@@ -1,12 +1,13 @@
---- dpt.parallel.ranks.sender: lets the gradients of all ranks of a group be added up.
+--- dpt.parallel.ranks.sender: sums the gradients of all ranks of a group.
 --
--- Invariant: what is sent are views of the flat gradients, in place: no bucket is a copy. All ranks
--- send the same views in the same order. A hook stands for the sum of a view: by halves, by
--- bfloat16, or a function of a script. Bytes count what this rank has sent for all of that.
+-- Invariant: sums are taken in place, in views of the flat gradients: no bucket is a copy. All
+-- ranks send the same views in the same order. A hook replaces the sum of a view: by one of halves,
+-- by one of bfloat16, or by a function of the script. `bytes` counts what this rank has sent in
+-- each case.
 --
--- In deterministic mode, with several devices in a process, no sums are taken inside of processes
--- first: every rank gets all devices' parts and adds them up in the order of ranks and devices, as
--- the sums of one process with as many devices are taken (dpt.comm.reduceInto).
+-- In deterministic mode, with several devices in a process, processes do not sum locally first.
+-- Every rank gets all devices' parts and adds them in the order of ranks and devices, as one
+-- process with as many devices would (dpt.comm.reduceInto).
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
@@ -19,28 +20,28 @@ local C, fail, type = dptffi.C, dptffi.fail, dptffi.type
 local Sender = {}
 Sender.__index = Sender
 
---- -0: an element that holds it takes over the very bits of what is added.
+--- -0, the neutral element of addition: -0 + x has the same bits as x.
 Sender.NOTHING = -1 / math.huge
 
-local LITTLE = 2 ^ 20 -- bytes that the calling thread sends itself behind a backward pass
-local CHUNK = 2 ^ 18 -- elements of which every rank has all parts at once
+local LITTLE = 2 ^ 20 -- sums of at most this many bytes are sent by the calling thread itself
+local CHUNK = 2 ^ 18 -- elements of which a rank holds all parts at once
 
---- @param bytes counts in its field gradients
--- @param hook nil, 'half', 'bfloat16', or function(tensor, bucket) that leaves the sum over all
--- ranks in the tensor, or returns it
--- @param group of the ranks
+--- @param bytes its field gradients counts the bytes sent
+-- @param hook nil, 'half', 'bfloat16', or function(tensor, bucket) that writes the sum over all
+-- ranks to the tensor, or returns it
+-- @param group group of the ranks
 function Sender.new(bytes, hook, group)
    return setmetatable({bytes = bytes, hook = hook, group = group, parts = 1}, Sender)
 end
 
---- Whether sums are taken of all devices' parts. All ranks answer alike.
--- (The field parts is the most devices that a rank has.)
+--- Returns true if the parts of all devices are summed in order. The result is the same on all
+-- ranks. (The field parts is the largest number of devices of a rank.)
 function Sender:isOrdered()
    return self.parts > 1 and not self.hook and C.dpt_deterministic_get() ~= 0
 end
 
--- The sum of all ranks' parts as bfloat16, which NCCL is not asked for: every rank gets them and
--- adds them up wide, in the order of ranks.
+-- Sums all ranks' parts as bfloat16 without NCCL's reduction: every rank gets all parts and adds
+-- them as floats in the order of ranks.
 local function gatherUppers(t, group, name)
    local flat = t:view(-1)
    for first = 1, flat:nElement(), CHUNK do
@@ -52,7 +53,7 @@ local function gatherUppers(t, group, name)
    end
 end
 
--- A hook writes into t, or returns the sum in a tensor of its own (as PyTorch's hooks do).
+-- Calls the hook, which writes to t or returns the sum in another tensor (like PyTorch's hooks).
 local function hooked(self, t, b)
    local own = t.new():set(t)
    local result = self.hook(t, b)
@@ -85,7 +86,7 @@ local function sum(self, t, b, now)
    self.bytes.gradients = self.bytes.gradients + t:nElement() * each
 end
 
--- Fills t with the sum of all ranks' parts, of which it is this rank's first.
+-- Writes the sum of all ranks' parts to t, which is this rank's first part.
 local function gather(self, t, others)
    local count = t:nElement()
    for first = 1, count, CHUNK do
@@ -110,9 +111,9 @@ local function bytesOf(list)
    return bytes
 end
 
---- Adds up tensors of several devices over all of them and over all ranks, in the first device's.
--- @param list of the first device's tensors
--- @param others those of the other devices, one list; they become zero
+--- Sums tensors over several devices and all ranks, into those of the first device.
+-- @param list tensors of the first device
+-- @param others tensors of the other devices, in one list; they are set to zero
 function Sender:sendAll(list, others)
    if not self:isOrdered() then
       if #others > 0 then comm.reduceInto(list, others, true) end
@@ -126,10 +127,10 @@ function Sender:sendAll(list, others)
    for _, t in ipairs(others) do t:zero() end
 end
 
---- Adds up tensors over all ranks, in place, in the order of their current stream.
+--- Sums tensors over all ranks, in place and in order of their current stream.
 -- @param list of tensors
--- @param b the number of the bucket that they are
--- @param now whether to wait until it is done: three threads then hand nothing to each other
+-- @param b number of their bucket
+-- @param now true waits until the sum is done, which avoids handing it between three threads
 function Sender:send(list, b, now)
    for _, t in ipairs(list) do cutorch.withDeviceOf(t, sum, self, t, b, now) end
 end

@@ -1,19 +1,19 @@
---- dpt.parallel.split.check_join: whether outputs can be joined along another dimension than that
--- along which the input was cut.
+--- dpt.parallel.split.check_join: checks that outputs can be joined along a different dimension
+-- than the one along which the input was split.
 --
--- Invariant: they can if each has the rows of its part there and, unless a module has said so, not
--- where the input had them, too.
+-- Invariant: along the joined dimension every output must have as many rows as its part. Unless a
+-- module has declared the dimension, the output must not also have them where the input has them.
 local fail = require('dpt.ffi').fail
 local torch = require 'dpt.tensor'
 
---- Raises if outputs would be joined in another order than one device's.
--- @param name of the owner's class
--- @param split how the input was cut, joined: along what outputs are joined; other than two numbers
--- are not looked at
--- @param says whether a module has said along what
--- @param used how many replicas got rows
--- @param before list of the rows before each replica's first
--- @param inputs, outputs of the replicas
+--- Raises if joined outputs could have a different order of rows than on one device.
+-- @param name class name of the owner
+-- @param split how the input was split; joined: how outputs are joined. Unless both are numbers,
+-- nothing is checked
+-- @param says true if a module has declared the dimension of its output
+-- @param used number of replicas that got rows
+-- @param before list: number of rows before each replica's part
+-- @param inputs, outputs lists, one entry per replica
 return function(name, split, joined, says, used, before, inputs, outputs)
    if not tonumber(split) or not tonumber(joined) or split == joined then return end
    for i = 1, used do

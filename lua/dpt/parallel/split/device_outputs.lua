@@ -1,8 +1,8 @@
---- dpt.parallel.split.device_outputs: what each replica returned, left where it is: a list with one
--- tensor or tree of tensors for every replica that got rows.
+--- dpt.parallel.split.device_outputs: per-device outputs, which stay on their devices: a list with
+-- one tensor or tree of tensors for every replica that got rows.
 --
--- Invariant: such a list is a plain table for users; its metatable, which files leave out, knows
--- the devices and the dimension along which the batch was cut.
+-- Invariant: to users the list is a plain table. Its metatable, which files leave out, holds the
+-- devices and the dimension along which the batch was split.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local dptffi = require 'dpt.ffi'
@@ -11,20 +11,21 @@ local fail, type = dptffi.fail, dptffi.type
 local deviceOutputs = {}
 
 --- Marks a list as per-device outputs.
--- @param devices those of all replicas
--- @param dimension along which the batch was cut
+-- @param devices devices of all replicas
+-- @param dimension along which the batch was split
 -- @return the list
 function deviceOutputs.mark(list, devices, dimension)
    return setmetatable(list, {deviceOutputs = {devices = devices, dimension = dimension}})
 end
 
---- How a list of per-device outputs was cut: {devices =, dimension =}; nil for any other value.
+--- Returns how the batch of per-device outputs was split: {devices =, dimension =}; nil for any
+-- other value.
 function deviceOutputs.plan(value)
    local meta = type(value) == 'table' and debug.getmetatable(value)
    return type(meta) == 'table' and rawget(meta, 'deviceOutputs') or nil
 end
 
--- Calls f for the tensors of a tree.
+-- Calls f for every tensor of a tree.
 local function each(tree, f)
    if torch.isTensor(tree) then
       f(tree)
@@ -33,7 +34,7 @@ local function each(tree, f)
    end
 end
 
---- The most rows that a tensor of a tree has along a dimension.
+--- Returns the largest number of rows that a tensor of a tree has along a dimension.
 function deviceOutputs.rows(tree, dimension)
    local rows = 0
    each(tree, function(t)
@@ -42,14 +43,14 @@ function deviceOutputs.rows(tree, dimension)
    return rows
 end
 
---- The most dimensions that a tensor of a tree has.
+--- Returns the largest number of dimensions of the tensors of a tree.
 function deviceOutputs.dimensions(tree)
    local dimensions = 0
    each(tree, function(t) dimensions = math.max(dimensions, t:dim()) end)
    return dimensions
 end
 
---- The device of the first tensor of a tree that has memory; 0: the host, or none has.
+--- Returns the device of the first device tensor of a tree with memory; 0 if there is none.
 function deviceOutputs.device(tree)
    local device = 0
    each(tree, function(t)
@@ -58,9 +59,9 @@ function deviceOutputs.device(tree)
    return device
 end
 
---- Raises unless value, the gradOutput of a network, is a list for `count` replicas, each entry on
--- its replica's device.
--- @param name of the network's class
+--- Raises unless value, the gradOutput of a network, is a list with `count` entries, each on its
+-- replica's device.
+-- @param name class name of the network
 -- @return the list
 function deviceOutputs.check(value, count, devices, name)
    if torch.type(value) ~= 'table' or #value ~= count then
@@ -79,11 +80,12 @@ function deviceOutputs.check(value, count, devices, name)
    return value
 end
 
---- How a tensor is cut that belongs to per-device outputs: as they are, or in proportion (a target
--- for each word, outputs for each text).
--- @param counts rows of each output
--- @param name what to call the tensor in an error
--- @return function(rows, part) that returns the rows of a part
+--- Returns a function that splits a tensor which belongs to per-device outputs. Its parts have as
+-- many rows as the outputs, or a proportional number (a target for each word, outputs for each
+-- text).
+-- @param counts number of rows of each output
+-- @param name name of the tensor in errors
+-- @return function(rows, part) that returns the number of rows of a part
 function deviceOutputs.cutting(counts, name)
    local total = 0
    for _, count in ipairs(counts) do total = total + count end

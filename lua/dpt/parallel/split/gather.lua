@@ -1,9 +1,10 @@
---- dpt.parallel.split.gather: joins what the replicas returned into one tensor, or a tree of them.
+--- dpt.parallel.split.gather: joins the replicas' results into one tensor, or a tree of tensors.
 --
--- Invariant: the result lies on one device in tensors that are kept from one call to the next; all
--- replicas returned the same tree (else an error names the path); what is no tensor is the same in
--- all. If a split spec made the parts, it also says how they become one: parts of a dimension are
--- joined along it, what went to all is added up, and what a function of the user made stays a list.
+-- Invariant: the result is on one device, in tensors that are reused by the next call. All replicas
+-- return the same tree (otherwise an error names the path), and values that are not tensors are
+-- equal on all. If a split spec made the parts, it also defines how they are joined: split tensors
+-- are concatenated along their dimension, replicated ones are summed, and parts that a user's
+-- function made stay a list.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local dptffi = require 'dpt.ffi'
@@ -16,7 +17,7 @@ local function wrongForm(path, i, first, other)
       torch.type(other))
 end
 
--- Sums tensors of several devices, in order.
+-- Sums tensors of several devices in order.
 local function sum(kept, values, count, device)
    kept = cutorch.withDevice(device, function()
       return kept:resize(values[1]:size()):copy(values[1])
@@ -27,7 +28,7 @@ local function sum(kept, values, count, device)
    return kept
 end
 
--- What is no tensor must be the same in all replicas: a loss, for one, may not be the first one's.
+-- Raises if values that are not tensors differ: returning one replica's loss would be wrong.
 local function gatherOther(values, count, path)
    local first, kind = values[1], type(values[1])
    for i = 2, count do
@@ -94,7 +95,7 @@ function gather(kept, values, count, dimension, device, path, how)
    return gatherOther(values, count, path)
 end
 
---- Empties the tensors of a tree; what is no tensor stays.
+--- Empties the tensors of a tree; other values stay.
 local function empty(kept)
    if torch.isTensor(kept) then
       kept:resize(0)
@@ -105,13 +106,13 @@ local function empty(kept)
 end
 
 --- Joins values, the replicas' results in order, along a dimension.
--- @param kept the result of last time, or anything else
+-- @param kept result of the previous call, or anything else
 -- @param values one tensor or tree for each replica that got rows
--- @param count how many those are; 0 empties the result
--- @param dimension along which
--- @param device where the result is to be
--- @param name what to call the value in an error
--- @param how the split spec that made the parts; nil: all are parts of the dimension
+-- @param count number of values; 0 empties the result
+-- @param dimension along which values are joined
+-- @param device of the result
+-- @param name name of the value in errors
+-- @param how split spec that made the parts; nil: all were split along the dimension
 -- @return the joined tensor or tree
 return function(kept, values, count, dimension, device, name, how)
    if count == 0 then return empty(kept) end

@@ -1,13 +1,13 @@
---- dpt.parallel.split.rows: how many rows a batch has, by what says how it is cut.
+--- dpt.parallel.split.rows: counts the rows of a batch, given its split spec.
 --
--- Invariant: counted is what scatter cuts: a tensor along its own dimension, the entries of a list,
--- the parts that a user's function makes; nothing of what every replica gets. The entry with the
--- most rows says how many the batch has.
+-- Invariant: it counts what scatter splits: a tensor along its own dimension, the entries of a
+-- list, the parts that a user's function makes. Replicated values do not count. The entry with the
+-- most rows determines the result.
 local torch = require 'dpt.tensor'
 local splitSpec = require 'dpt.parallel.split.split_spec'
 local type = require('dpt.ffi').type
 
--- The rows of a value that a function has made a part.
+-- Returns the number of rows of a part that a user's function made.
 local function ofPart(value, dimension)
    if torch.isTensor(value) then return value:dim() >= dimension and value:size(dimension) or 0 end
    for _, inner in pairs(torch.type(value) == 'table' and value or {}) do
@@ -39,10 +39,10 @@ end
 
 --- Returns the number of rows of a batch.
 -- @param value a tensor, or tables of tensors in any nesting
--- @param how its split spec, or nil
--- @param dimension along which an entry is cut that has none
--- @param devices what functions in the split spec get
--- @param name what to call the value in an error
+-- @param how split spec of value, or nil
+-- @param dimension along which entries without a split spec are split
+-- @param devices passed to the functions of the split spec
+-- @param name name of the value in errors
 return function(value, how, dimension, devices, name)
    return count(value, how, dimension, devices, name)
 end

@@ -1,10 +1,10 @@
---- dpt.parallel.split.scatter: cuts a tensor, or a tree of tables of tensors, into one part per
+--- dpt.parallel.split.scatter: splits a tensor, or a tree of tables of tensors, into one part per
 -- replica.
 --
--- Invariant: parts lie in tensors that are kept from one call to the next, so that a step allocates
--- nothing; a tensor of a device keeps its element type, a floating one of the host becomes the type
--- of the network, an integer one the device's type of the same integers; what is no tensor goes to
--- every replica as it is. Host tensors have been read on return.
+-- Invariant: parts are in tensors that are reused by the next call, so that a step allocates
+-- nothing. A device tensor keeps its element type. A floating-point host tensor is converted to the
+-- type of the network, an integer one to the device type with the same integers. Values that are
+-- not tensors are passed unchanged to every replica. Host tensors have been read on return.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
@@ -15,7 +15,7 @@ local balanced = require 'dpt.parallel.split.balanced'
 
 local scatter = {}
 
-local WEAK = {__mode = 'v'} -- what was cut is not kept alive
+local WEAK = {__mode = 'v'} -- does not keep the scattered values alive
 
 local function keptOf(fields)
    fields.source = setmetatable({}, WEAK)
@@ -31,7 +31,8 @@ local function typeFor(tensor, plan)
    return floating[name] and plan.type or comm.deviceType(name)
 end
 
--- The rows of each part; the tensor with the most rows says where in the batch a part begins.
+-- Records the number of rows of each part; the tensor with the most rows determines where in the
+-- batch a part begins.
 local function note(plan, counts, rows)
    plan.isCut = true
    local most = rows > plan.rows
@@ -42,8 +43,8 @@ local function note(plan, counts, rows)
    if most then plan.rows = rows end
 end
 
--- Fills counts with the rows of each part of a tensor.
--- @param like list of the outputs that the parts are gradients of, or anything else
+-- Fills counts with the number of rows of each part of a tensor.
+-- @param like list of outputs whose gradients the parts are, or anything else
 local function count(counts, rows, parts, like, plan, dimension, path)
    local sum = 0
    for i = 1, parts do
@@ -64,7 +65,8 @@ local function count(counts, rows, parts, like, plan, dimension, path)
    end
 end
 
--- The replicas' parts of one tensor, in lists that are made anew only when the type changes.
+-- Scatters one tensor into a list of parts, which is reallocated only when the type or the number
+-- of parts changes.
 local function scatterTensor(kept, tensor, plan, dimension, path, like)
    local parts, typename = #plan.devices, typeFor(tensor, plan)
    if type(kept) ~= 'table' or kept.typename ~= typename or #kept ~= parts then
@@ -90,7 +92,7 @@ local function scatterTensor(kept, tensor, plan, dimension, path, like)
    return kept
 end
 
--- A copy of a tensor or tree on the current device, in what is kept.
+-- Copies a tensor or tree to the current device, into `kept`.
 local function copyTo(kept, value, plan)
    if torch.isTensor(value) then
       local typename = typeFor(value, plan)
@@ -108,7 +110,7 @@ local function copyTo(kept, value, plan)
    return kept
 end
 
--- How many rows the first tensor that is found in a tree has.
+-- Returns the number of rows of the first tensor found in a tree.
 local function rowsOf(value, dimension)
    if torch.isTensor(value) then
       return value:dim() >= dimension and value:size(dimension) or 0
@@ -120,7 +122,7 @@ local function rowsOf(value, dimension)
    end
 end
 
--- Every replica gets its own value of a list, as a copy on its device.
+-- Copies values[i] to the device of replica i.
 local function spread(kept, value, values, plan, results, key)
    if type(kept) ~= 'table' or not kept.spread then kept = keptOf{spread = true} end
    kept.source[1] = value
@@ -138,7 +140,7 @@ local function replicate(kept, value, plan, results, key)
    return spread(kept, value, values, plan, results, key)
 end
 
--- The parts that the function of a user makes.
+-- Splits a value with a user's function.
 local function divide(kept, value, plan, path, results, key, f)
    local values, counts, rows = splitSpec.parts(f, value, plan.devices, path), {}, 0
    for i = 1, #results do
@@ -149,7 +151,7 @@ local function divide(kept, value, plan, path, results, key, f)
    return spread(kept, value, values, plan, results, key)
 end
 
--- The parts of a list that has an entry for each row.
+-- Splits a list with one entry per row.
 local function cutList(kept, value, plan, path, results, key)
    local list, counts, first = value, {}, 0
    if torch.isTensor(value) then list = value:long():view(-1):totable() end
@@ -168,7 +170,8 @@ end
 
 local walk
 
--- The replicas' tables of a table: the same ones every time, since a module may keep its input.
+-- Scatters the entries of a table. Replicas get the same tables in every call, since a module may
+-- keep its input.
 local function walkTable(kept, value, plan, path, results, key, how, like)
    if type(kept) ~= 'table' or not kept.parts then kept = {parts = {}} end
    local tables = {}
@@ -194,7 +197,8 @@ local function walkTable(kept, value, plan, path, results, key, how, like)
    return kept
 end
 
--- kept mirrors the tree of value: where value has a tensor, kept has the list of its parts.
+-- Scatters a tree. kept mirrors the tree of value: for a tensor of value, kept has the list of its
+-- parts.
 function walk(kept, value, plan, path, results, key, how, like)
    if how == nil then how = plan.dimension end
    splitSpec.check(how, value, path)
@@ -216,18 +220,18 @@ function walk(kept, value, plan, path, results, key, how, like)
    return nil
 end
 
---- Cuts value into the parts of the replicas.
--- @param state table that belongs to the caller and keeps the parts between calls
--- @param parts list that gets the part of every replica
+--- Splits value into one part per replica.
+-- @param state table of the caller that keeps the parts between calls
+-- @param parts list that receives the part of every replica
 -- @param value a tensor, or tables of tensors in any nesting
 -- @param plan {devices = list, dimension = along which, type = the network's tensor type, spec =
--- split spec of value (see dpt.parallel.split.split_spec) or nil, like = list of trees whose
--- tensors have the rows that value's parts are to have, or nil; likeName = whose rows these are,
--- for an error ('the output'); cut = nil for balanced parts, or function(rows, part) that returns
--- the rows of a part}
--- @param name what to call the value in an error
--- @return how many replicas, from the first, got rows, all if nothing is cut; the list of rows
--- before each replica's first
+-- split spec of value (see dpt.parallel.split.split_spec) or nil, like = list of trees of tensors
+-- with as many rows as value's parts must have, or nil; likeName = name of these trees in errors
+-- ('the output'); cut = nil for balanced parts, or function(rows, part) that returns the number of
+-- rows of a part}
+-- @param name name of the value in errors
+-- @return the number of replicas, from the first, that got rows (all if nothing is split); the list
+-- of the numbers of rows before each replica's part
 function scatter.into(state, parts, value, plan, name)
    plan.used, plan.rows, plan.counts = 0, 0, {}
    local results, before = {}, {[1] = 0}
@@ -241,7 +245,7 @@ function scatter.into(state, parts, value, plan, name)
    return plan.used, before
 end
 
--- Whether what is kept, and the first replica's part, are of value: of its tensors or of views of
+-- Returns true if kept, and the first replica's part, are of value: of its tensors or of views of
 -- the same elements, and of the same other values.
 local function mirrors(kept, part, value)
    local isTensor, isTable = torch.isTensor(value), torch.type(value) == 'table'
@@ -260,13 +264,13 @@ local function mirrors(kept, part, value)
       and source:type() == value:type() and source:isSetTo(value)
 end
 
---- Whether the parts that were scattered last were those of value: of the same tensors, or of
--- others that are views of the same elements.
+--- Returns true if the parts scattered last were those of value: of the same tensors, or of views
+-- of the same elements.
 function scatter.wasOf(state, parts, value)
    return mirrors(state.kept, parts[1], value)
 end
 
---- A number that grows when something writes to tensors of a tree.
+--- Returns a number that increases with every write to a tensor of a tree.
 function scatter.version(tree)
    if torch.isTensor(tree) then return comm.version{tree} end
    local sum = 0

@@ -1,24 +1,25 @@
---- dpt.parallel.split.split_spec: how the arguments in a table of inputs reach the replicas.
+--- dpt.parallel.split.split_spec: split specs, which define how each entry of a table of inputs is
+-- split among the replicas.
 --
--- Invariant: a split spec (a network's field splitSpec) is a dimension (tensors are cut along it),
--- 'replicate' (every replica gets all), 'list' (a Lua list, or a vector, with an entry for each
--- row: replicas get lists), a function(value, devices) that returns a list with one value for each
--- device, or a table of split specs for the entries of a table. It holds for all that is inside its
--- entry; if there is none, the network's dimension counts.
+-- Invariant: a split spec (a network's field splitSpec) is a dimension (tensors are split along
+-- it), 'replicate' (every replica gets the whole value), 'list' (a Lua list or a vector with an
+-- entry per row; replicas get lists), a function(value, devices) that returns a list with one value
+-- per device, or a table of split specs for the entries of a table. It applies to everything inside
+-- its entry. Entries without one are split along the network's dimension.
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
 local splitSpec = {}
 
---- The split spec of an entry of a value that has the split spec `how`.
+--- Returns the split spec of an entry of a value whose split spec is `how`.
 function splitSpec.at(how, key)
    if type(how) == 'table' then return how[key] end
    return how
 end
 
---- Raises unless `how` can be the split spec of value.
--- @param path what to call the value in an error
+--- Raises unless `how` is a valid split spec for value.
+-- @param path name of the value in errors
 function splitSpec.check(how, value, path)
    local kind = type(how)
    if kind == 'function' or how == 'replicate' or how == 'list' then return end
@@ -36,7 +37,7 @@ function splitSpec.check(how, value, path)
       .. ' table of these, got %s', path, got)
 end
 
---- The list of values that a user's function returns for a value.
+--- Returns the list of values that a user's function returns for a value.
 function splitSpec.parts(how, value, devices, path)
    local parts = how(value, devices)
    if type(parts) ~= 'table' then
@@ -46,7 +47,7 @@ function splitSpec.parts(how, value, devices, path)
    return parts
 end
 
---- A split spec as files have it: the word 'function' for a function.
+--- Returns a split spec as files store it, with the string 'function' for a function.
 function splitSpec.saved(how)
    if type(how) == 'function' then return 'function' end
    if type(how) ~= 'table' then return how end

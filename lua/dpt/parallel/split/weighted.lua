@@ -1,8 +1,8 @@
---- dpt.parallel.split.weighted: parts of a batch for devices of different speed.
+--- dpt.parallel.split.weighted: splits a batch in proportion to the speeds of devices.
 --
--- Invariant: with as many rows as parts or more every part gets one at least, and the rest in
--- proportion to the weights; with fewer the first parts get one each. So the parts without rows are
--- always the last ones. Together, in order, the parts are the batch.
+-- Invariant: with at least as many rows as parts, every part gets one row, and the remaining rows
+-- are distributed in proportion to the weights. With fewer rows, the first parts get one row each.
+-- So empty parts are always the last ones. The parts in order are the batch.
 local fail = require('dpt.ffi').fail
 
 local function cutter(weights, parts)
@@ -15,11 +15,11 @@ local function cutter(weights, parts)
    end
 end
 
---- How a batch is cut.
--- @param weights list of numbers above 0, one for each part; nil: balanced
--- @param parts how many there are
--- @param name of the owner's class
--- @return nil, or function(rows, part) that returns the rows of a part
+--- Returns the function that splits a batch.
+-- @param weights list of positive numbers, one per part; nil: balanced
+-- @param parts number of parts
+-- @param name class name of the owner
+-- @return nil, or function(rows, part) that returns the number of rows of a part
 return function(weights, parts, name)
    if weights == nil then return nil end
    if #weights ~= parts then
