@@ -1,23 +1,23 @@
---- dpt.parallel.params.buckets: cuts gradients into buckets of whole parameters.
+--- dpt.parallel.params.buckets: divides gradients into buckets of whole parameters.
 --
--- Invariant: every element that a parameter reaches is in one bucket. Buckets are filled in reverse
--- order of the parameters, which is about the order in which a backward pass computes them, or in
--- the order in which one did; tied parameters stand where the first of them does (the last to be
--- full). The first bucket is small, so that its sum begins early, and none has more than a share of
--- all bytes, so that what is left to sum at the end of a pass is little; but buckets below `least`
--- cost more than they hide. A bucket is larger than its limit only by holding a single large
--- parameter.
+-- Invariant: every element of a parameter's gradient is in exactly one bucket. Buckets are filled
+-- in reverse order of the parameters, which is about the order in which a backward pass computes
+-- gradients, or in the order recorded in a pass. Tied parameters have the position of the first of
+-- them, which is the last to be complete. The first bucket is small, so that its sum begins early.
+-- No bucket has more than a share of all bytes, so that little is left to sum at the end of a pass;
+-- but buckets below `least` cost more than they hide. Only a bucket with a single large parameter
+-- exceeds its limit.
 local buckets = {first = 2 ^ 20, rest = 25 * 2 ^ 20, least = 2 ^ 18, share = 1 / 8} -- bytes
 
--- The last element of a flat tensor that a parameter reaches.
+-- Returns the last element of a flat tensor that a parameter covers.
 local function lastOf(item)
    local last = item.first
    for d = 1, #item.size do last = last + (item.size[d] - 1) * item.stride[d] end
    return last
 end
 
--- Appends the runs of elements that a flat tensor's parameters reach, each with the number of its
--- first parameter; parameters that share elements are in one run.
+-- Appends the runs of elements that parameters cover in a flat tensor, each with the number of its
+-- first parameter. Parameters that share elements are in one run.
 local function addRuns(runs, half, h, elementSize)
    local items = {}
    for k, item in ipairs(half) do items[k] = item end
@@ -46,7 +46,7 @@ local function beginnings(segments)
    return set
 end
 
--- Adds a run to a bucket, joined with the one before if they touch in one segment.
+-- Adds a run to a bucket; merges it with the previous run if they are adjacent in one segment.
 local function put(bucket, run, begins)
    local last = bucket[#bucket]
    if last and last.half == run.half and last.first == run.last + 1
@@ -57,7 +57,7 @@ local function put(bucket, run, begins)
    end
 end
 
--- Lets each run know when all of it was full; what no pass reached comes last.
+-- Sets the time at which each run was complete; runs that the pass did not reach are last.
 local function readiness(runs, order, count)
    for _, run in ipairs(runs) do
       run.ready = 0
@@ -68,13 +68,13 @@ local function readiness(runs, order, count)
    end
 end
 
---- Cuts the gradients of replica 1.
--- @param plan list of halves, parameters and gradients in turn, as layout.flattenReplica takes it
+--- Divides the gradients of replica 1.
+-- @param plan list of halves, parameters and gradients in turn, as for layout.flattenReplica
 -- @param segments of each half, as layout.plan returns them
--- @param count how many parameters there are
--- @param order nil, or for every parameter when its gradient was full in a pass; 0: never
--- @return list of buckets, each a list of {half, first, last}, which lies in one segment; for every
--- parameter its bucket, 0: none
+-- @param count number of parameters
+-- @param order nil, or for every parameter the time at which its gradient was complete; 0: never
+-- @return list of buckets, each a list of runs {half, first, last}, each within one segment; for
+-- every parameter the number of its bucket, 0: none
 function buckets.cut(plan, segments, count, order)
    local runs, list, bucketOf, begins = {}, {}, {}, {}
    for i = 1, count do bucketOf[i] = 0 end

@@ -1,10 +1,10 @@
---- dpt.parallel.params.buffers: the running statistics of the replicas.
+--- dpt.parallel.params.buffers: synchronizes the running statistics of the replicas.
 --
--- Invariant: while training each replica moves its own statistics by its own rows, and nothing is
--- copied but what a script has written to replica 1's. sync makes them the same on all: replica
--- 1's, or the average over the replicas that have moved theirs since the last time (of integers
--- replica 1's). They are what a module's runningStatistics() lists. A copy that changes nothing is
--- not made.
+-- Invariant: in training each replica updates its own statistics from its own rows. Only what a
+-- script has written to replica 1's is copied to the others. sync makes them equal on all replicas:
+-- to replica 1's, or to the average over the replicas that have updated theirs since the last sync
+-- (integers: replica 1's). They are the tensors that a module's runningStatistics() lists. Copies
+-- that would change nothing are skipped.
 local comm = require 'dpt.comm'
 local fail = require('dpt.ffi').fail
 
@@ -15,8 +15,8 @@ local floating = {
 local Buffers = {}
 Buffers.__index = Buffers
 
---- Without replicas yet.
--- @param bytes counts what is copied in its field buffers
+--- Creates an object without replicas.
+-- @param bytes its field buffers counts the bytes copied
 function Buffers.new(bytes)
    return setmetatable({bytes = bytes, versions = {}}, Buffers)
 end
@@ -35,7 +35,7 @@ function Buffers.statistics(module)
    return list
 end
 
---- Those of a replica that are on a device (run by a dispatcher).
+--- Returns the statistics of a replica that are on a device (run by a dispatcher).
 function Buffers.collect(replica)
    local list = {}
    for _, t in ipairs(Buffers.statistics(replica)) do
@@ -44,7 +44,7 @@ function Buffers.collect(replica)
    return list
 end
 
---- To be called when the replicas have been made: nothing has changed yet.
+--- Must be called after the replicas have been created; records that nothing has changed.
 function Buffers:made(dispatcher)
    self:note(dispatcher:run(Buffers.collect))
 end
@@ -54,14 +54,14 @@ function Buffers:note(lists)
    for i, list in ipairs(lists) do self.versions[i] = comm.version(list) end
 end
 
--- The first of the lists becomes the average of those that changed since the last time.
+-- Sets the first list's tensors to the average of the lists that changed since the last sync.
 function Buffers:average(lists)
    local sums, sources, count = {}, {}, 0
    for i, list in ipairs(lists) do
       local changed = self.versions[i] ~= comm.version(list)
       if changed then count = count + 1 end
       for _, t in ipairs(list) do
-         if floating[t:type()] and i == 1 then -- which has changed: see sync
+         if floating[t:type()] and i == 1 then -- i == 1 has changed: see sync
             sums[#sums + 1] = t
          elseif floating[t:type()] and changed then
             sources[#sources + 1] = t
@@ -81,13 +81,14 @@ local function addresses(list)
    return sum
 end
 
---- All replicas go on from replica 1's present statistics, or a pass has made those.
+--- Records replica 1's present statistics as those that all replicas continue from, or as written
+-- by a pass.
 function Buffers:take()
    local list = self.lists and self.lists[1]
    if list then self.left, self.storages = comm.version(list), addresses(list) end
 end
 
---- Copies what a script has written since to replica 1's statistics to the other replicas.
+--- Copies replica 1's statistics to the other replicas if a script has written to them since.
 function Buffers:follow()
    local lists = self.lists
    if not self.left then return end
@@ -106,8 +107,8 @@ function Buffers:broadcast(lists)
    comm.count(self.bytes, 'buffers', comm.broadcastInto, lists[1], others)
 end
 
---- Copies what only the others have to replica 1, before they are made anew.
--- @param policy as that of sync
+--- Writes to replica 1 the statistics that only the others have, before they are rebuilt.
+-- @param policy as for sync
 function Buffers:flush(policy)
    local lists = self.lists
    if policy == 'average' and lists and lists[1] and self.versions[1] ~= comm.version(lists[1]) then
@@ -115,10 +116,10 @@ function Buffers:flush(policy)
    end
 end
 
---- Makes the statistics of all replicas the same if those of replica 1 have changed.
+--- Makes the statistics of all replicas equal if those of replica 1 have changed.
 -- @param module replica 1
--- @param dispatcher what runs the replicas
--- @param policy 'first': replica 1's count; 'average'
+-- @param dispatcher of the replicas
+-- @param policy 'first': copies replica 1's; 'average'
 function Buffers:sync(module, dispatcher, policy)
    local source = Buffers.collect(module)
    if #source == 0 or self.versions[1] == comm.version(source) then return end

@@ -1,11 +1,11 @@
---- dpt.parallel.params.constants: tensors in replica 1's modules that a script writes to between
--- passes, as in `net:findModules('nn.Constant')[1].value:fill(0)`.
+--- dpt.parallel.params.constants: copies to the other replicas the tensors in replica 1's modules
+-- that a script writes between passes, as in `net:findModules('nn.Constant')[1].value:fill(0)`.
 --
--- Invariant: watched are the tensors on devices in modules and in plain tables inside them, as the
--- snapshot has them, but for parameters, gradients and running statistics, which have their own
--- ways to the replicas, and for what a pass has written to: that is a buffer of each replica's own.
--- So a write between two passes is a script's, and what it wrote the other replicas get. (Storages
--- in host memory do not count writes.)
+-- Invariant: it watches the device tensors in modules and in plain tables inside them, as listed by
+-- the snapshot. It excludes parameters, gradients and running statistics, which other files copy,
+-- and tensors that a pass has written to, which are each replica's buffers. So a write between two
+-- passes comes from a script and is copied to the other replicas. (Storages in host memory do not
+-- count writes.)
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local Snapshot = require 'dpt.parallel.params.snapshot'
@@ -15,22 +15,22 @@ local C = require('dpt.ffi').C
 local Constants = {}
 Constants.__index = Constants
 
-local WEAK = {__mode = 'v'} -- what a module has dropped is not kept alive
+local WEAK = {__mode = 'v'} -- does not keep alive what a module has dropped
 
--- How often something has written to a tensor's storage, and where that is.
+-- Returns how often a tensor's storage was written to, and its address.
 local function stateOf(t)
    if not t or t.storage_ == nil then return 0, 0 end -- collected or without memory
    return tonumber(C.dpt_storage_writes(t.storage_)), comm.address(t)
 end
 
--- Whether something has written to tensor k of the list, or given it another storage.
+-- Returns true if tensor k of the list was written to, or has another storage.
 local function isOther(self, k)
    local writes, address = stateOf(self.list[k])
    return self.writes[k] ~= writes or self.addresses[k] ~= address
 end
 
--- The elements of parameters, gradients and statistics: lists of {first, last}, by address of the
--- storage; and the tensors themselves.
+-- Returns the elements of parameters, gradients and statistics: lists of {first, last} by address
+-- of the storage; and the tensors themselves, as keys.
 local function others(root)
    local known = {}
    local function add(list)
@@ -50,7 +50,8 @@ local function others(root)
    return known
 end
 
--- Whether a tensor has one of these elements. (A frozen layer's weight may lie between them.)
+-- Returns true if a tensor has one of these elements. (A frozen layer's weight may be between
+-- them.)
 local function isOneOf(known, t)
    if known[t] then return true end
    local first, last = extent(t)
@@ -70,8 +71,8 @@ local function add(self, t, slot)
    self.list[self.n], self.slots[self.n] = t, slot
 end
 
---- Watches nothing yet.
--- @param bytes counts what is copied in its field buffers
+--- Creates an object that watches nothing.
+-- @param bytes its field buffers counts the bytes copied
 function Constants.new(bytes)
    local self = setmetatable({bytes = bytes, buffers = setmetatable({}, {__mode = 'k'})}, Constants)
    empty(self)
@@ -96,7 +97,7 @@ local function look(self, snapshot)
    end
 end
 
--- Whether something has written to one of the tensors.
+-- Returns true if one of the tensors was written to.
 local function isWritten(self)
    for k = 1, self.n do
       if self.list[k] and isOther(self, k) then return true end
@@ -108,7 +109,7 @@ local function note(self)
    for k = 1, self.n do self.writes[k], self.addresses[k] = stateOf(self.list[k]) end
 end
 
--- Leaves what the pass has written to out of the list.
+-- Removes tensors that the pass has written to from the list.
 local function drop(self)
    local list, slots = {}, {}
    for k = 1, self.n do
@@ -123,8 +124,8 @@ local function drop(self)
    for k, t in ipairs(list) do add(self, t, slots[k]) end
 end
 
---- Records that all replicas have what replica 1 has.
--- @param pass whether what was written since the last time a pass has written
+--- Records that all replicas have replica 1's values.
+-- @param pass true if a pass has made all writes since the last call
 function Constants:take(snapshot, pass)
    if self.values ~= snapshot.values then
       look(self, snapshot)
@@ -136,7 +137,7 @@ function Constants:take(snapshot, pass)
    note(self)
 end
 
---- Tensors that a script has written to since, and their paths; nil: none.
+--- Returns the tensors that a script has written to since, and their paths; nil: none.
 function Constants:written()
    if not isWritten(self) then return nil end
    local paths, tensors = {}, {}
@@ -150,7 +151,8 @@ function Constants:written()
    return #tensors > 0 and {paths = paths, tensors = tensors} or nil
 end
 
---- The tensors at these paths in a replica, false if there is none (run by a dispatcher).
+--- Returns the tensors at these paths in a replica, false where there is none (run by a
+-- dispatcher).
 function Constants.collect(replica, _, paths)
    local found = {}
    for k, path in ipairs(paths) do
@@ -165,8 +167,8 @@ local function alike(a, b)
       and b:isContiguous()
 end
 
---- Copies what was written to the other replicas.
--- @return whether they have such tensors
+--- Copies the written tensors to the other replicas.
+-- @return true if all replicas have such tensors
 function Constants:carry(written, dispatcher)
    local copies = {}
    for i, list in ipairs(dispatcher:run(Constants.collect, written.paths)) do

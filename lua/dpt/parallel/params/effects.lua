@@ -1,9 +1,10 @@
---- dpt.parallel.params.effects: what modules do to rows of parameters in a forward.
+--- dpt.parallel.params.effects: repeats on all replicas what a forward writes to rows of
+-- parameters.
 --
--- Invariant: a module whose forward writes to rows of a parameter says so by note(); after a pass
--- replica 1 does to its own what the others did to theirs, so that its parameters are those that
--- one device would have; in several processes each does what the others did, in the order of
--- ranks. That holds for what does no harm when it is done twice, in any order.
+-- Invariant: a module whose forward writes to rows of a parameter records it by note(). After a
+-- pass replica 1 repeats the other replicas' writes, so that its parameters are those that one
+-- device would have. With several processes, each repeats the others' writes in the order of ranks.
+-- Such writes must be idempotent and commutative.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -11,14 +12,14 @@ local random = require 'dpt.parallel.dispatch.random'
 
 local effects = {}
 
-local noted = {} -- by replica of this Lua state: what its last pass did, and which pass that was
-local own = {} -- what this process did in a pass of several processes
+local noted = {} -- by replica of this Lua state: the effects of its last pass, and that pass
+local own = {} -- effects of this process in a pass of several processes
 
---- By name: function(parameter, indices, ...) that does it.
+--- Effects by name: function(parameter, indices, ...).
 effects.kinds = {}
 
---- A module has called effects.kinds[kind](parameter, indices, ...).
--- @param indices tensor of the parameter's device; what follows are numbers
+--- Records that a module has called effects.kinds[kind](parameter, indices, ...).
+-- @param indices tensor on the parameter's device; the arguments after it are numbers
 function effects.note(kind, parameter, indices, ...)
    local i, pass = random.running()
    if not i then
@@ -29,14 +30,14 @@ function effects.note(kind, parameter, indices, ...)
    table.insert(noted[i], {kind, parameter, indices:clone(), ...})
 end
 
--- Which parameter a tensor is; nil: none.
+-- Returns the number of the parameter that a tensor is; nil: none.
 local function find(parameters, t)
    for k, parameter in ipairs(parameters) do
       if parameter:isSetTo(t) then return k end
    end
 end
 
--- The effects of a list on a module's parameters, with their numbers.
+-- Replaces tensors in a list of effects by their numbers among a module's parameters.
 local function numbered(list, module)
    local kept, parameters = {}, module:parameters()
    for _, effect in ipairs(list) do
@@ -46,14 +47,14 @@ local function numbered(list, module)
    return kept
 end
 
---- What was noted for a replica, with the numbers of parameters (run by a dispatcher).
+--- Returns the recorded effects of a replica, with numbers of parameters (run by a dispatcher).
 function effects.take(replica, i)
    local list = noted[i] or {}
    noted[i] = nil
    return numbered(list, replica)
 end
 
---- Does to a module's parameters what a list says, on its device.
+--- Applies a list of effects to a module's parameters, on its device.
 function effects.apply(module, list)
    local parameters = module:parameters()
    for _, effect in ipairs(list) do
@@ -67,9 +68,9 @@ function effects.apply(module, list)
    end
 end
 
---- What this process did in the last pass, of a batch of several processes, with the numbers of
--- parameters and indices in host memory.
--- @param module on whose parameters, which other processes have alike
+--- Returns the effects of this process in the last pass over a batch of several processes, with
+-- numbers of parameters, and with indices in host memory.
+-- @param module owner of the parameters, which other processes have in the same order
 function effects.takeOwn(module)
    if own.numbered == nil and #own == 0 then return own end
    local list, kept = own.numbered or numbered(own, module), {}
@@ -83,8 +84,8 @@ end
 
 --- Applies to replica 1 the effects of the others in a pass, if it had effects itself.
 -- @param module replica 1
--- @param device where it is
--- @return true if it had
+-- @param device its device
+-- @return true if replica 1 had effects
 function effects.join(module, device, dispatcher)
    if not noted[1] then return false end
    local lists = dispatcher:run(effects.take)

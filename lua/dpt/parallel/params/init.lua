@@ -1,10 +1,10 @@
---- dpt.parallel.params: the parameters and gradients of all replicas as flat buffers.
+--- dpt.parallel.params: the parameters and gradients of all replicas, as flat buffers.
 --
--- Invariant: replica 1 is the source. Seen as segments (runs of elements of one storage, each
--- element in one segment), its tensors stay where they are; those of replicas 2..n are laid out
--- after it (dpt.parallel.params.layout). A broadcast moves the bytes of the segments to each
--- replica, and none if nothing has written to replica 1 since the last one; a reduction adds in the
--- order of the replicas and leaves the gradients of replicas 2..n zero, unless it is put off
+-- Invariant: replica 1 is the source. Its tensors are not moved; they are seen as segments (runs of
+-- elements of one storage, each element in one segment). The tensors of replicas 2..n have the same
+-- layout (dpt.parallel.params.layout). A broadcast copies the bytes of the segments to each
+-- replica, or nothing if replica 1 was not written to since the last one. A reduction adds in the
+-- order of the replicas and sets the gradients of replicas 2..n to zero, unless it is deferred
 -- (dpt.parallel.params.pending).
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
@@ -17,24 +17,24 @@ local Pending = require 'dpt.parallel.params.pending'
 local Params = {}
 Params.__index = Params
 
---- Without replicas yet: build() must be called before use.
--- @param bytes counts what is copied in its fields parameters and gradients
+--- Creates an object without replicas; build() must be called before use.
+-- @param bytes its fields parameters and gradients count the bytes copied
 function Params.new(bytes)
    local self = setmetatable({bytes = bytes}, Params)
    self.pending = Pending.new(function(x, dfdx) self:flush(x, dfdx) end, 'replicas')
    return self
 end
 
---- The parameters and the gradients of a replica, as lists (run by a dispatcher).
+--- Returns the parameters and the gradients of a replica, as lists (run by a dispatcher).
 function Params.list(replica)
    local tensors, gradients = replica:parameters()
    return {tensors or {}, gradients or {}}
 end
 
---- Whether replica 1's tensors lie elsewhere than at the last build ('moved'), or are others
--- ('other'), so that the replicas' may not fit them.
--- @param version of replica 1's fields, if it is known (dpt.parallel.params.snapshot): the same
--- fields hold the same tensors
+--- Returns 'moved' if replica 1's tensors have other addresses than at the last build, 'other' if
+-- they are other tensors, so that the replicas' tensors may not match them; otherwise nil.
+-- @param version of replica 1's fields, if known (dpt.parallel.params.snapshot): for one version
+-- the fields hold the same tensors
 function Params:changed(module, version)
    if not self.seen then return 'moved' end
    if not version or version ~= self.fields then
@@ -44,12 +44,12 @@ function Params:changed(module, version)
    return layout.hasMoved(self.seen) and 'moved' or nil
 end
 
---- Whether replica 1's tensors, which are the same ones, lie elsewhere than at the last build.
+--- Returns true if replica 1's tensors, known to be the same ones, have moved since the last build.
 function Params:hasMoved()
    return not self.seen or layout.hasMoved(self.seen)
 end
 
--- Appends views of a flat tensor, one for each segment and as long as it, to a list.
+-- Appends to a list one view of a flat tensor for each segment, of the segment's length.
 local function cut(list, flat, segments)
    local first = 1
    for _, segment in ipairs(segments) do
@@ -58,7 +58,8 @@ local function cut(list, flat, segments)
    end
 end
 
--- The tensors that travel for the segments: one with gaps has a contiguous copy, noted in staged.
+-- Returns the tensors to be sent for the segments. For a segment with gaps it is a contiguous copy,
+-- which is recorded in staged.
 local function travelling(segments, staged)
    local list = {}
    for k, segment in ipairs(segments) do
@@ -71,19 +72,19 @@ local function travelling(segments, staged)
    return list
 end
 
--- The tensor that all segments of a half are; false: they are several.
+-- Returns the tensor that contains all segments of a half; false if there are several.
 local function single(segments)
    local segment = #segments == 1 and segments[1]
    return segment and segment:dim() == 1 and segment:isContiguous() and segment or false
 end
 
---- Lays out the parameters and gradients of the replicas after those of replica 1.
+--- Lays out the parameters and gradients of the replicas like those of replica 1.
 -- @param module replica 1
--- @param device where it must be
--- @param dispatcher what runs the replicas
+-- @param device its required device
+-- @param dispatcher of the replicas
 function Params:build(module, device, dispatcher)
    self.pending:lose()
-   self.seen, self.fields = nil, nil -- an error on the way leaves it to be built again
+   self.seen, self.fields = nil, nil -- after an error, everything is built again
    local seen = layout.describe(module)
    layout.checkPlace(seen, device)
    local plan, segments = layout.plan(seen)
@@ -94,7 +95,7 @@ function Params:build(module, device, dispatcher)
       for _, segment in ipairs(half) do list[#list + 1] = segment end
       flat[1][h] = single(half) -- replica 1 is flat if its memory is one run
    end
-   self.values, self.sums = {}, {} -- of replicas 2..n, one list
+   self.values, self.sums = {}, {} -- of replicas 2..n, in one list each
    for i = 2, #flat do
       self.segments[i] = {}
       for h, half in ipairs(segments) do
@@ -110,16 +111,16 @@ function Params:build(module, device, dispatcher)
    self.seen = layout.note(seen)
 end
 
---- Makes the parameters of replica 1 views of flat tensors, one for each type.
--- @param device where it must be
--- @param whole true: also those in a flat tensor together with another network's
+--- Makes the parameters of replica 1 views of flat tensors, one per type.
+-- @param device its required device
+-- @param whole true: includes tensors that share a flat tensor with another network
 function Params:flatten(module, device, name, whole)
    local list = layout.describe(module)
    layout.checkPlace(list, device)
    layout.flatten(list, name, whole)
 end
 
---- Returns true if replica 1's parameters and gradients, as built, are one run each for a type.
+--- Returns true if replica 1's parameters and gradients, as built, are one run each per type.
 function Params:isFlat()
    for h, half in ipairs(self.plan) do
       if half.total > 0 and not self.flat[1][h] then return false end
@@ -127,13 +128,13 @@ function Params:isFlat()
    return true
 end
 
---- Notes that a script may have changed the replicas.
+--- Records that a script may have changed the replicas.
 function Params:distrust()
    self.suspect = true
 end
 
--- Whether the replicas' parameters and gradients are where they were laid out; then gradients are
--- zero and everything is copied by the next broadcast.
+-- Returns true if the replicas' parameters and gradients are still where they were laid out. If so,
+-- sets gradients to zero and makes the next broadcast copy everything.
 local function repair(self, dispatcher)
    for i, flats in ipairs(dispatcher:run(layout.flats, self.plan)) do
       for h, flat in ipairs(i > 1 and flats or {}) do
@@ -147,9 +148,9 @@ local function repair(self, dispatcher)
    return true
 end
 
---- Checks whether replicas that a script may have changed are still laid out as they were, and lets
--- the next broadcast copy everything. Gradients that wait stay.
--- @return whether they must be laid out anew
+--- Checks that replicas which a script may have changed are still laid out as before, and makes the
+-- next broadcast copy everything. Pending gradients are kept.
+-- @return true if they must be laid out again
 function Params:isBroken(dispatcher)
    if not self.suspect then return false end
    if not self.pending:waits() then return not repair(self, dispatcher) end
@@ -157,7 +158,7 @@ function Params:isBroken(dispatcher)
    return false
 end
 
---- Copies the parameters of replica 1 to the others if something has written to them.
+--- Copies the parameters of replica 1 to the others if they were written to.
 function Params:broadcast()
    self.pending:checkUpdate()
    local version = comm.version(self.source)
@@ -168,10 +169,10 @@ function Params:broadcast()
    end
 end
 
---- Begins the next reduction while gradients are computed, unless they have gaps.
--- @param dispatcher what runs the replicas
--- @param used how many compute something
--- @return the function by which the dispatcher must call them for that, or nil
+--- Begins the next reduction while gradients are computed, unless gradients have gaps.
+-- @param dispatcher of the replicas
+-- @param used number of replicas that compute something
+-- @return the function with which the dispatcher must call the replicas, or nil
 function Params:begin(dispatcher, used)
    if self.overlap == nil then
       self.overlap = Overlap.new(self.plan, self.segments, self.seen.n, dispatcher, self.sender,
@@ -182,7 +183,7 @@ function Params:begin(dispatcher, used)
    return self.overlap:begin(used)
 end
 
--- Ends an overlapped reduction that is not to be finished.
+-- Cancels an overlapped reduction.
 local function cancel(self)
    if self.copied then
       self.copied = nil
@@ -197,8 +198,8 @@ local function reduceAll(self)
    for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
 end
 
---- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, also if it fails; with
--- a sender (dpt.parallel.ranks.sender) they are added up over all processes, too.
+--- Adds the gradients of replicas 2..n to replica 1's and sets them to zero, even if it fails. With
+-- a sender (dpt.parallel.ranks.sender) gradients are summed over all processes, too.
 function Params:reduce()
    if self.sender and not self.copied then self:begin(self.dispatcher, #self.flat) end
    local begun, before = self.copied, self.copied or comm.copied()
@@ -217,10 +218,11 @@ function Params:reduce()
    self.pending:forget()
 end
 
---- Leaves every replica its gradients until the next reduce.
+--- Keeps every replica's gradients until the next reduce.
 function Params:defer() self.pending:hold(self.source, self.gradient) end
 
---- Adds up what waits if x, which an optimizer is about to change by dfdx, is this network's.
+--- Reduces pending gradients if x, which an optimizer is about to update with dfdx, is this
+-- network's.
 function Params:flush(x, dfdx)
    if self.sender or not updates.isIn(self.source, x) then return end
    if not updates.isIn(self.gradient, dfdx) then
@@ -230,7 +232,7 @@ function Params:flush(x, dfdx)
    if self.pending:check() then self:reduce() end
 end
 
---- Drops gradients that wait.
+--- Drops pending gradients.
 function Params:dropPending()
    if self.pending:waits() then self:zeroOthers() end
 end
@@ -250,9 +252,9 @@ end
 --- Returns a number that changes when something writes to a gradient of any replica.
 function Params:gradientVersion() return comm.version(self.gradient) + comm.version(self.sums) end
 
---- Ends a backward that has failed: what it added on replicas 2..n is dropped. What waited there is
--- kept, unless the two are mixed now.
--- @param before gradientVersion() before it
+--- Cleans up after a failed backward: drops what it added on replicas 2..n. Keeps pending gradients
+-- there, unless the two are mixed now.
+-- @param before gradientVersion() before the backward
 function Params:failed(before)
    if not self.pending:waits() then return self:zeroOthers() end
    cancel(self)

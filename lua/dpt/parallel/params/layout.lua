@@ -1,11 +1,12 @@
---- dpt.parallel.params.layout: where the parameters and gradients of replica 1 lie, and how those
--- of the other replicas are laid out after them.
+--- dpt.parallel.params.layout: the layout of replica 1's parameters and gradients, and how the
+-- other replicas reproduce it.
 --
--- Invariant: a network's parameters and gradients stand in one list of 2n; a parameter that has no
--- gradient (`gradWeight = nil`, for inference) has false there and takes part in broadcasts alone.
--- On replicas 2..n parameters and gradients are views of one flat buffer each for an element type,
--- with the segments of replica 1 one after the other. A replica whose tensors lie so already (the
--- copy of a flat network, one that was laid out before) stays where it is: nothing is allocated.
+-- Invariant: a network's parameters and gradients are in one list of 2n. A parameter without a
+-- gradient (`gradWeight = nil`, for inference) has false there and takes part in broadcasts only.
+-- On replicas 2..n parameters and gradients are views of one flat buffer each per element type,
+-- with the segments of replica 1 one after the other. A replica whose tensors have this layout
+-- already (a copy of a flat network, or one laid out before) is left unchanged: nothing is
+-- allocated.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -17,7 +18,7 @@ local layout = {}
 
 local structs, pointers = ffi.typeof 'dpt_tensor[?]', ffi.typeof 'const dpt_tensor *[?]'
 
---- The parameters and gradients of a replica as one list of 2n, with the field n.
+--- Returns the parameters and gradients of a replica as one list of 2n, with the field n.
 function layout.describe(module)
    local tensors, gradients = module:parameters()
    local list = {n = tensors and #tensors or 0}
@@ -27,26 +28,26 @@ function layout.describe(module)
    return list
 end
 
---- Notes where the tensors of a list lie.
+--- Records the addresses, sizes and strides of the tensors of a list.
 function layout.note(list)
    local count = 2 * list.n
    list.noted, list.pointers = structs(math.max(count, 1)), pointers(math.max(count, 1))
    for i = 1, count do
       if list[i] then
          ffi.copy(list.noted + (i - 1), list[i], ffi.sizeof 'dpt_tensor')
-         list.pointers[i - 1] = list[i] -- the list keeps it
+         list.pointers[i - 1] = list[i] -- the list keeps it alive
       end
    end
    core.hold(list)
    return list
 end
 
---- Whether a tensor of a noted list lies elsewhere than it did, or has other sizes or strides.
+--- Returns true if a tensor of a noted list has another address, other sizes or strides.
 function layout.hasMoved(list)
    return C.dpt_are_set_to(2 * list.n, list.pointers, list.noted) == 0
 end
 
---- Whether a network has other parameters and gradients than those of a list.
+--- Returns true if a network has other parameters or gradients than those of a list.
 function layout.isOther(list, module)
    local tensors, gradients = module:parameters()
    local n = tensors and #tensors or 0
@@ -76,7 +77,7 @@ function layout.checkPlace(list, wanted)
    end
 end
 
--- The parameters' indices in the list by type, in order of appearance.
+-- Groups the parameters' indices in the list by type, in order of appearance.
 local function byType(list)
    local groups, known = {}, {}
    for i = 1, list.n do
@@ -94,7 +95,7 @@ local function byType(list)
    return groups
 end
 
---- The halves of a list: for each type the parameters, then the gradients.
+--- Returns the halves of a list: for each type the parameters, then the gradients.
 -- @return list of {type, indices in the list, tensors}
 function layout.halves(list)
    local halves = {}
@@ -114,8 +115,8 @@ function layout.halves(list)
    return halves
 end
 
--- Selects the parameters of a list that are in no flat tensor together with another network's, nor
--- are their gradients.
+-- Returns the parameters of a list that do not share a flat tensor with another network, neither
+-- themselves nor their gradients.
 local function ownOf(list)
    local tensors, own, gradients = {}, {n = 0}, {}
    for i = 1, 2 * list.n do tensors[#tensors + 1] = list[i] or nil end
@@ -131,9 +132,9 @@ local function ownOf(list)
    return own
 end
 
---- Makes the tensors of a list views of flat ones, one for each half.
--- @param whole true: all tensors; else those in a flat tensor together with another network's stay
--- there, so that two networks with a common part do not move it away from each other
+--- Makes the tensors of a list views of flat tensors, one per half.
+-- @param whole true: all tensors. Otherwise those that share a flat tensor with another network
+-- stay in it, so that two networks with a common part do not move it away from each other
 function layout.flatten(list, name, whole)
    if not whole then list = ownOf(list) end
    local halves = layout.halves(list)
@@ -148,9 +149,9 @@ function layout.flatten(list, name, whole)
    end
 end
 
---- What a replica must know to lay out its tensors: a list of halves, each with its type, its
--- number of elements and, for every tensor that has elements, its index in the replica's list and
--- its offset in the flat tensor.
+--- Returns the plan by which a replica lays out its tensors: a list of halves, each with its type,
+-- its number of elements and, for every tensor that has elements, its index in the replica's list
+-- and its offset in the flat tensor.
 -- @return the plan; for each half the segments of replica 1
 function layout.plan(list)
    local plan, segments = {}, {}
@@ -174,7 +175,7 @@ local function isSame(storage, list)
    return #storage == #list
 end
 
--- The flat tensor that a half's tensors are views of, and nothing else; nil: they are not.
+-- Returns the flat tensor that consists of a half's tensors alone; nil if there is none.
 local function flatOf(tensors, half)
    local one = half[1] and tensors[half[1].index]
    if not one or one.storage_ == nil or #one:storage() ~= half.total then return nil end
@@ -188,8 +189,8 @@ local function flatOf(tensors, half)
    return one.new():set(one:storage(), 1, half.total, 1)
 end
 
---- The flat tensors of a replica that was laid out (run by a dispatcher); false if its tensors
--- are not views of one any more.
+--- Returns the flat tensors of a replica that was laid out (run by a dispatcher); false for a half
+-- whose tensors are no longer views of one.
 function layout.flats(replica, _, plan)
    local tensors, flat = layout.describe(replica), {}
    for h, half in ipairs(plan) do flat[h] = half.total == 0 or flatOf(tensors, half) or false end

@@ -1,17 +1,18 @@
---- dpt.parallel.params.overlap: reduces gradients in buckets while the backward pass goes on.
+--- dpt.parallel.params.overlap: reduces gradients in buckets during the backward pass.
 --
--- Invariant: the gradients are cut into buckets of whole parameters, the last parameters first. A
--- bucket's sum begins when all modules that may write to it have returned, on every replica, as
--- known from the backward passes before; what is not done early is done at the end.
--- Each replica learns for itself which modules fill a bucket, and in how many calls
--- (dpt.parallel.params.tracker). A container that is not known to leave the gradients of the
--- modules in it alone owns them, so that one that begins to clip, scale or freeze them is in time.
--- Every pass is verified by the write counters of the gradients: a write from elsewhere lets the
--- replica's buckets wait for the end from then on, and if a sum may have begun the pass raises.
--- Every element is summed in the order of comm.reduceInto: the bits are the same.
+-- Invariant: the gradients are divided into buckets of whole parameters, the last parameters first.
+-- A bucket's sum begins when all modules that may write to it have returned, on every replica, as
+-- learned from earlier backward passes; the remaining buckets are summed at the end.
+-- Each replica learns separately which modules fill a bucket, and in how many calls
+-- (dpt.parallel.params.tracker). A container owns the gradients of its inner modules unless it is
+-- known not to write to them, so clipping, scaling or freezing them there happens before the sum.
+-- Every pass is verified by the write counters of the gradients. After a write from elsewhere the
+-- replica's buckets always wait for the end, and the pass raises if a sum may have begun. Every
+-- element is summed in the order of comm.reduceInto: the bits are the same.
 --
--- With a sender (dpt.parallel.ranks.sender) the sums go on to other processes: each bucket as soon
--- as it and all before it are summed, so in the same order in every process, whatever a pass used.
+-- With a sender (dpt.parallel.ranks.sender) the sums are sent to other processes: each bucket as
+-- soon as it and all before it are summed. So the order is the same in every process, whatever
+-- modules a pass used.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
@@ -23,7 +24,7 @@ local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
 local Overlap = {}
 Overlap.__index = Overlap
 
--- Returns true if there is something to add up, in tensors that can be cut.
+-- Returns true if there is something to sum, in contiguous vectors on devices.
 local function canCut(plan, segments, sender)
    local some = false
    for h = 2, #plan, 2 do
@@ -37,7 +38,7 @@ local function canCut(plan, segments, sender)
    return some and (#segments > 1 or sender ~= nil)
 end
 
--- The elements of a run, which lies in one of the segments.
+-- Returns a view of the elements of a run, which is within one segment.
 local function viewOf(segments, run)
    local before = 0
    for _, segment in ipairs(segments) do
@@ -48,18 +49,20 @@ local function viewOf(segments, run)
    end
 end
 
---- The reducer of all replicas' gradients.
--- @param plan what layout.flattenReplica takes
+--- Creates the reducer of all replicas' gradients.
+-- @param plan as for layout.flattenReplica
 -- @param segments segments[i][h] is the list of replica i's segments for plan[h]
--- @param count how many parameters there are
--- @param dispatcher what runs the replicas
--- @param sender takes the sums to other processes; or nil
--- @param order when each parameter's gradient is full, or nil (dpt.parallel.params.buckets)
--- @return nil if there is nothing to add up, or replica 1 has gradients with gaps
+-- @param count number of parameters
+-- @param dispatcher of the replicas
+-- @param sender sends the sums to other processes; or nil
+-- @param order times at which the parameters' gradients are complete, or nil (see
+-- dpt.parallel.params.buckets)
+-- @return nil if there is nothing to sum, there is only one bucket, or replica 1 has gradients with
+-- gaps
 function Overlap.new(plan, segments, count, dispatcher, sender, order)
    if not canCut(plan, segments, sender) then return nil end
    local list, bucketOf = buckets.cut(plan, segments[1], count, order)
-   if #list == 1 then return nil end -- it would begin when all is over
+   if #list == 1 then return nil end -- its sum would begin when the pass is over
    local counts, tensors, sums = ffi.new('int64_t[?]', #list), {}, {}
    for b, bucket in ipairs(list) do
       counts[b - 1] = #bucket
@@ -82,7 +85,7 @@ function Overlap.new(plan, segments, count, dispatcher, sender, order)
       Overlap)
 end
 
--- Sends the buckets that are summed, in order.
+-- Sends the summed buckets, in order.
 local function send(self)
    local reducer, sender = self.reducer, self.sender
    while self.next <= #self.sums and C.dpt_reducer_state(reducer, self.next - 1)
@@ -97,7 +100,7 @@ local function send(self)
 end
 
 --- Begins a backward pass of the first `used` replicas.
--- @return the function by which the dispatcher must call them
+-- @return the function with which the dispatcher must call them
 function Overlap:begin(used)
    lib.reducer_begin(self.reducer, used)
    if self.sender then
@@ -107,7 +110,7 @@ function Overlap:begin(used)
    return tracker.call
 end
 
---- Queues what is left to sum and lets the devices wait for it.
+--- Queues the remaining sums and makes the devices wait for them.
 function Overlap:finish()
    if self.sender then
       tracker.listeners[self.address] = nil
@@ -117,8 +120,8 @@ function Overlap:finish()
    lib.reducer_finish(self.reducer)
 end
 
---- Ends a backward pass that failed. How many buckets were sent before goes by chance and by the
--- rows of this rank, so the others are sent now: all ranks send as many.
+--- Ends a backward pass that failed. The number of buckets sent so far depends on timing and on the
+-- rows of this rank, so the remaining ones are sent now: all ranks send the same number.
 function Overlap:cancel()
    tracker.listeners[self.address] = nil
    if self.sender then

@@ -1,9 +1,10 @@
---- dpt.parallel.params.owners: who may write to which gradients of a network during a backward
+--- dpt.parallel.params.owners: finds the modules that may write to each gradient in a backward
 -- pass.
 --
--- Invariant: a gradient is known by where it lies. A module writes to its own; a container
--- also to those of the modules in it, unless its classes say that their methods leave them alone
--- (leavesGradients). A method that a script has put on an object says nothing, so it may.
+-- Invariant: a gradient is identified by its address. A module writes to its own gradients. A
+-- container may also write to those of its inner modules, unless its classes declare that their
+-- methods do not (leavesGradients). This declaration does not cover a method that a script has set
+-- on an object.
 local comm = require 'dpt.comm'
 
 local owners = {}
@@ -13,8 +14,8 @@ function owners.keyOf(t) return comm.address(t) .. ':' .. t:storageOffset() end
 
 local PASSES = {'backward', 'updateGradInput', 'accGradParameters'}
 
---- Returns true if a container writes to no gradient of the modules in it: its methods are those of
--- classes that say so (leavesGradients).
+--- Returns true if a container does not write to the gradients of its inner modules: the classes
+-- that define its methods declare so (leavesGradients).
 function owners.leavesInner(module)
    for _, name in ipairs(PASSES) do
       if rawget(module, name) ~= nil then return false end
@@ -35,7 +36,7 @@ local function keysOf(module)
    return keys
 end
 
---- The gradients that a module may write to outside of calls of the modules in it, by key.
+--- Returns the gradients, by key, that a module may write to outside of calls of its inner modules.
 function owners.gradientsOf(module)
    local keys, inner, own = keysOf(module), {}, false
    local children = module.modules or {}

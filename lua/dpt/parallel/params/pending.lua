@@ -1,10 +1,10 @@
---- dpt.parallel.params.pending: gradients that wait on replicas or on ranks until they are added up
+--- dpt.parallel.params.pending: gradients that stay on replicas or ranks until they are summed
 -- (noSync).
 --
--- Invariant: while gradients wait, passes alone write to them and to the parameters. Anything else
--- that would lead to a wrong number raises at the next use: a pass that failed after it had added
--- to them, a write to gradients, an update from one part of them, a change of the network. Clearing
--- them ends the waiting.
+-- Invariant: while gradients are pending, only passes write to them and to the parameters. Anything
+-- else that would lead to a wrong result raises at the next use: a pass that failed after it had
+-- added to them, a write to gradients, an update from one part of them, a change of the network.
+-- Clearing them ends the pending state.
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local updates = require 'dpt.updates'
@@ -15,19 +15,19 @@ Pending.__index = Pending
 local CLEAR = 'begin again with zeroGradParameters()'
 
 --- @param onUpdate function(x, dfdx), called before an update of x by dfdx while gradients wait
--- @param holders what has parts of the gradients: 'replicas' or 'ranks'
--- @param prefix of messages, nil: none
+-- @param holders holders of parts of the gradients: 'replicas' or 'ranks'
+-- @param prefix prefix of messages; nil: none
 function Pending.new(onUpdate, holders, prefix)
    return setmetatable({onUpdate = onUpdate, holders = holders, prefix = prefix or ''}, Pending)
 end
 
---- Optimizers call it before an update of x by dfdx (dpt.updates).
+--- Handles an update of x by dfdx; optimizers call it before the update (dpt.updates).
 function Pending:flush(x, dfdx) self.onUpdate(x, dfdx) end
 
---- Returns true while gradients wait.
+--- Returns true while gradients are pending.
 function Pending:waits() return self.gradients ~= nil end
 
---- Records that a pass has left gradients to wait.
+--- Records that a pass has left pending gradients.
 -- @param parameters list of tensors
 -- @param gradients list of tensors: this holder's part
 function Pending:hold(parameters, gradients)
@@ -36,13 +36,13 @@ function Pending:hold(parameters, gradients)
    updates.addPending(self)
 end
 
---- Records that a pass has ended: what it wrote to parameters was no update.
+--- Records that a pass has ended: its writes to parameters were no update.
 function Pending:passed()
    if self.gradients then self.held = comm.version(self.parameters) end
 end
 
---- Records that a pass has failed after it may have added to gradients. They are of no use until
--- they are cleared, also by hand.
+--- Records that a pass has failed after it may have added to gradients. They are useless until they
+-- are cleared; clearing by hand counts.
 function Pending:spoil(parameters, gradients)
    self:hold(parameters, gradients)
    self.spoiled = true
@@ -55,7 +55,7 @@ local function isZero(tensors)
    return true
 end
 
---- Ends the waiting.
+--- Ends the pending state.
 function Pending:forget()
    if not self.gradients then return end
    self.parameters, self.gradients, self.held, self.written = nil, nil, nil, nil
@@ -78,7 +78,7 @@ function Pending:checkUpdate()
    end
 end
 
---- Returns true if gradients wait; raises if they are of no use.
+--- Returns true if gradients are pending; raises if they are useless.
 function Pending:check()
    if self.spoiled then
       if self.written == comm.version(self.gradients) or not isZero(self.gradients) then
@@ -95,16 +95,16 @@ function Pending:check()
    return self.gradients ~= nil
 end
 
---- Ends the waiting, since gradients are cleared.
+--- Ends the pending state because gradients are cleared.
 -- @return true if something other than a pass has written to the parameters: to try another point,
--- or by an update from one part of the gradients
+-- or as an update from one part of the gradients
 function Pending:drop()
    local updated = isUpdated(self)
    self:forget()
    return updated
 end
 
---- Raises if gradients wait, which a change of the network has made useless.
+--- Raises if gradients are pending: a change of the network has made them useless.
 function Pending:lose()
    if not self.gradients then return end
    self:forget()

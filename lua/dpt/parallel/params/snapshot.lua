@@ -1,14 +1,14 @@
---- dpt.parallel.params.snapshot: what replica 1 was when the last pass ended, and what a script has
--- changed since.
+--- dpt.parallel.params.snapshot: records replica 1 at the end of the last pass, and finds what a
+-- script has changed since.
 --
 -- Invariant: a snapshot has every field of replica 1's modules and of the plain tables in them, in
--- the order in which next returns them. It is taken when replicas are made and whenever dpt itself
--- has changed all of them alike, above all at the end of each pass; so a difference is the work of
--- a script and never of a module. Fields that a pass makes anew (output, gradInput and what the
--- class lists as transient) do not count, nor does what tensors hold: parameters, running
--- statistics and other tensors (dpt.parallel.params.constants) have their own ways to the replicas.
--- Comparing and taking allocate nothing as long as no table was added or removed. All objects are
--- compared several times in each step: the fields of tables of one form are compared by one
+-- the order of next. It is taken when replicas are created and whenever dpt itself has changed all
+-- replicas equally, mainly at the end of each pass; so only a script can cause a difference, never
+-- a module. Fields that a pass overwrites (output, gradInput and those that the class lists as
+-- transient) do not count. Neither do the elements of tensors: parameters, running statistics and
+-- other tensors (dpt.parallel.params.constants) are copied to the replicas separately.
+-- Comparing and taking allocate nothing unless a table was added or removed. All objects are
+-- compared several times in each step: fields of tables with the same keys are compared by one
 -- generated function, which LuaJIT compiles for their types.
 local torch, dptffi = require('dpt.class').torch, require 'dpt.ffi'
 local transient = require 'dpt.transient'
@@ -18,17 +18,17 @@ local getmetatable, next, rawequal = getmetatable, next, rawequal
 local Snapshot = {}
 Snapshot.__index = Snapshot
 
--- By snapshot: its objects' metatables. As fields dpnn's getParameters took them for modules.
+-- By snapshot: metatables of its objects. In a field, dpnn's getParameters took them for modules.
 local metatables = setmetatable({}, {__mode = 'k'})
 
---- An empty snapshot, from which replica 1 differs. The field version grows whenever a take finds
--- other values than the one before.
+--- Creates an empty snapshot, from which every replica 1 differs. The field version increases
+-- whenever a take finds values other than before.
 function Snapshot.new()
    return setmetatable({version = 0}, Snapshot)
 end
 
-local plain = {} -- nothing is exempt in a plain table
-local exempt = setmetatable({}, {__mode = 'k'}) -- by class: its fields that do not count
+local plain = {} -- exempt fields of a plain table: none
+local exempt = setmetatable({}, {__mode = 'k'}) -- by class: its exempt fields
 
 local function exemptOf(object)
    local meta = getmetatable(object)
@@ -41,7 +41,7 @@ local function exemptOf(object)
    return exempt[meta]
 end
 
--- Whether a value is compared field by field: a module or a table without a metatable.
+-- Returns true if a value is compared field by field: a module or a table without a metatable.
 local function isInside(value)
    if type(value) ~= 'table' then return false end
    if getmetatable(value) == nil then return true end
@@ -49,10 +49,10 @@ local function isInside(value)
       and not value.ownDevices
 end
 
--- Whether the values of a table's fields are what they were: functions (table, values, n before its
--- first value) by the text that they are made of.
+-- Functions (table, values, n before its first value) that return true if the values of a table's
+-- fields are unchanged, by their source text.
 local forms = setmetatable({}, {__mode = 'v'})
-local LONGEST = 32 -- fields that are compared without a loop
+local LONGEST = 32 -- largest number of fields compared without a loop
 
 local function inLoop(keys, passing, first, last)
    local mine = {}
@@ -66,7 +66,7 @@ local function inLoop(keys, passing, first, last)
    end
 end
 
--- The function for the table that has the fields from `first` to `last`.
+-- Returns the function for a table with the fields from `first` to `last`.
 local function formOf(keys, passing, first, last)
    if last - first >= LONGEST then return inLoop(keys, passing, first, last) end
    local parts = {}
@@ -86,7 +86,7 @@ local function formOf(keys, passing, first, last)
    return forms[text]
 end
 
--- Adds an object and what is inside to the lists.
+-- Appends an object and the objects inside it to the lists.
 local function add(self, object, parent, key, seen)
    local o, inside = #self.objects + 1, {}
    self.objects[o], metatables[self][o] = object, getmetatable(object) or false
@@ -113,13 +113,14 @@ local function describe(self, root)
       self[name] = {}
    end
    metatables[self] = {}
-   -- A field that was dropped is not kept alive; value 0 says that the collector has been here.
+   -- Does not keep dropped fields alive; the collector clears values[0], which shows that it has
+   -- run.
    self.values = setmetatable({[0] = {}}, {__mode = 'v'})
    self.root, self.count, self.version = root, 0, self.version + 1
    add(self, root, nil, nil, {[root] = true})
 end
 
--- Whether a value that counts was dropped and collected.
+-- Returns true if a value that counts was dropped and collected.
 local function hasLost(self)
    local values, passing = self.values, self.passing
    if values[0] then return false end
@@ -130,7 +131,7 @@ local function hasLost(self)
    return false
 end
 
--- The first object from `o` that is not what it was if no value was lost; nil: all are.
+-- Returns the first object from `o` that has changed, assuming no value was lost; nil: none.
 local function firstOther(self, o)
    local objects, metas, ends = self.objects, metatables[self], self.ends
    local isAlike, values, n = self.forms, self.values, ends[o - 1] or 0
@@ -144,8 +145,8 @@ local function firstOther(self, o)
    end
 end
 
--- Takes the new values of object o if it has the same fields with the same tables in them.
--- Returns whether it has.
+-- Records the new values of object o if it has the same fields with the same tables in them.
+-- Returns true if it has.
 local function updateOne(self, o)
    local object, n, last = self.objects[o], self.ends[o - 1] or 0, self.ends[o]
    for k, v in next, object do
@@ -159,7 +160,7 @@ local function updateOne(self, o)
    return n == last and (getmetatable(object) or false) == metatables[self][o]
 end
 
--- Takes the new values if no table was added, removed or replaced. Returns whether that is so.
+-- Records the new values if no table was added, removed or replaced. Returns true if so.
 local function update(self)
    if hasLost(self) then return false end
    local o = firstOther(self, 1)
@@ -180,19 +181,19 @@ function Snapshot:current(root)
    return self:isSame(root) and self.version or nil
 end
 
---- Records replica 1 as it is now: all replicas are equal to that.
+--- Records the present state of replica 1: all replicas are equal to it.
 function Snapshot:take(root)
    if self.root ~= root or not update(self) then describe(self, root) end
 end
 
--- Whether a field's value can be set on a replica as it is.
+-- Returns true if a field's value can be set on a replica directly.
 local function isSetting(key, value)
    local kind, keyKind = type(value), type(key)
    return (keyKind == 'string' or keyKind == 'number')
       and (kind == 'number' or kind == 'string' or kind == 'boolean' or kind == 'function')
 end
 
---- The keys that lead from the network to object o, and `key` behind them if there is one.
+--- Returns the keys that lead from the network to object o, followed by `key` if it is not nil.
 -- @param parents, parentKeys of a snapshot
 function Snapshot.path(parents, parentKeys, o, key)
    local path = {key}
@@ -203,7 +204,8 @@ function Snapshot.path(parents, parentKeys, o, key)
    return path
 end
 
--- Appends what has changed in object o to a list of settings; false: not a matter of settings.
+-- Appends the changes of object o to a list of settings; returns false if settings cannot express
+-- them.
 local function compare(self, o, list)
    local object, old = self.objects[o], {}
    if (getmetatable(object) or false) ~= metatables[self][o] then return false end
@@ -231,9 +233,9 @@ local function compare(self, o, list)
    return true
 end
 
---- What a script has changed since the last take.
--- @return nothing if it has changed nothing; else true, and a list of settings {path = keys from
--- the network to the table, key, value}, or nil if replicas must be made anew
+--- Returns the changes that a script has made since the last take.
+-- @return nothing if there are none; otherwise true, and a list of settings {path = keys from the
+-- network to the table, key, value}, or nil if replicas must be rebuilt
 function Snapshot:changes(root)
    if self:isSame(root) then return nil end
    if self.root ~= root then return true, nil end
@@ -242,10 +244,10 @@ function Snapshot:changes(root)
       if not compare(self, o, list) then return true, nil end
    end
    if #list > 0 then return true, list end
-   describe(self, root) -- what passes came or went
+   describe(self, root) -- fields that passes write were added or removed
 end
 
---- What the keys of a path lead to from the network; nil: nothing.
+--- Returns the value at a path of keys in the network; nil: none.
 function Snapshot.at(network, path)
    local value = network
    for _, key in ipairs(path) do
@@ -255,7 +257,7 @@ function Snapshot.at(network, path)
 end
 
 --- Sets fields of a replica (run by a dispatcher).
--- @return whether the replica has the tables that they are in
+-- @return true if the replica has the tables of these fields
 function Snapshot.set(replica, i, settings)
    if i == 1 then return true end
    for _, setting in ipairs(settings) do
@@ -266,7 +268,7 @@ function Snapshot.set(replica, i, settings)
    return true
 end
 
--- A field as in 'modules[2].weight'.
+-- Returns the name of a field, such as 'modules[2].weight'.
 local function nameOf(setting)
    local name = ''
    for i = 1, #setting.path + 1 do
@@ -276,9 +278,9 @@ local function nameOf(setting)
    return (name:gsub('^%.', ''))
 end
 
---- Sets the fields on the other replicas, too. A function that cannot be sent to a replica raises.
+--- Sets the fields on the other replicas, too. Raises if a function cannot be sent to a replica.
 -- @param name of the network's class
--- @return whether all replicas could take them
+-- @return true if they could be set on all replicas
 function Snapshot.carry(settings, dispatcher, name)
    local ok, results = pcall(dispatcher.run, dispatcher, Snapshot.set, settings)
    if not ok then

@@ -1,9 +1,10 @@
---- dpt.parallel.params.tracker: which gradients of a replica a backward pass has filled.
+--- dpt.parallel.params.tracker: finds the gradients of a replica that a backward pass has
+-- completed.
 --
--- Invariant: this runs where a replica lives. A tracker knows the modules of a replica that own
--- gradients (`modules`, weak: it shall not keep them), how many calls of each fill its gradients
--- (`expected`, by method), and what has happened in the pass that runs. A container that is not
--- known to leave the gradients of the modules in it alone owns those as well
+-- Invariant: this file runs in the Lua state of the replica. A tracker has the modules of a replica
+-- that own gradients (`modules`, weak: it must not keep them alive), how many calls of each fill
+-- its gradients (`expected`, by method), and the events of the running pass. A container also owns
+-- the gradients of its inner modules unless it is known not to write to them
 -- (dpt.parallel.params.owners): their buckets wait until it returns. Modules have hooks only while
 -- a backward pass runs, so files and clones never contain them.
 local dptffi = require 'dpt.ffi'
@@ -19,12 +20,12 @@ local tracking = {}
 local trackers = setmetatable({}, {__mode = 'k'}) -- by replica
 
 --- By address of a reducer of this Lua state: function() that is called when a bucket has become
--- ready in its first replica.
+-- ready on its first replica.
 tracking.listeners = {}
 
 local HOOKED = {'backward', 'accGradParameters'}
 
--- How often something has written to the gradients; the running sums do not count before their end.
+-- Returns how often the gradients were written to; overlapped sums count only when they end.
 local function writes(tracker)
    local sum = 0
    for _, t in ipairs(tracker.gradients) do
@@ -33,14 +34,14 @@ local function writes(tracker)
    return sum
 end
 
--- Finds writes outside of the calls of those that own the gradients.
+-- Detects writes outside of calls of the modules that own the gradients.
 local function verify(tracker)
    if writes(tracker) == tracker.last then return end
    tracker.loose = true
    tracker.late = tracker.late or tracker.marked
 end
 
--- Nothing can be added to what has gone to other processes.
+-- Raises if bucket b was sent to other processes: nothing can be added to it.
 local function checkSent(tracker, k, b)
    if C.dpt_reducer_state(tracker.reducer, b - 1) ~= C.DPT_BUCKET_SENT then return end
    local sizes = {}
@@ -53,7 +54,7 @@ local function checkSent(tracker, k, b)
       tracker.wanted[k])
 end
 
--- A module is called from outside, perhaps more often than ever before.
+-- Begins a call of module k; it may be one more than in any earlier pass.
 local function enter(tracker, k)
    if tracker.inside == 0 then verify(tracker) end
    tracker.inside = tracker.inside + 1
@@ -64,14 +65,14 @@ local function enter(tracker, k)
       if tracker.wanted[k] > 0 then
          checkSent(tracker, k, b)
          lib.reducer_invalidate(tracker.reducer, tracker.replica, b - 1)
-         -- it may do anything to gradients whose sum may have begun
+         -- the container may do anything to gradients whose sum may have begun
          tracker.late = tracker.late or tracker.holds[k] and tracker.missing[b] == 0
       end
       tracker.missing[b] = math.huge
    end
 end
 
--- It returns: with its last call its buckets may be full.
+-- Ends a call of module k; its last call may complete its buckets.
 local function leave(tracker, k, ...)
    tracker.inside = tracker.inside - 1
    if tracker.inside == 0 then tracker.last = writes(tracker) end
@@ -122,10 +123,10 @@ local function observe(tracker, module, byKey)
    for _, name in ipairs(HOOKED) do tracker.hooks[name][k] = hook(tracker, k, name) end
 end
 
---- Lets a replica mark the buckets of a reducer (run by a dispatcher).
--- @param address of the reducer, which its owner keeps
--- @param bucketOf in which bucket each parameter is; 0: in none
--- @param count how many buckets there are
+--- Makes a replica mark the buckets of a reducer (run by a dispatcher).
+-- @param address of the reducer, which its owner keeps alive
+-- @param bucketOf list: the bucket of each parameter; 0: none
+-- @param count number of buckets
 function tracking.track(replica, i, address, bucketOf, count)
    local tracker = {
       reducer = ffi.cast('dpt_reducer *', ffi.cast('uintptr_t', address)), replica = i - 1,
@@ -168,8 +169,8 @@ function tracking.track(replica, i, address, bucketOf, count)
    trackers[replica] = not tracker.unfit and tracker or nil
 end
 
--- The tracker of a replica, made anew if a container that left gradients alone may write to them
--- from now on.
+-- Returns the tracker of a replica. Rebuilds it if a container that did not write to inner
+-- gradients now may.
 local function trackerOf(replica, i)
    local tracker = trackers[replica]
    for k = 1, tracker and tracker.containers or 0 do
@@ -199,7 +200,7 @@ local function start(tracker, method)
    end
 end
 
--- Takes the hooks away and learns from a pass that went well.
+-- Removes the hooks and learns from a pass that succeeded.
 local function stop(tracker, ok)
    local expected = tracker.wanted
    for k in ipairs(tracker.buckets) do
@@ -213,8 +214,9 @@ local function stop(tracker, ok)
    verify(tracker)
 end
 
---- When the gradient of each parameter was full in the last pass, as a list of numbers in that
--- order (0: the pass did not reach it); nil: nobody looked (run by a dispatcher).
+--- Returns the times at which the parameters' gradients were complete in the last pass, as a list
+-- of numbers in that order (0: the pass did not reach it); nil without a tracker (run by a
+-- dispatcher).
 function tracking.order(replica)
    local tracker, times, list = trackers[replica], {}, {}
    if not tracker then return nil end
@@ -226,7 +228,7 @@ function tracking.order(replica)
 end
 
 --- Calls a method of a replica that adds to its gradients (run by a dispatcher). Raises if
--- something has written to gradients whose sum may have begun: it may have been too late.
+-- gradients were written to after their sum may have begun: the write may have been too late.
 -- @param pass of dpt.parallel.dispatch.random
 function tracking.call(replica, i, pass, method, input, other, scale)
    local tracker = trackerOf(replica, i)

@@ -12,7 +12,7 @@ local fail, type = dptffi.fail, dptffi.type
 
 local digest = {}
 
--- Adds the path of every tensor in a module's fields, by tensor (equal cdata are one object).
+-- Maps every tensor in a module's fields to its path; keys are cdata objects.
 local function name(module, path, names, seen)
    if seen[module] then return end
    seen[module] = true
@@ -100,7 +100,7 @@ function digest.fields(module)
    return list
 end
 
--- Raises if a field differs between ranks that have it. A field that only some ranks have is
+-- Raises if a field of a rank differs from the first rank's. A field that one of the two lacks is
 -- ignored: it may come from a file or from a pass.
 local function compareFields(owner, all, group)
    for i, first in ipairs(all[1].fields) do
