@@ -1,17 +1,17 @@
 --- dpt.parallel.dispatch.basic: runs the replicas one after the other from the caller's thread;
--- they work at once because devices work by themselves.
+-- their devices work asynchronously, so at the same time.
 --
--- Invariant: replica 1 is the owner's own module, the others are copies on their devices, made at
--- the first use and anew after applyChanges; the current device is the same before and after a
--- call, also when a replica raises; every replica is run, also after one has raised, and the errors
--- of all of them make one message, each with its replica, its device, the way through the modules
--- and the traceback; no worker is left waiting.
+-- Invariant: replica 1 is the owner's own module. The others are copies on their devices, made at
+-- the first use and again after applyChanges. The current device is the same before and after a
+-- call, even if a replica raises. Every replica is run, even after another has raised. The errors
+-- of all replicas form one message, each with its replica, its device, the path through the modules
+-- and the traceback. No worker is left waiting.
 --
 -- A dispatcher has setup, get, call, run, setRows, exec, collect, applyChanges, newFor and close.
--- call and run take functions of dpt's own, which reach a thread by their names, and values that
--- can be sent to one; what dpt does on replicas goes through them. exec is for users. All of them
--- are made of `perform`; another dispatcher (dpt.parallel.dispatch.threads) replaces that, setup,
--- get and close.
+-- dpt's own work on replicas goes through call and run: they take functions of dpt, which are sent
+-- to a thread by name, and values that can be sent to a thread. exec is for users. All of them use
+-- `perform`; another dispatcher (dpt.parallel.dispatch.threads) replaces perform, setup, get and
+-- close.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
@@ -24,30 +24,30 @@ local dispatchers = {}
 local Basic = torch.class('nn.DataParallelTable.Basic', dispatchers)
 Basic._internal = true
 
---- Runs replicas one after the other from the caller's thread; their devices work at once.
+--- Runs replicas one after the other from the caller's thread; their devices work asynchronously.
 -- @param owner has modules[1], gpuAssignments and replicate()
 -- @return a dispatcher, which is the owner's field impl
 function Basic:__init(owner)
    self.dpt = owner
 end
 
---- A dispatcher of the same kind for another owner.
--- @param owner as the constructor's
+--- Creates a dispatcher of the same class for another owner.
+-- @param owner as for the constructor
 -- @return a dispatcher
 function Basic:newFor(owner)
    return dispatchers.Basic(owner)
 end
 
---- An error of replica i that names it and its device.
--- @param i the number of the replica
--- @param message what was raised
+--- Returns an error of replica i, with the replica and its device.
+-- @param i number of the replica
+-- @param message error that was raised
 -- @return a string
 function Basic:inReplica(i, message)
    return errors.inReplica(message, i, self.dpt.gpuAssignments, torch.type(self.dpt))
 end
 
---- Calls f(...) with the device of replica i current, which stays so.
--- @param i the number of the replica
+--- Calls f(...) with the device of replica i current, and leaves it current.
+-- @param i number of the replica
 -- @return true and f's result, or false and the error
 function Basic:attempt(i, f, ...)
    local ok, result = xpcall(cutorch.setDevice, errors.handler, self.dpt.gpuAssignments[i])
@@ -56,7 +56,7 @@ function Basic:attempt(i, f, ...)
    return ok, result
 end
 
--- Runs f(i, ...) for the replicas 1 to count, puts the device back and raises what went wrong.
+-- Runs f(i, ...) for the replicas 1 to count, restores the current device and raises the errors.
 local function runAll(self, count, f, ...)
    local before, results, wrong = cutorch.getDevice(), {}, nil
    for i = 1, count do
@@ -77,7 +77,7 @@ local function make(i, owner)
    return i == 1 and owner.modules[1] or owner:replicate()
 end
 
---- The list of the replicas that live here; makes all replicas if that has not been done.
+--- Returns the list of the replicas in this state; creates all replicas at the first call.
 -- @return a list of modules
 function Basic:setup()
    if not self.modules then
@@ -87,7 +87,7 @@ function Basic:setup()
 end
 
 --- Returns replica i, or nil if there is none yet.
--- @param i the number of the replica
+-- @param i number of the replica
 -- @return a module or nil
 function Basic:get(i)
    return self.modules and self.modules[i]
@@ -97,19 +97,19 @@ local function apply(i, modules, f, argumentsOf, ...)
    return f(modules[i], i, argumentsOf(i, ...))
 end
 
---- Calls f(replica, i, argumentsOf(i, ...)) for the first replicas, each with its device current.
--- @param count the number of replicas
--- @param f a function of dpt's own
--- @param argumentsOf gets i and what follows, returns f's further arguments
+--- Calls f(replica, i, argumentsOf(i, ...)) for the first replicas, each on its device.
+-- @param count number of replicas
+-- @param f a function of dpt
+-- @param argumentsOf receives i and `...`, returns f's further arguments
 -- @param ... for argumentsOf
 -- @return a list of results
 function Basic:perform(count, f, argumentsOf, ...)
    return runAll(self, count, apply, self:setup(), f, argumentsOf, ...)
 end
 
---- Sets where in the batch the rows of each replica begin, for the calls that follow: random
--- numbers depend on them.
--- @param before a list of the rows before each replica's first, and of all
+--- Sets where in the batch the rows of each replica begin, for the following calls: random numbers
+-- depend on it.
+-- @param before list: the number of rows before each replica's part, then the total
 function Basic:setRows(before)
    self.before = before
 end
@@ -121,12 +121,12 @@ end
 local function same(_, ...) return ... end
 
 --- Calls a method of the first `count` replicas.
--- @param method its name
--- @param count the number of replicas
+-- @param method name of the method
+-- @param count number of replicas
 -- @param inputs a list of first arguments
 -- @param others a list of second arguments, or nil
--- @param scale the third argument of all
--- @param f does it; nil: replica.call
+-- @param scale third argument, the same for all
+-- @param f function that makes the call; nil: replica.call
 -- @return a list of results
 function Basic:call(method, count, inputs, others, scale, f)
    local passes = self.before and random.passes(self.dpt.gpuAssignments[1], self.before, count)
@@ -138,7 +138,7 @@ function Basic:call(method, count, inputs, others, scale, f)
       scale)
 end
 
--- Looks once at the replicas that there are.
+-- Queries properties of the replicas once after they were created.
 local function look(self)
    local made = self:setup()
    if self.asked == made then return end
@@ -153,25 +153,25 @@ function Basic:meets()
    return self.met
 end
 
---- Returns whether modules are to be told which part of the batch their replica has.
+--- Returns true if some modules need to know their replica's part of the batch.
 -- @return a boolean
 function Basic:isPartWanted()
    look(self)
    return self.partWanted
 end
 
---- Calls f(replica, i, ...) for every replica. Arguments and results are values that can be sent
--- to a thread: no modules.
--- @param f a function that a file of dpt's own returns or holds under a name
--- @param ... what can be sent to a thread
+--- Calls f(replica, i, ...) for every replica. Arguments and results must be values that can be
+-- sent to a thread: no modules.
+-- @param f a function that a file of dpt returns, or a named field of it
+-- @param ... values that can be sent to a thread
 -- @return a list of results
 function Basic:run(f, ...)
    return self:perform(#self.dpt.gpuAssignments, f, same, ...)
 end
 
---- Calls closure(replica, i) for the first `count` replicas (all), each with its device current.
--- The owner's methods scriptBegins and scriptEnded, if there are any, are called before and after.
--- @param count the number of replicas (all)
+--- Calls closure(replica, i) for the first `count` replicas (default: all), each on its device. The
+-- owner's methods scriptBegins and scriptEnded, if they exist, are called before and after.
+-- @param count number of replicas (default: all)
 -- @return a list of results
 function Basic:exec(closure, count)
    local owner = self.dpt
@@ -183,16 +183,16 @@ function Basic:exec(closure, count)
    return results
 end
 
---- Lets go of memory that only Lua states that a script cannot reach hold: there are none.
+--- Releases memory held only by Lua states that a script cannot access: here there are none.
 function Basic:collect()
 end
 
---- Lets the copies be made anew from replica 1 at the next use.
+--- Drops the copies; they are made from replica 1 again at the next use.
 function Basic:applyChanges()
    self.modules = nil
 end
 
---- Ends the workers, if there are any; replicas are made anew at the next use.
+--- Ends the workers, if there are any; replicas are created again at the next use.
 function Basic:close()
    self.modules = nil
 end

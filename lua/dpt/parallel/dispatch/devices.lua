@@ -1,22 +1,22 @@
---- dpt.parallel.dispatch.devices: lists of devices for replicas.
+--- dpt.parallel.dispatch.devices: checks lists of devices for replicas.
 --
--- Invariant: a list that passes names existing devices, each once.
+-- Invariant: a valid list has existing devices, each once.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local type = require('dpt.ffi').type
 
 local devices = {}
 
---- The list of all devices.
+--- Returns the list of all devices.
 function devices.all()
    local list = {}
    for i = 1, cutorch.getDeviceCount() do list[i] = i end
    return list
 end
 
---- What is wrong with devices that are to be added to a list; nil if nothing is.
--- @param list the devices that are in use already
--- @param more what is to be added: a number or a list of numbers
+--- Checks devices that are to be added to a list.
+-- @param list devices already in use
+-- @param more new devices: a number or a list of numbers
 -- @return nil and the list of new devices, or an error message
 function devices.check(list, more)
    local new, count = type(more) == 'number' and {more} or more, cutorch.getDeviceCount()

@@ -1,20 +1,20 @@
---- dpt.parallel.dispatch.meeting: replicas that exchange something in the middle of a pass.
+--- dpt.parallel.dispatch.meeting: lets replicas exchange values in the middle of a pass.
 --
--- Invariant: a pass of a network with a module that says so (the field meetsReplicas) runs as a
--- coroutine where its replica lives. meet() leaves it; when all replicas of the pass have come, one
--- function of the caller's state makes the answers from all values, and they go on: so nothing
--- blocks, also if one thread runs them all. Every coroutine ends: if a replica fails, or ends
--- without coming, meet() raises in those that wait. Between, a replica's draws are left and entered
--- again (dpt.parallel.dispatch.random).
+-- Invariant: if a module of the network requires it (field meetsReplicas), a pass runs as a
+-- coroutine in the Lua state of each replica. meet() yields. When all replicas of the pass have
+-- called it, one function in the caller's state computes the answers from all values, and the
+-- coroutines resume. So nothing blocks, even if one thread runs all replicas. Every coroutine ends:
+-- if a replica fails, or ends without calling meet(), meet() raises in the others. While a
+-- coroutine is suspended, so are its replica's draws (dpt.parallel.dispatch.random).
 local random = require 'dpt.parallel.dispatch.random'
 local errors = require 'dpt.parallel.dispatch.errors'
 
 local meeting = {}
 
 local waiting = setmetatable({}, {__mode = 'k'}) -- coroutines, by replica
-local running = 0 -- how many replicas the pass that runs in this Lua state has; 0: no coroutine
+local running = 0 -- number of replicas in the running pass of this Lua state; 0: no coroutine
 
---- Whether a network has such a module.
+--- Returns true if a network has such a module.
 function meeting.isWanted(module)
    for _, inner in ipairs(module.listModules and module:listModules() or {}) do
       if inner.meetsReplicas then return true end
@@ -22,14 +22,14 @@ function meeting.isWanted(module)
    return false
 end
 
---- How many replicas meet in the pass that runs in this Lua state; 0: none do.
+--- Returns how many replicas meet in the running pass of this Lua state; 0: none.
 function meeting.replicas() return running end
 
 --- Waits for the other replicas of a pass.
--- @param by name of a module of dpt's, with a function of the name `what`: what(values, device,
--- devices) returns the list of answers; device: that of replica 1; devices: how many replicas there
--- could be
--- @param value that can be sent to a thread
+-- @param by name of a dpt module that has a function named by `what`: what(values, device, devices)
+-- returns the list of answers; device is that of replica 1, devices the largest possible number of
+-- replicas
+-- @param value a value that can be sent to a thread
 -- @return this replica's answer
 function meeting.meet(by, what, value)
    local left = random.suspend()
@@ -39,13 +39,13 @@ function meeting.meet(by, what, value)
    return answer
 end
 
--- Goes on with a replica's coroutine.
--- @return {result}, {call = what it waits for} or {message}
+-- Resumes a replica's coroutine.
+-- @return {result}, {call = its request, if it waits} or {message}
 local function continue(module, co, count, ...)
    running = count
    local alive, ok, result = coroutine.resume(co, ...)
    running = 0
-   if not alive then return {message = ok} end -- not in a function that this file calls
+   if not alive then return {message = ok} end -- error outside of what this file calls
    if coroutine.status(co) == 'suspended' then
       waiting[module] = co
       return {call = ok}
@@ -55,14 +55,14 @@ local function continue(module, co, count, ...)
 end
 
 --- Begins a pass of a replica (run by a dispatcher).
--- @param f as that of a dispatcher's call
+-- @param f as for a dispatcher's call
 function meeting.start(module, i, count, f, ...)
    local co = coroutine.create(function(...) return xpcall(f, errors.handler, module, i, ...) end)
    return continue(module, co, count, ...)
 end
 
---- Goes on with it (run by a dispatcher).
--- @param message to be raised there; nil: none
+--- Continues the pass of a replica (run by a dispatcher).
+-- @param message error to raise in it; nil: none
 function meeting.go(module, _, count, answer, message)
    local co = waiting[module]
    waiting[module] = nil
@@ -74,7 +74,7 @@ local function argumentsOf(i, count, answers, message)
    return count, answers and answers[i], message
 end
 
--- The answers to what all replicas wait for.
+-- Computes the answers to the requests of all replicas.
 local function answer(states, devices)
    local first, values = states[1].call, {}
    for i, state in ipairs(states) do values[i] = state.call.value end
@@ -82,8 +82,8 @@ local function answer(states, devices)
    return xpcall(make, errors.handler)
 end
 
---- Calls a method of the first `count` replicas, which meet.
--- @param argumentsOfCall, ... as a dispatcher has them
+--- Calls a method of the first `count` replicas, which may meet.
+-- @param argumentsOfCall, ... as for a dispatcher's perform
 -- @return list of results
 function meeting.run(dispatcher, count, f, argumentsOfCall, ...)
    local function begin(i, ...) return count, f, argumentsOfCall(i, ...) end
@@ -111,7 +111,7 @@ function meeting.run(dispatcher, count, f, argumentsOfCall, ...)
       end
       local first = #wrong
       states = dispatcher:perform(count, meeting.go, argumentsOf, count, answers, message)
-      if message and first > 0 then -- what they raise now comes of that
+      if message and first > 0 then -- further errors are consequences of the first
          for i = 1, count do states[i].message = nil end
       end
    end

@@ -1,12 +1,13 @@
---- dpt.parallel.dispatch.part: tells modules which part of a batch their pass has.
+--- dpt.parallel.dispatch.part: gives modules information about the part of a batch in their pass.
 --
--- Invariant: modules whose class has the field batchPart (false) have a table there while a pass of
--- a part runs, and nothing of their own before and after it, so that files and copies never contain
--- it: {share = rows of the part / rows of the whole batch, nil: unknown; devices = the most that a
--- rank has, if gradOutput is that of the mean over several ranks}.
+-- Invariant: it sets the field batchPart of modules whose class has it (as false) to a table while
+-- a pass over a part runs. Before and after a pass the modules have no such field, so files and
+-- copies never contain it: {share = rows of the part / rows of the whole batch, nil: unknown;
+-- devices = largest number of devices of a rank, if gradOutput is that of the mean over several
+-- ranks}.
 local part = {}
 
---- Returns the modules of a network that are told.
+--- Returns the modules of a network that have the field.
 function part.told(module)
    local list = {}
    for _, inner in ipairs(module.listModules and module:listModules() or {}) do
@@ -20,11 +21,11 @@ local function set(list, value)
 end
 
 --- Sets the part of replica i (run by a dispatcher).
--- @param values by replica; nil: a pass has ended
+-- @param values list by replica; nil: a pass has ended
 function part.setReplica(replica, i, values) set(part.told(replica), values and values[i]) end
 
---- Calls f(...), a pass of a part.
--- @param list of the modules that are told
+--- Calls f(...), a pass over a part.
+-- @param list modules that have the field
 -- @return what f returns
 function part.within(list, value, f, ...)
    if #list == 0 then return f(...) end

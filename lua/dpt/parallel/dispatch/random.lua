@@ -1,11 +1,9 @@
---- dpt.parallel.dispatch.random: lets the random numbers that replicas draw in one pass belong
--- together.
+--- dpt.parallel.dispatch.random: coordinates the random numbers that replicas draw in one pass.
 --
--- Invariant: every replica begins with the numbers of the first one's device, which afterwards goes
--- on behind what was drawn: so a pass draws for the rows of a batch what one device would, and what
--- is not drawn by rows differs from replica to replica (csrc/device/draws.h). Nothing of this is in
--- a module: the states of the devices' generators (cutorch.getRNGState) are all that must be kept
--- to draw the same again.
+-- Invariant: every replica starts from the generator state of the first one's device, which is
+-- advanced past all draws after the pass. So a pass draws for the rows of a batch what one device
+-- would draw; draws without rows differ between replicas (csrc/device/draws.h). Modules hold none
+-- of this: the states of the devices' generators (cutorch.getRNGState) suffice to repeat the draws.
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
 local errors = require 'dpt.parallel.dispatch.errors'
@@ -15,14 +13,14 @@ local random = {}
 local pass = ffi.new 'dpt_pass'
 local SIZE = ffi.sizeof(pass)
 
-local LANE = 1024 -- more than a process has replicas
+local LANE = 1024 -- exceeds the number of replicas of a process
 local ALONE = LANE - 1
 
-local first, lane = 0, 0 -- where the rows of this process begin; above what others' replicas have
+local first, lane = 0, 0 -- first row of this process; base of its replicas' numbers
 
---- Calls f(...); the batch of a pass in it is a part of one that several processes have.
--- @param row how many rows of it processes before this one have
--- @param rank of this process, from 0
+--- Calls f(...). The batch of a pass in it is a part of a batch of several processes.
+-- @param row number of rows of earlier processes
+-- @param rank rank of this process, from 0
 -- @return what f returns
 function random.from(row, rank, f, ...)
    local outerRow, outerLane = first, lane
@@ -39,7 +37,7 @@ function random.offset(device)
    return tonumber(pass.offset)
 end
 
---- Lets it go on from an offset behind that.
+--- Advances a device's generator to an offset.
 function random.advance(device, offset)
    lib.pass_make(pass, device)
    pass.offset = offset
@@ -47,9 +45,9 @@ function random.advance(device, offset)
    C.dpt_pass_leave()
 end
 
---- The passes of the first `count` replicas, each as a string that can be sent to a thread.
+--- Returns the passes of the first `count` replicas, each as a string that can be sent to a thread.
 -- @param device of replica 1
--- @param before list of the rows before each replica's first, and of all
+-- @param before list: the number of rows before each replica's part, then the total
 -- @return list of strings
 function random.passes(device, before, count)
    local list = {}
@@ -62,18 +60,19 @@ function random.passes(device, before, count)
    return list
 end
 
--- whose pass runs in this Lua state, which one it is; whether other processes have rows of it; its
--- bytes; how many there were
+-- of the running pass in this Lua state: its replica and its number; whether other processes have
+-- rows of its batch; its bytes. Then the number of passes so far
 local replica, number, shared, current = nil, 0, false, nil
 local passes = 0
 
---- The replica of several whose pass runs in this Lua state, nil in none; the number of the pass.
+--- Returns the replica whose pass runs in this Lua state, nil unless it is one of several; and the
+-- number of the pass.
 function random.running() return replica, number end
 
 --- Returns true if the pass that runs in this Lua state has rows of a batch of several processes.
 function random.isShared() return shared or lane > 0 end
 
--- Whose draws begin.
+-- Enters a pass: draws use its state.
 local function enter(bytes)
    ffi.copy(pass, bytes, SIZE)
    lib.pass_enter(pass)
@@ -90,7 +89,7 @@ local function leave(outer, outerShared, outerBytes, ok, ...)
 end
 
 --- Calls f(...) in a pass, on its replica's device.
--- @param bytes the pass; nil: in none
+-- @param bytes the pass; nil: calls f outside of any pass
 -- @return what f returns
 function random.within(bytes, f, ...)
    if not bytes then return f(...) end
@@ -103,8 +102,8 @@ end
 
 local here = ffi.new 'dpt_pass'
 
---- Leaves the pass that runs in this Lua state, if one does: others may run until it is resumed.
--- @return what resume takes
+--- Leaves the running pass of this Lua state, if any: others may run until it is resumed.
+-- @return value for resume
 function random.suspend()
    if not current then return nil end
    local device = ffi.new 'int[1]'

@@ -1,7 +1,8 @@
---- dpt.parallel.dispatch.replica: what a dispatcher does with one replica, where the replica lives.
+--- dpt.parallel.dispatch.replica: operations of a dispatcher on one replica, in the replica's
+-- state.
 --
 -- Invariant: these functions take the replica, its number and values that can be sent to a thread,
--- and return such values (apply returns what its function does).
+-- and return such values (apply returns the results of its function).
 local random = require 'dpt.parallel.dispatch.random'
 
 local replica = {}
@@ -12,7 +13,7 @@ function replica.call(module, _, pass, method, input, other, scale)
    return random.within(pass, module[method], module, input, other, scale)
 end
 
---- Calls a method of the module; what that returns stays there.
+--- Calls a method of the module and discards its results.
 function replica.callQuietly(module, _, method, ...)
    module[method](module, ...)
 end
@@ -22,7 +23,7 @@ function replica.apply(module, i, f)
    return f(module, i)
 end
 
---- Lets go of memory that this state does not use any more.
+--- Frees memory that this state no longer uses.
 function replica.collect()
    collectgarbage()
    collectgarbage()

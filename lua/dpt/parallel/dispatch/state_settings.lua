@@ -1,10 +1,10 @@
 --- dpt.parallel.dispatch.state_settings: settings of a Lua state (default type, seed, streams,
--- flags of cudnn) that every worker mirrors.
+-- flags of cudnn) that every worker copies.
 --
--- Invariant: the list below is the only place that knows these settings; whoever runs replicas in
--- other states sends a snapshot of them if one has changed. A setting's value is a plain value that
--- == compares. Settings of the whole process (dpt.setDeterministic, the generators of devices)
--- reach every state by themselves, and the current device is each replica's own.
+-- Invariant: only the list below defines these settings. A dispatcher that runs replicas in other
+-- states sends a snapshot of them if one has changed. A setting's value is a plain value that can
+-- be compared by ==. Settings of the whole process (dpt.setDeterministic, the generators of
+-- devices) need no copy, and the current device is set per replica.
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
@@ -14,8 +14,8 @@ local lib = dptffi.lib
 
 local settings = {}
 
--- The seed of the host's generator; with it how often it was set, since setting the same one again
--- begins anew.
+-- Seed of the host's generator, and how often it was set: setting the same seed again restarts the
+-- generator.
 local seed, seedings
 
 local function getSeed()
@@ -26,20 +26,21 @@ local function getSeed()
    return seed
 end
 
--- Replica i draws numbers of its own, but torch.initialSeed() is the same everywhere.
+-- Seeds replica i's generator; each replica draws different numbers, but torch.initialSeed() is the
+-- same in all.
 local function setSeed(value, i)
    local number = tonumber(value:match '%d+')
    local named, own = torch.Generator(), torch.Generator()
    torch.manualSeed(named, number)
    torch.manualSeed(own, (number + (i - 1) * 2654435761) % 2 ^ 32)
    local state = torch.getRNGState(own)
-   state:narrow(1, 1, 8):copy(torch.getRNGState(named):narrow(1, 1, 8)) -- what initialSeed returns
+   state:narrow(1, 1, 8):copy(torch.getRNGState(named):narrow(1, 1, 8)) -- initialSeed's result
    torch.setRNGState(state)
 end
 
 local slot = dptffi.ffi.new 'int[1]'
 
--- The current stream of every device.
+-- Returns the current stream of every device.
 local function getStreams()
    if cutorch.getNumStreams() == 0 then return '' end
    local list = {}
@@ -58,7 +59,7 @@ local function setStreams(value)
    end
 end
 
---- Every setting: {name, get(), set(value, i)}; set is called in the state of replica i.
+--- List of all settings: {name, get(), set(value, i)}; set is called in the state of replica i.
 settings.list = {
    {name = 'default tensor type', get = torch.getdefaulttensortype,
       set = torch.setdefaulttensortype},
@@ -75,8 +76,8 @@ for _, name in ipairs{'benchmark', 'fastest', 'verbose'} do
    })
 end
 
---- The settings of this state.
--- @param last a snapshot of before, or nil
+--- Returns the settings of this state.
+-- @param last previous snapshot, or nil
 -- @return a list of values; `last` itself if nothing has changed
 function settings.get(last)
    local snapshot, changed = {}, last == nil
@@ -87,9 +88,9 @@ function settings.get(last)
    return changed and snapshot or last
 end
 
-local set = {} -- what this state was set to
+local set = {} -- last snapshot that was set in this state
 
---- Sets the settings of this state, that of replica i, if they differ from the last snapshot.
+--- Sets the settings of this state, which is that of replica i, that differ from the last snapshot.
 function settings.set(snapshot, i)
    for k, setting in ipairs(settings.list) do
       if snapshot[k] ~= set[k] then setting.set(snapshot[k], i) end

@@ -1,12 +1,12 @@
---- dpt.parallel.dispatch.threads: runs replicas at once, each but the first in a thread with its
--- own Lua state.
+--- dpt.parallel.dispatch.threads: runs replicas in parallel, each but the first in a thread with a
+-- separate Lua state.
 --
 -- Invariant: as in dpt.parallel.dispatch.basic, with the same results and errors. Replica 1 stays
--- in the caller's state and is run by the caller. A job is sent to all workers, then replica 1
--- runs, then all are awaited, whatever happens; what cannot be sent raises before anything runs.
--- Workers start at the first use and end when the dispatcher is closed or collected, and after one
--- of them has died; the next use then starts others. Settings
--- (dpt.parallel.dispatch.state_settings) travel with a job when they have changed.
+-- in the caller's state and is run by the caller. A call sends a job to all workers, then runs
+-- replica 1, then waits for all jobs, even after an error. Values that cannot be sent raise before
+-- anything runs. Workers start at the first use. They end when the dispatcher is closed or
+-- collected, or after one of them has died; the next use starts new ones. Settings
+-- (dpt.parallel.dispatch.state_settings) are sent with a job if they have changed.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 require 'dpt.parallel.dispatch.basic'
@@ -20,23 +20,23 @@ local dispatchers = {}
 local Threads, parent = torch.class('nn.DataParallelTable.Threads', 'nn.DataParallelTable.Basic',
    dispatchers)
 
---- Runs replicas at once, each but the first in a thread with its own Lua state;
--- nn.DataParallelTable's method threads chooses it.
--- @param owner as nn.DataParallelTable.Basic's
--- @param initFunc gets a replica's number, in its state, when the workers start
--- @param syncCopies true: replicas are made one after the other
+--- Runs replicas in parallel, each but the first in a thread with a separate Lua state;
+-- nn.DataParallelTable's method threads selects it.
+-- @param owner as for nn.DataParallelTable.Basic
+-- @param initFunc called with a replica's number, in its state, when the workers start
+-- @param syncCopies true: replicas are created one after the other
 -- @return a dispatcher
 function Threads:__init(owner, initFunc, syncCopies)
    parent.__init(self, owner)
    self.initFunc, self.syncCopies = initFunc, syncCopies or false
-   self.sentSettings = {} -- by worker: those that it has
+   self.sentSettings = {} -- by replica: the last snapshot sent to it
 end
 
 function Threads:newFor(owner)
    return dispatchers.Threads(owner, self.initFunc, self.syncCopies)
 end
 
--- Starts `count` workers if others are there.
+-- Starts `count` workers, unless that many are running.
 local function start(self, count)
    if self.pool and self.pool.n == count or count == 0 and not self.pool then return end
    self:close()
@@ -55,19 +55,20 @@ local function send(self, snapshot, i, f, ...)
    return job
 end
 
--- Awaits a job of replica i: true and the result, or false and the error, which names it.
+-- Waits for a job of replica i. Returns true and the result, or false and an error that names the
+-- replica, and a true value if the worker has ended.
 local function receive(self, pool, i, job)
    local values, message = pool:receive(job)
    if values then return true, values[1] end
-   self.sentSettings[i] = nil -- it may have failed to take them
+   self.sentSettings[i] = nil -- the worker may not have set them
    return false, self:inReplica(i, message), message:find('^worker %d+ has ended')
 end
 
--- Calls job(self, i, ...) for replicas 2 to count, which sends something, then here(...) for
--- replica 1, and awaits all. With `single`, each job is awaited before the next is sent.
+-- Calls job(self, i, ...), which sends a job, for replicas 2 to count, then here(...) for replica
+-- 1, and waits for all jobs. With `single`, waits for each job before sending the next.
 local function runAll(self, count, single, job, here, ...)
    local before, results, wrong, sent, dead = cutorch.getDevice(), {}, {}, {}, false
-   local pool = self.pool -- what here() does may close it
+   local pool = self.pool -- here() may close it
    local function await(i)
       local ok, result, ended = receive(self, pool, i, sent[i])
       if ok then results[i] = result else wrong[#wrong + 1] = {i, result} end
@@ -111,8 +112,8 @@ local function runHere(first, f, argumentsOf, ...)
    return f(first, 1, argumentsOf(1, ...))
 end
 
---- The list of the replicas that live here, which is the first one; makes all if that has not
--- been done.
+--- Returns the list of the replicas in this state, which is the first one alone; creates all
+-- replicas at the first call.
 function Threads:setup()
    if self.modules then return self.modules end
    local count = #self.dpt.gpuAssignments
@@ -122,7 +123,8 @@ function Threads:setup()
    return self.modules
 end
 
---- Replica i; of one in a worker a copy that has the same tensors. nil if there is none yet.
+--- Returns replica i, or nil if there is none yet. A replica in a worker is returned as a copy that
+-- shares its tensors.
 function Threads:get(i)
    if not self.modules or i == 1 or not self.dpt.gpuAssignments[i] then
       return self.modules and self.modules[i]
@@ -142,7 +144,7 @@ function Threads:collect()
    self:run(replica.collect)
 end
 
---- Ends the workers; the next use starts others.
+--- Ends the workers; the next use starts new ones.
 function Threads:close()
    local pool = self.pool
    self.modules, self.pool = nil, nil

@@ -1,8 +1,8 @@
---- dpt.parallel.dispatch.worker: the end of dpt.parallel.dispatch.threads in a worker's Lua state,
--- where one replica lives.
+--- dpt.parallel.dispatch.worker: the part of dpt.parallel.dispatch.threads that runs in a worker's
+-- Lua state, which has one replica.
 --
--- Invariant: the replica is a copy of replica 1 on its own device; before it is called this state
--- has the caller's settings and the device is current.
+-- Invariant: the replica is a copy of replica 1 on its own device. Whenever it is called, this
+-- state has the caller's settings and the device is current.
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
 local settings = require 'dpt.parallel.dispatch.state_settings'
@@ -10,19 +10,19 @@ local functions = require 'dpt.parallel.dispatch.replica'
 
 local worker = {}
 
-local replica, number, device -- the replica, which one it is, and where
+local replica, number, device -- the replica, its number and its device
 
--- Before a job; snapshot is nil if settings have not changed.
+-- Prepares a job; snapshot is nil if settings have not changed.
 local function prepare(snapshot)
    if snapshot then settings.set(snapshot, number) end
    cutorch.setDevice(device)
 end
 
---- Makes replica i.
+--- Creates replica i.
 -- @param module replica 1, whose tensors are shared with the caller's state
 function worker.make(snapshot, i, onDevice, module)
    replica = nil
-   functions.collect() -- first the memory of the one before
+   functions.collect() -- frees the previous replica first
    number, device = i, onDevice
    prepare(snapshot)
    replica = copyTree(module)
