@@ -1,5 +1,5 @@
 --- cudnn.BGRU: cudnn.GRU in both directions; its arguments are those of cudnn.RNN.
--- Invariant: it is a cudnn.GRU whose fields say so.
+-- Invariant: a bidirectional cudnn.GRU; only its fields differ.
 
 local torch = require 'dpt.tensor'
 
@@ -10,7 +10,7 @@ function BGRU:__init(...)
    self:bothDirections()
 end
 
---- Bidirectional layers of gated recurrent units; outputs of both directions are concatenated.
+--- Bidirectional layers of gated recurrent units; the outputs of both directions are concatenated.
 -- @function cudnn.BGRU
 -- @as cudnn
 -- @return a module; forward: T x B x inputSize -> T x B x 2 hiddenSize

@@ -1,5 +1,5 @@
 --- cudnn.BLSTM: cudnn.LSTM in both directions; its arguments are those of cudnn.RNN.
--- Invariant: it is a cudnn.LSTM whose fields say so.
+-- Invariant: a bidirectional cudnn.LSTM; only its fields differ.
 
 local torch = require 'dpt.tensor'
 
@@ -10,7 +10,7 @@ function BLSTM:__init(...)
    self:bothDirections()
 end
 
---- Bidirectional layers of LSTMs; outputs of both directions are concatenated.
+--- Bidirectional LSTM layers; the outputs of both directions are concatenated.
 -- @function cudnn.BLSTM
 -- @as cudnn
 -- @return a module; forward: T x B x inputSize -> T x B x 2 hiddenSize

@@ -1,5 +1,5 @@
---- cudnn.ClippedReLU(ceiling, inplace): x limited to 0..ceiling.
--- Invariant: it is nn.HardTanh(0, ceiling, inplace), but a NaN stays one.
+--- cudnn.ClippedReLU(ceiling, inplace): clamps elements to 0 .. ceiling.
+-- Invariant: like nn.HardTanh(0, ceiling, inplace), except that NaN stays NaN.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'

@@ -1,5 +1,5 @@
---- cudnn.GRU: gated recurrent units, as cuDNN has them; its arguments are those of cudnn.RNN.
--- Invariant: it is a cudnn.RNN whose fields say so.
+--- cudnn.GRU: gated recurrent units as defined by cuDNN; its arguments are those of cudnn.RNN.
+-- Invariant: a cudnn.RNN of another mode; only its fields differ.
 
 local torch = require 'dpt.tensor'
 

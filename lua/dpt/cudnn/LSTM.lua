@@ -1,5 +1,5 @@
 --- cudnn.LSTM: long short-term memory; its arguments are those of cudnn.RNN.
--- Invariant: it is a cudnn.RNN whose fields say so.
+-- Invariant: a cudnn.RNN of another mode; only its fields differ.
 
 local torch = require 'dpt.tensor'
 
@@ -7,7 +7,7 @@ local LSTM = torch.class('cudnn.LSTM', 'cudnn.RNN')
 
 LSTM.firstMode = 'CUDNN_LSTM'
 
---- Layers of LSTMs.
+--- LSTM layers.
 -- @function cudnn.LSTM
 -- @as cudnn
 -- @return a module; forward: T x B x inputSize -> T x B x hiddenSize

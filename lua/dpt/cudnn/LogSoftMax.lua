@@ -1,5 +1,5 @@
 --- cudnn.LogSoftMax(): applies log-softmax over all elements of a sample.
--- Invariant: it is nn.LogSoftMax of another view of the input.
+-- Invariant: it computes nn.LogSoftMax on a different view of the input.
 
 local torch = require 'dpt.tensor'
 local softmax = require 'dpt.cudnn.softmax'

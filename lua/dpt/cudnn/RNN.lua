@@ -1,7 +1,7 @@
 --- cudnn.RNN(inputSize, hiddenSize, numLayers, batchFirst, dropout, rememberStates): nn.RNN with
--- cudnn.torch's constructor; the cell is max(x, 0) unless `mode` says else.
--- Invariant: its tensors are a device's from the start. A network is described by fields: scripts
--- may set mode, bidirectional, inputMode and call reset().
+-- cudnn.torch's constructor; cells are max(x, 0) unless `mode` is set otherwise.
+-- Invariant: its tensors are on a device from the start. Fields describe the network: scripts may
+-- set mode, bidirectional and inputMode, and then call reset().
 
 local torch = require 'dpt.tensor'
 
@@ -18,8 +18,7 @@ function RNN:__init(inputSize, hiddenSize, numLayers, batchFirst, dropout, remem
       rememberStates)
 end
 
--- cuDNN's descriptors are made from the fields at every call, so that nothing is left to these.
---- Nothing: cuDNN's descriptors are made from the fields at every call.
+--- Does nothing: cuDNN's descriptors are created from the fields in every call.
 -- @function cudnn.RNN:clearDesc
 -- @as cudnn
 -- @also cudnn.RNN:resetDropoutDescriptor()
@@ -39,7 +38,7 @@ for _, name in ipairs{'resetDropoutDescriptor', 'resetRNNDescriptor', 'resetWeig
    RNN[name] = function() end
 end
 
---- Resizes a tensor to that of states for the last call's batch.
+--- Resizes a tensor to the size of the states of the last call's batch.
 -- @function cudnn.RNN:resizeHidden
 -- @as cudnn
 -- @param tensor tensor: of any size
@@ -51,8 +50,8 @@ function RNN:resizeHidden(tensor)
    return tensor:resize(self.hiddenOutput:size())
 end
 
---- nn.RNN with cudnn.torch's constructor: layers of cells max(x, 0), on a device. Fields mode,
--- bidirectional and inputMode say what it is; reset() follows a change of them.
+--- nn.RNN with cudnn.torch's constructor: layers of cells max(x, 0), on a device. The fields mode,
+-- bidirectional and inputMode define its kind; call reset() after changing them.
 -- @function cudnn.RNN
 -- @as cudnn
 -- @also cudnn.RNN.firstMode

@@ -1,5 +1,5 @@
 --- cudnn.RNNReLU: h' = max(W x + R h + b, 0); its arguments are those of cudnn.RNN.
--- Invariant: it is a cudnn.RNN whose fields say so.
+-- Invariant: a cudnn.RNN of another mode; only its fields differ.
 
 local torch = require 'dpt.tensor'
 
@@ -7,7 +7,7 @@ local RNNReLU = torch.class('cudnn.RNNReLU', 'cudnn.RNN')
 
 RNNReLU.firstMode = 'CUDNN_RNN_RELU'
 
---- Layers of cells max(x, 0).
+--- Recurrent layers with cells max(x, 0).
 -- @function cudnn.RNNReLU
 -- @as cudnn
 -- @return a module; forward: T x B x inputSize -> T x B x hiddenSize

@@ -1,5 +1,5 @@
 --- cudnn.RNNTanh: h' = tanh(W x + R h + b); its arguments are those of cudnn.RNN.
--- Invariant: it is a cudnn.RNN whose fields say so.
+-- Invariant: a cudnn.RNN of another mode; only its fields differ.
 
 local torch = require 'dpt.tensor'
 
@@ -7,7 +7,7 @@ local RNNTanh = torch.class('cudnn.RNNTanh', 'cudnn.RNN')
 
 RNNTanh.firstMode = 'CUDNN_RNN_TANH'
 
---- Layers of cells tanh(x).
+--- Recurrent layers with cells tanh(x).
 -- @function cudnn.RNNTanh
 -- @as cudnn
 -- @return a module; forward: T x B x inputSize -> T x B x hiddenSize

@@ -1,5 +1,5 @@
 --- cudnn.ReLU(inplace): replaces negative elements by 0.
--- Invariant: a NaN stays NaN; nn.ReLU makes it 0.
+-- Invariant: NaN stays NaN; nn.ReLU replaces it by 0.
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
@@ -10,7 +10,7 @@ pointwise.define(ReLU, {
    forward = 'clamp', backward = 'threshold_backward', of = 'input', q = math.huge,
 })
 
---- Replaces negative elements by 0; a NaN stays NaN.
+--- Replaces negative elements by 0; NaN stays NaN.
 -- @function cudnn.ReLU
 -- @as cudnn
 -- @return a module; forward: a tensor of any size -> the same size

@@ -1,5 +1,5 @@
---- cudnn.Sigmoid(inplace): 1 / (1 + e^-x), element by element.
--- Invariant: it is nn.Sigmoid, which has no inplace.
+--- cudnn.Sigmoid(inplace): computes 1 / (1 + e^-x) of each element.
+-- Invariant: it computes nn.Sigmoid, which has no argument inplace.
 
 local torch = require 'dpt.tensor'
 
@@ -10,7 +10,7 @@ function Sigmoid:__init(inplace)
    self.inplace = inplace or false
 end
 
---- nn.Sigmoid under cuDNN's name: 1 / (1 + exp(-x)) of each element.
+--- nn.Sigmoid with cuDNN's name: computes 1 / (1 + exp(-x)) of each element.
 -- @function cudnn.Sigmoid
 -- @as cudnn
 -- @return a module; forward: a tensor of any size -> the same size

@@ -1,5 +1,5 @@
 --- cudnn.SoftMax(): applies softmax over all elements of a sample.
--- Invariant: it is nn.SoftMax of another view of the input.
+-- Invariant: it computes nn.SoftMax on a different view of the input.
 
 local torch = require 'dpt.tensor'
 local softmax = require 'dpt.cudnn.softmax'
@@ -12,7 +12,7 @@ softmax.define(SoftMax, parent, softmax.instances)
 -- @function cudnn.SoftMax
 -- @as cudnn
 -- @return a module; forward: n, N x n, C x H x W or N x C x H x W -> the same
---    size; sums over a sample are 1
+--    size; the elements of a sample sum to 1
 -- @usage cudnn.SoftMax():cuda():forward(torch.CudaTensor{{1, 1}}) --> [0.5 0.5]
 
 return SoftMax

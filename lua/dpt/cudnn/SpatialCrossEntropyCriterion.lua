@@ -1,6 +1,6 @@
---- cudnn.SpatialCrossEntropyCriterion(weights): nn.LogSoftMax over planes and
--- nn.SpatialClassNLLCriterion in one: input NxCxHxW, target NxHxW.
--- Invariant: weights, one for each class, enter the average as in nn.ClassNLLCriterion.
+--- cudnn.SpatialCrossEntropyCriterion(weights): combines nn.LogSoftMax over planes and
+-- nn.SpatialClassNLLCriterion: input NxCxHxW, target NxHxW.
+-- Invariant: weights, one per class, weight the average as in nn.ClassNLLCriterion.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -35,8 +35,8 @@ function SpatialCrossEntropyCriterion:updateGradInput(input, target)
    return self.gradInput
 end
 
---- The cross entropy of the class of each pixel: nn.LogSoftMax over planes and
--- nn.SpatialClassNLLCriterion in one.
+--- Computes the cross entropy of the class of each pixel: combines nn.LogSoftMax over planes and
+-- nn.SpatialClassNLLCriterion.
 -- @function cudnn.SpatialCrossEntropyCriterion
 -- @as cudnn
 -- @return a criterion; forward: N x C x H x W and N x H x W classes -> a number

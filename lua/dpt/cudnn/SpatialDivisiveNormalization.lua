@@ -1,6 +1,6 @@
---- cudnn.SpatialDivisiveNormalization(size, alpha, beta, K): its fields, for files and scripts that
--- name it.
--- Invariant: it does not compute; cudnn.torch's calls methods that do not exist, too.
+--- cudnn.SpatialDivisiveNormalization(size, alpha, beta, K): a module with fields only, for files
+-- and scripts that use its name.
+-- Invariant: it does not compute; cudnn.torch's class calls methods that do not exist, too.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise
@@ -18,14 +18,14 @@ function SpatialDivisiveNormalization:updateOutput()
       .. 'nn.SpatialDivisiveNormalization or cudnn.SpatialCrossMapLRN')
 end
 
---- The fields of cudnn.torch's class, for files and scripts that name it; it does not compute, as
--- cudnn.torch's did not.
+--- Has the fields of cudnn.torch's class, for files and scripts that use its name. It does not
+-- compute, as cudnn.torch's class did not.
 -- @function cudnn.SpatialDivisiveNormalization
 -- @as cudnn
--- @param size how many planes
--- @param alpha is kept
--- @param beta is kept
--- @param K is kept
+-- @param size number of planes
+-- @param alpha stored only
+-- @param beta stored only
+-- @param K stored only
 -- @return a module, whose forward raises
 -- @usage cudnn.SpatialDivisiveNormalization(3).size --> 3
 

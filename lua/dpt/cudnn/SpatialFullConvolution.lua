@@ -1,5 +1,5 @@
 --- cudnn.SpatialFullConvolution(...): nn.SpatialFullConvolution.
--- Invariant: it takes the same arguments.
+-- Invariant: the arguments are the same.
 
 local torch = require 'dpt.tensor'
 local algorithms = require 'dpt.cudnn.algorithms'
@@ -9,7 +9,7 @@ local SpatialFullConvolution =
 
 algorithms.add(SpatialFullConvolution)
 
---- The transposed convolution of pictures, nn.SpatialFullConvolution with cuDNN's modes.
+--- Applies a transposed 2-D convolution, as nn.SpatialFullConvolution, with cuDNN's modes.
 -- @function cudnn.SpatialFullConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x H x W -> (N x) nOutputPlane x H' x W'

@@ -1,5 +1,5 @@
---- cudnn.SpatialLogSoftMax(): planes become logarithms of shares at each place; rows do, too.
--- Invariant: it is nn.SpatialLogSoftMax of another view of the input.
+--- cudnn.SpatialLogSoftMax(): applies log-softmax over the planes of each pixel, or over each row.
+-- Invariant: it computes nn.SpatialLogSoftMax on a different view of the input.
 
 local torch = require 'dpt.tensor'
 local softmax = require 'dpt.cudnn.softmax'

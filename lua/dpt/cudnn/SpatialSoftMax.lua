@@ -1,5 +1,5 @@
---- cudnn.SpatialSoftMax(): planes become shares at each place; rows do, too.
--- Invariant: it is nn.SpatialSoftMax of another view of the input.
+--- cudnn.SpatialSoftMax(): applies softmax over the planes of each pixel, or over each row.
+-- Invariant: it computes nn.SpatialSoftMax on a different view of the input.
 
 local torch = require 'dpt.tensor'
 local softmax = require 'dpt.cudnn.softmax'

@@ -1,5 +1,5 @@
---- cudnn.Tanh(inplace): the hyperbolic tangent, element by element.
--- Invariant: it is nn.Tanh, which has no inplace.
+--- cudnn.Tanh(inplace): computes the hyperbolic tangent of each element.
+-- Invariant: it computes nn.Tanh, which has no argument inplace.
 
 local torch = require 'dpt.tensor'
 
@@ -10,7 +10,7 @@ function Tanh:__init(inplace)
    self.inplace = inplace or false
 end
 
---- nn.Tanh under cuDNN's name: the hyperbolic tangent of each element.
+--- nn.Tanh with cuDNN's name: computes the hyperbolic tangent of each element.
 -- @function cudnn.Tanh
 -- @as cudnn
 -- @return a module; forward: a tensor of any size -> the same size

@@ -1,7 +1,7 @@
 --- cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH, padH): nn.TemporalConvolution
 -- with padH zero frames before and after every sequence.
--- Invariant: gradInput has the input's frames. The fields are cudnn.torch's, those of a convolution
--- of images whose rows are frames: kH frames make a window, and kW is inputFrameSize.
+-- Invariant: gradInput has as many frames as the input. The fields are cudnn.torch's: those of a
+-- convolution of images whose rows are frames. A window has kH frames, and kW is inputFrameSize.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -21,7 +21,7 @@ function TemporalConvolution:__init(inputFrameSize, outputFrameSize, kH, dH, pad
    self.kH, self.dH, self.padH = kH, dH or 1, padH or 0
 end
 
--- Files of dpt 1.0.0 have the window in kW and dW, as nn's class has it.
+-- Files of dpt 1.0.0 have the window in kW and dW, like the nn class.
 function TemporalConvolution:window()
    if not self.kH then return parent.window(self) end
    return self.kH, self.dH
@@ -29,7 +29,7 @@ end
 
 algorithms.add(TemporalConvolution)
 
--- The input with its padding.
+-- Returns the padded input.
 local function padded(self, input)
    local pad = self.padH or 0
    if pad == 0 then return input end
@@ -58,7 +58,7 @@ function TemporalConvolution:accGradParameters(input, gradOutput, scale)
    parent.accGradParameters(self, padded(self, input), gradOutput, scale)
 end
 
---- A convolution of sequences, with zero frames before and after each.
+--- Applies a 1-D convolution to sequences, with zero frames before and after each.
 -- @function cudnn.TemporalConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) T x inputFrameSize -> (N x) T' x outputFrameSize

@@ -1,5 +1,5 @@
 --- cudnn.VolumetricAveragePooling(kT, kW, kH, dT, dW, dH, padT, padW, padH):
--- nn.VolumetricAveragePooling with padding, whose zeros count.
+-- nn.VolumetricAveragePooling with padding; averages include the padded zeros.
 -- Invariant: strides default to the window, as in cudnn.torch.
 
 local torch = require 'dpt.tensor'
@@ -14,7 +14,7 @@ function VolumetricAveragePooling:__init(kT, kW, kH, dT, dW, dH, padT, padW, pad
    self.ceil_mode = false
 end
 
---- Lets windows that begin inside count, or only those that end there, too.
+--- Includes windows that begin inside the volume but end outside (ceil), or excludes them (floor).
 -- @function cudnn.VolumetricAveragePooling:ceil
 -- @as cudnn
 -- @also cudnn.VolumetricAveragePooling:floor()

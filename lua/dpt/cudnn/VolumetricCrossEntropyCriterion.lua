@@ -1,6 +1,6 @@
 --- cudnn.VolumetricCrossEntropyCriterion(weights): cudnn.SpatialCrossEntropyCriterion for volumes:
 -- input NxCxTxHxW, target NxTxHxW.
--- Invariant: a volume is an image of TH rows to the criterion `scec`.
+-- Invariant: the criterion `scec` sees a volume as an image of TH rows.
 
 local torch = require 'dpt.tensor'
 local cudnn = require 'dpt.cudnn'
@@ -37,7 +37,7 @@ function VolumetricCrossEntropyCriterion:updateGradInput(input, target)
    return self.gradInput
 end
 
---- The cross entropy of the class of each place in a volume.
+--- Computes the cross entropy of the class of each voxel.
 -- @function cudnn.VolumetricCrossEntropyCriterion
 -- @as cudnn
 -- @return a criterion; forward: N x C x T x H x W and N x T x H x W classes -> a number

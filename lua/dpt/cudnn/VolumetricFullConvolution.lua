@@ -1,5 +1,5 @@
 --- cudnn.VolumetricFullConvolution(...): nn.VolumetricFullConvolution.
--- Invariant: it takes the same arguments.
+-- Invariant: the arguments are the same.
 
 local torch = require 'dpt.tensor'
 local algorithms = require 'dpt.cudnn.algorithms'
@@ -9,7 +9,7 @@ local VolumetricFullConvolution =
 
 algorithms.add(VolumetricFullConvolution)
 
---- The transposed convolution of volumes, nn.VolumetricFullConvolution with cuDNN's modes.
+--- Applies a transposed 3-D convolution, as nn.VolumetricFullConvolution, with cuDNN's modes.
 -- @function cudnn.VolumetricFullConvolution
 -- @as cudnn
 -- @return a module; forward: (N x) nInputPlane x T x H x W -> (N x) nOutputPlane x T' x H' x W'

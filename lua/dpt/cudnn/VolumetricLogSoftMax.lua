@@ -1,5 +1,5 @@
 --- cudnn.VolumetricLogSoftMax(): nn.LogSoftMax over the planes of a volume, for every voxel.
--- Invariant: it is cudnn.VolumetricSoftMax around another module.
+-- Invariant: like cudnn.VolumetricSoftMax, with another inner module.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- cudnn.VolumetricSoftMax(): nn.SoftMax over the planes of a volume, for every voxel.
--- Invariant: input is (N)xCxTxHxW; it is an image of TH rows to the module `ssm`.
+-- Invariant: input is (N)xCxTxHxW; the module `ssm` sees it as an image of TH rows.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
@@ -14,7 +14,7 @@ function VolumetricSoftMax:__init()
    self.ssm = nn[self.inner]()
 end
 
--- The volume as an image.
+-- Returns a view of the volume as an image.
 local function image(self, t)
    local n = t:dim()
    if n ~= 4 and n ~= 5 then
@@ -41,7 +41,8 @@ function VolumetricSoftMax:clearState()
    return parent.clearState(self)
 end
 
---- Planes of volumes become shares at each place; the field inner names the class that computes it.
+--- Applies softmax over the planes of a volume, for every voxel; the field inner names the class
+-- that computes it.
 -- @function cudnn.VolumetricSoftMax
 -- @as cudnn
 -- @also cudnn.VolumetricSoftMax.inner

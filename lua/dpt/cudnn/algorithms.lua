@@ -1,19 +1,20 @@
---- The choice of convolution algorithms that cudnn.torch's classes offer.
--- Invariant: modes are remembered for the library that has them; others choose by themselves.
+--- Selects convolution algorithms, with the methods of cudnn.torch's classes.
+-- Invariant: modes are only stored; the libraries choose their algorithms.
 
 local M = {}
 
---- Adds fastest, setMode, resetMode and what makes descriptors to a class; all return the module.
+--- Adds fastest, setMode, resetMode and the methods that create descriptors to a class. All return
+-- the module.
 function M.add(class)
 
-   --- Prefers speed to memory (mode nil or true).
+   --- Prefers speed to low memory use (mode nil or true).
    -- @function cudnn.SpatialConvolution:fastest
    -- @as cudnnswitch
    -- @also cudnn.VolumetricConvolution:fastest()
    -- @also cudnn.SpatialFullConvolution:fastest()
    -- @also cudnn.VolumetricFullConvolution:fastest()
    -- @also cudnn.TemporalConvolution:fastest()
-   -- @param mode? boolean: whether it does (true)
+   -- @param mode? boolean: true enables it (true)
    -- @return the module
    -- @usage local m = cudnn.SpatialConvolution(1, 1, 1, 1)
    --    return m:fastest().fastest_mode, m:fastest(false).fastest_mode --> true, false
@@ -22,16 +23,16 @@ function M.add(class)
       return self
    end
 
-   --- Numbers of the algorithms for forward, backward data and backward filter.
+   --- Sets the algorithms for forward, backward data and backward filter.
    -- @function cudnn.SpatialConvolution:setMode
    -- @as cudnnswitch
    -- @also cudnn.VolumetricConvolution:setMode()
    -- @also cudnn.SpatialFullConvolution:setMode()
    -- @also cudnn.VolumetricFullConvolution:setMode()
    -- @also cudnn.TemporalConvolution:setMode()
-   -- @param fmode? string: forward's
-   -- @param bdmode? string: that of the input's gradient
-   -- @param bwmode? string: that of the weight's gradient
+   -- @param fmode? string: algorithm of forward
+   -- @param bdmode? string: algorithm of the input's gradient
+   -- @param bwmode? string: algorithm of the weight's gradient
    -- @return the module
    -- @usage cudnn.SpatialConvolution(1, 1, 1, 1):setMode('a').fmode --> a
    function class:setMode(fmode, bdmode, bwmode)
@@ -41,7 +42,7 @@ function M.add(class)
       return self
    end
 
-   --- Forgets the algorithms that setMode named.
+   --- Resets the algorithms set by setMode.
    -- @function cudnn.SpatialConvolution:resetMode
    -- @as cudnnswitch
    -- @also cudnn.VolumetricConvolution:resetMode()
@@ -56,7 +57,7 @@ function M.add(class)
       return self
    end
 
-   --- Nothing: there are no descriptors to make anew when a script has changed the weight.
+   --- Does nothing: there are no descriptors to recreate after a script has changed the weight.
    -- @function cudnn.SpatialConvolution:resetWeightDescriptors
    -- @as cudnnswitch
    -- @also cudnn.VolumetricConvolution:resetWeightDescriptors()

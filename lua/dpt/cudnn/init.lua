@@ -1,7 +1,7 @@
---- dpt.cudnn: the table `cudnn`: the layers under cuDNN's names, and its switches.
--- Invariant: a cudnn class is the nn class of its name with what cudnn.torch added; which library
--- computes is the device's affair, so every class works on every kind of device and on host
--- tensors. Every class is a field from the start and made at its first use.
+--- dpt.cudnn: the table `cudnn`: the layers with cuDNN's names, and its switches.
+-- Invariant: a cudnn class is the nn class of the same name with cudnn.torch's additions. The
+-- device determines the library that computes, so every class works on every kind of device and on
+-- host tensors. Every class is a field from the start and is created at its first use.
 
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'
@@ -11,16 +11,16 @@ local raise = dptffi.raise
 
 local cudnn = {
 
-   --- Whether algorithms are tried for every size, if there is a choice.
+   --- If true, tries the algorithms for every size, where there is a choice.
    -- @field cudnn.benchmark
    -- @as cudnnswitch
    -- @return a boolean
    -- @usage type(cudnn.benchmark) --> boolean
-   benchmark = false, -- whether to try algorithms for every size; if there is a choice
+   benchmark = false,
    fastest = false,
    verbose = false,
-   version = 9000, -- what scripts compare with
-   -- What cudnn.torch keeps of algorithms and workspaces, which libraries here do by themselves.
+   version = 9000, -- scripts compare with it
+   -- cudnn.torch's settings of algorithms and workspaces; the libraries here need none.
    useFindEx = false,
    initialWorkspaceBytes = 1024,
    reservedGPUBytes = 1024 * 1024,
@@ -32,14 +32,14 @@ local cudnn = {
 
 local function nothing() end
 
---- Nothing: workspaces, algorithms and the type of sums are the libraries' affair.
+--- Does nothing: the libraries choose workspaces, algorithms and the type of sums.
 -- @function cudnn.reset
 -- @as cudnnswitch
 -- @also cudnn.setSharedWorkspaceSize()
 -- @also cudnn.adjustSharedWorkspaceSize()
 -- @also cudnn.setNextWorkspaceSize()
 -- @also cudnn.configureMath()
--- @param bytes? number: is not looked at
+-- @param bytes? number: ignored
 -- @return nothing
 -- @usage cudnn.reset()
 cudnn.reset, cudnn.find.reset, cudnn.find.resetAlgorithmCache = nothing, nothing, nothing
@@ -54,12 +54,13 @@ cudnn.setNextWorkspaceSize, cudnn.configureMath = nothing, nothing
 -- @usage cudnn.sizeof(torch.CudaTensor()) --> 4
 function cudnn.sizeof(t) return t:elementSize() end
 
---- Classes that are nn's under another name.
+--- Classes that are nn's with another name.
 local same = [[
    BatchNormalization SpatialBatchNormalization VolumetricBatchNormalization SpatialCrossMapLRN
    SpatialMaxPooling VolumetricMaxPooling
 ]]
---- Classes with a file of their own, as name:parent; without a parent nn's class of that name is.
+--- Classes defined in separate files, as name:parent; the default parent is the nn class of that
+-- name.
 local own = [[
    SpatialConvolution VolumetricConvolution SpatialFullConvolution VolumetricFullConvolution
    SpatialAveragePooling VolumetricAveragePooling
@@ -68,7 +69,7 @@ local own = [[
    TemporalConvolution VolumetricSoftMax:nn.Module VolumetricLogSoftMax:cudnn.VolumetricSoftMax
    VolumetricCrossEntropyCriterion:nn.Criterion SpatialDivisiveNormalization:nn.Module
 ]]
---- The same, without a class of nn to convert from.
+--- Recurrent classes, in the same form; convert does not change them: nn has no such classes.
 local recurrent = [[
    RNN RNNReLU:cudnn.RNN RNNTanh:cudnn.RNN LSTM:cudnn.RNN GRU:cudnn.RNN BLSTM:cudnn.LSTM
    BGRU:cudnn.GRU
@@ -76,7 +77,7 @@ local recurrent = [[
 
 class.packages.cudnn = cudnn
 
---- nn.BatchNormalization under cuDNN's name: features of rows to mean 0 and variance 1.
+--- nn.BatchNormalization with cuDNN's name: normalizes features of rows to mean 0 and variance 1.
 -- @function cudnn.BatchNormalization
 -- @as cudnn
 -- @return a module; forward: N x C -> N x C
@@ -91,7 +92,7 @@ for name, parent in (own .. recurrent):gmatch '(%w+):?(%S*)' do
       'dpt.cudnn.' .. name, false, nil, guard)
 end
 
---- The types that convert changes.
+--- Names of the classes that convert replaces.
 local convertible = {}
 for _, list in ipairs{same, own} do
    for name in list:gmatch('%f[%w](%w+):?%S*') do convertible[name] = true end
@@ -105,13 +106,13 @@ end
 --- Converts the layers of a network to those of another package, in place.
 -- @function cudnn.convert
 -- @as cudnnswitch
--- @param net module: is changed in place
+-- @param net module: changed in place
 -- @param dst table: cudnn or nn
--- @param exclude? function: gets a module, returns whether it stays as it is
+-- @param exclude? function: receives a module, returns true if it must not be converted
 -- @return the network
 -- @usage torch.type(cudnn.convert(nn.Sequential():add(nn.ReLU()), cudnn):get(1)) --> cudnn.ReLU
 function cudnn.convert(net, dst, exclude)
-   -- scripts have objects around networks
+   -- scripts have objects that wrap networks
    local replace = dptffi.type(net) == 'table' and net.replace
    if dptffi.type(replace) ~= 'function' then
       raise('cudnn.convert: got a ' .. torch.type(net) .. ', wanted a module')
@@ -139,49 +140,52 @@ function cudnn.convert(net, dst, exclude)
 end
 
 
---- What cudnn's classes have in common, for the reference.
+--- Tags that reference entries of cudnn's classes share.
 -- @pattern cudnn
 -- @within cudnn
 -- @follows cudnn.torch: nn's class of that name on any device
--- @raise if a parameter is missing or of another kind; forward and backward, if the input does not
---    have such sizes
+-- @raise if a parameter is missing or has the wrong type; forward and backward, if the input does
+--    not have such sizes
 
---- What cudnn's switches have in common, for the reference.
+--- Tags that reference entries of cudnn's switches share.
 -- @pattern cudnnswitch
 -- @within cudnn
 -- @follows cudnn.torch
--- @raise nothing: what has no meaning here is remembered
+-- @raise nothing: settings without a meaning here are stored
 
---- nn.SpatialBatchNormalization under cuDNN's name: planes of pictures to mean 0 and variance 1.
+--- nn.SpatialBatchNormalization with cuDNN's name: normalizes planes of images to mean 0 and
+-- variance 1.
 -- @function cudnn.SpatialBatchNormalization
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> the same size
 -- @usage cudnn.SpatialBatchNormalization(2)
 --       :cuda() :forward(torch.CudaTensor(3, 2, 4, 4):normal()):size() --> 3x2x4x4
 
---- nn.VolumetricBatchNormalization under cuDNN's name: planes of volumes to mean 0 and variance 1.
+--- nn.VolumetricBatchNormalization with cuDNN's name: normalizes planes of volumes to mean 0 and
+-- variance 1.
 -- @function cudnn.VolumetricBatchNormalization
 -- @as cudnn
 -- @return a module; forward: N x C x T x H x W -> the same size
 -- @usage cudnn.VolumetricBatchNormalization(2)
 --       :cuda() :forward(torch.CudaTensor(3, 2, 2, 2, 2):normal()):size() --> 3x2x2x2x2
 
---- nn.SpatialCrossMapLRN under cuDNN's name: elements by what is at their place in neighbouring
--- planes.
+--- nn.SpatialCrossMapLRN with cuDNN's name: normalizes each element by the elements at the same
+-- pixel in neighbouring planes.
 -- @function cudnn.SpatialCrossMapLRN
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> the same size
 -- @usage cudnn.SpatialCrossMapLRN(3):cuda()
 --       :forward(torch.CudaTensor(1, 4, 2, 2):fill(1)) :size() --> 1x4x2x2
 
---- nn.SpatialMaxPooling under cuDNN's name: the largest element of each window.
+--- nn.SpatialMaxPooling with cuDNN's name: returns the largest element of each window.
 -- @function cudnn.SpatialMaxPooling
 -- @as cudnn
 -- @return a module; forward: N x C x H x W -> N x C x H' x W'
 -- @usage cudnn.SpatialMaxPooling(2, 2, 2, 2)
 --       :cuda() :forward(torch.CudaTensor{{{1, 2}, {3, 4}}}) --> [4]
 
---- nn.VolumetricMaxPooling under cuDNN's name: the largest element of each window of a volume.
+--- nn.VolumetricMaxPooling with cuDNN's name: returns the largest element of each window of a
+-- volume.
 -- @function cudnn.VolumetricMaxPooling
 -- @as cudnn
 -- @return a module; forward: N x C x T x H x W -> N x C x T' x H' x W'
@@ -200,14 +204,14 @@ end
 -- @return a boolean
 -- @usage type(cudnn.verbose) --> boolean
 
---- What scripts compare with cuDNN's version.
+--- Version that scripts compare with cuDNN's.
 -- @field cudnn.version
 -- @as cudnnswitch
 -- @return 9000
 -- @usage cudnn.version --> 9000
 
---- What cudnn.torch keeps of workspaces: useFindEx, bytes, a share of memory; libraries here see to
--- that themselves.
+--- Workspace settings of cudnn.torch: useFindEx, sizes in bytes, a percentage of memory. They have
+-- no effect: the libraries here choose workspaces themselves.
 -- @field cudnn.useFindEx
 -- @as cudnnswitch
 -- @also cudnn.initialWorkspaceBytes
@@ -216,14 +220,14 @@ end
 -- @return a boolean, and numbers
 -- @usage cudnn.useFindEx, cudnn.maxWorkspaceGPUMemPercent --> false, 95
 
---- cuDNN's name of a tensor type's elements.
+--- cuDNN's name of the element type of each tensor type.
 -- @field cudnn.typemap
 -- @as cudnnswitch
 -- @return a table: 'torch.CudaTensor' -> string
 -- @usage cudnn.typemap['torch.CudaTensor'] --> CUDNN_DATA_FLOAT
 
---- Switches of the search for algorithms: verbose, verboseError, verboseFallback; and reset, which
--- does nothing.
+--- Switches of the search for algorithms: verbose, verboseError, verboseFallback; and reset
+-- functions, which do nothing.
 -- @field cudnn.find
 -- @as cudnnswitch
 -- @also cudnn.find.verbose

@@ -1,20 +1,21 @@
---- How cudnn's SoftMax, SpatialSoftMax and their logarithms see an input as one that nn's take.
--- Invariant: shares are those of nn's class; the output has the input's sizes.
+--- Defines cudnn's SoftMax, SpatialSoftMax and their logarithms by nn's classes on views of the
+-- input.
+-- Invariant: values are those of the nn class; the output has the size of the input.
 
 local M = {}
 
--- All that a sample has is one distribution.
+-- Returns a view in which all elements of a sample form one distribution.
 function M.instances(t)
    local n = t:dim()
    return n < 3 and t or t:contiguous():view(n == 3 and 1 or t:size(1), -1)
 end
 
--- A distribution for each place of a picture; a vector or a row is a picture of one place.
+-- Returns a view with one distribution per pixel; a vector or a row is an image of one pixel.
 function M.channels(t)
    return t:dim() > 2 and t or t:contiguous():view(t:dim() == 1 and 1 or t:size(1), -1, 1, 1)
 end
 
---- Makes a class work on what view(tensor) returns.
+--- Makes a class compute on view(tensor).
 function M.define(class, parent, view)
    function class:updateOutput(input)
       self.output = parent.updateOutput(self, view(input)):viewAs(input)

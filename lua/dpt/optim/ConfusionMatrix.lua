@@ -1,5 +1,5 @@
 --- optim.ConfusionMatrix(nclasses or names): counts predictions: mat[target][prediction].
--- Invariant: mat is a LongTensor on the host; targets below 1 do not count; updateValids computes
+-- Invariant: mat is a LongTensor on the host. Targets below 1 are ignored. updateValids computes
 -- all rates from mat.
 
 local torch = require 'dpt.tensor'
@@ -52,7 +52,8 @@ local function count(self, predictions, targets)
    end
 end
 
--- The classes in a tensor: its numbers (a column is one), or the indices of its rows' maxima.
+-- Returns the classes in a tensor: its elements (a column is a vector), or the indices of its rows'
+-- maxima.
 local function classesIn(t)
    if t:dim() > 1 and t:size(t:dim()) > 1 then
       local _, indices = torch.max(t, t:dim())
@@ -65,7 +66,7 @@ end
 -- @function optim.ConfusionMatrix:add
 -- @as optimtool
 -- @param prediction number: a class, or a vector of scores
--- @param target number: a class, or a vector whose largest element says it
+-- @param target number: a class, or a vector whose largest element marks it
 -- @return nothing
 -- @usage local m = optim.ConfusionMatrix{'cat', 'dog'}
 --    m:add(torch.Tensor{0.1, 0.9}, 2)
@@ -120,7 +121,7 @@ function ConfusionMatrix:zero()
    self.averageUnionValid = 0
 end
 
--- Sums of rows (targets) and of columns (predictions), the diagonal, the whole.
+-- Returns the sums of rows (targets) and of columns (predictions), the diagonal, and the total.
 local function sums(self)
    local rows, columns, diagonal, total = {}, {}, {}, 0
    for i = 1, self.nclasses do rows[i], columns[i] = 0, 0 end
@@ -133,7 +134,7 @@ local function sums(self)
    return rows, columns, diagonal, total
 end
 
--- The mean of a vector over the classes that have targets.
+-- Returns the mean of a vector over the classes that have targets.
 local function mean(self, t)
    local sum, n = 0, 0
    for i = 1, self.nclasses do
@@ -142,8 +143,9 @@ local function mean(self, t)
    return sum / n
 end
 
---- Computes valids (right share of a class's targets), unionvalids (right share of what is a
--- class's target or prediction), their means and totalValid (right share of all).
+--- Computes valids (the fraction of a class's targets that was predicted correctly), unionvalids
+-- (correct predictions divided by the union of a class's targets and predictions), their means and
+-- totalValid (the fraction of all predictions that is correct).
 -- @function optim.ConfusionMatrix:updateValids
 -- @as optimtool
 -- @return nothing
@@ -165,11 +167,11 @@ function ConfusionMatrix:updateValids()
    self.averageUnionValid = mean(self, self.unionvalids)
 end
 
---- Shares of errors by class: targets that were missed, and the mean over other classes of targets
--- that were taken for it; -1 for a class without targets.
+--- Returns error rates by class: the fraction of targets that were missed, and the mean over other
+-- classes of the fraction of their targets that were taken for it; -1 for a class without targets.
 -- @function optim.ConfusionMatrix:farFrr
 -- @as optimtool
--- @return four DoubleTensors: both, then both without such classes
+-- @return four DoubleTensors: both rates, then both without such classes
 -- @usage local m = optim.ConfusionMatrix(2)
 --    m:add(1, 1)
 --    m:add(1, 2)
@@ -215,14 +217,14 @@ function ConfusionMatrix:__tostring__()
    return table.concat(lines, '\n')
 end
 
---- A picture of the matrix, each row divided by its sum, with shares of each class beside it as
--- levels of grey.
+--- Draws the matrix, each row divided by its sum, with the rates of each class beside it as levels
+-- of grey.
 -- @function optim.ConfusionMatrix:render
 -- @as optimtool
 -- @param sortmode? string: 'score' (the best class on top) or 'occurrence'
--- @param display? boolean: true: shows it by the package image
+-- @param display? boolean: true shows it with the package image
 -- @param block? number: the side of a cell's square (25)
--- @param legendwidth? number: the width of the column beside the matrix (200)
+-- @param legendwidth? number: width of the column beside the matrix (200)
 -- @return a DoubleTensor, 3 x H x W
 -- @usage local m = optim.ConfusionMatrix(2)
 --    m:add(1, 1)

@@ -1,17 +1,18 @@
---- optim.FistaLS: FISTA with backtracking: minimizes f(x) + g(x), f smooth, g with a known proximal
--- step (Beck and Teboulle 2009).
--- Invariant: it starts from zeros; L only grows, until the quadratic model of f at y lies above f;
--- the result is the last y, the point after the extrapolation, as in Torch7.
+--- optim.FistaLS: FISTA with backtracking: minimizes f(x) + g(x), where f is smooth and g has a
+-- known proximal step (Beck and Teboulle 2009).
+-- Invariant: it starts from zeros. L only increases, until the quadratic model of f at y is above
+-- f. As in Torch7, the result is the last y, the point after the extrapolation.
 
 local arguments = require 'dpt.optim.arguments'
 
---- Minimizes f(x) + g(x) by FISTA with backtracking: f is smooth, g has a known proximal step.
+--- Minimizes f(x) + g(x) by FISTA with backtracking, where f is smooth and g has a known proximal
+-- step.
 -- @function optim.FistaLS
 -- @as optimtool
--- @param f function: gets x [, 'dx'], returns f(x) and, asked for, its gradient
--- @param g function: gets x, returns g(x)
--- @param pl function: gets x and L, takes the proximal step of g in x itself
--- @param xinit tensor: gives size and type, and gets the result
+-- @param f function: receives x [, 'dx'], returns f(x) and, on request, its gradient
+-- @param g function: receives x, returns g(x)
+-- @param pl function: receives x and L, applies the proximal step of g to x in place
+-- @param xinit tensor: determines size and type; receives the result
 -- @param params? table: L (0.1; the last one is left there), Lstep (1.5), maxiter (50), maxline
 --    (20), errthres (1e-4), doFistaUpdate (true), meanLoss (function: gets the f(x) of this rank,
 --    returns that of all)

@@ -1,8 +1,9 @@
---- optim.Logger(filename, timestamp): a table of numbers, a row for each add, in a text file.
--- Invariant: the system has every row when add returns, or add raises; names come first, from
--- setNames or the first row's keys; numbers are written with five digits. symbols (a column's
--- values), styles and names are by the column's number after setNames, else by its key in the first
--- row; `order` lists these in the file's order. No plot ends a program.
+--- optim.Logger(filename, timestamp): writes a table of numbers to a text file, one row per add.
+-- Invariant: the system has every row when add returns, or add raises. Names are written first,
+-- from setNames or from the first row's keys. Numbers are written with five digits. symbols (the
+-- values of a column), styles and names are indexed by the column's number after setNames,
+-- otherwise by its key in the first row; `order` lists these in the order of the file. A failing
+-- plot never ends a program.
 
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'
@@ -12,11 +13,11 @@ local fail, type = dptffi.fail, dptffi.type
 
 local Logger = torch.class('optim.Logger')
 
---- A table of numbers, a row for each add, in a text file that is up to date at once.
+--- Writes a table of numbers to a text file, one row per add; the file is always up to date.
 -- @function optim.Logger
 -- @as optimtool
--- @param filename? string: of the file, whose folder is made if it is missing (stdout)
--- @param timestamp? boolean: true: the time stands behind the file's name
+-- @param filename? string: path of the file; its folder is created if it is missing (stdout)
+-- @param timestamp? boolean: true appends the time to the file's name
 -- @return a logger
 -- @usage local name = os.tmpname()
 --    optim.Logger(name):setNames{'loss'}:add{0.5}
@@ -54,7 +55,7 @@ local function write(self, words)
    return self
 end
 
--- Writes the names of the columns, key -> name.
+-- Writes the names of the columns; key -> name.
 -- @param idx name -> key
 local function beginColumns(self, names, idx)
    self.empty = false
@@ -84,19 +85,19 @@ function Logger:setNames(names)
    return beginColumns(self, names, idx)
 end
 
--- The key of a column that a script names.
+-- Returns the key of a column that a script names.
 local function keyOf(self, name)
    local key = self.idx[name] or name
    return self.symbols[key] and key or fail('optim.Logger: there is no column %s', tostring(name))
 end
 
 --- Adds a row: a list of values, or a table name -> value. Values may be missing: the file has
--- nothing behind the last one, and an empty column for one before it.
+-- nothing after the last value, and an empty column for one missing before it.
 -- @function optim.Logger:add
 -- @as optimtool
 -- @param symbols table: a list of values, or name -> value
 -- @return the logger
--- @raise if there is no such column, or the row cannot be written, naming the file
+-- @raise if there is no such column, or the row cannot be written; the error names the file
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name):add{loss = 2}
 --    os.remove(name)
@@ -122,10 +123,10 @@ function Logger:add(symbols)
    return write(self, words)
 end
 
---- Line styles for plots, one for each column.
+--- Sets line styles for plots, one per column.
 -- @function optim.Logger:style
 -- @as optimtool
--- @param styles table: a list of styles of gnuplot.plot, as '-'; or name -> style
+-- @param styles table: a list of styles of gnuplot.plot, such as '-'; or name -> style
 -- @return the logger
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name):setNames{'a'}:style{'-'}
@@ -153,10 +154,10 @@ function Logger:setlogscale(state)
    self.logscale = state
 end
 
---- Torch7's: whether plot opens a window beside the file. Here there are no windows.
+--- In Torch7, sets whether plot also opens a window. Here there are no windows.
 -- @function optim.Logger:display
 -- @as optimtool
--- @param state boolean: is only remembered
+-- @param state boolean: stored only
 -- @return nothing
 -- @usage local name = os.tmpname()
 --    local l = optim.Logger(name)
@@ -168,7 +169,8 @@ function Logger:display(state)
    self.showPlot = state
 end
 
--- Returns a list {name, values, style} for each of some columns (all) with two numbers or more.
+-- Returns a list {name, values, style} for each selected column (default: all) that has two or more
+-- numbers.
 local function curves(self, names)
    local list = {}
    for _, name in ipairs(#names > 0 and names or self.order) do
@@ -183,16 +185,16 @@ local function curves(self, names)
    return list
 end
 
--- Reports once why there are no plots.
+-- Prints once why there are no plots.
 local function warn(self, why)
    if not self.warned then io.stderr:write('optim.Logger: nothing is plotted: ' .. why .. '\n') end
    self.warned = true
 end
 
--- The package gnuplot: the one on LUA_PATH, or dpt's.
+-- Returns the package gnuplot: the one on LUA_PATH, or dpt's.
 local function package_() return select(2, pcall(require, 'gnuplot')) end
 
--- The names of the columns of a list of curves, each once.
+-- Returns the names of the columns of a list of curves, without duplicates.
 local function columnsOf(list)
    local names = {}
    for _, curve in ipairs(list) do
@@ -216,10 +218,10 @@ local function picture(self, gnuplot, list, number)
    gnuplot.close(number)
 end
 
---- Draws all columns of numbers, or those named, by their row, into files NAME.svg (for browsers)
--- and NAME.eps (which Torch7 writes). The fields svgfile and epsfile are their paths; nil leaves
--- the file out. plotRawCmd is a command of gnuplot's for both, as 'set xlabel "epoch"'. Whatever
--- goes wrong is said once, in a line on stderr.
+--- Plots all columns of numbers, or the named ones, against the row, to files NAME.svg (for
+-- browsers) and NAME.eps (which Torch7 writes). The fields svgfile and epsfile are their paths; nil
+-- disables a file. plotRawCmd is a gnuplot command for both, such as 'set xlabel "epoch"'. Failures
+-- are reported once, in a line on stderr.
 -- @function optim.Logger:plot
 -- @as optimtool
 -- @param ...? string: names of columns (all)
@@ -240,7 +242,7 @@ function Logger:plot(...)
    if not ok then warn(self, tostring(why)) end
 end
 
--- The numbers of a column of a file that a logger has written.
+-- Returns the numbers of a column of a file written by a logger.
 local function readColumn(path, column)
    local file, why = io.open(path)
    if not file then fail('optim.Logger: cannot read: %s', why) end
@@ -261,26 +263,26 @@ local function readColumn(path, column)
    return values
 end
 
--- Colours of curves of several runs; after the last one they begin again.
+-- Colours of the curves of several runs, used cyclically.
 local COLOURS = {'#f2a65a', '#1f5fa8', '#3a9d5d', '#222222'}
 
--- The style of curve i of several: each is narrower than those before it and all but the first are
--- dashed, so curves that coincide are all visible.
+-- Returns the style of curve i of several. Each is narrower than those before it and all but the
+-- first are dashed, so curves that coincide are all visible.
 local function styleOf(i, count)
    return ("with lines lw %d dt %d lc rgb '%s'"):format(2 + 4 * (count - i), math.min(i, 2),
       COLOURS[(i - 1) % #COLOURS + 1])
 end
 
---- One picture of a column of several runs, by the row. Curves that coincide are all visible.
+--- Plots a column of several runs against the row. Curves that coincide are all visible.
 -- @function optim.Logger.compare
 -- @as optimtool
 -- @follows dpt's own
 -- @also optim.Logger:compare()
--- @param path string: of the picture, which ends in .svg, .png, .eps or .pdf
--- @param column string: its name
--- @param runs table: a list of {name, file of a logger}
--- @param row? string: what a row is, as 'epoch', for the axis ('row')
--- @return whether there is a picture
+-- @param path string: output file, which ends in .svg, .png, .eps or .pdf
+-- @param column string: name of the column
+-- @param runs table: a list of {name, file written by a logger}
+-- @param row? string: label of the axis, such as 'epoch' ('row')
+-- @return true if the plot was written
 -- @usage (pcall(optim.Logger.compare, 'x.svg', 'loss', {{'first', '/nosuchfile'}})) --> false
 function Logger.compare(path, column, runs, row)
    local kind = path:match '%.(%l+)$'
@@ -303,10 +305,10 @@ function Logger.compare(path, column, runs, row)
    return drawn
 end
 
---- What optim's tools have in common, for the reference.
+--- Tags that reference entries of optim's tools share.
 -- @pattern optimtool
 -- @within optim
 -- @follows Torch7's package optim
--- @raise if an argument is of another kind, at the script's line
+-- @raise if an argument has the wrong type, at the script's line
 
 return Logger

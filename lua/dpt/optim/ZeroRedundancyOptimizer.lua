@@ -1,14 +1,14 @@
---- optim.ZeroRedundancyOptimizer(method, {group}): a method of descent whose state the ranks share
--- out (ZeRO, https://arxiv.org/abs/1910.02054, stage 1).
+--- optim.ZeroRedundancyOptimizer(method, {group}): shards the state of an optimization method over
+-- the ranks (ZeRO, https://arxiv.org/abs/1910.02054, stage 1).
 --
 --    local adam = optim.ZeroRedundancyOptimizer(optim.adam)
 --    adam(opfunc, x, config, state)                       -- on all ranks, as optim.adam
 --    torch.save(path, adam:whole(state))                  -- all ranks call whole
 --
--- Invariant: each rank changes its part of x, with the part of the state that belongs to it, and
--- gets the others' from them by one collective: the bits are those of the method, which goes
--- element by element. A whole state (of another number of ranks, or of the method itself) is cut at
--- the next step; its field zeroPart says what it is a part of then.
+-- Invariant: each rank updates its part of x with its part of the state, and receives the others'
+-- parts by one collective. The method must be elementwise; then the results are bitwise equal to
+-- its own. A whole state (saved with another number of ranks, or by the method itself) is sharded
+-- at the next step; its field zeroPart then identifies the part.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
@@ -23,18 +23,18 @@ local fail, type = dptffi.fail, dptffi.type
 local ZeroRedundancyOptimizer = torch.class 'optim.ZeroRedundancyOptimizer'
 
 local NAME = 'optim.ZeroRedundancyOptimizer'
-local WHOLE = {'lbfgs', 'cg', 'FistaLS', 'cmaes', 'de'} -- look at all parameters at once
-local RATES = {'learningRates', 'weightDecays'} -- one for each parameter
+local WHOLE = {'lbfgs', 'cg', 'FistaLS', 'cmaes', 'de'} -- use all parameters at once
+local RATES = {'learningRates', 'weightDecays'} -- one value for each parameter
 
---- A method of descent whose state the ranks of a job share out (ZeRO, stage 1); it is called as
--- the method is, and changes the same bits.
+--- Shards the state of an optimization method over the ranks of a job (ZeRO, stage 1). It is called
+-- like the method, with bitwise equal results.
 -- @function optim.ZeroRedundancyOptimizer
 -- @as optimtool
 -- @follows PyTorch's ZeroRedundancyOptimizer
--- @param method function: of optim, or function(opfunc, x, config, state) that treats each element
+-- @param method function: of optim, or function(opfunc, x, config, state) that treats all elements
 --    alike
--- @param options? table: group = of distributed.group, whose ranks share the state out (all)
--- @return an optimizer, which is called with opfunc, x, config and state
+-- @param options? table: group = of distributed.group, whose ranks share the state (all)
+-- @return an optimizer, to be called with opfunc, x, config and state
 -- @usage local step, x = optim.ZeroRedundancyOptimizer(optim.sgd), torch.Tensor{2}
 --    step(function() return 0, torch.Tensor{1} end, x, {learningRate = 0.5})
 --    return x --> [1.5]
@@ -71,7 +71,8 @@ local function eachTensor(state, f)
    for _, key in ipairs(keys) do f(key, state[key]) end
 end
 
--- Gives every rank the parts of all others in a flat tensor: in place, the remainder by itself.
+-- Sends every rank's part of a flat tensor to all others: in place; the remainder is sent
+-- separately.
 local function share(whole, group)
    local n, size = whole:nElement(), group:size()
    local rest = n % size
@@ -82,8 +83,8 @@ local function share(whole, group)
       whole:narrow(1, rest + group:rank() * each + 1, each), group, 'parts of ' .. NAME)
 end
 
--- The evaluations of a rank that has no part: as many as rank 0's, which says before each whether x
--- has moved, and at the end nothing.
+-- Evaluates on a rank that has no part, as often as rank 0. Before each evaluation rank 0 sends
+-- whether x has moved; an empty list ends the step.
 local function follow(x, group, opfunc, history)
    while true do
       local moved = distributed.broadcastValue(nil, 0, group)[1]
@@ -95,8 +96,8 @@ local function follow(x, group, opfunc, history)
    end
 end
 
--- Raises if a state is the part of another rank, which was saved without whole; or if it may have
--- been cut elsewhere, as by dpt 1.0.
+-- Raises if a state is the part of another rank, saved without `whole`, or may have been sharded
+-- elsewhere, as by dpt 1.0.
 local function checkPart(state, group)
    local part, rank, ranks = state.zeroPart, group:rank(), group:size()
    if part and (part.rank ~= rank or part.ranks ~= ranks) then
@@ -108,7 +109,7 @@ local function checkPart(state, group)
    end
 end
 
---- One step of the method. All ranks call it.
+--- Does one step of the method. All ranks must call it.
 -- @return x, the method's list of values of f (before the step)
 function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    arguments.callable('ZeroRedundancyOptimizer', 'opfunc', opfunc)
@@ -146,7 +147,7 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
       return fx, gradient:view(-1):narrow(1, first, count)
    end
    eachTensor(state, function(key, t)
-      if key ~= RATES[1] and key ~= RATES[2] and t:nElement() == n then -- a whole one
+      if key ~= RATES[1] and key ~= RATES[2] and t:nElement() == n then -- a whole tensor
          state[key] = count > 0 and t:view(-1):narrow(1, first, count):clone() or nil
       end
    end)
@@ -161,7 +162,7 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    return x, history
 end
 
--- A tensor of n elements with this rank's part in it.
+-- Returns a tensor of n elements that contains this rank's part.
 local function widen(part, like, group, n, first, count)
    local whole = like.new(n)
    if count > 0 then whole:narrow(1, first, count):copy(part) end
@@ -169,11 +170,12 @@ local function widen(part, like, group, n, first, count)
    return whole
 end
 
---- The state of all ranks as that of one process, on every rank. All ranks call it.
+--- Returns the state of all ranks as the state of one process, on every rank. All ranks must call
+-- it.
 -- @function optim.ZeroRedundancyOptimizer:whole
 -- @as optimtool
 -- @follows PyTorch's ZeroRedundancyOptimizer.consolidate_state_dict
--- @param state table: that was given to steps (or the config, if none was)
+-- @param state table: passed to the steps (or the config, if there was none)
 -- @return a new table
 -- @usage local step, x, state = optim.ZeroRedundancyOptimizer(optim.sgd), torch.Tensor{2},
 --       {}
@@ -197,7 +199,7 @@ function ZeroRedundancyOptimizer:whole(state)
    for key, value in next, state do
       if type(value) == 'number' then numbers[key] = value end
    end
-   -- a rank without a part has counted nothing: it takes rank 0's numbers, and knows its tensors
+   -- a rank without a part has counted nothing: it receives rank 0's numbers, and knows its tensors
    tensors, numbers = unpack(distributed.broadcastValue({tensors, numbers}, 0, group))
    for key, value in pairs(numbers) do copy[key] = value end
    for _, one in ipairs(tensors) do

@@ -1,11 +1,11 @@
 --- optim.adam: Adam (http://arxiv.org/abs/1412.6980).
--- Invariant: state.t counts the calls, state.m and state.v are the two running means; state.denom
--- is computed when it is asked for, the update itself is one pass.
+-- Invariant: state.t counts the calls, state.m and state.v are the two running means. state.denom
+-- is computed when it is read. The update is one pass.
 -- @function optim.adam
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), beta1 (0.9), beta2 (0.999),
 --    epsilon (1e-8), weightDecay (0), learningRates, weightDecays (tensors with a factor of the
---    rate and a decay for each parameter; weightDecay goes before weightDecays)
+--    rate and a decay for each parameter; weightDecay is applied before weightDecays)
 -- @param state? table: state kept between calls (config)
 -- @usage optim.adam(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
@@ -16,7 +16,7 @@ local stateOf = require 'dpt.optim.state'
 local lib = require 'dpt.ffi'.lib
 local torch = require 'dpt.tensor'
 
--- Torch7 kept sqrt(v) + epsilon in the state; so epsilon is there too.
+-- Torch7 stored sqrt(v) + epsilon in the state; so epsilon is included.
 local lazy = {__index = function(state, key)
    if key == 'denom' and rawget(state, 'v') then
       return torch.sqrt(state.v):add(rawget(state, 'epsilon'))
@@ -33,7 +33,7 @@ return function(opfunc, x, config, state)
    dfdx = arguments.gradient('adam', x, dfdx)
 
    state.t = state.t or 0
-   -- each by itself: a state may be another method's
+   -- each separately: the state may be another method's
    local m = stateOf.tensor('adam', state, 'm', dfdx)
    local v = stateOf.tensor('adam', state, 'v', dfdx)
    local rates = stateOf.factors('adam', config, 'learningRates', x, state)

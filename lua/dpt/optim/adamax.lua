@@ -1,4 +1,4 @@
---- optim.adamax: Adam with the maximum norm (http://arxiv.org/abs/1412.6980).
+--- optim.adamax: Adam with the infinity norm (http://arxiv.org/abs/1412.6980).
 -- Invariant: state.t counts the calls, state.m is the running mean, state.u the running maximum.
 -- @function optim.adamax
 -- @as descent
@@ -20,10 +20,10 @@ return function(opfunc, x, config, state)
 
    local decay = config.weightDecay or 0
    if decay ~= 0 then dfdx:add(decay, x) end
-   -- each by itself: a state may be another method's
+   -- each separately: the state may be another method's
    state.t = state.t or 0
    local m = stateOf.tensor('adamax', state, 'm', dfdx)
-   local u = stateOf.tensor('adamax', state, 'u', dfdx):resize(1, dfdx:nElement()) -- as Torch7
+   local u = stateOf.tensor('adamax', state, 'u', dfdx):resize(1, dfdx:nElement()) -- as in Torch7
    local size = stateOf.tensor('adamax', state, 'size', dfdx)
    state.t = state.t + 1
    m:mul(beta1):add(1 - beta1, dfdx)

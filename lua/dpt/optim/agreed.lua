@@ -1,8 +1,9 @@
---- dpt.optim.agreed: lets ranks that train one network decide by one loss.
+--- dpt.optim.agreed: makes ranks that train one network take decisions from one loss.
 --
--- Invariant: a method that decides by the loss sees what the setting meanLoss returns for the value
--- of the script's function, so that ranks take the same steps; without that setting it raises
--- before it does anything with parameters that several ranks train. Nothing else here is sent.
+-- Invariant: for a method that decides by the loss, the setting meanLoss maps the value of the
+-- script's function to the value that the method sees, so that all ranks take the same steps.
+-- Without it, the method raises before it touches parameters that several ranks train. Only
+-- meanLoss communicates.
 local torch = require 'dpt.tensor'
 local arguments = require 'dpt.optim.arguments'
 local dptffi = require 'dpt.ffi'
@@ -10,11 +11,11 @@ local updates = require 'dpt.updates'
 local fail, type = dptffi.fail, dptffi.type
 
 --- Returns a method that decides by the loss of all ranks.
--- @param name string: the method's
+-- @param name string: name of the method
 -- @param method function(f1 .. fn, x, ...): f1 returns the loss
 -- @param count number: n, the number of functions before x
 -- @param offset number: position after x of the table with meanLoss
--- @param label string: what the method calls that table
+-- @param label string: the method's name of that table
 return function(name, method, count, offset, label)
    label = label .. '.meanLoss'
    return function(f, ...)

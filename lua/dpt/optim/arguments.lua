@@ -1,19 +1,19 @@
---- What every method of descent is called with: one check of arguments, one of what opfunc returns.
--- Invariant: a bad call is one error message (function, argument, got, wanted) at the line of the
--- user's script, before the step; a good call costs a few comparisons and no memory.
+--- Checks the arguments of optimization methods and the results of opfunc.
+-- Invariant: a bad call raises one error (function, argument, got, wanted) at the line of the
+-- user's script, before the step. A good call costs a few comparisons and allocates nothing.
 
---- What methods of descent have in common, for the reference.
+--- Tags that reference entries of optimization methods share.
 -- @pattern descent
 -- @within optim
--- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be changed; only lbfgs
---    and cg decide by f(x)
--- @param x tensor: the parameters, a vector that is changed in place; halves are updated in float,
---    with a state of floats
+-- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be modified; only
+--    lbfgs and cg decide by f(x)
+-- @param x tensor: the parameters, a vector that is updated in place; half tensors are updated in
+--    float, with a state of floats
 -- @return x, and a list of the values of f, the first one before the step
--- @raise if opfunc returns no gradient of the size of x, a setting is no number, or a tensor of the
---    state has not the size of x; one of another type or device is converted. A setting by
---    PyTorch's name (lr) or in another spelling (learning_rate) is reported once on stderr
--- @follows Torch7's optim, and what the method's file names
+-- @raise if opfunc returns no gradient of the size of x, a setting is not a number, or a tensor of
+--    the state does not have the size of x; one of another type or device is converted. A setting
+--    with PyTorch's name (lr) or another spelling (learning_rate) is reported once on stderr
+-- @follows Torch7's optim, and the source that the method's file names
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -33,13 +33,13 @@ function arguments.describe(value)
 end
 local describe = arguments.describe
 
---- Raises an error: an argument is not what was wanted.
+--- Raises an error: an argument has the wrong type or value.
 function arguments.reject(name, argument, value, wanted)
    fail("optim.%s: argument '%s' is %s, wanted %s", name, argument, describe(value), wanted)
 end
 local reject = arguments.reject
 
---- Returns true if a value is a function or an object that is called like one.
+--- Returns true if a value is a function or a callable object.
 function arguments.isCallable(value)
    if type(value) == 'function' then return true end
    local meta = type(value) ~= 'string' and getmetatable(value)
@@ -56,26 +56,28 @@ function arguments.tensor(name, argument, value)
    if not isTensor(value) then reject(name, argument, value, 'a tensor') end
 end
 
---- A number of the config, which scripts may have as a string (an option, or of the environment).
+--- Returns a number of the config; scripts may have it as a string (an option or an environment
+-- variable).
 function arguments.number(name, field, value)
    return tonumber(value) or reject(name, field, value, 'a number')
 end
 
---- Rejects what is neither nil nor a table; returns a table.
+--- Raises if a value is neither nil nor a table; returns a table.
 function arguments.table(name, argument, value)
    if value == nil then return {} end
    if type(value) ~= 'table' then reject(name, argument, value, 'a table') end
    return value
 end
 
---- The same for a table of a method's settings.
+--- Raises if a value is neither nil nor a table; returns a table of a method's settings, which it
+-- checks.
 function arguments.settings(name, argument, value)
    local config = arguments.table(name, argument, value)
    if value ~= nil then settings.check(name, config) end
    return config
 end
 
--- Rejects flat parameters that are not a network's any more.
+-- Raises if flat parameters no longer belong to a network.
 local function rejectStale(name, argument, value)
    if updates.isStale(value) then
       fail("optim.%s: argument '%s' holds parameters that have moved elsewhere, since the network"
@@ -83,10 +85,11 @@ local function rejectStale(name, argument, value)
    end
 end
 
--- Methods whose steps are all alike once the first one has been taken, if the rate stays.
+-- Methods whose steps are all alike after the first, while the rate stays the same.
 local steady = {sgd = true, nag = true, adagrad = true, adadelta = true, rmsprop = true}
 
--- While a graph is captured (cutorch.graph): each replay is the step that is captured.
+-- During capture of a graph (cutorch.graph), rejects methods whose later steps would differ: every
+-- replay repeats the captured step.
 local function rejectUnsteady(name, config, state)
    local fn = 'optim.' .. name
    if not steady[name] then lib.graph_reject(fn, 'it counts its steps') end
@@ -99,7 +102,7 @@ local function rejectUnsteady(name, config, state)
    captured.note(fn, config, settings.of(name))
 end
 
---- Checks what a method is called with.
+--- Checks the arguments of a method.
 -- @return config, state
 function arguments.check(name, opfunc, x, config, state)
    if type(opfunc) ~= 'function' then arguments.callable(name, 'opfunc', opfunc) end
@@ -111,8 +114,9 @@ function arguments.check(name, opfunc, x, config, state)
    return config, state or config
 end
 
---- Rejects a gradient that is not of x's type and count; what of it waits on replicas is added up.
--- @return the gradient; a copy if it is x itself, for methods whose one step writes both
+--- Raises unless the gradient has the type and the number of elements of x; reduces pending
+-- gradients.
+-- @return the gradient; a copy if it is x itself, for methods whose single pass writes both
 function arguments.gradient(name, x, dfdx)
    if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
       fail("optim.%s: opfunc's gradient is %s, wanted %s as x", name, describe(dfdx), describe(x))

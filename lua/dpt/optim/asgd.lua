@@ -1,6 +1,6 @@
 --- optim.asgd: averaged stochastic gradient descent.
--- Invariant: state.ax is the average of the points since call t0; state.eta_t, state.mu_t and
--- state.t are what the next call uses.
+-- Invariant: state.ax is the average of the points since call t0; the next call uses state.eta_t,
+-- state.mu_t and state.t.
 -- @function optim.asgd
 -- @as descent
 -- @param config? table: eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)

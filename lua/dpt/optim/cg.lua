@@ -1,11 +1,11 @@
 --- optim.cg: conjugate gradients (Polak-Ribiere) with Rasmussen's line search by interpolation.
--- Invariant: a line search ends with a Wolfe-Powell point or returns x back as it was; it reads
--- values, so it waits for a device.
+-- Invariant: a line search ends at a Wolfe-Powell point or restores x. It reads values, so it waits
+-- for the device.
 -- @function optim.cg
 -- @as descent
--- @param config? table: maxIter (20), maxEval (1.25 maxIter), sig (0.5), rho (0.01),
---    int (0.1), ext (3), ratio (100), red (1), meanLoss (function: gets the
---    loss of this rank, returns that of all)
+-- @param config? table: maxIter (20), maxEval (1.25 maxIter), sig (0.5), rho (0.01), int (0.1), ext
+--    (3), ratio (100), red (1), meanLoss (function: receives the loss of this rank, returns that of
+--    all)
 -- @return third, the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.cg(function(x)
@@ -14,13 +14,14 @@
 
 local arguments = require 'dpt.optim.arguments'
 
-local FURTHER = 100 -- extrapolations past a limit that is no whole number
+local FURTHER = 100 -- extrapolations beyond a limit that is not an integer
 
 local function finite(v)
    return v == v and v ~= math.huge and v ~= -math.huge
 end
 
--- The step from the end of (f2, d2), z3 away from (f3, d3), to the minimum of the polynomial.
+-- Returns the step from the end of (f2, d2), z3 away from (f3, d3), to the minimum of the
+-- polynomial.
 local function interpolate(f1, f2, f3, d2, d3, z3, int)
    local z2
    if f2 > f1 then -- quadratic
@@ -98,7 +99,7 @@ return function(opfunc, x, config)
          end
          if f2 > f1 + z1 * rho * d1 or d2 > -sig * d1 then break end
          success = d2 > sig * d1
-         -- Torch7 asks for 0, so that a limit that is no whole number does not end an extrapolation
+         -- Torch7 compares with 0, so a limit that is not an integer does not end an extrapolation
          if success or left == 0 or left < -FURTHER then break end
          local z2 = extrapolate(f2, f3, d2, d3, z1, z3, limit, int, ext)
          f3, d3, z3 = f2, d2, -z2
@@ -113,7 +114,7 @@ return function(opfunc, x, config)
       s:mul((g2:dot(g2) - g2:dot(g1)) / g1:dot(g1)):add(-1, g2)
       g1 = g2
       d2 = g1:dot(s)
-      if d2 > 0 then -- not downhill: start again along the gradient
+      if d2 > 0 then -- not a descent direction: restart with the negative gradient
          s:copy(g1):mul(-1)
          d2 = -s:dot(s)
       end

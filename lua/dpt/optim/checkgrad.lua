@@ -1,15 +1,15 @@
---- optim.checkgrad: compares a gradient with differences of the function.
--- Invariant: x is as before when it returns.
+--- optim.checkgrad: compares a gradient with finite differences of the function.
+-- Invariant: x is unchanged on return.
 
 local arguments = require 'dpt.optim.arguments'
 
 --- Compares a gradient with finite differences of the function.
 -- @function optim.checkgrad
 -- @as optimtool
--- @param opfunc function: gets x, returns f(x) and its gradient
+-- @param opfunc function: receives x, returns f(x) and its gradient
 -- @param x tensor: the point
--- @param eps? number: half the distance of the two points of a difference (1e-7)
--- @param config? table: meanLoss (function: gets the loss of this rank, returns that of all)
+-- @param eps? number: half the distance between the two points of a difference (1e-7)
+-- @param config? table: meanLoss (function: receives the loss of this rank, returns that of all)
 -- @return |gradient - estimate| / |gradient + estimate|; the gradient; the estimate
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage select(2, optim.checkgrad(function(x)

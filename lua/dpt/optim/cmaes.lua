@@ -1,14 +1,14 @@
 --- optim.cmaes: evolution strategy with covariance matrix adaptation (Hansen, "The CMA Evolution
 -- Strategy: A Tutorial", with its default constants).
--- Invariant: it works in doubles on the host, x is only read; numbers are drawn from the default
--- generator.
+-- Invariant: it computes in doubles on the host; x is only read; random numbers are drawn from the
+-- default generator.
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
--- The constants for n numbers and a population of lambda.
+-- Returns the constants for n numbers and a population of lambda.
 local function constants(n, lambda)
    local mu = math.floor(lambda / 2)
    local weights = torch.DoubleTensor(mu)
@@ -27,14 +27,14 @@ end
 --- Minimizes without a gradient: evolution strategy with covariance matrix adaptation (Hansen).
 -- @function optim.cmaes
 -- @as optimtool
--- @param opfunc function: gets x, returns f(x)
+-- @param opfunc function: receives x, returns f(x)
 -- @param x tensor: start of the search, only read
--- @param config table: sigma = the first step size of every number; maxEval (1000 times the square
---    of x's elements), ftarget, popsize (4 + 3 times the logarithm of x's elements), min_iterations
---    (1), verb_disp (0); meanLoss (function: gets the loss of this rank, returns that of all)
--- @param state? table: may have the same fields but meanLoss
--- @return the best found, like x; a list of f(x), the best value of every generation and of all;
---    the number of evaluations
+-- @param config table: sigma = initial step size of every number; maxEval (1000 times the square of
+--    x's elements), ftarget, popsize (4 + 3 times the logarithm of x's elements), min_iterations
+--    (1), verb_disp (0); meanLoss (function: receives the loss of this rank, returns that of all)
+-- @param state? table: may have the same fields except meanLoss
+-- @return the best point found, like x; a list of f(x), the best value of every generation and of
+--    all; the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage local x = optim.cmaes(function(x)
 --       return (x[1] - 1) ^ 2 + (x[2] + 1) ^ 2

@@ -1,6 +1,6 @@
---- optim.de: differential evolution (Storn and Price 1997), the best one of a population as base.
--- Invariant: it draws from a generator of its own, seeded with 1, in Torch7's order, so that a call
--- always finds the same; a generation replaces its members at once.
+--- optim.de: differential evolution (Storn and Price 1997) with the best member as base.
+-- Invariant: it draws from a separate generator, seeded with 1, in Torch7's order, so that equal
+-- calls return equal results. All members of a generation are replaced at the same time.
 
 local arguments = require 'dpt.optim.arguments'
 local torch = require 'dpt.tensor'
@@ -10,13 +10,13 @@ local fail, type = dptffi.fail, dptffi.type
 --- Minimizes without a gradient: differential evolution (Storn and Price).
 -- @function optim.de
 -- @as optimtool
--- @param opfunc function: gets x, returns f(x)
--- @param x tensor: gives size and type, and stays as it is
+-- @param opfunc function: receives x, returns f(x)
+-- @param x tensor: determines size and type; not modified
 -- @param config table: popsize (10 for each element of x), scaleFactor, crossoverRate, maxFEs =
---    evaluations at most; minRegion and maxRegion of the first population (-30, 30); meanLoss
---    (function: gets the loss of this rank, returns that of all)
--- @param state? table: is not used
--- @return the best found, as a vector; a vector of all values of f in their order
+--    largest number of evaluations; minRegion and maxRegion of the first population (-30, 30);
+--    meanLoss (function: receives the loss of this rank, returns that of all)
+-- @param state? table: not used
+-- @return the best point found, as a vector; a vector of all values of f in order of evaluation
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage local x = optim.de(function(x)
 --       return (x[1] - 2) ^ 2
@@ -40,7 +40,7 @@ return function(opfunc, x, config, state)
    local function evaluate(y)
       count = count + 1
       values[count] = opfunc(y:viewAs(x))
-      return values[count] -- as x's type rounds it
+      return values[count] -- rounded to x's type
    end
 
    local members, children = x.new(n, d), x.new(n, d)
@@ -52,9 +52,9 @@ return function(opfunc, x, config, state)
       if fitness[i] > fitness[worst] then worst = i end
    end
    local solution, least = members[best]:clone(), fitness[best]
-   local base, reached = members[worst]:clone(), fitness[worst] -- Torch7 begins with the worst
+   local base, reached = members[worst]:clone(), fitness[worst] -- Torch7 starts with the worst
 
-   -- a number of 1 to n that is none of the others
+   -- returns a number from 1 to n other than a and b
    local function another(a, b)
       local r
       repeat r = torch.random(g, 1, n) until r ~= a and r ~= b

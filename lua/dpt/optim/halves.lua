@@ -1,8 +1,8 @@
---- dpt.optim.halves: lets a method of descent change parameters of half precision.
+--- dpt.optim.halves: runs an optimization method on half-precision parameters.
 -- Invariant: the method works on floats: a copy of the parameters, their gradient, its own state.
--- The script's function gets the parameters themselves, and the method goes on from what they hold
--- afterwards: its point, rounded, or what the function has made of it. After the first step
--- nothing is allocated.
+-- The script's function receives the parameters themselves. The method continues from their values
+-- after the call: its point, rounded, or the values that the function has written. Nothing is
+-- allocated after the first step.
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
@@ -18,7 +18,7 @@ local function run(name, method, opfunc, x, config, state)
    config, state = arguments.check(name, opfunc, x, config, state)
    local kind = x.kind_ - core.HALF + core.FLOAT
    local floats = buffer(state, 'x', x, kind, x)
-   local stored = comm.version{floats} -- when x had the same values
+   local stored = comm.version{floats} -- version at which x had the same values
 
    local function isStored(point)
       return rawequal(point, floats) and comm.version{floats} == stored
@@ -29,7 +29,7 @@ local function run(name, method, opfunc, x, config, state)
       local before = comm.version{x}
       local f, dfdx = opfunc(x)
       dfdx = arguments.gradient(name, x, dfdx)
-      if moves or comm.version{x} ~= before then -- rounded, or changed by opfunc
+      if moves or comm.version{x} ~= before then -- rounded, or written by opfunc
          point:copy(x)
          stored = rawequal(point, floats) and comm.version{floats} or nil
       end
@@ -38,8 +38,8 @@ local function run(name, method, opfunc, x, config, state)
    return finish(x, floats, isStored, method(evaluate, floats, config, state))
 end
 
---- A method with this in front.
--- @param name string: the method's
+--- Wraps a method.
+-- @param name string: name of the method
 -- @param method function(opfunc, x, config, state)
 return function(name, method)
    return function(opfunc, x, config, state)

@@ -1,8 +1,8 @@
---- dpt.optim: the table `optim`: methods of descent, one function a file, and tools for training.
+--- dpt.optim: the table `optim`: optimization methods, one function per file, and training tools.
 --
--- Invariant: every name is a field from the start, but its file is loaded when it is called or
--- touched. Every method has the form method(opfunc, x, config, state), opfunc(x) returns f(x) and
--- its gradient, x changes in place; it runs where x is.
+-- Invariant: every name is a field from the start, but its file is loaded at its first use. Every
+-- method has the form method(opfunc, x, config, state), where opfunc(x) returns f(x) and its
+-- gradient. x is updated in place, and the method runs on the device of x.
 local class = require 'dpt.class'
 local agreed = require 'dpt.optim.agreed'
 local halves = require 'dpt.optim.halves'
@@ -10,9 +10,9 @@ local placed = require 'dpt.optim.placed'
 local scope = require 'dpt.device.scope'
 
 local descents = 'sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
---- Other functions, as name:the number of functions before x (1 if omitted).
+--- Other functions, as name:number of functions before x (1 if omitted).
 local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad'
---- Settings of those that decide by the loss: the argument's position after x, and its name.
+--- Tables with meanLoss of functions that decide by the loss: position after x, and name.
 local deciding = {lbfgs = {1, 'config'}, cg = {1, 'config'}, FistaLS = {1, 'params'},
    cmaes = {1, 'config'}, de = {1, 'config'}, lswolfe = {6, 'options'}, checkgrad = {2, 'config'}}
 local classes = 'ConfusionMatrix Logger ZeroRedundancyOptimizer'

@@ -1,12 +1,12 @@
---- optim.lbfgs: the quasi-Newton method of limited memory.
--- Invariant: a call takes up to maxIter iterations; state keeps the corrections, so that a second
--- call goes on where the first one stopped. It reads values, so it waits for a device.
+--- optim.lbfgs: limited-memory BFGS, a quasi-Newton method.
+-- Invariant: a call makes up to maxIter iterations. state keeps the corrections, so that the next
+-- call continues where this one stopped. It reads values, so it waits for the device.
 -- @function optim.lbfgs
 -- @as descent
 -- @param config? table: maxIter (20), maxEval (1.25 maxIter), tolFun (1e-5), tolX (1e-9),
 --    nCorrection (100), lineSearch (none; optim.lswolfe), lineSearchOptions, learningRate (1),
---    verbose (prints why it stops), meanLoss (function: gets the loss of this rank, returns that of
---    all; the line search gets it, too)
+--    verbose (prints why it stops), meanLoss (function: receives the loss of this rank, returns
+--    that of all; also passed to the line search)
 -- @param state? table: state kept between calls (config)
 -- @return third, the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
@@ -17,7 +17,7 @@
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
 
--- The product of the approximate inverse Hessian with -g: two loops over the corrections.
+-- Returns the product of the approximate inverse Hessian with -g: two loops over the corrections.
 local function direction(state, g)
    local steps, changes, n = state.old_dirs, state.old_stps, #state.old_dirs
    local ro, al = {}, {}
@@ -34,7 +34,7 @@ local function direction(state, g)
    return d
 end
 
--- Keeps the last step and the change of the gradient, if they say that f is curved upwards.
+-- Keeps the last step and the change of the gradient if they show positive curvature.
 local function remember(state, g, nCorrection)
    local change = g:clone():add(-1, state.g_old)
    local step = state.d:clone():mul(state.t)
@@ -50,7 +50,7 @@ local function remember(state, g, nCorrection)
    end
 end
 
--- Converts what an earlier call has kept to x's type.
+-- Converts tensors kept by an earlier call to x's type.
 local function convert(state, x)
    for _, key in ipairs{'d', 'g_old'} do
       if state[key] then stateOf.tensor('lbfgs', state, key, x) end
@@ -61,7 +61,8 @@ local function convert(state, x)
    end
 end
 
--- The options of the line search, whose opfunc returns the loss of all ranks if there is meanLoss.
+-- Returns the options of the line search, whose opfunc returns the loss of all ranks if meanLoss is
+-- set.
 local function searchOptions(config)
    local options, given = {}, config.lineSearchOptions
    if config.meanLoss == nil then return given end

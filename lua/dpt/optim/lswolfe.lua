@@ -1,17 +1,17 @@
---- optim.lswolfe: a line search to the strong Wolfe conditions, by cubic interpolation.
--- Invariant: opfunc sees every trial in x itself, so it may read the parameters it knows; x is left
--- at the point found; it ends after maxIter evaluations.
+--- optim.lswolfe: a line search for the strong Wolfe conditions, by cubic interpolation.
+-- Invariant: opfunc receives every trial point in x itself, so it may read the network's
+-- parameters. On return x is at the point found. The search ends after maxIter evaluations.
 
 local arguments = require 'dpt.optim.arguments'
 local polyinterp = require 'dpt.optim.polyinterp'
 local type = require('dpt.ffi').type
 
--- Where the minimum of the cubic through two trials lies, within bounds if given.
+-- Returns the minimum of the cubic through two trials, within bounds if given.
 local function between(a, b, low, high)
    return polyinterp({{a.t, a.f, a.slope}, {b.t, b.f, b.slope}}, low, high)
 end
 
--- Two trials {low, high} around a good step, or {trial} if that is good already.
+-- Returns two trials {low, high} that bracket a good step, or {trial} if that is good already.
 local function bracket(evaluate, start, first, c1, c2, maxIter)
    local previous, trial = start, first
    for iteration = 0, maxIter - 1 do
@@ -29,18 +29,19 @@ local function bracket(evaluate, start, first, c1, c2, maxIter)
    return {start, trial}, maxIter
 end
 
---- A line search to the strong Wolfe conditions, by cubic interpolation; for optim.lbfgs and cg.
+--- Searches along a line for the strong Wolfe conditions, by cubic interpolation; for optim.lbfgs
+-- and cg.
 -- @function optim.lswolfe
 -- @as optimtool
--- @param opfunc function: gets x, returns f(x) and its gradient
--- @param x tensor: the start, changed in place
+-- @param opfunc function: receives x, returns f(x) and its gradient
+-- @param x tensor: starting point, updated in place
 -- @param t number: the first step
 -- @param d tensor: the direction
--- @param f number: the value at x, on ranks that of all
+-- @param f number: the value at x; with several ranks, that of all
 -- @param g tensor: the gradient at x
--- @param gtd number: the slope, g times d
--- @param options? table: c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20), meanLoss (function: gets
---    the loss of this rank, returns that of all)
+-- @param gtd number: the slope, the dot product of g and d
+-- @param options? table: c1 (1e-4), c2 (0.9), tolX (1e-9), maxIter (20), meanLoss (function:
+--    receives the loss of this rank, returns that of all)
 -- @return f, gradient, x and step at the point found; the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and options has no meanLoss
 -- @usage optim.lswolfe(function(x)
@@ -79,7 +80,7 @@ return function(opfunc, x, t, d, f, g, gtd, options)
       t = between(points[1], points[2])
       local least = math.min(points[1].t, points[2].t)
       local most = math.max(points[1].t, points[2].t)
-      if math.min(most - t, t - least) / (most - least) < 0.1 then -- too near to an end
+      if math.min(most - t, t - least) / (most - least) < 0.1 then -- too close to an end
          if stuck or t >= most or t <= least then
             local nearMost = math.abs(t - most) < math.abs(t - least)
             t = nearMost and most - 0.1 * (most - least) or least + 0.1 * (most - least)

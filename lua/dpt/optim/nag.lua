@@ -1,5 +1,5 @@
 --- optim.nag: Nesterov's accelerated gradient.
--- Invariant: the gradient is taken after a step along the velocity state.dfdx; state.evalCounter
+-- Invariant: the gradient is computed after a step along the velocity state.dfdx; state.evalCounter
 -- counts the calls.
 -- @function optim.nag
 -- @as descent

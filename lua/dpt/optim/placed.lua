@@ -1,7 +1,7 @@
---- dpt.optim.placed: lets a method of descent run where its parameters are.
+--- dpt.optim.placed: runs an optimization method on the device of its parameters.
 --
--- Invariant: intermediate results lie on the device of the parameters, whichever is current. The
--- script's functions are called with the device current that the caller had.
+-- Invariant: intermediate results are on the device of the parameters, whichever device is current.
+-- The script's functions run with the caller's current device.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local arguments = require 'dpt.optim.arguments'
@@ -9,16 +9,16 @@ local C = require('dpt.ffi').C
 
 local isTensor = torch.isTensor
 
--- f, with the device current that is so now.
+-- Returns f, wrapped to run with the device that is current now.
 local function staying(f)
-   if not arguments.isCallable(f) then return f end -- the method rejects it
+   if not arguments.isCallable(f) then return f end -- the method raises
    local device = cutorch.getDevice()
    return function(...) return cutorch.withDevice(device, f, ...) end
 end
 
---- A method with this in front.
+--- Wraps a method.
 -- @param method function(f1 .. fn, x, ...)
--- @param count n, how many functions of the script stand before x
+-- @param count n, the number of the script's functions before x
 return function(method, count)
    return function(...)
       local x = select(count + 1, ...)

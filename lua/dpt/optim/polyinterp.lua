@@ -1,7 +1,7 @@
---- optim.polyinterp: the minimum of the polynomial through points with slopes.
--- Invariant: the result lies between the bounds. Two points without bounds have a closed form;
--- else the polynomial's values at the bounds, at the points and where it is level are compared, as
--- Torch7's does, so that lswolfe goes Torch7's ways.
+--- optim.polyinterp: finds the minimum of the polynomial through points with slopes.
+-- Invariant: the result is within the bounds. Two points without bounds have a closed form.
+-- Otherwise the polynomial's values at the bounds, at the points and at its stationary points are
+-- compared, as in Torch7, so that lswolfe takes the same steps.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -24,17 +24,17 @@ local function check(points)
    return points
 end
 
--- The minimum of the cubic through two points, between them.
+-- Returns the minimum of the cubic through two points, between them.
 local function closed(a, b)
    if a[1] > b[1] then a, b = b, a end
    local d1 = a[3] + b[3] - 3 * (a[2] - b[2]) / (a[1] - b[1])
    local d2 = math.sqrt(d1 * d1 - a[3] * b[3])
    local t = b[1] - (b[1] - a[1]) * ((b[3] + d2 - d1) / (b[3] - a[3] + 2 * d2))
-   if t ~= t then return (a[1] + b[1]) / 2 end -- flat, or one x twice
+   if t ~= t then return (a[1] + b[1]) / 2 end -- flat, or both x are equal
    return math.min(math.max(t, a[1]), b[1])
 end
 
--- The coefficients, from the highest power on; nil: there are none, or they are not finite.
+-- Returns the coefficients, highest power first; nil if there are none or they are not finite.
 local function fit(points)
    local n = #points
    local rows, values = torch.DoubleTensor(2 * n, 2 * n), torch.DoubleTensor(2 * n, 1)
@@ -55,7 +55,7 @@ local function fit(points)
    return ok and list or nil
 end
 
--- The real roots of a polynomial.
+-- Returns the real roots of a polynomial.
 local function realRoots(coefficients)
    local list, roots = {}, {}
    for _, c in ipairs(coefficients) do
@@ -96,13 +96,13 @@ local function valueAt(coefficients, x)
    return sum
 end
 
---- The minimum of the polynomial through points with slopes.
+--- Returns the minimum of the polynomial through points with slopes.
 -- @function optim.polyinterp
 -- @as optimtool
--- @param points tensor: N x 3, N from 2 on: rows of x, value, slope; or such a table
--- @param low? number: the least result (the least x)
--- @param high? number: the largest result (the largest x)
--- @return a number; its value, unless there are two points and no bounds
+-- @param points tensor: N x 3, N at least 2: rows of x, value, slope; or such a table
+-- @param low? number: lower bound of the result (the least x)
+-- @param high? number: upper bound of the result (the largest x)
+-- @return a number; and its value, unless there are two points and no bounds
 -- @usage optim.polyinterp{{0, 1, -2}, {2, 1, 2}} --> 1
 return function(points, low, high)
    points = check(points)

@@ -1,6 +1,6 @@
---- optim.rprop: resilient propagation: only the signs of the gradient count.
--- Invariant: every parameter has its own step size, larger while its gradient keeps its sign and
--- smaller if it turns; a turn takes no step.
+--- optim.rprop: resilient propagation, which uses only the signs of the gradient.
+-- Invariant: every parameter has a step size, which increases while its gradient keeps its sign and
+-- decreases when it changes. No step is made when it changes.
 -- @function optim.rprop
 -- @as descent
 -- @param config? table: stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50),
@@ -22,7 +22,7 @@ return function(opfunc, x, config, state)
       arguments.gradient('rprop', x, dfdx)
       history[i] = fx
       local stepsize = config.stepsize or 0.1
-      if not state.delta then state.stepsize = nil end -- the config's, if that is the state
+      if not state.delta then state.stepsize = nil end -- the config's, if the config is the state
       local steps = stateOf.tensor('rprop', state, 'stepsize', dfdx, stepsize)
       local last = stateOf.tensor('rprop', state, 'delta', dfdx)
       local factor = stateOf.tensor('rprop', state, 'factor', dfdx)

@@ -1,6 +1,6 @@
---- dpt.optim.settings: reports settings that a method does not read but has by another name.
--- Invariant: a table is checked when a method gets it first, and changed by nothing here. A table
--- that several methods share may have the settings of all; other fields are the script's.
+--- dpt.optim.settings: reports settings that a method ignores but has with another name.
+-- Invariant: a table is checked when a method receives it for the first time, and never modified. A
+-- table that several methods share may have the settings of all; other fields belong to the script.
 local report = require 'dpt.report'
 local type = require('dpt.ffi').type
 
@@ -25,8 +25,8 @@ local names = {
    de = 'popsize scaleFactor crossoverRate maxFEs minRegion maxRegion meanLoss',
 }
 
--- Names that PyTorch's optimizers have or that resemble others here, in the form in which spellings
--- are compared, and their names here.
+-- Maps names of PyTorch's optimizers, and names that resemble others here, to the names here; keys
+-- are in the form in which spellings are compared.
 local aliases = {
    lr = 'learningRate eta0 stepsize', lrdecay = 'learningRateDecay',
    learningratedecays = 'learningRateDecay', betas = 'beta1 beta2',
@@ -40,7 +40,7 @@ local STATE = 'nIter' -- lbfgs keeps it; rprop has a setting niter
 -- Returns the form in which spellings are compared.
 local function plain(key) return (key:lower():gsub('[_-]', '')) end
 
--- by method: its settings, as a set and as a list; the settings that a plain form is meant for
+-- by method: its settings, as a set and as a list; the settings that each plain form may stand for
 local owns, lists, meant = {}, {}, {}
 for name, text in pairs(names) do
    local own, list, forms = {}, {}, {}
@@ -79,9 +79,9 @@ local M = {}
 --- Returns the names of a method's settings.
 function M.of(name) return lists[name] end
 
-local checked = setmetatable({}, {__mode = 'k'}) -- table -> the method that got it last
+local checked = setmetatable({}, {__mode = 'k'}) -- table -> the last method that received it
 
---- Reports the misspelt settings of a method's table.
+--- Reports misspelled settings of a method's table.
 function M.check(name, config)
    if checked[config] == name then return end
    checked[config] = name

@@ -1,11 +1,11 @@
 --- optim.sgd: stochastic gradient descent.
--- Invariant: state.evalCounter counts the calls and state.dfdx is the velocity, as Torch7 kept
--- them; the whole update is one pass over the parameters.
+-- Invariant: state.evalCounter counts the calls and state.dfdx is the velocity, as in Torch7. The
+-- whole update is one pass over the parameters.
 -- @function optim.sgd
 -- @as descent
--- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum
---    (0), dampening (momentum), nesterov (false), learningRates, weightDecays (tensors with a
---    factor of the rate and a decay for each parameter; weightDecay goes before weightDecays)
+-- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0),
+--    dampening (momentum), nesterov (false), learningRates, weightDecays (tensors with a factor of
+--    the rate and a decay for each parameter; weightDecay is applied before weightDecays)
 -- @param state? table: state kept between calls (config)
 -- @usage optim.sgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}

@@ -1,7 +1,7 @@
---- dpt.optim.state: tensors that methods of descent have for x: their state, and buffers.
--- Invariant: the tensors of a state have the type, the device and the number of elements of x; a
--- tensor of another type or device (loaded from a file, or the parameters have moved) is converted
--- once. Buffers are no part of the state, so files do without them.
+--- dpt.optim.state: tensors that optimization methods keep for x: their state, and buffers.
+-- Invariant: the tensors of a state have the type, the device and the number of elements of x. A
+-- tensor of another type or device (loaded from a file, or after the parameters have moved) is
+-- converted once. Buffers are not part of the state, so files do not contain them.
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -44,9 +44,9 @@ local buffers = setmetatable({}, {__mode = 'k'}) -- by state: tensors by name
 --- Copies a tensor into a buffer of the state.
 -- @param state table: the state
 -- @param key string: the buffer
--- @param t tensor: what is copied
+-- @param t tensor: source
 -- @param kind number: kind of the buffer
--- @param x tensor: gives the device
+-- @param x tensor: determines the device
 -- @return the buffer, of t's size
 function M.buffer(state, key, t, kind, x)
    local own = buffers[state] or {}
