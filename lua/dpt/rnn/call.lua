@@ -1,7 +1,7 @@
---- dpt.rnn.call: the input of a recurrent module's forward, and what its backward returns.
+--- dpt.rnn.call: reads the input of a recurrent module's forward, and formats its results.
 --
--- Invariant: a call holds everything that its backward needs and no more; the user's input is
--- never changed. Sequences that come packed are padded in buffers of the module.
+-- Invariant: a call holds everything that its backward needs and nothing else. The user's input is
+-- never modified. Packed sequences are padded in buffers of the module.
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local packing = require 'dpt.rnn.packing'
@@ -15,7 +15,7 @@ end
 
 local function contiguous(t) return t and t:contiguous() or nil end
 
---- Whether an entry of an input is a list of lengths (or batch sizes), not a state.
+--- Returns true if an entry of an input is a list of lengths (or batch sizes), not a state.
 function M.isList(value)
    return torch.isTensor(value) and value:dim() == 1 or torch.type(value) == 'table'
 end
@@ -37,7 +37,7 @@ local function readTable(module, call, input)
    return list
 end
 
--- The padded form of packed sequences and their lengths.
+-- Returns the padded form of packed sequences, and their lengths.
 local function unpackRows(module, call, x, sizes, name)
    local lengths, total = packing.lengths(sizes, name), 0
    for _, length in ipairs(lengths) do total = total + length end
@@ -49,8 +49,8 @@ local function unpackRows(module, call, x, sizes, name)
    return module.padded_, lengths
 end
 
--- Begins with the states that the forward before left. If they are not for B sequences, a module
--- of the package rnn raises and one of cudnn.torch begins with zeros, as they do there.
+-- Starts from the states left by the previous forward. If they do not match B sequences, a module
+-- of the package rnn raises and one of cudnn.torch starts from zeros, as these packages do.
 local function remembered(module, B)
    local kept, rows = module.remembered_ or {}, module.hiddenOutput
    rows = rows:dim() == 3 and rows:size(2) or B
@@ -70,7 +70,7 @@ local function remembered(module, B)
 end
 
 --- Reads an input.
--- @return {x, hidden, cell, lengths = LongTensor, batchFirst; states = whether the input has them;
+-- @return {x, hidden, cell, lengths = LongTensor, batchFirst; states = true if the input has them;
 -- rows and sizes of packed sequences}
 function M.read(module, input)
    if torch.isTensor(input) then input = {input} end
@@ -101,7 +101,7 @@ function M.read(module, input)
 end
 
 --- Reads the gradient of a call's output.
--- @return contiguous gradients of y, hn and cn, or nil for those that are not there
+-- @return contiguous gradients of y, hn and cn, nil for missing ones
 function M.readGradient(module, call, gradOutput)
    local gy, hidden, cell = gradOutput, module.gradHiddenOutput, module.gradCellOutput
    if call.states then
@@ -126,21 +126,21 @@ function M.readGradient(module, call, gradOutput)
    return contiguous(gy), contiguous(hidden), contiguous(cell)
 end
 
--- The padded result of a call as the user gets it; packed in a field of the module.
+-- Returns the padded result of a call; for packed input, packed in a field of the module.
 local function give(module, call, padded, field)
    if not call.rows then return padded end
    module[field] = packing.pack(module[field], padded, call.rows)
    return module[field]
 end
 
---- The output of a call in the form of its input.
+--- Returns the output of a call in the format of its input.
 function M.output(module, call, y, hn, cn)
    y = give(module, call, y, 'packed_')
    return call.states and {y, hn, cn} or y
 end
 
---- The gradient of a call in the form of its input, without lengths, which have none; of packed
--- sequences alone it is the tensor.
+--- Returns the gradient of a call in the format of its input, without lengths, which have no
+-- gradient; for packed sequences without states it is the tensor.
 function M.gradInput(module, call, input, gx, gh, gc)
    gx = give(module, call, gx, 'gradPacked_')
    if torch.isTensor(input) or call.rows and not call.states then return gx end

@@ -1,8 +1,8 @@
---- dpt.rnn.network: the C library's description of a recurrent module.
+--- dpt.rnn.network: describes a recurrent module to the C library.
 --
--- Invariant: a module is described by its fields alone, which have cudnn.torch's names and values,
--- so a script may set them by hand; nothing of the description is kept. The struct that is given
--- out is one, filled anew at each call: use it before the next.
+-- Invariant: only fields describe a module, with cudnn.torch's names and values, so a script may
+-- set them by hand; no description is kept. describe returns the same struct in every call: use it
+-- before the next one.
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local torch = require 'dpt.tensor'
@@ -22,7 +22,7 @@ local biases = {
 local directions = {CUDNN_UNIDIRECTIONAL = 1, CUDNN_BIDIRECTIONAL = 2}
 local inputs = {CUDNN_LINEAR_INPUT = 0, CUDNN_SKIP_INPUT = 1}
 
---- The names of the gates by mode, in cuDNN's order.
+--- Names of the gates by mode, in cuDNN's order.
 M.gates = {
    CUDNN_RNN_RELU = {'h'}, CUDNN_RNN_TANH = {'h'},
    CUDNN_LSTM = {'i', 'f', 'g', 'o'}, CUDNN_GRU = {'r', 'z', 'n'},
@@ -52,18 +52,19 @@ local struct = ffi.new('dpt_rnn')
 local key = ffi.new('dpt_draw')
 local KEY = ffi.sizeof(key)
 
---- What the dropout of one call draws: by its sequences, on devices those of the whole batch.
+--- Returns the key of the random numbers that the dropout of one call draws. They are drawn by
+-- sequence; on devices by its position in the whole batch.
 -- @param x the call's sequences
--- @param dimension which of x's they are
+-- @param dimension dimension of the sequences in x
 -- @return a string
 function M.draw(x, dimension)
    lib.draw_next(key, x, core.generator(), x:size(dimension))
    return ffi.string(key, KEY)
 end
 
---- The description of a module for sequences that come first or not.
--- @param batchFirst nil: as the field says
--- @param draw of a call that drops, else nil
+--- Returns the description of a module for sequences that are batch-first or not.
+-- @param batchFirst nil: the module's field
+-- @param draw key of a call with dropout, otherwise nil
 function M.describe(module, batchFirst, draw)
    if batchFirst == nil then batchFirst = module.batchFirst end
    struct.cell = choose(module, cells, 'mode')
@@ -90,7 +91,7 @@ end
 
 local part = ffi.new('dpt_rnn_part')
 
---- Where everything is in a weight like `weight`: a list, in the order of files, of {layer (that of
+--- Returns the layout of a weight like `weight`: a list, in the order of files, of {layer (that of
 -- cuDNN: layers times directions, from 1), id = cuDNN's number from 1, first = offset from 1, rows,
 -- columns (nil for a bias)}: first all matrices, then all biases.
 function M.layout(module, weight)

@@ -1,4 +1,5 @@
---- dpt.rnn.packing: sequences of different length without the padding between them.
+--- dpt.rnn.packing: converts sequences of different lengths to packed form, without padding, and
+-- back.
 --
 -- Invariant: packed data has the rows of the first step of all sequences, then those of the second
 -- step of the sequences that have one, and so on; so sequences are sorted by decreasing length.
@@ -9,8 +10,8 @@ local fail, type = dptffi.fail, dptffi.type
 
 local M = {}
 
---- Raises unless lengths is a list of B whole numbers from 1 to T.
--- @param name what to call the owner in an error
+--- Raises unless lengths is a list of B integers from 1 to T.
+-- @param name name of the owner in errors
 function M.check(lengths, T, B, name)
    if #lengths ~= B then
       fail('%s: there are %d lengths for %d sequences', name, #lengths, B)
@@ -24,7 +25,7 @@ function M.check(lengths, T, B, name)
 end
 
 --- Returns the number of sequences that have a step t, for every t.
--- @param lengths list that does not rise
+-- @param lengths list in non-increasing order
 function M.sizes(lengths, name)
    local sizes = {}
    for b, length in ipairs(lengths) do
@@ -51,8 +52,8 @@ function M.lengths(sizes, name)
    return lengths
 end
 
---- Where the rows of packed data are among the T*B rows of padded data, from 1.
--- @return LongTensor on the side of `like`
+--- Returns the indices of packed rows among the T*B rows of padded data, from 1.
+-- @return LongTensor, on a device if `like` is
 function M.rows(sizes, like)
    local rows, B = {}, sizes[1]
    for t, size in ipairs(sizes) do
@@ -62,14 +63,14 @@ function M.rows(sizes, like)
    return torch.type(like):find('Cuda') and rows:type('torch.CudaLongTensor') or rows
 end
 
--- The sizes of a tensor without its first `skip` dimensions, after the numbers given.
+-- Returns the given numbers followed by the sizes of a tensor without its first `skip` dimensions.
 local function sizesOf(t, skip, ...)
    local list = {...}
    for d = skip + 1, t:dim() do list[#list + 1] = t:size(d) end
    return torch.LongStorage(list)
 end
 
---- Converts packed data (N x ...) to padded data (T x B x ...), zero after the ends.
+--- Converts packed data (N x ...) to padded data (T x B x ...), with zeros after the ends.
 -- @param padded tensor for the result, or nil
 function M.pad(padded, data, sizes, rows)
    padded = padded or data.new()
@@ -84,7 +85,7 @@ function M.pack(data, padded, rows)
    return data:index(padded:contiguous():view(sizesOf(padded, 2, -1)), 1, rows)
 end
 
---- Padded sequences (T x B x ..., B x T with batchFirst) as {packed data, batch sizes}.
+--- Converts padded sequences (T x B x ..., B x T with batchFirst) to {packed data, batch sizes}.
 function M.packPadded(input, lengths, batchFirst, name)
    if batchFirst then input = input:transpose(1, 2) end
    M.check(lengths, input:size(1), input:size(2), name)
@@ -92,7 +93,7 @@ function M.packPadded(input, lengths, batchFirst, name)
    return {M.pack(nil, input:narrow(1, 1, #sizes), M.rows(sizes, input)), sizes}
 end
 
---- The inverse.
+--- Converts {packed data, batch sizes} to padded data.
 -- @return padded data, list of lengths
 function M.padPacked(packed, batchFirst, name)
    local data, sizes = packed[1], packed[2]
@@ -101,7 +102,7 @@ function M.padPacked(packed, batchFirst, name)
    return batchFirst and padded:transpose(1, 2) or padded, lengths
 end
 
---- The lengths of sequences, a list of numbers or a tensor, as a list.
+--- Returns the lengths of sequences, a list of numbers or a tensor, as a list.
 function M.list(lengths)
    if not torch.isTensor(lengths) then return lengths end
    return lengths:double():view(-1):totable()

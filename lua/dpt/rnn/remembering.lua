@@ -1,5 +1,5 @@
---- dpt.rnn.remembering: when a module for sequences goes on from the state that it has.
--- Invariant: unless remember was called, it begins anew with each sequence.
+--- dpt.rnn.remembering: decides when a sequence module continues from its state.
+-- Invariant: unless remember was called, every sequence starts from the initial state.
 local fail = require('dpt.ffi').fail
 local torch = require 'dpt.tensor'
 
@@ -7,7 +7,7 @@ local M = {}
 
 local modes = {both = true, train = true, eval = true, neither = true}
 
---- remember(mode) of a module: 'both' (the default), 'train' or 'eval', or 'neither'.
+--- Sets the mode of a module's remember(mode): 'both' (the default), 'train', 'eval' or 'neither'.
 -- @return the module
 function M.set(module, mode)
    mode = mode or 'both'
@@ -25,7 +25,7 @@ function M.now(module)
    return mode == 'both' or mode == (module.train ~= false and 'train' or 'eval')
 end
 
---- Returns what is wrong with a remembered state of some rows for an input of others.
+--- Returns the error message for a remembered state of `rows` rows and an input of `wanted` rows.
 function M.mismatch(module, rows, wanted)
    return ('%s: the remembered state is of a batch of %d rows, the input has %d: call forget()'
       .. ' before a batch of another size'):format(torch.type(module), rows, wanted)

@@ -1,10 +1,11 @@
---- dpt.rnn.weights: the parts of a recurrent module's weight by name, and a weight that moves.
+--- dpt.rnn.weights: named parts of a recurrent module's weight, which stay valid if the weight
+-- moves.
 --
--- Invariant: weight and gradWeight are one run of elements each, whose layout only the backend
--- knows; a file has the parts in a fixed order without gaps (dpt.rnn.network.layout), that of the
--- host and of cudnn.torch's files. The views that were given out stay views: if the module's weight
--- has moved they follow it, and one that a script has set to other memory is copied back into the
--- weight at the next use, once; the field `compactions` counts how often that happened.
+-- Invariant: weight and gradWeight are one contiguous run of elements each, whose layout only the
+-- backend knows. A file has the parts in a fixed order without gaps (dpt.rnn.network.layout), which
+-- is that of the host and of cudnn.torch's files. Views that were returned stay views: if the
+-- module's weight has moved, they are updated. A view that a script has set to other memory is
+-- copied back into the weight at the next use, once; the field `compactions` counts such uses.
 local torch = require 'dpt.tensor'
 local fail = require('dpt.ffi').fail
 local network = require 'dpt.rnn.network'
@@ -25,8 +26,8 @@ local function copy(to, toLayout, from, fromLayout)
    for i, entry in ipairs(toLayout) do part(to, entry):copy(part(from, fromLayout[i])) end
 end
 
---- The layout of files for a module whose layout somewhere is known.
--- @return the layout, its number of elements
+--- Returns the layout of files for a module, given any layout of it.
+-- @return the layout and its number of elements
 local function fileLayout(layout)
    local file, first = {}, 1
    for i, entry in ipairs(layout) do
@@ -36,8 +37,8 @@ local function fileLayout(layout)
    return file, first - 1
 end
 
--- What was made of a tensor before: modules that share a weight get one. The tensor is kept, so
--- that its memory stays its own.
+-- Returns the tensor made from t before, or makes it: modules that share a weight get the same one.
+-- t is kept, so that its memory, which is part of the key, is not reused.
 local function once(cache, t, make)
    local key = ('rnn %s %d'):format(torch.pointer(t:storage()), t:storageOffset())
    local known = cache and cache[key]
@@ -48,7 +49,8 @@ local function once(cache, t, make)
    return known[2]
 end
 
---- A weight (or its gradient) as files have it: itself, if that is its layout.
+--- Returns a weight (or its gradient) in the layout of files: the same tensor if it has that
+-- layout.
 -- @param cache table for all modules of a file, or nil
 function M.toFile(module, weight, cache)
    if weight:nElement() == 0 then return weight end
@@ -62,7 +64,7 @@ function M.toFile(module, weight, cache)
    end)
 end
 
---- A weight from a file, laid out as the tensor's backend wants it.
+--- Returns a weight from a file in the layout of the tensor's backend.
 function M.fromFile(module, flat, cache)
    if flat:nElement() == 0 then return flat end
    local layout = network.layout(module, flat)
@@ -80,7 +82,7 @@ function M.fromFile(module, flat, cache)
    end)
 end
 
---- What M.moved wants to know of a module before its tensors become of another type.
+--- Returns the layout of a module's weight, which M.moved needs, before its tensors change type.
 function M.before(module, typename)
    if typename == 'torch.HalfTensor' then
       fail('%s: half precision is for devices (cudaHalf), host tensors want float or double',
@@ -89,10 +91,9 @@ function M.before(module, typename)
    return module.weight:nElement() > 0 and network.layout(module, module.weight) or nil
 end
 
---- Lays the parts of a weight (a tensor, changed in place) out anew if its new type or device
--- has them at other offsets.
--- @param before the layout that it has now
--- @param cache as that of nn.Module:type: a weight that two modules share is changed once
+--- Rearranges the parts of a weight in place if its new type or device has another layout.
+-- @param before layout that it has now
+-- @param cache as for nn.Module:type; a weight that two modules share is rearranged once
 function M.moved(module, weight, before, cache)
    local layout, size = network.layout(module, weight), network.size(module, weight)
    if size == weight:nElement() and same(layout, before) then return end
@@ -106,7 +107,7 @@ end
 
 -- views ------------------------------------------------------------------------------------------
 
--- A tensor over the elements of flat from `first`, matrix or vector.
+-- Returns a view of the elements of an entry in flat, as a matrix or a vector.
 local function view(flat, entry)
    local t = part(flat, entry)
    return entry.columns and t:view(entry.rows, entry.columns) or t
@@ -118,8 +119,8 @@ local function sideOf(module, id)
    return id > #gates and 'recurrent' or 'input', gates[(id - 1) % #gates + 1]
 end
 
--- Views of the matrices or the biases of a flat tensor, and where they stand: slots is a list of
--- {the table, its key, the entry}.
+-- Returns views of the matrices or the biases of a flat tensor, and appends their positions to
+-- slots, a list of {the table, its key, the entry}.
 local function name(module, layout, flat, matrices, slots)
    local lists = {}
    for layer = 1, module.numLayers * module.numDirections do
@@ -143,7 +144,7 @@ end
 
 local function begins(t) return t:storage(), t:storageOffset() end
 
--- A slot's tensor lies elsewhere than its entry says in flat, which may have moved since.
+-- Returns true if a slot's tensor is not where its entry is in flat.
 local function hasMoved(slot, flat)
    local t = slot[1][slot[2]]
    if not torch.isTensor(t) then return t ~= nil end
@@ -162,7 +163,7 @@ local function take(module, slot, flat)
    part(flat, entry):copy(t)
 end
 
--- Keeps the views of one flat tensor: those that lie elsewhere are copied into it and set to it.
+-- Updates the views of one flat tensor; a view of other memory is first copied into it.
 local function follow(module, views, field)
    local kept, flat, found = views[field], module[field], false
    for _, slot in ipairs(kept.slots) do
@@ -183,7 +184,7 @@ local function follow(module, views, field)
    return found
 end
 
---- Makes weight and gradWeight one chunk again if a script has set parts of them elsewhere.
+--- Makes weight and gradWeight contiguous again if a script has set parts of them to other memory.
 function M.gather(module)
    local moved, views = false, module.views_
    for _, field in ipairs{'weight', 'gradWeight'} do
@@ -197,7 +198,8 @@ function M.gather(module)
    if moved then module.compactions = module.compactions + 1 end
 end
 
---- The named views of a module: tables for weight and gradWeight with their matrices and biases.
+--- Returns the named views of a module: tables for weight and gradWeight, with their matrices and
+-- biases.
 function M.views(module)
    M.gather(module)
    if not module.views_ then

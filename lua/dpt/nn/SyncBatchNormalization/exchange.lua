@@ -1,10 +1,11 @@
---- dpt.nn.SyncBatchNormalization.exchange: statistics and their gradients over replicas and ranks.
+--- dpt.nn.SyncBatchNormalization.exchange: combines statistics and their gradients over replicas
+-- and ranks.
 --
--- Invariant: parts are put together where they lie, in host memory or on a device, in the order of
--- ranks and devices, each element in one sum that is rounded once; so the bits do not depend on how
--- devices lie in processes. A part without rows counts for nothing. One collective for a call, if
--- there are several ranks: all have as many devices, or nn.DistributedDataParallel says the most
--- that one has (dpt.parallel.dispatch.part).
+-- Invariant: parts are combined in the memory that they are in, host or device, in the order of
+-- ranks and devices. Each element is one sum that is rounded once, so the bits do not depend on how
+-- devices are distributed over processes. A part without rows has no effect. With several ranks, a
+-- call is one collective: all ranks have the same number of devices, or nn.DistributedDataParallel
+-- passes the largest number (dpt.parallel.dispatch.part).
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -14,11 +15,11 @@ local groups = require 'dpt.distributed.group'
 local exchange = {}
 
 --- Returns the group of the ranks that take part.
--- @param value with a field group, or without: all ranks
+-- @param value table with a field group; without it, the group is all ranks
 function exchange.ranks(value) return value.group or groups.world end
 
--- Returns the parts of this process's replicas and of those of all ranks, as rows.
--- @param value the first replica's
+-- Returns the parts of this process's replicas, with several ranks those of all ranks, as rows.
+-- @param value value of the first replica
 local function gather(values, devices, value)
    local first, group = values[1], exchange.ranks(value)
    local size, parts = group:size(), math.max(devices, value.part and value.part.devices or 1)
@@ -31,7 +32,7 @@ local function gather(values, devices, value)
    return all
 end
 
--- The sum of rows, in their order.
+-- Returns the sum of rows, in their order.
 local function sumOf(rows)
    if comm.device(rows) == 0 then
       local sum = rows[1]:double():clone()
@@ -44,7 +45,7 @@ local function sumOf(rows)
    return sum
 end
 
--- A copy for each value, where that lies.
+-- Returns a copy for each value, on its device.
 local function spread(t, values)
    local list = {}
    for i, value in ipairs(values) do
@@ -68,7 +69,7 @@ local function rowsOf(values)
    return list
 end
 
--- Returns the count, means and sums of squared differences of all, from those of each part.
+-- Combines the parts' counts, means and sums of squared differences into those of all rows.
 local function statistics(values, devices)
    local own = rowsOf(values)
    local parts = gather(own, devices, values[1])
@@ -90,11 +91,11 @@ local function statistics(values, devices)
    return spread(result, own)
 end
 
---- @param values each replica's {own = its count, means and sums of squared differences, one after
--- the other; part = of the batch; group = of ranks, in replica 1's}
--- @param device where they are put together
--- @param devices how many of this process have replicas, also those without rows
--- @return list of the same for all rows
+--- @param values list with each replica's {own = its count, means and sums of squared differences,
+-- one after the other; part = of the batch; group = of ranks, in replica 1's}
+-- @param device device on which they are combined
+-- @param devices number of devices of this process that have replicas, including those without rows
+-- @return list, one per replica, of the statistics of all rows
 function exchange.statistics(values, device, devices)
    return on(device, statistics, values, devices)
 end
@@ -111,10 +112,10 @@ local function totals(values, devices)
    return spread(sum, list)
 end
 
---- @param values each replica's {own = sums of gradients, as (2, features); rows; part; group}. By
--- themselves ranks weigh gradients by rows; gradOutput that nn.DistributedDataParallel passes has
--- been multiplied by the rank's share
--- @return list of the sums over all, in the units of this rank's gradient
+--- @param values list with each replica's {own = sums of gradients, as (2, features); rows; part;
+-- group}. By default gradients of ranks are weighted by their rows; gradOutput from
+-- nn.DistributedDataParallel has already been multiplied by the rank's share
+-- @return list, one per replica, of the sums over all, in the units of this rank's gradient
 function exchange.sums(values, device, devices) return on(device, totals, values, devices) end
 
 return exchange
