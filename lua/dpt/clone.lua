@@ -6,7 +6,7 @@
 -- foreign cdata are shared with the original. Device memory of the copy is on the current device. A
 -- class with its own methods write and read, for files, is copied through them. A class with a
 -- method __clone(plain) copies its objects itself; plain() returns the copy that would be made
--- without the method. be without the method.
+-- without the method.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'

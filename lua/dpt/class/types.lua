@@ -1,7 +1,7 @@
---- dpt.class.types: the class of a value.
+--- dpt.class.types: finds the class of a value.
 --
--- Invariant: an object's metatable is its class's method table. C data has no metatable of its own,
--- so dpt.tensor sets the function that finds its class (setCdata).
+-- Invariant: an object's metatable is its class's method table. All C data share one metatable, so
+-- dpt.tensor sets the function that finds the class of C data (setCdata).
 local type = require('dpt.ffi').type
 
 --- Adds typename, type and isTypeOf to torch.

@@ -1,4 +1,4 @@
---- dpt.comm: tensors between devices: broadcast, sums, splitting, joining, with the semantics of
+--- dpt.comm: broadcasts, sums, splits and joins tensors across devices, with the semantics of
 -- PyTorch.
 --
 -- Invariant: no function here waits, except for host tensors, which have been read or written on

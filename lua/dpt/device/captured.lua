@@ -1,7 +1,6 @@
 --- dpt.device.captured: settings of scripts' tables that a captured graph depends on.
 --
 -- Invariant: kernels of a graph keep the numbers that they were captured with. Code that passes
--- settings of a table to kernels notes them here during a capture; each replay of the graph
 -- settings of a table to kernels notes them here during a capture. Each replay of the graph
 -- compares them with the current values and raises if they differ. Outside a capture this costs one
 -- test.

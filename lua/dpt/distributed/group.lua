@@ -4,7 +4,6 @@
 -- ranks. A group keeps its number in the C library until it is freed or collected. Copies of an
 -- object with a group share the group. Files and other Lua states have nil instead, since a group
 -- belongs to the running job.
--- instead, since a group belongs to the job that runs.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
