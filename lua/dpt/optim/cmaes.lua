@@ -29,9 +29,9 @@ end
 -- @as optimtool
 -- @param opfunc function: receives x, returns f(x)
 -- @param x tensor: start of the search, only read
--- @param config table: sigma = initial step size of every number; maxEval (1000 times the square of
---    x's elements), ftarget, popsize (4 + 3 times the logarithm of x's elements), min_iterations
---    (1), verb_disp (0); meanLoss (function: receives the loss of this rank, returns that of all)
+-- @param config table: sigma = initial step size of every number; maxEval (1000 n^2, with n the
+--    number of x's elements), ftarget, popsize (4 + floor(3 ln n)), min_iterations (1), verb_disp
+--    (0); meanLoss (function: receives the loss of this rank, returns that of all)
 -- @param state? table: may have the same fields except meanLoss
 -- @return the best point found, like x; a list of f(x), the best value of every generation and of
 --    all; the number of evaluations

@@ -1,4 +1,4 @@
---- dpt.optim.settings: reports settings that a method ignores but has with another name.
+--- dpt.optim.settings: reports settings that a method ignores but supports under another name.
 -- Invariant: a table is checked when a method receives it for the first time, and never modified. A
 -- table that several methods share may have the settings of all; other fields belong to the script.
 local report = require 'dpt.report'

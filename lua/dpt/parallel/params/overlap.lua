@@ -7,8 +7,8 @@
 -- (dpt.parallel.params.tracker). A container owns the gradients of its inner modules unless it is
 -- known not to write to them, so clipping, scaling or freezing them there happens before the sum.
 -- Every pass is verified by the write counters of the gradients. After a write from elsewhere the
--- replica's buckets always wait for the end, and the pass raises if a sum may have begun. Every
--- element is summed in the order of comm.reduceInto: the bits are the same.
+-- replica's buckets wait for the end of all later passes, and the pass itself raises if a sum may
+-- have begun. Every element is summed in the order of comm.reduceInto: the bits are the same.
 --
 -- With a sender (dpt.parallel.ranks.sender) the sums are sent to other processes: each bucket as
 -- soon as it and all before it are summed. So the order is the same in every process, whatever

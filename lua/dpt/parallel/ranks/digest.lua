@@ -120,7 +120,7 @@ local function compareFields(owner, all, group)
    end
 end
 
----- Returns the positions of a network's parameters and gradients in its segments, as a list of
+--- Returns the positions of a network's parameters and gradients in its segments, as a list of
 -- strings.
 -- @param params dpt.parallel.params, built
 function digest.places(module, params)

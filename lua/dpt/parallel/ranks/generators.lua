@@ -2,7 +2,7 @@
 --
 -- Invariant: all ranks copy the state of rank 0's generators. If the script of a rank has set a
 -- different seed, all ranks raise. Ranks with equal seeds, or with seeds that no script has set,
--- may have drawn different amounts of numbers.
+-- may have drawn different numbers of values.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'

@@ -37,8 +37,8 @@ end
 -- @return what f returns
 function hostRandom.whole(f, ...) return hostRandom.within(0, 0, 0, f, ...) end
 
---- Returns true inside such a pass. The amount of numbers drawn must then depend on sizes alone, so
--- that ranks know how many numbers other ranks' rows use.
+--- Returns true inside such a pass. The number of values drawn must then depend on sizes alone, so
+-- that ranks know how many values other ranks' rows use.
 function hostRandom.isBySize() return running end
 
 -- Calls f(...) with the default generator seeded by `seed`; restores its state afterwards.
@@ -52,8 +52,8 @@ local function seeded(seed, f, ...)
    return unpack(results, 2, table.maxn(results))
 end
 
---- Calls f(...) like within, if the rows of other ranks are unknown: assumes as many on each, and
--- uses a seed drawn from the default generator.
+--- Calls f(...), a pass in which the numbers of rows of other ranks are unknown. Assumes that each
+-- has as many as this one, and uses a seed drawn from the default generator.
 -- @param rank, ranks this rank's number and the number of ranks
 function hostRandom.apart(rank, ranks, rows, f, ...)
    local seed = torch.random() * 2 ^ 20 + torch.random() % 2 ^ 20
