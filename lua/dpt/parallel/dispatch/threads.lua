@@ -55,7 +55,7 @@ local function send(self, snapshot, i, f, ...)
    return job
 end
 
--- Waits for a job of replica i. Returns true and the result, or false and an error that names the
+-- Waits for a job of replica i. Returns true and the result; or false, an error that names the
 -- replica, and a true value if the worker has ended.
 local function receive(self, pool, i, job)
    local values, message = pool:receive(job)

@@ -6,8 +6,8 @@
 -- Each replica learns separately which modules fill a bucket, and in how many calls
 -- (dpt.parallel.params.tracker). A container owns the gradients of its inner modules unless it is
 -- known not to write to them, so clipping, scaling or freezing them there happens before the sum.
--- Every pass is verified by the write counters of the gradients. After a write from elsewhere the
--- replica's buckets wait for the end of all later passes, and the pass itself raises if a sum may
+-- Every pass is verified by the write counters of the gradients. After a write from elsewhere, the
+-- replica's buckets are summed at the end in all later passes, and this pass raises if a sum may
 -- have begun. Every element is summed in the order of comm.reduceInto: the bits are the same.
 --
 -- With a sender (dpt.parallel.ranks.sender) the sums are sent to other processes: each bucket as
