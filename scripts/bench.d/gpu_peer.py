@@ -1,7 +1,6 @@
 """gpu_peer: what PyTorch takes for what gpu.lua measures; a line "name<tab>seconds" each.
 
-Invariant: the same sizes, the same arithmetic (no TF32), and rounds that are counted the
-same way as in gpu.lua.
+Invariant: the same sizes and arithmetic, and rounds counted the same way as in gpu.lua.
 """
 import subprocess
 import sys
@@ -20,12 +19,18 @@ if not torch.cuda.is_available():
 small = "--small" in sys.argv
 n, gemm, batch, plane, steps, hidden, length, images = (
     (10000, 64, 4, 8, 3, 8, 4, 4) if small else (100000000, 4096, 64, 56, 200, 512, 64, 256))
-torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
-torch.backends.cudnn.allow_tf32 = False
 torch.backends.cudnn.benchmark = True
 print("PyTorch %s, CUDA %s, cuDNN %s" % (
     torch.__version__, torch.version.cuda, torch.backends.cudnn.version()))
+
+
+def set_tf32(allowed):
+    torch.backends.cuda.matmul.allow_tf32 = allowed
+    torch.backends.cudnn.allow_tf32 = allowed
+
+
+set_tf32(False)
 
 
 def seconds(f, count):
@@ -177,7 +182,11 @@ def training():
     tell("convnet step", seconds(trainer(convnet(), x, y), 2 if small else 20))
     few, (count, side) = (1, (1, 64)) if small else (3, (64, 224))
     x, y = uniform(count, 3, side, side), torch.randint(0, 10, (count,), device="cuda")
-    tell("ResNet-50 step", seconds(trainer(resnet(side), x, y), few))
+    step = trainer(resnet(side), x, y)
+    tell("ResNet-50 step", seconds(step, few))
+    set_tf32(True)
+    tell("ResNet-50 step, TF32", seconds(step, few))
+    set_tf32(False)
     words, width, steps_, rows = (20, 8, 3, 2) if small else (10000, 650, 35, 20)
     x = torch.randint(0, words, (steps_, rows), device="cuda")
     tell("language model step", seconds(
