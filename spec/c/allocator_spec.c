@@ -1,5 +1,6 @@
-/* allocator_spec.c: reuse in stream order, splitting and joining, limits, other threads' frees, and
- * random programs that check that no two live blocks overlap and no block is given out too early.
+/* allocator_spec.c: tests reuse in stream order, splitting and merging of blocks, limits and frees
+ * by other threads, and runs random programs that check that no two live blocks overlap and no
+ * block is reused too early.
  */
 #include "device/allocator.h"
 
@@ -22,7 +23,7 @@ static dpt_storage *floats(int64_t size) {
   return s;
 }
 
-/* On the stream it was born on, memory is given out again at once, though work is still queued. */
+/* A block that is freed is reused at once on the stream that allocated it, while work is queued. */
 static void reuses_in_stream_order(void) {
   dpt_storage *a = floats(1000);
   void *data = dpt_storage_data(a);
@@ -34,7 +35,7 @@ static void reuses_in_stream_order(void) {
   dpt_storage_release(a);
   OK(dpt_device_synchronize(0));
 
-  /* Used by another stream, it is given out again only after that stream's work. */
+  /* After use by another stream, it is reused only once that stream's work has ended. */
   a = floats(1000);
   data = dpt_storage_data(a);
   OK(dpt_stream_reserve(1, 1));
@@ -75,7 +76,7 @@ static void counts(void) {
   CHECK(stats(1).cached == 0);
 }
 
-/* Neighbours join again: after many small blocks the whole segment serves one that needs it all. */
+/* Adjacent free blocks merge: after many small blocks, one allocation gets the whole segment. */
 static void joins(void) {
   enum { N = 2048 };
   static dpt_storage *small[N];
@@ -99,10 +100,10 @@ static void respects_the_limit(void) {
       "out of memory on device 1: 2097152 bytes asked, 1048576 live, 1048576 cached, the limit is "
       "3145728");
   dpt_storage_release(a);
-  /* The cache is freed and the request tried once more: a segment of just its size fits. */
+  /* The cache is freed and the allocation retried: a segment of exactly its size fits. */
   b = floats(3 << 18);
   CHECK(b && stats(1).live == 3 << 20);
-  /* A limit may be below what is used: nothing is left then. */
+  /* If the limit is below the live bytes, nothing is left. */
   OK(dpt_memory_limit_set(1, 1 << 20));
   CHECK(stats(1).left == 0);
   dpt_storage_release(b);
@@ -123,7 +124,7 @@ static void respects_the_limit(void) {
 struct stamp_args {
   uint64_t *p;
   size_t words;
-  uint64_t old, new; /* old 0: not looked at */
+  uint64_t old, new; /* old 0: not checked */
   atomic_int *wrong;
 };
 
@@ -138,11 +139,11 @@ static int run_stamp(dpt__context *context, const void *args) {
 
 enum { LIVE = 64, THREADS = 4 };
 static atomic_int wrong;
-static dpt_storage *mailbox[LIVE]; /* handed from thread to thread, freed by whoever finds it */
+static dpt_storage *mailbox[LIVE]; /* blocks passed between threads; any may free them */
 static pthread_mutex_t mailbox_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* B1 of docs/user-issues.md: memory of one thread is freed by another, 1,000,000 random operations.
- * Writes a stamp on the current stream, or on another one with an event between. */
+/* Writes a stamp on the current stream, or on another one ordered by events. Row B1 of
+ * docs/user-issues.md: threads free each other's memory, in 1,000,000 random operations. */
 static void stamp(dpt_storage *s, uint64_t old, uint64_t new, uint64_t *seed) {
   dpt__stream *own = s->block->stream, *stream = own;
   if (draw(seed, 3) == 0) {

@@ -1,8 +1,8 @@
-/* blas_library_spec.c: which kernels a CPU gets, and products and factors of whatever kernels there
- * are against plain loops.
+/* blas_library_spec.c: tests the choice of kernels for a CPU, and compares products and
+ * factorizations by the available kernels with plain loops.
  *
- * Invariant: sizes reach beyond the blocks of every kernel; what beta 0 must not read is NaN. Run
- * under each OPENBLAS_CORETYPE it proves that set of kernels.
+ * Invariant: sizes exceed the blocks of every kernel; operands that beta 0 must not read are NaN. A
+ * run with OPENBLAS_CORETYPE set tests that set of kernels.
  */
 #include "samples.h"
 
@@ -19,7 +19,7 @@ static void choices(void) {
   CHECK(dpt__cpu_isa(avx2 | avx512) == DPT__ISA_AVX512);
   CHECK(!strcmp(dpt__blas_kernels(DPT__ISA_AVX2), "Haswell"));
   CHECK(!strcmp(dpt__blas_kernels(DPT__ISA_AVX512), "SkylakeX"));
-  for (unsigned bit = 1; bit <= DPT__CPU_AVX512CD; bit <<= 1) { /* each of them is needed */
+  for (unsigned bit = 1; bit <= DPT__CPU_AVX512CD; bit <<= 1) { /* every one is required */
     enum dpt__isa want = bit & avx2 ? DPT__ISA_BASE : DPT__ISA_AVX2;
     CHECK(dpt__cpu_isa((avx2 | avx512) & ~bit) == want);
   }
@@ -32,7 +32,7 @@ static void choices(void) {
   unsetenv("DPT_ISA");
 }
 
-/* Small whole numbers: sums are exact in any order. */
+/* Small integers: sums are exact in any order. */
 static double number(void) { return (double)draw(&seed, 7) - 3; }
 
 #define MOST 300
@@ -43,7 +43,7 @@ static int64_t side(void) {
   return 1 + (int64_t)draw(&seed, draw(&seed, 3) ? 40 : draw(&seed, 2) ? 100 : MOST);
 }
 
-/* c = beta * c + alpha * op(a) * op(b) by gemm, or by gemv where n is 1. */
+/* c = beta * c + alpha * op(a) * op(b) by gemm, or by gemv if n is 1. */
 static void product(void) {
   int m = (int)side(), k = (int)side(), vector = !draw(&seed, 4), n = vector ? 1 : (int)side();
   int ta = (int)draw(&seed, 2), tb = vector ? 0 : (int)draw(&seed, 2);
@@ -77,7 +77,7 @@ static void product(void) {
            beta);
 }
 
-/* L of A = L L^T, and x of A x = b, of a matrix with a large diagonal. */
+/* Compares L of A = L L^T, and x of A x = b, for a matrix with a large diagonal. */
 static void factors(void) {
   int n = 1 + (int)draw(&seed, 90), one = 1, info = 1, pivots[90];
   double x[90], b[90], a[90 * 90];

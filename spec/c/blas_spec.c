@@ -1,13 +1,14 @@
-/* blas_spec.c: products against naive loops, and the promise of the deterministic mode.
+/* blas_spec.c: compares products with naive loops, and tests the guarantee of deterministic mode.
  *
- * Invariant: every element type, odd views, host and device; beta 0 reads nothing; in deterministic
- * mode a row has the same bits whatever rows stand beside it and however many threads work.
+ * Invariant: covers every element type, odd views, host and device. With beta 0 nothing is read. In
+ * deterministic mode, the bits of a row depend neither on the other rows nor on the number of
+ * threads.
  */
 #include "samples.h"
 
 static uint64_t seed;
 
-/* c += a * b; row-major. */
+/* Adds a * b to c; all are row-major. */
 static void add_product(double *c, const double *a, const double *b, int64_t n, int64_t k,
                         int64_t m) {
   for (int64_t i = 0; i < n; i++)
@@ -43,7 +44,7 @@ static void product(void) {
   int (*const calls[])(dpt_tensor *, double, const dpt_tensor *, double, const dpt_tensor *,
                        const dpt_tensor *) = {dpt_addmm, dpt_addmv, dpt_addr, dpt_addbmm,
                                               dpt_baddbmm};
-  if (beta == 0 && real) { /* never read */
+  if (beta == 0 && real) { /* must not be read */
     dpt_tensor all = whole_storage(&x.t);
     OK(dpt_fill(&all, NAN));
   }
@@ -61,7 +62,7 @@ static void product(void) {
   free(want);
 }
 
-/* The values of a matrix of small whole numbers, and those of its transpose. */
+/* Returns a matrix of small integers; *turned is its transpose. */
 static double *whole_numbers(int64_t rows, int64_t cols, double **turned) {
   double *v = calloc((size_t)(rows * cols), sizeof *v);
   *turned = calloc((size_t)(rows * cols), sizeof **turned);
@@ -82,7 +83,7 @@ static void dense_matrix(dpt_tensor *t, int dtype, int64_t rows, int64_t cols, c
   dpt_tensor_free(&whole);
 }
 
-/* Dense operands, transposed or not, as linear layers have them: few rows by a wide matrix, and
+/* Tests dense operands, transposed or not, as in linear layers: few rows times a wide matrix, and
  * products large enough for any library. */
 static void dense(int dtype, int64_t n, int64_t k, int64_t m, double beta, int ta, int tb) {
   int64_t sr[] = {n, m};
@@ -101,7 +102,7 @@ static void dense(int dtype, int64_t n, int64_t k, int64_t m, double beta, int t
   free(va), free(vb), free(ua), free(ub), free(want);
 }
 
-/* A result that is an operand. */
+/* The result is both operands. */
 static void overlapping(void) {
   static const int64_t size[] = {7, 7};
   sample a = sample_new(&seed, DPT_F64, 2, size, -3, 3);
@@ -112,7 +113,7 @@ static void overlapping(void) {
   sample_free(&a);
 }
 
-/* rows first .. first + n of a (and of out) by one call. */
+/* Computes rows first .. first + n of out from those of a by one call. */
 static void some_rows(dpt_tensor *out, const dpt_tensor *a, const dpt_tensor *b, int64_t first,
                       int64_t n) {
   dpt_tensor rows = {.kind_ = a->kind_}, into = {.kind_ = a->kind_};
@@ -187,7 +188,7 @@ int main(void) {
       for (int form = 0; form < 4; form++) {
         dense(dtype, 3, 1700, 333, beta, form & 1, form >> 1);
         dense(dtype, 130, 170, 99, beta, form & 1, form >> 1);
-        dense(dtype, 18, 512, 131, beta, form & 1, form >> 1); /* rows 2 KiB apart */
+        dense(dtype, 18, 512, 131, beta, form & 1, form >> 1); /* row stride of 2 KiB */
       }
     }
   overlapping();

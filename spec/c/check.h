@@ -1,4 +1,4 @@
-/* check.h: what the C tests share. A test is a main that ends with `return check_end();`. */
+/* check.h: shared by the C tests. A test is a main that ends with `return check_end();`. */
 #ifndef DPT_SPEC_CHECK_H
 #define DPT_SPEC_CHECK_H
 #include "base/status.h"
@@ -9,13 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-/* Asking for too much memory is one of the tests: the sanitizers shall say no, not end it. */
+/* Tests request too much memory: the sanitizers must return NULL, not end the process. */
 #pragma GCC visibility push(default)
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) {
-  return "allocator_may_return_null=1:atexit_sleep_ms=100"; /* a second by default */
+  return "allocator_may_return_null=1:atexit_sleep_ms=100"; /* the default is 1 s */
 }
 #pragma GCC visibility pop
 
@@ -30,7 +30,7 @@ static inline int check(int good, const char *what, const char *file, int line) 
 
 #define CHECK(condition) check((condition) != 0, #condition, __FILE__, __LINE__)
 #define OK(call) check((call) == 0, #call, __FILE__, __LINE__)
-/* The call fails with an error message that holds `part`. */
+/* Checks that the call fails with an error message that contains `part`. */
 #define FAILS(call, part)                                                                          \
   check((call) != 0 && strstr(dpt_message(), part), #call " should say: " part, __FILE__, __LINE__)
 
@@ -39,13 +39,13 @@ static inline int check_end(void) {
   return check_failures != 0;
 }
 
-/* The count of a torture: a tenth of it, the whole with DPT_TORTURE=full. */
+/* Returns the number of iterations of a stress test: all with DPT_TORTURE=full, else a tenth. */
 static inline int torture(int count) {
   const char *text = getenv("DPT_TORTURE");
   return text && !strcmp(text, "full") ? count : count / 10;
 }
 
-/* A seed that is printed, so that a failure can be repeated with DPT_SEED. */
+/* Returns a seed and prints it; DPT_SEED repeats a failure. */
 static inline uint64_t check_seed(void) {
   const char *text = getenv("DPT_SEED");
   uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);

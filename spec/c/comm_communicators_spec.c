@@ -1,8 +1,8 @@
-/* comm_communicators_spec.c: the transport that leaves work to a backend's library, and the watch
- * over it, with a library of this test's own on host devices: it can hang, fail, or not be there.
+/* comm_communicators_spec.c: tests the transport that uses a backend's library, and the watchdog
+ * for it, with a fake library on host devices that can hang, fail or be absent.
  *
- * Invariant: two threads are never in the library at once; under ThreadSanitizer a missing order
- * between streams is a race on the tensors' memory.
+ * Invariant: two threads are never in the library at once. Under ThreadSanitizer, missing
+ * synchronization between streams is a race on the tensors' memory.
  */
 #include "comm/comm.h"
 #include "comm/communicators.h"
@@ -41,7 +41,7 @@ static int library_join(const void *id, int ranks, int first, int n, const int *
   joined *g = calloc(1, sizeof *g);
   for (int i = 1; i < n; i++) CHECK(unit[i] > unit[i - 1]);
   *g = (joined){n, 3};
-  *out = g; /* lives as long as the process: queued work may name it */
+  *out = g; /* never freed: queued work may use it */
   leave();
   return 0;
 }
@@ -86,7 +86,7 @@ static int library_issue(void *communicator, void *const *queues, int n,
   return number == fail_at ? dpt__fail("a cable was pulled") : 0;
 }
 
-static int never; /* the pending of what hangs */
+static int never; /* pending of a group that hangs */
 
 static int library_record(void *communicator, void *const *queues, void **pending) {
   *pending = issued == hang_at ? &never : malloc(1);
@@ -133,7 +133,7 @@ static int holds(const dpt_tensor *t, int64_t first, int64_t last, double value)
   return x == value && y == value;
 }
 
-/* Every collective over devices first to last, by one thread of several. */
+/* Tests every collective over devices first to last, as one of several threads. */
 static void collect(int first, int last, int64_t size) {
   int n = last - first + 1;
   dpt_tensor t[DEVICES], whole[DEVICES], cut[DEVICES];
@@ -144,7 +144,7 @@ static void collect(int first, int last, int64_t size) {
     t[i] = tensor(first + i, size, i + 1);
     whole[i] = tensor(first + i, n * size, 0);
     cut[i] = tensor(first + i, size, 0);
-    to[n - 1 - i] = &t[i]; /* not the order of the ranks */
+    to[n - 1 - i] = &t[i]; /* in another order than the ranks */
     from[n - 1 - i] = &t[i];
     all[n - 1 - i] = &whole[i];
     part[n - 1 - i] = &cut[i];
@@ -193,7 +193,8 @@ static void computes(uint64_t seed) {
   CHECK(!aborts);
 }
 
-/* Copies take over; the streams tell it once; the library can be asked for again. */
+/* After a failure, copies replace the library, one stream raises the error, and a later
+ * dpt_comm_use opens the library again. */
 static void gives_up(int fails, const char *message) {
   dpt_tensor a = tensor(1, 9, 1), b = tensor(2, 9, 2), *both[] = {&a, &b};
   const dpt_tensor *const *from = (const dpt_tensor *const *)both;
@@ -226,7 +227,7 @@ static void is_rejected(void) {
   OK(dpt_comm_use("nccl"));
 }
 
-/* A communicator of several processes, here of this one: joined, used, left and joined again. */
+/* A communicator of several processes, here of one, is joined, used and left, repeatedly. */
 static void is_left(void) {
   char id[DPT__COLLECTIVES_ID];
   float from[2] = {1, 2}, to[2];
@@ -249,7 +250,7 @@ static void is_left(void) {
   CHECK(left == 3);
   OK(dpt__communicator_join(id, 1, 0, 1, &g));
   dpt__communicators_abort();
-  dpt__communicator_leave(g); /* it was aborted: the library is not called for it */
+  dpt__communicator_leave(g); /* aborted before: the library is not called */
   CHECK(left == 3);
 }
 

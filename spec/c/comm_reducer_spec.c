@@ -1,6 +1,6 @@
-/* comm_reducer_spec.c: gradients summed bucket by bucket while they are computed, marked by several
- * threads in any order, with random delays in the streams: a missing event shows as a wrong value,
- * and under ThreadSanitizer as a race.
+/* comm_reducer_spec.c: tests gradients that are summed bucket by bucket while they are computed.
+ * Several threads mark buckets as ready in any order, with random delays in the streams: a missing
+ * event shows as a wrong value, and under ThreadSanitizer as a race.
  */
 #include "device/device.h"
 #include "gate.h"
@@ -16,7 +16,7 @@ static dpt_tensor own[8 * REPLICAS];
 static dpt_tensor *tensors[8 * REPLICAS];
 static dpt_reducer *reducer;
 
-/* Tensor k of bucket b of a replica. */
+/* Returns tensor k of bucket b of a replica. */
 static dpt_tensor *at(int64_t replica, int64_t b, int64_t k) {
   int64_t first = 0;
   for (int64_t i = 0; i < b; i++) first += counts[i] * REPLICAS;
@@ -45,7 +45,7 @@ static void teardown(void) {
   for (int i = 0; i < 8 * REPLICAS; i++) dpt_tensor_free(&own[i]);
 }
 
-/* What a replica adds to bucket b in a step. */
+/* Returns the number that a replica adds to bucket b in a step. */
 static double addend(int64_t replica, int64_t b, int step) {
   return (double)((replica + 1) * (b + 2) + step);
 }
@@ -59,7 +59,7 @@ static void add_to(int64_t replica, int64_t b, double value) {
 
 typedef struct worker {
   int64_t replica;
-  int step, late; /* late: adds to bucket 1 once more after its mark; leaves bucket 3 unmarked */
+  int step, late; /* late: adds to bucket 1 after marking it; leaves bucket 3 unmarked */
 } worker;
 
 static void *work(void *arg) {
@@ -67,7 +67,7 @@ static void *work(void *arg) {
   dpt_event event;
   int device = (int)w->replica + 1;
   OK(dpt_device_set(device));
-  if (w->replica % 2) { /* on a stream of its own, which the test orders with the caller's */
+  if (w->replica % 2) { /* on stream 1, ordered with stream 0 by the test */
     OK(dpt_event_record(&event, device, 0));
     OK(dpt_stream_set(device, 1));
     OK(dpt_stream_wait_event(device, 1, &event));
@@ -77,7 +77,7 @@ static void *work(void *arg) {
     add_to(w->replica, b, addend(w->replica, b, w->step));
     if (w->late && b == 3) continue;
     OK(dpt_reducer_bucket_ready(reducer, w->replica, b));
-    OK(dpt_reducer_bucket_ready(reducer, w->replica, b)); /* once more does nothing */
+    OK(dpt_reducer_bucket_ready(reducer, w->replica, b)); /* no effect */
   }
   if (w->late) {
     OK(dpt_reducer_invalidate(reducer, w->replica, 1));
@@ -101,7 +101,7 @@ static void run_step(int used, int step, int late) {
   for (int r = 0; r < used; r++) CHECK(!pthread_join(threads[r], NULL));
 }
 
-/* The first and the last element of every tensor of bucket b of a replica. */
+/* Checks the first and the last element of every tensor of bucket b of a replica. */
 static void expect(int64_t replica, int64_t b, double wanted) {
   for (int64_t k = 0; k < counts[b]; k++) {
     dpt_tensor *t = at(replica, b, k);
@@ -139,7 +139,7 @@ static int sums_done(void) {
   return 1;
 }
 
-/* The sums are there while the streams of the replicas are still busy with what came after. */
+/* Sums are complete while the replicas' streams are still busy with later work. */
 static void test_overlap(void) {
   gate busy[REPLICAS];
   OK(dpt_reducer_begin(reducer, REPLICAS));
@@ -157,7 +157,7 @@ static void test_overlap(void) {
   clear();
 }
 
-/* A step that failed leaves a reducer that works. */
+/* The reducer works after a canceled step. */
 static void test_cancel(void) {
   for (int tries = 0; tries < 3; tries++) {
     OK(dpt_reducer_begin(reducer, REPLICAS));
@@ -197,7 +197,7 @@ static void test_errors(void) {
   dpt_reducer_free(NULL);
 }
 
-/* What goes on with a sum stands behind it, on its stream, and nothing is added afterwards. */
+/* Work on a sum is queued after it on its stream; the sum is not computed again afterwards. */
 static void test_send(void) {
   OK(dpt_reducer_begin(reducer, REPLICAS));
   FAILS(dpt_reducer_send(reducer, 0, 1), "bucket 1 is not summed");
@@ -207,7 +207,7 @@ static void test_send(void) {
     OK(dpt_reducer_bucket_ready(reducer, r, 0));
   }
   CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_SUMMED);
-  OK(dpt_reducer_invalidate(reducer, 0, 0)); /* it is summed again */
+  OK(dpt_reducer_invalidate(reducer, 0, 0)); /* is summed again */
   CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_OPEN);
   OK(dpt_reducer_flush(reducer));
   CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_SUMMED);
@@ -216,7 +216,7 @@ static void test_send(void) {
   OK(dpt_reducer_send(reducer, 0, 1));
   add_to(0, 0, 100);
   OK(dpt_reducer_send(reducer, 0, 0));
-  CHECK(dpt_storage_writes(at(0, 0, 0)->storage_) == writes); /* until the pass ends */
+  CHECK(dpt_storage_writes(at(0, 0, 0)->storage_) == writes); /* unchanged until the pass ends */
   CHECK(dpt_reducer_state(reducer, 0) == DPT_BUCKET_SENT);
   FAILS(dpt_reducer_invalidate(reducer, 1, 0), "bucket 1 was sent");
   OK(dpt_reducer_finish(reducer));
@@ -227,7 +227,7 @@ static void test_send(void) {
   clear();
 }
 
-/* A copy that fails is raised at the next wait, and the next step is right. */
+/* A failed copy raises at the next wait; the next step is correct. */
 static void test_fault(void) {
   OK(dpt_fault_set("copy:2"));
   run_step(REPLICAS, 1, 0);

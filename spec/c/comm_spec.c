@@ -1,5 +1,5 @@
-/* comm_spec.c: broadcast, sums, scatter and gather between host devices, with random delays in the
- * streams: a missing event shows as a wrong value, and under ThreadSanitizer as a race.
+/* comm_spec.c: tests broadcast, sums, scatter and gather between host devices, with random delays
+ * in the streams: a missing event shows as a wrong value, and under ThreadSanitizer as a race.
  */
 #include "comm/comm.h"
 #include "device/copy.h"
@@ -36,12 +36,12 @@ static double at(const dpt_tensor *t, int64_t i) {
   return value;
 }
 
-/* t[i] = base + i */
+/* Sets t[i] = base + i. */
 static void count_up(dpt_tensor *t, double base) {
   for (int64_t i = 0; i < dpt_count(t); i++) CHECK(!dpt_put(t, i, base + (double)i));
 }
 
-/* Tensors that are written again as soon as they were sent, over and over. */
+/* Broadcasts tensors that are overwritten as soon as the call has returned, many times. */
 static void test_broadcast(int64_t size) {
   enum { N = 3 };
   dpt_tensor src[N], out[(DEVICES - 1) * N];
@@ -99,9 +99,9 @@ static void test_reduce(int kind, int64_t size, int add) {
   for (int i = 0; i < SOURCES * N; i++) dpt_tensor_free(&in[i]);
 }
 
-/* Lists of tensors that lie apart, in front of and behind others, as one flat tensor and back:
- * every byte goes where it belongs, and the sums of flat tensors and of lists have the same bits.
- */
+/* Copies lists of tensors, some adjacent in memory and some with gaps, into flat tensors, and sums
+ * them into a flat tensor and into a list. Every element ends where it belongs, gaps stay
+ * unchanged, and both sums have the same bits. */
 static void test_flat(int64_t size) {
   enum { N = 5, ROOM = 3 };
   dpt_tensor store[DEVICES], part[DEVICES][N], flat[DEVICES], list[N], *to[DEVICES], *each[N];
@@ -119,7 +119,7 @@ static void test_flat(int64_t size) {
       CHECK(!dpt_narrow(&part[d][k], &store[d], 0, first, count[k]));
       CHECK(!dpt_fill(&part[d][k], (d + 1) * 10 + k));
       from[d * N + k] = &part[d][k];
-      first += count[k] + ROOM * (k % 2); /* some follow each other */
+      first += count[k] + ROOM * (k % 2); /* some are adjacent */
     }
   }
   for (int k = 0; k < N; k++) {
@@ -127,7 +127,7 @@ static void test_flat(int64_t size) {
     each[k] = &list[k];
   }
   CHECK(!dpt_comm_broadcast_flat(N, from, DEVICES, to));
-  for (int k = 0; k < N; k++) CHECK(!dpt_fill(&part[0][k], 10 + k)); /* sent already */
+  for (int k = 0; k < N; k++) CHECK(!dpt_fill(&part[0][k], 10 + k)); /* after the broadcast */
   int64_t first = 0;
   for (int k = 0; k < N; first += count[k++])
     for (int d = 0; d < DEVICES; d++) {
@@ -151,8 +151,8 @@ static void test_flat(int64_t size) {
   }
 }
 
-/* Every device has the sum; parts of it, or of what is joined, are where they belong. The inputs
- * are written again at once. */
+/* Tests all-reduce, reduce-scatter and all-gather, with parts of different sizes. The inputs are
+ * overwritten as soon as the calls have returned. */
 static void test_all(int64_t size) {
   dpt_tensor in[DEVICES], out[DEVICES], part[DEVICES], whole[DEVICES];
   dpt_tensor *sums[DEVICES], *parts[DEVICES], *all[DEVICES];
@@ -190,7 +190,7 @@ static void test_all(int64_t size) {
   }
 }
 
-/* The result may be one of many summands. */
+/* The output may be one of many inputs. */
 static void test_alias(void) {
   enum { SOURCES = 40 };
   dpt_tensor in[SOURCES], *from[SOURCES];
@@ -204,7 +204,7 @@ static void test_alias(void) {
   for (int s = 0; s < SOURCES; s++) dpt_tensor_free(&in[s]);
 }
 
-/* Many summands are added in their order and wide: 2^24 + 1 + 1 ... is exact at the end. */
+/* Many inputs are added in order and in a wider type: 2^24 + 1 + 1 ... is exact at the end. */
 static void test_order(void) {
   enum { SOURCES = 41 };
   dpt_tensor in[SOURCES], *from[SOURCES], out = tensor(1, F32, 5), *to = &out;
@@ -215,14 +215,14 @@ static void test_order(void) {
   }
   CHECK(!dpt_comm_reduce(1, &to, 31, from, 0, 0));
   CHECK(at(to, 4) == 16777246);
-  /* more summands than one kernel takes: rounded once in between, always at the same place */
+  /* more inputs than a kernel takes: rounded once in between, always at the same input */
   CHECK(!dpt_comm_reduce(1, &to, SOURCES, from, 0, 0));
   CHECK(at(to, 4) == 16777256);
   for (int s = 0; s < SOURCES; s++) dpt_tensor_free(&in[s]);
   dpt_tensor_free(&out);
 }
 
-/* A tensor goes out and comes back, its source being overwritten at once; along both dimensions. */
+/* Scatters a tensor, overwrites it at once, and gathers the parts; along both dimensions. */
 static void test_split(int source, int kind) {
   int64_t size[2] = {7, 5}, rows[2][DEVICES] = {{3, 0, 2, 2}, {2, 1, 1, 1}};
   int32_t devices[DEVICES] = {1, 2, 3, 4};
@@ -251,8 +251,8 @@ static void test_split(int source, int kind) {
   dpt_tensor_free(&back);
 }
 
-/* A large host tensor goes to all devices and comes back; its memory has been read, and written,
- * when the calls return, also where one of the copies fails. */
+/* Scatters a large host tensor to all devices and gathers it. Its memory has been read, or written,
+ * when the calls return, even if one of the copies fails. */
 static void test_host(void) {
   int64_t size[2] = {DEVICES, 300000}, rows[DEVICES] = {1, 1, 1, 1}, all = DEVICES * size[1];
   int32_t devices[DEVICES] = {1, 2, 3, 4};
@@ -265,7 +265,7 @@ static void test_host(void) {
   CHECK(!dpt_tensor_new(&src, DPT_F32, 2, size));
   float *data = dpt_tensor_data(&src);
   for (int round = 0; round < 4; round++) {
-    if (round % 2) CHECK(!dpt_device_synchronize(-1)); /* nothing to wait for */
+    if (round % 2) CHECK(!dpt_device_synchronize(-1)); /* no pending work */
     for (int64_t i = 0; i < all; i++) data[i] = (float)(i + round);
     CHECK(!dpt_comm_scatter(DEVICES, to, devices, rows, &src, 0));
     memset(data, 0, (size_t)all * sizeof *data);
@@ -285,7 +285,7 @@ static void test_host(void) {
                           : dpt_comm_scatter(DEVICES, to, devices, rows, &src, 0);
       CHECK(failed && strstr(dpt_message(), "DPT_FAULT"));
       CHECK(!dpt_fault_set(""));
-      CHECK(!dpt_device_synchronize(-1)); /* it was raised once */
+      CHECK(!dpt_device_synchronize(-1)); /* was raised already */
     }
   for (int i = 0; i < DEVICES; i++) dpt_tensor_free(&part[i]);
   dpt_tensor_free(&src);
@@ -328,8 +328,8 @@ static void test_errors(void) {
   dpt_tensor_free(&host);
 }
 
-/* A copy that fails in a queue comes back at the next wait, once, and the next one works: the n-th
- * copy of a sum that all devices take part in. */
+/* A copy that fails in a queue raises once, at the next wait, and the next call works. The fault is
+ * in the n-th copy of a sum in which all devices take part. */
 static void test_fault(int64_t size, int nth) {
   dpt_tensor in[DEVICES], *from[DEVICES], out = tensor(1, F32, size), *to = &out;
   char fault[32];
@@ -366,7 +366,7 @@ static void test_fault(int64_t size, int nth) {
   dpt_tensor_free(&out);
 }
 
-/* Threads that sum and spread tensors of their own at the same time, on the same streams. */
+/* Several threads run collectives on their own tensors at the same time, on the same streams. */
 static void *run_thread(void *unused) {
   test_reduce(F32, 3000, 1);
   test_flat(900);
@@ -391,7 +391,7 @@ int main(void) {
     for (int add = 0; add < 2; add++) {
       test_reduce(F32, 9, add);
       test_reduce(F32, 150000, add);
-      test_reduce(F32, 200001, add); /* enough for all devices to help */
+      test_reduce(F32, 200001, add); /* enough for all devices to take part */
       test_reduce(DPT_F64 | DPT_ON_DEVICE, 9, add);
       test_reduce(DPT_F16 | DPT_ON_DEVICE, 9, add);
       test_reduce(DPT_I32 | DPT_ON_DEVICE, 9, add);

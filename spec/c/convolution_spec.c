@@ -1,7 +1,7 @@
-/* convolution_spec.c: convolution and transposed convolution against plain loops. */
+/* convolution_spec.c: compares convolution and transposed convolution with plain loops. */
 #include "layer.h"
 
-/* Everything about one random convolution; `large` is the side that the window slides over. */
+/* A random convolution; `large` is the size of the side over which the window slides. */
 typedef struct problem {
   dpt_window window;
   int64_t N, I, O, groups, large[3], small[3], kernel[3], stride[3], pad[3], dilation[3];
@@ -37,7 +37,7 @@ static problem random_problem(int ndim, int transposed) {
   return p;
 }
 
-/* Visits every product large * small * weight: f(three places). */
+/* Calls f(large, small, weight), three indices, for every product large * small * weight. */
 typedef void visit_fn(int64_t large, int64_t small, int64_t weight, void *context);
 static void visit(const problem *p, visit_fn *f, void *context) {
   int64_t i = p->I / p->groups, o = p->O / p->groups, k[3], y[3], w;
@@ -121,7 +121,7 @@ static void compare(const problem *p, int kind, int strided, int flat) {
   for (int i = 0; i < 10; i++) free(own[i]);
 }
 
-/* A sample without batch dimension gives what a batch of one gives. */
+/* A sample without a batch dimension gives the same result as a batch of one. */
 static void single(void) {
   array x = array_fill(ARRAY(2, 5, 4), -1, 1), w = array_fill(ARRAY(3, 2, 2, 2), -1, 1);
   dpt_window window = {.ndim = 2, .kernel = {2, 2}};
@@ -141,7 +141,7 @@ static void single(void) {
   free(x.v), free(w.v), free(wanted.v);
 }
 
-/* More sizes than primitives are kept: old ones give way, and come back when they are needed. */
+/* Uses more sizes than cached primitives: old ones are evicted, and created again if needed. */
 static void many_sizes(void) {
   dpt_window window = {.ndim = 1, .kernel = {1}};
   array w = array_fill(ARRAY(1, 1, 1), 1, 1);

@@ -1,9 +1,9 @@
-/* copy_spec.c: conversions between all types, and copies between host and devices.
+/* copy_spec.c: tests conversions between all types, and copies between host and devices.
  *
- * Invariant: a conversion gives what C on x86 gives, exactly for integers, f16 to nearest even;
- * ordinary host memory has been read or written when dpt_copy returns, without waiting for earlier
- * work of the stream when it is read; device copies order the two streams, also under random
- * delays; only bytes that go from device to device are counted, in the smaller type.
+ * Invariant: conversions have the results of C on x86; those of integers are exact, those to f16
+ * round to nearest even. When dpt_copy returns, ordinary host memory has been read or written; a
+ * read does not wait for earlier work of the stream. Copies between devices order the two streams,
+ * also under random delays. Only bytes copied between devices are counted, in the smaller type.
  */
 #include "base/half.h"
 #include "device/counter.h"
@@ -43,7 +43,7 @@ static number load(int dtype, const void *p) {
   }
 }
 
-/* The nearest of all 65536 halves, of two equally near ones the even one. */
+/* Returns the nearest of all 65536 halves, ties to even. */
 static uint16_t nearest_half(double x) {
   static double values[0x7c01];
   if (isnan(x)) return 0x7e00;
@@ -88,7 +88,7 @@ static int agrees(int to, const void *p, number x) {
   case DPT_F16:
     half = nearest_half(x.real ? x.d : (double)x.i);
     return *(const uint16_t *)p == half ||
-           (isnan(x.d) && isnan(got.d)); /* a NaN may keep its payload */
+           (isnan(x.d) && isnan(got.d)); /* whether a NaN keeps its payload is not specified */
   case DPT_F32:
     return x.real ? (float)x.d == (float)got.d || isnan(x.d) : (float)x.i == got.d;
   default:
@@ -114,7 +114,7 @@ static void put_random(int dtype, char *p) {
                                1e-40,     1e300};
   uint64_t bits = draw(&seed, UINT64_MAX);
   double x = odd[draw(&seed, sizeof odd / sizeof *odd)];
-  if (draw(&seed, 4) == 0) { /* beside the middle of two halves: nearer than a float can tell */
+  if (draw(&seed, 4) == 0) { /* near the midpoint of two halves, closer than float can tell */
     uint16_t low = (uint16_t)(bits % 0x7c00);
     x = (dpt__half_to_float(low) + (double)dpt__half_to_float(low + 1)) / 2;
     if (draw(&seed, 3)) x *= draw(&seed, 2) ? 1 + 0x1p-40 : 1 - 0x1p-40;
@@ -181,7 +181,7 @@ static void numbers(int dtype) {
   dpt_tensor_free(&copied);
 }
 
-/* r and a of one storage, every way of overlapping: as if a had been read first. */
+/* Copies between overlapping views of one storage: the result is as if a had been read first. */
 static void overlapping(void) {
   dpt_tensor t = {0}, r = {.kind_ = DPT_I32}, a = {.kind_ = DPT_I32};
   int32_t before[40], *p;
@@ -215,7 +215,8 @@ static int equal(const dpt_tensor *a, const dpt_tensor *b) {
   return 1;
 }
 
-/* host -> device -> other device -> host on random views and types; the source changes at once. */
+/* Copies host -> device -> other device -> host between random views and types; each source is
+ * overwritten at once. */
 static void round_trip(void) {
   static const int dtypes[] = {DPT_U8, DPT_I16, DPT_I64, DPT_F16, DPT_F32, DPT_F64};
   int64_t size[DPT_MAXDIM], count = 60;
@@ -234,9 +235,9 @@ static void round_trip(void) {
   OK(dpt_copy(&want, &start));
   OK(dpt_device_set(1 + (int)draw(&seed, 2)));
   OK(dpt_copy(&one, &start));
-  OK(dpt_fill(&start, 7)); /* it has been read */
+  OK(dpt_fill(&start, 7)); /* has been read */
   OK(dpt_copy(&two, &one));
-  OK(dpt_fill(&one, 8)); /* waits for the copy, on the device */
+  OK(dpt_fill(&one, 8)); /* ordered after the copy, on the device */
   OK(dpt_copy(&end, &two));
   CHECK(equal(&want, &end));
   CHECK(equal(&want, &two));
@@ -259,7 +260,7 @@ static void asynchrony(void) {
   OK(dpt_fill(&device, 0));
   OK(dpt_fill(&pinned, 5));
 
-  /* Reading host memory does not wait for the stream, and is done. */
+  /* A copy from host memory does not wait for the stream, and has read it on return. */
   gate busy;
   gate_close(&busy, 1);
   OK(dpt_copy(&device, &host));
@@ -268,15 +269,15 @@ static void asynchrony(void) {
   OK(dpt_get(&device, 999, &v));
   CHECK(v == 1);
 
-  /* Writing it does wait. */
+  /* A copy to host memory waits. */
   OK(dpt_stream_sleep(50));
   OK(dpt_copy(&host, &device));
   CHECK(((float *)dpt_tensor_data(&host))[500] == 1);
 
-  /* Page-locked memory asynchronously: not read, not written before its turn. */
+  /* Page-locked memory is copied asynchronously: neither read nor written before its turn. */
   gate_close(&busy, 1);
   OK(dpt_copy_async(&device, &pinned));
-  ((float *)dpt_tensor_data(&pinned))[999] = 6; /* what only a copy that is still to come sees */
+  ((float *)dpt_tensor_data(&pinned))[999] = 6; /* seen only by a copy that has not run yet */
   gate_open(&busy);
   OK(dpt_get(&device, 999, &v));
   CHECK(v == 6);
@@ -288,7 +289,7 @@ static void asynchrony(void) {
   OK(dpt_device_synchronize(1));
   CHECK(((float *)dpt_tensor_data(&pinned))[0] == 9);
 
-  /* Between devices nobody waits; the bytes are counted, in the smaller type. */
+  /* Copies between devices do not block the host; bytes are counted in the smaller type. */
   OK(dpt_device_set(2));
   OK(dpt_tensor_new(&other, DPT_F64 | DPT_ON_DEVICE, 1, (int64_t[]){1000}));
   OK(dpt_device_set(1));
@@ -309,9 +310,7 @@ static void asynchrony(void) {
   dpt_tensor_free(&other);
 }
 
-/* Memory that fails at any place, a copy that fails: an error message, nothing lost, and it works
- * again.
- */
+/* An allocation or a copy fails: an error is raised, nothing is lost, and the next copies work. */
 static void faults(void) {
   dpt_tensor start, one, two, end;
   int64_t size[] = {3000, 50};
@@ -326,7 +325,7 @@ static void faults(void) {
   OK(dpt_tensor_new(&end, DPT_F64, 2, size));
   int failed = 0;
   for (int n = 1; n <= 12; n++) {
-    /* Sizes change, so that the allocator's cache does not hide every request. */
+    /* Sizes change, so that the allocator's cache cannot serve every request. */
     dpt_tensor a = {.kind_ = DPT_F64}, b = {.kind_ = one.kind_}, c = {.kind_ = two.kind_},
                d = {.kind_ = DPT_F64};
     int64_t rows = 250 * n;

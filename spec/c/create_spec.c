@@ -1,7 +1,8 @@
-/* create_spec.c: tensors made by rule, joined, cut to triangles, convolved and factored.
+/* create_spec.c: tests tensors created by rule, concatenated, cut to triangles, convolved and
+ * factored.
  *
- * Invariant: host and device agree with naive loops; what does not fit is rejected; a result may be
- * an operand.
+ * Invariant: host and device agree with naive loops; operands that do not fit are rejected; the
+ * result may be an operand.
  */
 #include "samples.h"
 
@@ -47,7 +48,7 @@ static void joins(int on) {
     if (OK(dpt_narrow(&part, &r, dim, at, s[i].t.size_[dim]))) equals(&part, s[i].v, 0, "cat");
   const dpt_tensor *twice[] = {&s[0].t, &s[0].t};
   int64_t before = s[0].t.size_[0];
-  OK(dpt_cat(&s[0].t, 2, twice, 0)); /* into an operand */
+  OK(dpt_cat(&s[0].t, 2, twice, 0)); /* in place */
   CHECK(s[0].t.size_[0] == 2 * before);
   if (OK(dpt_narrow(&part, &s[0].t, 0, before, before))) equals(&part, s[0].v, 0, "second half");
   dpt_tensor_free(&r);
@@ -122,7 +123,7 @@ static int has_nan(const dpt_tensor *t) {
   return isnan(sum);
 }
 
-/* a * inverse(a) = 1, and what cannot be solved. */
+/* Tests a * inverse(a) = 1, and systems that cannot be solved. */
 static void factors(int on) {
   static const int64_t size[] = {5, 5}, two[] = {2, 5};
   int kind = DPT_F64 | on;
@@ -144,7 +145,7 @@ static void factors(int on) {
   FAILS(dpt_inverse(&r, &a.t), "singular");
   FAILS(dpt_gesv(&x, &r, &a.t, &a.t), "singular");
   FAILS(dpt_potrf(&r, &a.t, "U"), "positive definite");
-  /* NaN is not positive; what has no such condition passes it on */
+  /* NaN is not positive; factorizations without such a condition pass it on */
   v[12] = NAN;
   put_numbers(&a.t, v);
   FAILS(dpt_potrf(&r, &a.t, "U"), "positive definite (minor 3)");

@@ -1,7 +1,7 @@
-/* deterministic_spec.c: in deterministic mode a row's output and gradInput have the same bits in a
- * batch of any size, at any place in it, on the host and on devices: every split of B = 0 .. 24
- * rows among n = 1 .. 8 devices. The mode off, the same test must be able to fail (it says so if
- * not).
+/* deterministic_spec.c: tests that in deterministic mode the output and gradInput of a row have the
+ * same bits in a batch of any size, at any position in it, on the host and on devices: every split
+ * of B = 0 .. 24 rows among n = 1 .. 8 devices. Without the mode the same test should fail; it
+ * prints a note if it does not.
  */
 #include "layer.h"
 
@@ -17,14 +17,14 @@ typedef struct layer {
 
 static int64_t row_of(array a) { return a.n / a.size[0]; }
 
-/* Rows first .. first+n of a as a tensor of the kind. */
+/* Returns rows first .. first + n of a as a tensor of the kind. */
 static dpt_tensor rows(array a, int64_t first, int64_t n, int kind) {
   array part = a;
   part.size[0] = n, part.n = n * row_of(a), part.v = a.v + first * row_of(a);
   return tensor_of(part, kind, 0);
 }
 
-/* Runs both passes on n rows and writes their results to y and gx at row `first`. */
+/* Runs both passes on n rows and writes their results to y and gx from row `first` on. */
 static void run(const layer *l, array y, array gy, array gx, int64_t first, int64_t n, int kind) {
   dpt_tensor x = rows(l->in, first, n, kind), g = rows(gy, first, n, kind);
   dpt_tensor out = empty(kind), gin = empty(kind), w = empty(kind), b = empty(kind);
@@ -46,7 +46,8 @@ static void run(const layer *l, array y, array gy, array gx, int64_t first, int6
   dpt_tensor_free(&x), dpt_tensor_free(&g), dpt_tensor_free(&w), dpt_tensor_free(&b);
 }
 
-/* How many of the numbers differ between one run and all balanced splits of every `step`-th B. */
+/* Returns the number of elements that differ between one run and all balanced splits of every
+ * `step`-th B. */
 static int64_t differences(const layer *l, array y, int kind, int device, int64_t step) {
   int64_t bad = 0;
   array gy = array_fill(array_like(y), -1, 1), gx = array_like(l->in);
@@ -81,7 +82,7 @@ static int64_t compare(layer *l, array weight, array y, int kind) {
   return bad;
 }
 
-/* all: every B, otherwise every B of a full torture alone. */
+/* Returns the step between batch sizes. all: 1; otherwise only with DPT_TORTURE=full. */
 static int64_t step(int all) { return all || torture(10) == 10 ? 1 : 6; }
 
 static int64_t linear(int all, int64_t I, int64_t O, int kind) {

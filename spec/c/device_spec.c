@@ -1,5 +1,5 @@
-/* device_spec.c: what DPT_DEVICES may say, one child process for each text; what is current is a
- * matter of the thread; fork and Ctrl-C. */
+/* device_spec.c: tests values of DPT_DEVICES, each in a child process, the current device and
+ * stream of threads, fork and Ctrl-C. */
 #define _GNU_SOURCE /* posix_openpt */
 #include "device/device.h"
 #include "device/plugin.h"
@@ -14,8 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Runs test in a child with DPT_DEVICES=text (NULL: unset); returns its exit status, or 128 and the
- * signal that ended it. */
+/* Runs the test in a child with DPT_DEVICES=text (NULL: unset). Returns its exit status, or 128
+ * plus the signal that ended it. */
 static int in_child(const char *text, int (*test)(void)) {
   fflush(stdout);
   pid_t child = fork();
@@ -50,15 +50,15 @@ static int is_rejected(void) {
   FAILS(dpt_device_set(1), "wanted host:N");
   dpt_storage *storage;
   FAILS(dpt_storage_new(&storage, DPT_F32 | DPT_ON_DEVICE, 1), "wanted host:N");
-  /* It can still be put right. */
+  /* It can still be corrected. */
   OK(dpt_devices_set("host:3"));
   OK(dpt_device_count(&count));
   CHECK(count == 3);
   return check_end();
 }
 
-/* A variable that is nonsense is rejected by every call, and those behind it are read once it is
- * put right. */
+/* While a variable is invalid, every call is rejected; the variables after it are read once it has
+ * been corrected. */
 static int bad_variable(void) {
   int count;
   setenv("DPT_FAULT", "threads:1", 1);
@@ -73,7 +73,7 @@ static int bad_variable(void) {
 }
 
 #ifdef DPT_WITH_EMULATED
-/* The second device cannot be made: nothing is left of the first one. */
+/* The second device cannot be created: the first one is removed. */
 static int half_a_list(void) {
   int count;
   for (int i = 0; i < 2; i++) FAILS(dpt_device_count(&count), "there is no GPU 300");
@@ -85,7 +85,7 @@ static int half_a_list(void) {
   return check_end();
 }
 
-/* A plugin's table is filled once: threads read it. */
+/* A plugin's table is filled only once, since threads read it. */
 static int plugin_is_loaded_once(void) {
   const dpt__backend *one = NULL, *two = NULL;
   OK(dpt__plugin_load("emulated", &one));
@@ -115,7 +115,7 @@ static int wants_cuda(void) {
   int count;
   freopen("/dev/null", "w", stderr);
   OK(dpt_device_count(&count));
-  const char *report = dpt_device_report(); /* without the plugin, or with it and without a GPU */
+  const char *report = dpt_device_report(); /* without the plugin, or with it but without a GPU */
   CHECK(strstr(report, "libdpt_cuda.so") || strstr(report, "no NVIDIA driver"));
   return check_failures ? 255 : count;
 }
@@ -185,14 +185,14 @@ static int fork_is_reported(void) {
   return check_end();
 }
 
-/* Idle devices cost no time: 64 of them on whatever cores there are. */
+/* 64 idle devices use no CPU time, on any number of cores. */
 static int idles(void) {
   for (int d = 1; d <= 64; d++) {
     OK(dpt_device_set(d));
     OK(dpt_stream_sleep(0));
   }
   OK(dpt_device_synchronize(-1));
-  /* What was queued may come to its end late; who spins does so in every window. */
+  /* Work queued before may end late; a thread that spins does so in every interval. */
   double best = 1, user, system, user_before, system_before;
   for (int i = 0; i < 20 && best >= 0.002; i++) {
     dpt_cpu_time(&user_before, &system_before);
@@ -210,7 +210,7 @@ static int names_the_limit(void) {
   OK(dpt_stream_sleep(0));
   setrlimit(RLIMIT_NPROC, &limit);
   if (setuid(65534))
-    return check_end(); /* root has no such limit, others can not be another user */
+    return check_end(); /* root is exempt from the limit, and only root can become another user */
   OK(dpt_device_set(2));
   FAILS(dpt_stream_sleep(0), "stream 0 of device 2: its thread can not start");
   CHECK(strstr(dpt_message(), "RLIMIT_NPROC (ulimit -u) is 1") != NULL);
@@ -220,8 +220,8 @@ static int names_the_limit(void) {
 
 static int is_interrupted(void) {
   OK(dpt_interrupt_install());
-  OK(dpt_stream_sleep(20000)); /* ThreadSanitizer lets the signal in when it is over */
-  if (!fork()) {               /* no device call in here */
+  OK(dpt_stream_sleep(20000)); /* ThreadSanitizer delivers the signal after it */
+  if (!fork()) {               /* must not call devices */
     usleep(100000);
     kill(getppid(), SIGINT);
     _exit(0);
@@ -230,7 +230,7 @@ static int is_interrupted(void) {
   return 1;
 }
 
-/* In a child whose stdin is a terminal: it is left as it was at the installation. */
+/* Runs in a child whose stdin is a terminal. Ctrl-C restores the settings saved at installation. */
 static int changes_terminal(void) {
   struct termios raw;
   OK(dpt_interrupt_install());
@@ -244,7 +244,7 @@ static int changes_terminal(void) {
 
 static void terminal_is_restored(void) {
   int terminal = posix_openpt(O_RDWR | O_NOCTTY), old = dup(STDIN_FILENO);
-  if (terminal < 0 || grantpt(terminal) || unlockpt(terminal)) return; /* a system without them */
+  if (terminal < 0 || grantpt(terminal) || unlockpt(terminal)) return; /* none here */
   int other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
   struct termios before, after;
   CHECK(dup2(other, STDIN_FILENO) == STDIN_FILENO && !tcgetattr(other, &before));
@@ -260,13 +260,13 @@ static void terminal_is_restored(void) {
 static void own_handler(int number) { _exit(42); }
 
 static int own_handler_stays(void) {
-  /* This handler belongs to the program, as an interpreter's would, so it is replaced ... */
+  /* This handler belongs to the program, like an interpreter's, so it is replaced ... */
   signal(SIGINT, own_handler);
   OK(dpt_interrupt_install());
   struct sigaction action;
   sigaction(SIGINT, NULL, &action);
   CHECK(action.sa_handler != own_handler);
-  /* ... and one of a library is not. */
+  /* ... and that of a library is not. */
   void (*library)(int) = (void (*)(int))(uintptr_t)exit;
   signal(SIGINT, library);
   OK(dpt_interrupt_install());
@@ -279,7 +279,7 @@ static int own_handler_stays(void) {
   return check_end();
 }
 
-/* "cuda" is every GPU, but to a rank that of its number among the ranks of its host. */
+/* "cuda" selects every GPU, but in a rank only the GPU of its local rank. */
 static int gpus_of_ranks(void) {
   dpt__device_list list;
   unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
@@ -287,7 +287,7 @@ static int gpus_of_ranks(void) {
   CHECK(list.every);
   dpt__device_list_take(&list, 4);
   CHECK(list.count == 4 && list.unit[3] == 3);
-  setenv("SLURM_LOCALID", "0", 1); /* a batch script */
+  setenv("SLURM_LOCALID", "0", 1); /* as in a batch script */
   dpt__device_list_take(&list, 4);
   CHECK(list.count == 4);
   setenv("SLURM_STEP_ID", "0", 1);

@@ -1,5 +1,5 @@
-/* empty_spec.c: batches without rows go through every layer, forward and backward, on the host and
- * on devices: results have the right sizes, gradients of parameters and losses get nothing.
+/* empty_spec.c: runs every layer forward and backward on batches without rows, on the host and on
+ * devices: results have the right sizes; gradients of parameters and losses get nothing added.
  */
 #include "layer.h"
 

@@ -1,5 +1,6 @@
-/* event_spec.c: events between streams of several devices, under random delays: a random program
- * of writes and waits gives what running it in order would; without the waits it does not. */
+/* event_spec.c: tests events between streams of several devices, under random delays. A random
+ * program of writes and waits has the same result as if run in order; without the waits it does
+ * not. */
 #include "device/device.h"
 
 #include "check.h"
@@ -21,8 +22,9 @@ static dpt__stream *stream_of(int i) {
   return dpt__device_at(i / STREAMS + 1)->streams[i % STREAMS];
 }
 
-/* Cell c belongs to stream c; an item reads another stream's cell and changes its own, so it waits
- * for the other stream, which later waits for it before it writes. Returns whether it was right. */
+/* Cell c belongs to stream c. An item reads the cell of another stream and changes its own, so it
+ * waits for the other stream, which waits for the item before it writes again. Returns true if the
+ * result is right. */
 static int random_program(uint64_t *seed, int steps, int with_events) {
   int cells[CELLS], wanted[CELLS];
   for (int c = 0; c < CELLS; c++) cells[c] = wanted[c] = c + 1;
@@ -51,7 +53,8 @@ int main(void) {
   OK(dpt_delay_set(seed | 1));
   for (int i = 0; i < torture(100); i++)
     if (!CHECK(random_program(&seed, 20, 1))) break;
-  /* The delays can find a forgotten event: a race on purpose, so not under ThreadSanitizer. */
+  /* Delays reveal a missing event. This is a deliberate race, so it is skipped under
+   * ThreadSanitizer. */
   int wrong = 0;
   for (int i = 0; i < 20 && MAY_RACE; i++) wrong += !random_program(&seed, 20, 0);
   CHECK(wrong || !MAY_RACE);

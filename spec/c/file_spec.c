@@ -1,4 +1,4 @@
-/* file_spec.c: numbers as text, failures of files, and files that replace others. */
+/* file_spec.c: tests numbers as text, failing reads and writes, and files that replace others. */
 #include "check.h"
 #include "dpt.h"
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static void numbers(void) {
   CHECK(dpt_text_read(NULL, text, &used, DPT_U8, doubles, 8) == 0);
   CHECK(dpt_text_read(NULL, text, &used, 99, doubles, 8) == 0);
 
-  char many[200]; /* more digits than a number may have end it */
+  char many[200]; /* the length of a number is limited */
   memset(many, '1', sizeof many);
   used = sizeof many;
   CHECK(dpt_text_read(NULL, many, &used, DPT_F64, doubles, 1) == 1 && used == 63);
@@ -58,7 +58,7 @@ static void replacements(void) {
 
   OK(dpt_file_replacement(path, target, name, sizeof name, &one));
   CHECK(strcmp(target, path) == 0 && exists(name) && !exists(path));
-  /* a second one takes another name while the first is at work */
+  /* a second replacement gets another name while the first is in progress */
   OK(dpt_file_replacement(path, target, other, sizeof other, &two));
   CHECK(strcmp(name, other) != 0 && exists(name) && exists(other));
   put(one, "one");
@@ -70,7 +70,7 @@ static void replacements(void) {
   fclose(file);
   CHECK(!exists(name) && !exists(other));
 
-  /* what nobody holds any more goes away, here two of them */
+  /* abandoned files are removed, here two of them */
   for (int i = 0; i < 2; i++) {
     snprintf(other, sizeof other, "%s.dpt-%d.tmp", path, i);
     dead = open(other, O_WRONLY | O_CREAT, 0600);
@@ -104,7 +104,7 @@ static int descriptors(void) {
   return n;
 }
 
-/* A large file that was replaced is held for a while by a thread that drops it. */
+/* A thread closes large files that were replaced, a while after the call. */
 static void large_replacements(void) {
   char path[] = "/tmp/dpt_file_XXXXXX", target[512], name[512];
   int one = mkstemp(path);
@@ -114,7 +114,7 @@ static void large_replacements(void) {
   for (int i = 0; i < 20; i++) {
     OK(dpt_file_replacement(path, target, name, sizeof name, &one));
     CHECK(ftruncate(one, 4 << 20) == 0);
-    if (i == 10) CHECK(unlink(path) == 0); /* nothing is replaced then */
+    if (i == 10) CHECK(unlink(path) == 0); /* no file to replace */
     OK(dpt_file_replace(one, name, target, 0));
   }
   OK(dpt_file_replacement(path, target, name, sizeof name, &one));
@@ -131,7 +131,7 @@ static int is_pending(void) {
   return sigismember(&set, SIGPIPE);
 }
 
-/* Failed reads and writes have a reason, and a pipe without a reader sends no signal. */
+/* Failed reads and writes report the reason; writing to a pipe without a reader sends no signal. */
 static void failures(void) {
   char bytes[8] = "1234567";
   int ends[2];
@@ -161,7 +161,7 @@ static void failures(void) {
     sigprocmask(SIG_BLOCK, &one, &old);
     CHECK(sigismember(&old, SIGPIPE) == blocked);
   }
-  raise(SIGPIPE); /* the caller's own stays */
+  raise(SIGPIPE); /* a signal of the caller stays pending */
   FAILS(dpt_file_write(writer, bytes, 8), "broken pipe");
   CHECK(is_pending());
   sigtimedwait(&one, NULL, &(struct timespec){0});

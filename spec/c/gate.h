@@ -1,5 +1,6 @@
-/* gate.h: holds a stream up until the test says so. Invariant: what a test asserts while a gate is
- * closed holds however slow the machine is; what waits for the stream by mistake hangs. */
+/* gate.h: blocks a stream until the test opens the gate. Invariant: what a test asserts while a
+ * gate is closed does not depend on the machine's speed; code that waits for the stream by mistake
+ * hangs. */
 #ifndef DPT_SPEC_GATE_H
 #define DPT_SPEC_GATE_H
 #include "check.h"
@@ -19,7 +20,7 @@ static inline int gate_run(dpt__context *context, const void *args) {
   return 0;
 }
 
-/* Queues the gate, closed, on the current stream of a device. */
+/* Closes the gate and queues it on the current stream of a device. */
 static inline void gate_close(gate *g, int device) {
   atomic_store(&g->open, 0);
   OK(dpt__stream_push(dpt__current_stream(device), gate_run, "gate", &g, sizeof g));

@@ -1,11 +1,12 @@
-/* half_spec.c: every binary16 there and back; rounding to nearest even against the exact rule. */
+/* half_spec.c: converts every binary16 to float and back, and compares rounding with the exact
+ * rule. */
 #include "base/half.h"
 
 #include "check.h"
 
 #include <math.h>
 
-/* The nearest of all finite halves by comparing distances, ties to the even one. */
+/* Returns the nearest of all finite halves, by comparing distances; ties to even. */
 static uint16_t slow_half(float value) {
   if (isnan(value)) return 0x7e00;
   uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -41,7 +42,7 @@ int main(void) {
   }
   uint64_t seed = check_seed();
   for (int i = 0; i < torture(2000000); i++) {
-    /* Half of them near the range of halves, a quarter exactly between two of them. */
+    /* Half of them are near the range of halves, a quarter exactly between two of them. */
     uint32_t bits = (uint32_t)draw(&seed, UINT64_C(1) << 32);
     if (i & 1) bits = (bits & 0x80ffffff) | (uint32_t)(96 + draw(&seed, 52)) << 23;
     if ((i & 3) == 3) bits = (bits & 0xffffe000) | 0x1000;

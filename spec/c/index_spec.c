@@ -1,13 +1,13 @@
-/* index_spec.c: indexing, gathering, masks and nonzero against naive loops.
+/* index_spec.c: compares indexing, gathering, masks and nonzero with naive loops.
  *
- * Invariant: every element type, odd views, host and device; a bad index changes nothing on the
- * host and is raised at the next wait on a device; repeated indices keep their order.
+ * Invariant: covers every element type, odd views, host and device. A bad index changes nothing on
+ * the host, and raises at the next wait on a device. Repeated indices are applied in order.
  */
 #include "samples.h"
 
 static uint64_t seed;
 
-/* Places 1 .. limit, of any view. */
+/* Returns random indices 1 .. limit as a random view. */
 static sample places(int kind, int n, const int64_t *size, int64_t limit) {
   return sample_new(&seed, DPT_I64 | (kind & DPT_ON_DEVICE), n, size, 1, (int)limit);
 }

@@ -1,5 +1,5 @@
-/* launch_spec.c: where work goes, what it records, operands that share memory, and what a launch
- * that is rejected or lacks memory leaves: nothing. */
+/* launch_spec.c: tests the device and stream of launches, what they record, operands that share
+ * memory, and that a rejected launch, or one without memory, has no effect. */
 #include "device/launch.h"
 
 #include "device/storage.h"
@@ -7,7 +7,7 @@
 #include "ops/create.h"
 #include "tensor/tensor.h"
 
-/* A launch of fill (whose arguments are not looked at) on operands, as far as its check. */
+/* Begins a launch of fill, whose arguments are not used, on operands, up to its check. */
 static int check_place(dpt__launch *l, int n, const dpt_tensor *const *operands) {
   dpt__launch_begin(l, "add");
   for (int i = 0; i < n; i++) dpt__launch_in_place(l, operands[i], NULL);
@@ -42,7 +42,7 @@ static void places(void) {
 
 static uint64_t writes(const dpt_tensor *t) { return dpt_storage_writes(t->storage_); }
 
-/* Every result counts as written, also in host memory; what is read does not. */
+/* Every output counts as written, also in host memory; inputs do not. */
 static void counts_writes(int place) {
   const int64_t size[] = {4, 5};
   dpt_tensor r, a;
@@ -75,7 +75,7 @@ static void counts_writes(int place) {
   dpt_tensor_free(&a);
 }
 
-/* r = the running sum of 1, 2 ... 6 along a view of its own memory, `shift` elements on. */
+/* Computes the running sum r of 1, 2 ... 6, from a view of its memory, `shift` elements later. */
 static void shares_memory(int place, int64_t shift) {
   enum { N = 6 };
   const int64_t all = 2 * N, size = N, step = 1;
@@ -87,7 +87,7 @@ static void shares_memory(int place, int64_t shift) {
   uint64_t effects = *dpt_effects();
   OK(dpt_cumsum(&r, &a, 0));
   int copied = shift && llabs(shift) < N && place;
-  CHECK(*dpt_effects() - effects == (uint32_t)(1 + copied)); /* in place nothing is copied */
+  CHECK(*dpt_effects() - effects == (uint32_t)(1 + copied)); /* in place copies nothing */
   for (int64_t i = 0, sum = 0; i < N; i++) {
     double value;
     OK(dpt_get(&r, i, &value));
@@ -98,7 +98,7 @@ static void shares_memory(int place, int64_t shift) {
   dpt_tensor_free(&a);
 }
 
-/* Results that share memory, and operands on two sides, are rejected and leave no trace. */
+/* Outputs that share memory, and operands on host and device, are rejected without effect. */
 static void rejects(int place) {
   const int64_t size = 8;
   dpt_tensor a, r, other = {.kind_ = DPT_F32 | (place ^ DPT_ON_DEVICE)};
@@ -115,7 +115,7 @@ static void rejects(int place) {
   dpt_tensor_free(&r);
 }
 
-/* Whether a function may be called again is seen from what it has done, not said by it. */
+/* A failed function may be retried if it has had no effect. */
 static void retries_what_did_nothing(int place) {
   const int64_t size[] = {3, 4};
   dpt_tensor r = {.kind_ = DPT_F32 | place}, a;

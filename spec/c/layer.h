@@ -1,9 +1,8 @@
-/* layer.h: what the C tests of layers share: arrays of doubles that a naive loop works on, and the
- * tensors of every kind that are made from them.
+/* layer.h: shared by the C tests of layers: arrays of doubles for naive loops, and tensors of every
+ * kind created from them.
  *
- * Invariant: a test compares a layer on each of `kinds` with one naive computation in double;
- * strided tensors are every other element of a larger one whose rest is a sentinel that array_of
- * checks.
+ * Invariant: a test compares a layer, for each of `kinds`, with one naive computation in double. A
+ * strided tensor is every other element of a larger tensor, whose other elements are 77.
  */
 #ifndef DPT_SPEC_LAYER_H
 #define DPT_SPEC_LAYER_H
@@ -32,7 +31,7 @@ static uint64_t layer_seed;
 static inline double uniform(double low, double high) {
   return low + (high - low) * (double)draw(&layer_seed, 1 << 20) / (1 << 20);
 }
-/* low .. high */
+/* Returns a random integer in [low, high]. */
 static inline int64_t whole(int64_t low, int64_t high) {
   return low + (int64_t)draw(&layer_seed, (uint64_t)(high - low + 1));
 }
@@ -48,7 +47,7 @@ static inline array array_new(int ndim, const int64_t *size) {
 
 static inline array array_like(array a) { return array_new(a.ndim, a.size); }
 
-/* Multiples of 1/64 in [low, high), so that halfs hold them exactly. */
+/* Fills a with multiples of 1/64 in [low, high), which halves represent exactly. */
 static inline array array_fill(array a, double low, double high) {
   for (int64_t i = 0; i < a.n; i++) a.v[i] = floor(uniform(low, high) * 64) / 64;
   return a;
@@ -58,7 +57,7 @@ static inline array array_whole(array a, int64_t low, int64_t high) {
   return a;
 }
 
-/* A tensor of the kind with a's numbers; strided: every other element of a larger one. */
+/* Returns a tensor of the kind with a's values. strided: every other element of a larger tensor. */
 static inline dpt_tensor tensor_of(array a, int kind, int strided) {
   dpt_tensor host = {0}, t = {.kind_ = kind}, wide = {.kind_ = kind};
   int64_t size[7];
@@ -81,7 +80,7 @@ static inline dpt_tensor tensor_of(array a, int kind, int strided) {
 static inline dpt_tensor empty(int kind) { return (dpt_tensor){.kind_ = kind}; }
 static inline int index_kind(int kind) { return DPT_I64 | (kind & DPT_ON_DEVICE); }
 
-/* Frees t and gives its numbers. */
+/* Frees t and returns its values. */
 static inline array array_of(dpt_tensor *t) {
   dpt_tensor host = {0};
   array a = array_new(t->ndim_, t->size_);
@@ -93,8 +92,8 @@ static inline array array_of(dpt_tensor *t) {
   return a;
 }
 
-/* Frees t; its size and numbers are wanted's, up to `tolerance` (relative to 1 + |wanted|) in
- * double, and what the type allows in others. */
+/* Frees t. Compares its size and values with `wanted`, up to `tolerance` (relative to 1 + |wanted|)
+ * in double, and up to the type's precision in others. */
 static inline int same(dpt_tensor *t, array wanted, double tolerance, const char *what) {
   int type = dpt__type(t), good = 1;
   double limit = type == DPT_F64 ? tolerance : type == DPT_F32 ? 1e-4 : 4e-2;
@@ -112,8 +111,8 @@ static inline int same(dpt_tensor *t, array wanted, double tolerance, const char
   return good;
 }
 
-/* Numeric check of a naive gradient is not needed where layers are compared with naive gradients;
- * this one checks the naive ones: d loss / d x[i] for loss = sum(f(x) * g). */
+/* Returns d loss / d x[i], by differences, for loss = sum(f(x) * g). It checks naive gradients;
+ * layers are then compared with these. */
 typedef array forward_fn(array x, const void *context);
 static inline double numeric(forward_fn *f, array x, array g, int64_t i, const void *context) {
   double before = x.v[i], sum[2] = {0}, step = 1e-5;

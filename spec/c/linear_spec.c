@@ -1,4 +1,4 @@
-/* linear_spec.c: nn.Linear's products against plain loops. */
+/* linear_spec.c: compares nn.Linear's products with plain loops. */
 #include "layer.h"
 
 static void products(int kind, int strided, int64_t B, int64_t I, int64_t O, int vector) {

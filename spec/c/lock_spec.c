@@ -1,5 +1,5 @@
-/* lock_spec.c: in test builds a broken invariant ends the process with its file and line; in other
- * builds nothing is left of assertions.
+/* lock_spec.c: tests that in test builds a violated invariant aborts the process with its file and
+ * line, and that other builds contain no assertions.
  */
 #include "base/lock.h"
 
@@ -43,7 +43,7 @@ static void anothers(void) {
 }
 static void wrong_condition(void) { dpt__assert(1 + 1 == 3); }
 
-/* A child ends by abort and says `what`. */
+/* Checks that the test, in a child process, aborts and prints `what`. */
 static void aborts(void (*test)(void), const char *what) {
   int pipes[2], status = 0;
   char text[512] = "";
@@ -51,7 +51,7 @@ static void aborts(void (*test)(void), const char *what) {
   fflush(stdout);
   pid_t child = fork();
   if (!child) {
-    signal(SIGABRT, SIG_DFL); /* no sanitizer's */
+    signal(SIGABRT, SIG_DFL); /* not a sanitizer's handler */
     dup2(pipes[1], 2);
     test();
     _exit(0);

@@ -1,4 +1,4 @@
-/* lookup_spec.c: lookup tables, dropout's mask, optimizer steps against plain loops. */
+/* lookup_spec.c: compares lookup tables, dropout's mask and optimizer steps with plain loops. */
 #include "layer.h"
 
 static void compare_lookup(int kind, int type, int by_frequency) {
@@ -36,7 +36,7 @@ static void compare_lookup(int kind, int type, int by_frequency) {
   free(w.v), free(idx.v), free(y.v), free(gy.v), free(gw.v), free(zero.v);
 }
 
-/* A mask is the same however the rows are split, and keeps what the probability says. */
+/* A mask does not depend on how the rows are split, and keeps the given fraction. */
 static void dropout(int kind) {
   int64_t rows = 50, n = 77;
   array whole_mask = ARRAY(rows, n);

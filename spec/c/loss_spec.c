@@ -1,4 +1,4 @@
-/* loss_spec.c: losses against plain loops, their gradients by differences. */
+/* loss_spec.c: compares losses with plain loops, and their gradients with finite differences. */
 #include "layer.h"
 
 static double number(dpt_tensor *t) {
@@ -39,7 +39,7 @@ static void compare_pointwise(const char *name, int kind, int average, int weigh
   array_fill(t, bce || kl ? 0 : -2, bce || kl ? 1 : 2);
   for (int64_t i = 0; i < n; i++) {
     if (sign) t.v[i] = whole(0, 1) ? 1 : -1;
-    x.v[i] += 1.0 / 128; /* off the corners of the formulas */
+    x.v[i] += 1.0 / 128; /* away from kinks */
     double factor = (average ? 1 / (double)n : 1) * (weighted ? w.v[i] : 1), h = 1e-6;
     sum += factor * formula(name, x.v[i], t.v[i], p);
     gx.v[i] = factor *
@@ -126,8 +126,8 @@ static void compare_margins(int kind, int labels) {
   one.v[0] = 1;
   m.t = array_whole(labels ? ARRAY(m.N, m.C) : ARRAY(m.N), 1, m.C);
   m.w = array_fill(ARRAY(m.C), 0.5, 1.5);
-  for (int64_t i = 0; i < x.n; i++) x.v[i] += (double)i / 1024; /* off the corners */
-  for (int64_t n = 0; labels && n < m.N; n++) {                 /* different labels, then a 0 */
+  for (int64_t i = 0; i < x.n; i++) x.v[i] += (double)i / 1024; /* away from kinks */
+  for (int64_t n = 0; labels && n < m.N; n++) {                 /* distinct labels, then a 0 */
     int64_t first = (int64_t)m.t.v[n * m.C], count = whole(0, m.C);
     for (int64_t l = 0; l < m.C; l++)
       m.t.v[n * m.C + l] = l < count ? (double)((first + l) % m.C + 1) : 0;
@@ -151,7 +151,7 @@ static void compare_margins(int kind, int labels) {
   free(x.v), free(one.v), free(m.t.v), free(m.w.v), free(y.v), free(gx.v);
 }
 
-/* A bad class is raised at once on the host, at the next wait on a device; then all goes on. */
+/* A bad class raises at once on the host, and at the next wait on a device; later calls work. */
 static void refusals(void) {
   array x = ARRAY(2, 3), t = ARRAY(2), good = ARRAY(2);
   t.v[0] = 1, t.v[1] = 4, good.v[0] = good.v[1] = 3;

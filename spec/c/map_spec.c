@@ -1,8 +1,8 @@
-/* map_spec.c: pointwise operations, fill and conversion through the public calls.
+/* map_spec.c: tests pointwise operations, fill and conversion through the public functions.
  *
- * Invariant: on views of every layout, in place and overlapping, on the host and on a device, the
- * elements are those that the row function gives one at a time; memory beside the result's elements
- * stays; rejected calls change nothing.
+ * Invariant: on views of every layout, in place and overlapping, on the host and on a device, each
+ * element has the value that the row function returns for it alone. Memory beside the output's
+ * elements is unchanged; rejected calls change nothing.
  */
 #include "base/half.h"
 #include "host/rows.h"
@@ -19,7 +19,7 @@ static void fill_storage(const dpt_tensor *t) {
     if (dtype == DPT_F64) ((double *)p)[i] = v;
     if (dtype == DPT_F16) ((uint16_t *)p)[i] = dpt__half_from_double(v);
     if (dtype < DPT_F16) {
-      int64_t n = (int64_t)v; /* little-endian: the low bytes */
+      int64_t n = (int64_t)v; /* little-endian: copies the low bytes */
       memcpy(p + i * (int64_t)dpt__dtype_size(dtype), &n, dpt__dtype_size(dtype));
     }
   }
@@ -29,7 +29,7 @@ static char *at(const dpt_tensor *t, int64_t i) {
   return (char *)dpt__at(t) + place_of(t, i) * (int64_t)dpt__dtype_size(dpt__type(t));
 }
 
-/* The result of one element, from the table. */
+/* Computes one element by the table's function. */
 static void expect(int op, int dtype, int to_bytes, void *r, const void *a, const void *b,
                    const void *c, double p, double q) {
   const dpt__rows *rows = dpt__rows_pick();
@@ -54,11 +54,11 @@ static void on_views(void) {
   for (int k = 0; k < inputs; k++) {
     int how = (int)draw(&seed, 4);
     if (k && how == 0) n = random_size(&seed, count, size);
-    if (how == 1 && !bytes && dpt__type(&r) == dtype) { /* the result itself */
+    if (how == 1 && !bytes && dpt__type(&r) == dtype) { /* the output itself */
       in[k].kind_ = dtype;
       OK(dpt_tensor_set(&in[k], &r));
     } else if (how == 2 && !bytes && n == r.ndim_ && n > 1 && r.size_[0] == r.size_[1]) {
-      in[k].kind_ = dtype; /* the result transposed: overlaps element by other element */
+      in[k].kind_ = dtype; /* the output transposed: its elements alias in another order */
       OK(dpt_transpose(&in[k], &r, 0, 1));
     } else {
       random_view(&seed, &in[k], dtype, n, size, 1);
@@ -93,7 +93,7 @@ static void on_views(void) {
   for (int k = 0; k < inputs; k++) dpt_tensor_free(&in[k]);
 }
 
-/* Large, for several threads and for stores past the cache: every layout, an odd offset. */
+/* Large enough for several threads and non-temporal stores: every layout, odd offset. */
 static void large(int64_t rows, int64_t columns, int transposed, int op, int inplace) {
   dpt_tensor a = {0}, b = {0}, r = {0};
   OK(dpt_tensor_new(&a, DPT_F32, 2, (int64_t[]){rows, columns}));
@@ -126,7 +126,7 @@ static void large(int64_t rows, int64_t columns, int transposed, int op, int inp
   dpt_tensor_free(&r);
 }
 
-/* Long rows of every 2nd or 3rd element, in place, too: nothing between them is touched. */
+/* Long rows of every 2nd or 3rd element, also in place: the elements between them are unchanged. */
 static void long_strided(int64_t step) {
   enum { N = 5003 };
   dpt_tensor a = {0}, b = {0}, r = {0};
@@ -180,7 +180,7 @@ static void rejected(void) {
   FAILS(dpt_copy(&f, &g), "copy: argument 'a' has 4 elements, wanted 3");
   CHECK(r.storage_ == NULL && r.ndim_ == 0);
   CHECK(dpt_op("cadd") == DPT__MAP_cadd && dpt_op("nothing") == -1);
-  OK(dpt_map1(DPT__MAP_add, &r, &r, 1, 0)); /* nothing plus one */
+  OK(dpt_map1(DPT__MAP_add, &r, &r, 1, 0)); /* adds 1 to no elements */
   dpt_tensor_free(&f);
   dpt_tensor_free(&g);
   dpt_tensor_free(&d);
@@ -190,7 +190,7 @@ static void rejected(void) {
   dpt_tensor_free(&r);
 }
 
-/* Device tensors get what host tensors get; halves compute in float there. */
+/* Device tensors get the same values as host tensors; halves compute in float on a device. */
 static void on_device(void) {
   dpt_tensor a = {0}, b = {0}, x = {0}, y = {0}, half = {0}, back = {0};
   double v = 0;

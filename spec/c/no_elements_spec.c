@@ -1,12 +1,14 @@
-/* no_elements_spec.c: every operation with tensors that have no elements, each in turn.
+/* no_elements_spec.c: calls every operation with tensors that have no elements, one operand at a
+ * time.
  *
- * Invariant: nothing crashes; an operation that returns 0 leaves usable results, one that does not
- * leaves an error message; guards around the other operands stay.
+ * Invariant: nothing crashes. A call that returns 0 leaves usable outputs, any other an error
+ * message.
  */
 #include "samples.h"
 
 static uint64_t seed;
-static dpt_tensor a, b, c, idx, mask, r, places; /* of one side; r and places are results */
+/* All on the host, or all on a device; r and places are outputs. */
+static dpt_tensor a, b, c, idx, mask, r, places;
 static dpt_generator *g;
 
 static int op(const char *name) { return dpt_reduction(name); }
@@ -117,8 +119,9 @@ static int call(int which, double *value, int *same) {
   }
 }
 
-/* Operand k (0 a, 1 b, 2 c, 3 idx, 4 mask, 5: the results, none of them) is empty: without storage
- * (stored 0), with one that had elements once (1), or a batch of no rows (2). */
+/* Calls an operation with operand k (0 a, 1 b, 2 c, 3 idx, 4 mask, 5: none) empty: without storage
+ * (stored 0), with the storage of former elements (1), or a batch without rows (2). The output r is
+ * allocated before unless stored is 0. */
 static void with_empty(int which, int on, int k, int stored) {
   static const int64_t three[] = {3, 3}, n = 3;
   dpt_tensor *const operands[] = {&a, &b, &c, &idx, &mask};

@@ -1,5 +1,5 @@
-/* norm_spec.c: softmax, batch normalization, PReLU and LRN against plain loops whose gradients are
- * checked by differences.
+/* norm_spec.c: compares softmax, batch normalization, PReLU and LRN with plain loops, whose
+ * gradients are checked by finite differences.
  */
 #include "layer.h"
 
@@ -60,7 +60,7 @@ struct norm {
   int64_t N, C, S;
   int train;
   double eps;
-  array weight, bias, mean, var; /* running ones */
+  array weight, bias, mean, var; /* running mean and variance */
 };
 
 static void statistics(array x, const struct norm *n, int64_t c, double *mean, double *var) {
@@ -91,8 +91,8 @@ static void compare_batchnorm(int kind, int train, int strided, int flat, int af
   array x = flat ? ARRAY(n.N, n.C) : ARRAY(n.N, n.C, n.S);
   double momentum = 0.125, scale = 0.5;
   array_fill(x, -2, 2);
-  /* two images may be nearly alike: the gradient is then 1 / deviation times what a half's mean has
-   * lost, so halves differ by at least 1 */
+  /* Two images may be nearly equal: the gradient is then 1 / deviation times the rounding error of
+   * the mean as a half. So halves differ by at least 1. */
   for (int64_t i = 0; i < x.n && dpt__dtype(kind) == DPT_F16; i++)
     x.v[i] = x.v[i] / 2 + (i / (n.C * n.S) % 2 ? 1.5 : -1.5);
   n.weight = array_fill(ARRAY(n.C), 0.5, 1.5), n.bias = array_fill(ARRAY(n.C), -1, 1);

@@ -1,5 +1,5 @@
-/* panels_spec.c: products by panels, of each instruction set that the CPU has, against sums in
- * double; each row alone has the bits that it has among others. */
+/* panels_spec.c: compares products by panels, for each instruction set of the CPU, with sums in
+ * double. A row has the same bits alone as among others. */
 #include "base/cpu.h"
 #include "host/panels.h"
 
@@ -22,7 +22,7 @@ static void fill(int type, void *p, int64_t n, uint64_t *seed) {
   for (int64_t i = 0; i < n; i++) set(type, p, i, (double)draw(seed, 2001) / 1000 - 1);
 }
 
-/* c (rows, n) = or += a (rows, k) times b; rows of a and c stand APART elements further. */
+/* Tests c (rows, n) = or += a (rows, k) times b; rows of a and c have gaps of APART elements. */
 static int product(const dpt__panels *panels, int type, int64_t rows, int64_t k, int64_t n, int add,
                    int turned, uint64_t *seed) {
   static double a[MOST_ROWS * (MOST_K + APART)], b[MOST_K * MOST_N], packed[MOST_K * (MOST_N + 64)];

@@ -1,4 +1,4 @@
-/* pool_spec.c: max and average pooling against plain loops. */
+/* pool_spec.c: compares max and average pooling with plain loops. */
 #include "layer.h"
 
 typedef struct problem {
@@ -20,7 +20,7 @@ static problem random_problem(int ndim, int average) {
     p.in[d] = used ? whole(reach, reach + 6) : 1;
     double room = (double)(p.in[d] + 2 * p.pad[d] - reach) / (double)p.stride[d];
     p.out[d] = (int64_t)(ceil_mode ? ceil(room) : floor(room)) + 1;
-    /* the last window begins inside the image or its left padding */
+    /* the last window must begin inside the image or its left padding */
     if ((p.out[d] - 1) * p.stride[d] >= p.in[d] + p.pad[d]) p.out[d]--;
     if (!used) continue;
     p.window.kernel[i] = p.kernel[d], p.window.stride[i] = p.stride[d];
@@ -35,7 +35,8 @@ static array image(const problem *p, const int64_t size[3]) {
   return array_new(2 + p->window.ndim, all);
 }
 
-/* Largest element and its place from 1, or the sum and the divisor, of one window of a plane. */
+/* Returns the largest element of one window of a plane, and its position from 1; *sum and *count
+ * are the sum and the divisor of the average. */
 static double window_of(const problem *p, const double *plane, const int64_t o[3], int64_t *place,
                         double *sum, double *count) {
   double best = -INFINITY;
@@ -107,7 +108,7 @@ static void compare(const problem *p, int average, int kind, int strided) {
   free(x.v), free(y.v), free(gx.v), free(idx.v), free(gy.v);
 }
 
-/* Windows that tile the plane; both kinds. */
+/* Tests both kinds of adaptive pooling: windows tile the plane. */
 static void adaptive(int kind) {
   int64_t H = whole(1, 7), W = whole(1, 7), size[2] = {whole(1, 9), whole(1, 9)};
   array x = array_fill(ARRAY(2, 3, H, W), -1, 1), y = ARRAY(2, 3, size[0], size[1]);
@@ -143,7 +144,7 @@ static void adaptive(int kind) {
   free(x.v), free(y.v), free(mean.v), free(gx.v), free(gm.v), free(gy.v);
 }
 
-/* Unpooling puts pooled values back where they were, and its gradient takes them from there. */
+/* Unpooling returns pooled values to their positions; its gradient reads them from there. */
 static void unpool(int kind) {
   array x = array_fill(ARRAY(2, 2, 4, 6), 0.25, 1), wanted = array_like(x), g = array_like(x);
   int64_t size[2] = {4, 6};
@@ -171,7 +172,7 @@ static void unpool(int kind) {
   free(x.v), free(wanted.v), free(g.v), free(values.v);
 }
 
-/* Windows whose places are drawn: Torch7's formula in double. */
+/* Tests windows at random positions: Torch7's formula in double. */
 static void fractional(int kind) {
   int64_t H = whole(5, 9), W = whole(5, 9), size[2] = {whole(1, 4), whole(1, 4)}, k = whole(1, 2);
   array x = array_fill(ARRAY(2, 3, H, W), -1, 1), u = array_fill(ARRAY(2, 3, 2), 0, 1);

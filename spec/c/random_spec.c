@@ -1,8 +1,8 @@
-/* random_spec.c: generators, distributions and draws.
+/* random_spec.c: tests generators, distributions and draws.
  *
- * Invariant: the host generator is MT19937; a device draws the same numbers for a seed whatever the
- * view, the device and the threads are; states can be kept and put back; parameters that make no
- * sense are rejected.
+ * Invariant: the host generator is MT19937. For a seed, a device draws the same numbers for any
+ * view, device and number of threads. States can be saved and restored; invalid parameters are
+ * rejected.
  */
 #include "ops/random.h"
 #include "samples.h"
@@ -12,13 +12,13 @@ static uint64_t seed;
 static void twister(void) {
   dpt_generator *g, *h;
   OK(dpt_generator_new(&g) || dpt_generator_new(&h));
-  dpt_generator_manual_seed(g, 5489); /* the algorithm's own example: the 10000th number */
+  dpt_generator_manual_seed(g, 5489); /* the 10000th number of the reference implementation */
   double last = 0;
   for (int i = 0; i < 10000; i++) last = dpt_random_number(0, g, 1, 0);
   CHECK(last == 4123659995);
   dpt_tensor state = {.kind_ = DPT_U8};
   int normal = dpt_distribution("normal");
-  dpt_random_number(normal, g, 0, 1); /* a second one is kept */
+  dpt_random_number(normal, g, 0, 1); /* caches a second one */
   OK(dpt_generator_get(g, &state));
   dpt_generator_copy(h, g);
   double x = dpt_random_number(normal, g, 0, 1), y = dpt_random_number(normal, g, 0, 1);
@@ -35,8 +35,8 @@ static void twister(void) {
   dpt_generator_free(h);
 }
 
-/* A host tensor gets the numbers that come one by one, over every end of a piece of them, and the
- * next one after it is the same; also in a view with gaps. */
+/* A host tensor gets the same numbers as single draws, across all boundaries of blocks, and so does
+ * the next draw; also in a view with gaps. */
 static void pieces(void) {
   static const char *const names[] = {"random", "uniform",   "normal",    "exponential",
                                       "cauchy", "logNormal", "geometric", "bernoulli"};
@@ -70,7 +70,8 @@ static void pieces(void) {
   dpt_generator_free(h);
 }
 
-/* The numbers of every distribution on a device: the same in a view, on device 2, by one thread. */
+/* Numbers of every distribution on a device are the same in a view, on device 2, and with one
+ * thread. */
 static void devices(void) {
   static const char *const names[] = {"random", "uniform",   "normal",    "exponential",
                                       "cauchy", "logNormal", "geometric", "bernoulli"};
@@ -103,7 +104,7 @@ static void devices(void) {
   OK(dpt_threads_set(2));
 }
 
-/* Normals on a device are those of the formula, to 4 ulp of the doubles. */
+/* Normals on a device follow the formula, to 4 ulp of a double. */
 static void formulas(void) {
   static const int64_t size = 5000;
   dpt_tensor x = {0};
@@ -148,7 +149,7 @@ static void states(void) {
   dpt_tensor_free(&state);
 }
 
-/* Means and deviations of many device numbers. */
+/* Checks means and deviations of many device numbers. */
 static void statistics(void) {
   static const int64_t size = 200000;
   static const struct {

@@ -1,6 +1,6 @@
-/* ranks_spec.c: collectives of host and device tensors. Run alone it is a world of one rank;
- * `mpirun -n N` makes it N. Under ThreadSanitizer it looks at the threads of a rank: the caller's,
- * those of devices, the stream's that calls MPI, the watchdog's.
+/* ranks_spec.c: tests collectives of host and device tensors. Run alone it is a world of one rank;
+ * `mpirun -n N` runs N ranks. Under ThreadSanitizer it checks the threads of a rank: the caller,
+ * those of devices, the stream that calls MPI, and the watchdog.
  */
 #include "check.h"
 #include "dpt.h"
@@ -56,7 +56,7 @@ static void on_host(void) {
   dpt_tensor_free(&t);
 }
 
-/* Every rank sends to the next one and receives from the one before. */
+/* Every rank sends to the next one and receives from the previous one. */
 static void around(int kind) {
   dpt_tensor sent, got;
   int64_t n = COUNT;
@@ -78,7 +78,7 @@ static void around(int kind) {
   dpt_tensor_free(&got);
 }
 
-/* Groups that are used and released: the numbers of the freed ones are given again. */
+/* Creates groups, uses and releases them: the numbers of released groups are reused. */
 static void in_groups(void) {
   dpt_tensor t;
   int64_t n = COUNT;
@@ -104,7 +104,7 @@ int main(void) {
   on_device(1);
   on_host();
   on_device(2);
-  dpt_sleep(0.2); /* the watchdog looks */
+  dpt_sleep(0.2); /* lets the watchdog check */
   on_host();
   OK(dpt_device_set(1));
   around(DPT_F32);

@@ -1,7 +1,8 @@
-/* reduce_spec.c: reductions, scans and sorting against naive loops.
+/* reduce_spec.c: compares reductions, scans and sorting with naive loops.
  *
- * Invariant: every element type, host and device, odd views; integers wrap by dimension and are
- * wide over everything; the first of equals, NaN wins; results do not depend on threads.
+ * Invariant: covers every element type, host and device, odd views. Integers wrap if reduced over a
+ * dimension and are wide if reduced over all elements. The first of equal elements is selected; NaN
+ * wins. Results do not depend on the number of threads.
  */
 #include "samples.h"
 
@@ -15,7 +16,7 @@ static int fits(const char *op, int dtype) {
   return dtype == DPT_U8 || (strcmp(op, "all") && strcmp(op, "any"));
 }
 
-/* *at: the place of max and min. */
+/* *at: the index of max or min. */
 static double naive(const char *op, const double *v, int64_t n, int64_t step, double p,
                     int64_t *at) {
   double sum = 0, mean = 0, best = v[0];
@@ -106,7 +107,7 @@ static void reductions(int64_t count, int high) {
     static const double ps[] = {0, 1, 2, 3};
     double p = ps[draw(&seed, strcmp(ops[i], "norm") ? 2 : 4)];
     if (!fits(ops[i], dpt__dtype(kind))) continue;
-    int exact = strcmp(ops[i], "prod") || count < 8; /* products grow */
+    int exact = strcmp(ops[i], "prod") || count < 8; /* products grow fast */
     if (exact) everything(ops[i], &a, p);
     if (exact) one_dimension(ops[i], &a, (int)draw(&seed, (uint64_t)n), p);
   }
@@ -227,10 +228,10 @@ static void sorting(int64_t count) {
   free(kth);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------
+/* ---- others -----------------------------------------------------------------------------------
  */
 
-/* The bits of a reduction with one thread and with four. */
+/* A reduction has the same bits with one thread as with four. */
 static void threads(const int64_t size[3]) {
   dpt_tensor t = {.kind_ = DPT_F32}, r[2];
   OK(dpt_tensor_new(&t, DPT_F32, 3, size));
@@ -252,7 +253,7 @@ static void threads(const int64_t size[3]) {
   dpt_tensor_free(&t);
 }
 
-/* Columns of a large matrix, in strips as wide as there are: floats whose sums are exact. */
+/* Sums the columns of a large matrix, in strips of full width; sums of these floats are exact. */
 static void wide(void) {
   enum { ROWS = 531, COLS = 2107 };
   dpt_tensor t = {.kind_ = DPT_F32}, r = {.kind_ = DPT_F32};
@@ -269,8 +270,8 @@ static void wide(void) {
   dpt_tensor_free(&r);
 }
 
-/* Rows that are read side by side have the bits of each alone; a transposed matrix those of itself.
- */
+/* Rows that are reduced side by side have the same bits as each alone; a transposed matrix has the
+ * same sum. */
 static void side_by_side(int64_t rows, int64_t cols) {
   dpt_tensor t = {.kind_ = DPT_F32}, r = {.kind_ = DPT_F32};
   OK(dpt_tensor_new(&t, DPT_F32, 2, (const int64_t[]){rows, cols}));
@@ -280,7 +281,7 @@ static void side_by_side(int64_t rows, int64_t cols) {
   for (int64_t i = 0; i < rows * cols; i++) x[i] = (float)draw(&seed, 1 << 20) / 7 - 5e4f;
   OK(dpt_reduce(sum, &r, NULL, &t, 1, 0));
   const float *got = dpt__at(&r);
-  dpt_tensor row = t; /* a view that owns nothing */
+  dpt_tensor row = t; /* does not own its storage */
   row.ndim_ = 1;
   row.size_[0] = cols;
   row.stride_[0] = 1;
@@ -311,7 +312,7 @@ static void long_ones(void) {
   CHECK(*(int64_t *)dpt__at(&idx) == n && *(int64_t *)dpt__at(&r) == n);
   OK(dpt_sort(&r, &idx, &t, 0, 1));
   CHECK(*(int64_t *)dpt__at(&r) == n && *(int64_t *)dpt__at(&idx) == n);
-  /* 2^62 is no float: integers never pass through one. */
+  /* 2^62 + 1 is not exact in any float type: integers are never converted to one. */
   ((int64_t *)dpt__at(&t))[7] = ((int64_t)1 << 62) + 1;
   OK(dpt_reduce(dpt_reduction("max"), &r, &idx, &t, 0, 0));
   CHECK(*(int64_t *)dpt__at(&r) == ((int64_t)1 << 62) + 1 && *(int64_t *)dpt__at(&idx) == 8);
@@ -351,7 +352,7 @@ static void refusals(void) {
   OK(dpt_reduce_all(sum, &none, 0, &value));
   CHECK(value == 0);
   static const double zeros[] = {0, 0, 0};
-  OK(dpt_resize(&none, 2, (int64_t[]){0, 3})); /* a batch of no rows */
+  OK(dpt_resize(&none, 2, (int64_t[]){0, 3})); /* a batch without rows */
   if (OK(dpt_reduce(sum, &r, NULL, &none, 0, 0))) equals(&r, zeros, 0, "sum of no rows");
   FAILS(dpt_reduce(max, &r, NULL, &none, 0, 0), "no elements");
   FAILS(dpt_dot(&t, &bytes, &value), "'b'");

@@ -1,5 +1,5 @@
-/* region_spec.c: OpenMP regions of one thread are plain calls; threads that shared a processor in
- * one of several threads are apart in the next. */
+/* region_spec.c: tests that OpenMP regions of one thread are plain calls, and that threads that
+ * shared a processor in a region of several threads have different ones in the next. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -7,7 +7,7 @@
 #include <omp.h>
 #include <sched.h>
 
-/* Items that a region of n threads has gone through, and how deep it lies. */
+/* Returns the number of items that a region of n threads has run. *level: its nesting depth. */
 static int items(int n, int *level) {
   int sum = 0;
 #pragma omp parallel for num_threads(n) schedule(static) reduction(+ : sum)
@@ -26,12 +26,12 @@ static void regions(void) {
 #pragma omp parallel num_threads(2)
   {
     int deep = 0;
-    inner[omp_get_thread_num()] = items(1, &deep) + deep; /* all of them, in each thread */
+    inner[omp_get_thread_num()] = items(1, &deep) + deep; /* each thread runs all items */
   }
   CHECK(inner[0] == 102 && inner[1] == 102);
 }
 
-/* Where thread 1 of a region is; it may run on `set` from then on, if one is given. */
+/* Returns the processor of thread 1 of a region, and sets its affinity to `set` unless NULL. */
 static int where(const cpu_set_t *set, cpu_set_t *meanwhile) {
   int cpu = -1;
 #pragma omp parallel num_threads(2)
@@ -51,22 +51,23 @@ static void moves(void) {
   while (!CPU_ISSET(first, &all)) first++;
   CPU_ZERO(&one);
   CPU_SET(first, &one);
-  sched_setaffinity(0, sizeof one, &one); /* this thread stays there */
+  sched_setaffinity(0, sizeof one, &one); /* pins this thread */
   for (int round = 0; round < 3; round++) {
-    /* Whoever shared is moved in the next one: until it is apart, on a busy machine, too. */
+    /* Threads that shared a processor are separated in the next region; on a busy machine it can
+     * take more. */
     for (int i = 0; i < 1000 && where(NULL, &meanwhile) == first; i++) {}
     where(&one, &meanwhile);
-    /* where there is no other processor it stays */
+    /* it stays if it may not use another processor */
     CHECK(where(NULL, &meanwhile) == first && CPU_EQUAL(&meanwhile, &one));
     where(&all, &meanwhile);
     CHECK(where(NULL, &meanwhile) != first && !CPU_ISSET(first, &meanwhile));
-    where(NULL, &meanwhile); /* apart in the last region: as it was before */
+    where(NULL, &meanwhile); /* separate in the last region: the affinity is restored */
     CHECK(CPU_EQUAL(&meanwhile, &all));
   }
   sched_setaffinity(0, sizeof all, &all);
 }
 
-/* More threads than processors, and fewer again. */
+/* Uses more threads than processors, then fewer. */
 static void counts(void) {
   for (int n = 1; n < 80; n = n < 8 ? n + 1 : n * 3) {
     cpu_set_t meanwhile;

@@ -1,5 +1,5 @@
-/* resample_spec.c: upsampling and padding against plain loops; gradients by their products: both
- * are linear, so sum(forward(x) * g) = sum(x * backward(g)) for all x and g.
+/* resample_spec.c: compares upsampling and padding with plain loops. Gradients are checked by dot
+ * products: both are linear, so sum(forward(x) * g) = sum(x * backward(g)) for all x and g.
  */
 #include "layer.h"
 
@@ -9,7 +9,7 @@ static double dot(array a, array b) {
   return sum;
 }
 
-/* Frees got, a gradient; compares the products. */
+/* Compares the dot products, and frees gin. */
 static void adjoint(dpt_tensor *gin, array x, array y, array g, double tolerance,
                     const char *what) {
   double limit = dpt__type(gin) == DPT_F64 ? tolerance : dpt__type(gin) == DPT_F32 ? 1e-3 : 0.5;
@@ -60,7 +60,7 @@ static void compare_linear(int kind) {
   dpt_tensor out = empty(kind), gin = empty(kind);
   OK(dpt_upsample_linear_forward(&out, &tx, 2, size));
   OK(dpt_upsample_linear_backward(&gin, &tg, &tx, 2));
-  same(&out, y, 1e-5, "linear"); /* places are floats */
+  same(&out, y, 1e-5, "linear"); /* positions are floats */
   adjoint(&gin, x, y, g, 1e-4, "linear gin");
   dpt_tensor_free(&tx), dpt_tensor_free(&tg);
   free(x.v), free(y.v), free(g.v);
@@ -104,7 +104,7 @@ static void refusals(void) {
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REFLECT, 2, three, none), "reflection");
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_ZERO, 2, gone, gone), "do not fit");
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REPLICATE, 2, gone, gone), "do not fit");
-  FAILS(dpt_pad_forward(&y, &x, DPT_PAD_ZERO, 2, wild, none), "do not fit"); /* no overflow */
+  FAILS(dpt_pad_forward(&y, &x, DPT_PAD_ZERO, 2, wild, none), "do not fit"); /* must not overflow */
   FAILS(dpt_pad_forward(&y, &x, DPT_PAD_REPLICATE, 2, none, wild), "do not fit");
   FAILS(dpt_pad_forward(&y, &x, 7, 2, none, none), "'mode' is 7");
   FAILS(dpt_upsample_nearest_forward(&y, &x, 2, 0), "'factor' is 0");

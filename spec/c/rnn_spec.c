@@ -1,17 +1,17 @@
-/* rnn_spec.c: recurrent networks of every cell and shape against a plain computation, one sequence
- * and one step at a time, whose gradients are taken numerically. */
+/* rnn_spec.c: compares recurrent networks of every cell and shape with a plain computation, one
+ * sequence and one step at a time, with numerical gradients. */
 #include "base/philox.h"
 #include "layer.h"
 
-enum { WIDE = 24 }; /* places for what a step gives */
+enum { WIDE = 24 }; /* capacity for the values of a step */
 
-/* A network with its operands. The weights are in the order of (pseudo-layer, id): matrix, bias. */
+/* A network with its operands. Weights are ordered by (pseudo-layer, id): matrix, then bias. */
 typedef struct problem {
   dpt_rnn net;
   int64_t T, B, I, H, O, S; /* S: pseudo-layers */
-  int64_t *lengths;         /* NULL: all T */
+  int64_t *lengths;         /* NULL: each is T */
   array x, h0, c0, w;
-  int states; /* h0 and c0 are given */
+  int states; /* true if h0 and c0 are given */
   int trained;
 } problem;
 
@@ -20,14 +20,14 @@ static int64_t gates(const dpt_rnn *n) {
 }
 static int ids(const dpt_rnn *n) { return (int)gates(n) * 2 + (n->projection > 0); }
 
-/* What dpt says of a part, for a host tensor of doubles: its sizes are the same everywhere. */
+/* Returns dpt's description of a part of the weights. */
 static dpt_rnn_part part_of(const dpt_rnn *n, const dpt_tensor *like, int layer, int id) {
   dpt_rnn_part part = {0};
   OK(dpt_rnn_find(n, like, layer, id, &part));
   return part;
 }
 
-/* The plain weights (to 0), or numbers of dpt's vector in the plain order (to 1). */
+/* Copies the plain weights into dpt's vector (to 0), or the vector into the plain order (to 1). */
 static void move(const dpt_rnn *n, const dpt_tensor *like, double *plain, double *vector, int to) {
   int64_t layers = n->layers * n->directions;
   for (int l = 0; l < layers; l++)
@@ -51,12 +51,12 @@ static int64_t plain_count(const dpt_rnn *n) {
   return count;
 }
 
-/* The smallest sum of a RELU so far: a difference says nothing about the gradient at its kink. */
+/* Smallest |sum| of a RELU so far: near the kink, differences do not approximate the gradient. */
 static double nearest_kink = 1;
 
 static double logistic(double x) { return 1 / (1 + exp(-x)); }
 
-/* sum[j] of one id: matrix times v (or v itself where the matrix is skipped) plus its bias. */
+/* Computes sum[j] of one id: matrix times v (or v itself if the matrix is skipped) plus bias. */
 static const double *sums(const problem *p, const double *w, int l, int id, const double *v,
                           double *sum) {
   dpt_tensor like = {.kind_ = DPT_F64};
@@ -70,7 +70,7 @@ static const double *sums(const problem *p, const double *w, int l, int id, cons
   return w + part.biases;
 }
 
-/* One step of pseudo-layer l, whose weights begin at w: h and c become those behind it. */
+/* Runs one step of pseudo-layer l, whose weights begin at w, and updates h and c. */
 static const double *cell(const problem *p, const double *w, int l, const double *v, double *h,
                           double *c) {
   int n = (int)gates(&p->net);
@@ -113,7 +113,7 @@ static int64_t at(const problem *p, int64_t t, int64_t b, int64_t columns) {
   return (p->net.batch_first ? b * p->T + t : t * p->B + b) * columns;
 }
 
-/* y, hn and (of an LSTM) cn behind each other. */
+/* Returns y, hn and (of an LSTM) cn, concatenated. */
 static array plain_forward(const problem *p) {
   int64_t D = p->net.directions, columns = D * p->O, wide = p->T * p->B * columns;
   array all = ARRAY(wide + p->S * p->B * (p->O + (p->net.cell == DPT_RNN_LSTM ? p->H : 0)));
@@ -147,7 +147,7 @@ static array plain_forward(const problem *p) {
 }
 static array forward_again(array x, const void *context) { return plain_forward(context); }
 
-/* Numbers first .. of a, as an array of those sizes. */
+/* Returns the elements of a from `first` on, with the sizes of `like`. */
 static array piece(array a, int64_t first, array like) {
   array b = array_like(like);
   memcpy(b.v, a.v + first, (size_t)b.n * sizeof *b.v);
@@ -186,7 +186,7 @@ static dpt_tensor lengths_of(const problem *p) {
   return t;
 }
 
-/* dpt's vector of weights, as a tensor of the kind. */
+/* Returns dpt's vector of weights as a tensor of the kind. */
 static dpt_tensor weight_of(const problem *p, array plain, int kind, int strided) {
   dpt_tensor like = {.kind_ = kind};
   int64_t n = 0;
@@ -255,7 +255,7 @@ static dpt_rnn network(int cell) {
   return n;
 }
 
-/* More columns than one panel has, and more rows than one tile or chunk has. */
+/* Tests more columns than a panel has, and more rows than a tile or chunk has. */
 static void wide(int cell) {
   dpt_rnn net = {.cell = cell, .bias = 2, .directions = 1, .layers = 1, .input = 3, .hidden = 19};
   problem p = make(net, 9, 8, 0, 1);
@@ -263,7 +263,7 @@ static void wide(int cell) {
   drop(&p);
 }
 
-/* More rows than the gradient by a weight takes at once. */
+/* Tests more rows than the gradient of a weight processes at once. */
 static void many_rows(void) {
   dpt_rnn net = {.cell = DPT_RNN_TANH, .directions = 1, .layers = 1, .input = 1, .hidden = 2};
   problem p = make(net, 9, 60, 0, 0);
@@ -271,7 +271,7 @@ static void many_rows(void) {
   drop(&p);
 }
 
-/* Every network that is none, and every operand that does not fit it: one error message each. */
+/* Rejects each invalid network, and each operand that does not fit, with an error message. */
 static void refusals(void) {
   dpt_rnn net = {
       .cell = DPT_RNN_LSTM, .bias = 2, .directions = 1, .layers = 2, .input = 3, .hidden = 4};
@@ -332,7 +332,7 @@ static void refusals(void) {
   drop(&p);
 }
 
-/* Without a reserve: the same, and no dropout. */
+/* Without a reserve, results are the same, without dropout. */
 static void inference(void) {
   dpt_rnn net = {
       .cell = DPT_RNN_GRU, .bias = 2, .directions = 2, .layers = 3, .input = 3, .hidden = 4};
@@ -352,8 +352,8 @@ static void inference(void) {
   drop(&p);
 }
 
-/* In deterministic mode, and anyway from some steps on, a sequence gets the same bits whatever
- * stands beside it. */
+/* In deterministic mode, and always from a number of steps on, a sequence has the same bits alone
+ * as in any batch. */
 static void alone(int cell) {
   dpt_rnn net = {.cell = cell, .bias = 2, .directions = 2, .layers = 2, .input = 5, .hidden = 21};
   problem p = make(net, 12, 37, 1, 1);

@@ -1,9 +1,9 @@
-/* rows_spec.c: every row function of every instruction set against a plain scalar loop.
+/* rows_spec.c: compares every row function of every instruction set with a plain scalar loop.
  *
- * Invariant: arithmetic agrees to the bit, functions to a few units in the last place; an element's
- * bits do not depend on where it stands in a row, on the row's length, or on its neighbours;
- * nothing is written beside the row. Operands hold NaN, infinities, -0, denormals, extremes and
- * values that take every path.
+ * Invariant: arithmetic agrees to the bit, functions to a few units in the last place. The bits of
+ * an element do not depend on its position in a row, the row's length or its neighbours. Nothing is
+ * written outside the row. Operands contain NaN, infinities, -0, denormals, extremes and values
+ * that take every path.
  */
 #include "base/half.h"
 #include "check.h"
@@ -12,7 +12,7 @@
 
 enum { MOST = 300 };
 typedef __int128 wide;
-static int inexact; /* the formula called a function that libm and SLEEF round differently */
+static int inexact; /* 1: the formula called a function that libm and SLEEF round differently */
 static uint64_t seed;
 
 /* ---- the formulas, in scalars -----------------------------------------------------------------
@@ -73,7 +73,7 @@ static int reference_double(int op, double a, double b, double c, double p, doub
   return 0;
 }
 
-/* Integers in 128 bits; the caller takes the low bits. */
+/* Integers have 128 bits; the caller keeps the low bits. */
 static wide quotient(wide a, wide b) { return b ? a / b : 0; }
 static wide modulo(wide a, wide b) { return b ? a % b : 0; }
 static wide floor_modulo(wide a, wide b) {
@@ -192,7 +192,7 @@ static double get_real(int dtype, const void *from, int64_t i) {
   return dtype == DPT_F32 ? ((const float *)from)[i] : ((const double *)from)[i];
 }
 
-/* Units in the last place between two numbers of that type, 0 where both are NaN. */
+/* Returns the distance of two numbers of the type in units in the last place; of two NaNs 0. */
 static double apart(int dtype, double x, double y) {
   if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? 0 : INFINITY;
   if (x == y) return 0;
@@ -252,7 +252,8 @@ static void check_value(int op, int dtype, int64_t i, int64_t n, const char *x, 
   }
 }
 
-/* Which NaN an operation on two of them returns is the order's in which the compiler has them. */
+/* Returns true if the bits are equal. Any two NaNs are equal: if both operands are NaN, the
+ * compiler's order of them determines which one is returned. */
 static int same(int dtype, const void *x, const void *y, int64_t n) {
   size_t size = dpt__dtype_size(dtype);
   for (int64_t i = 0; i < n; i++)
@@ -262,7 +263,7 @@ static int same(int dtype, const void *x, const void *y, int64_t n) {
   return 1;
 }
 
-/* Elements that stand apart have the bits of a dense row, and what is between them stays. */
+/* Strided elements have the bits of a dense row, and memory between them is unchanged. */
 static void check_apart(int op, int dtype, int64_t n, const char *x, const char *y, const char *z,
                         const char *want, double p, double q) {
   static char in[3][40 * MOST], out[40 * MOST];
@@ -306,7 +307,7 @@ static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int s
     if (shifts) v = (int64_t)draw(&seed, 70) - (dtype == DPT_U8 ? 0 : 2);
     set(dtype, x, i, real_value(), u);
     double real = real_value();
-    if (shifts) real = fmod(real, 64); /* beyond, 2^b itself has few digits */
+    if (shifts) real = fmod(real, 64); /* larger powers of 2 lose digits */
     set(dtype, y, i, real, v);
     set(dtype, z, i, real_value(), v);
   }
@@ -362,7 +363,7 @@ static void check_rows(const dpt__rows *rows) {
     }
 }
 
-/* What the formulas mean, independently of how they are written. */
+/* Checks a few values of each formula, independently of how it is written. */
 static void check_meaning(const dpt__rows *rows) {
   static const struct {
     int op, dtype;
@@ -411,7 +412,7 @@ static void check_meaning(const dpt__rows *rows) {
   }
 }
 
-/* Every table converts and fills alike; copy_spec checks what the values are. */
+/* Checks that every table converts and fills alike; copy_spec.c checks the values. */
 static void check_conversions(const dpt__rows *rows) {
   for (int to = 0; to < DPT_NDTYPE; to++)
     for (int from = 0; from < DPT_NDTYPE; from++) {
@@ -421,7 +422,7 @@ static void check_conversions(const dpt__rows *rows) {
         uint64_t bits = draw(&seed, UINT64_MAX);
         width = 8 * (int)dpt__dtype_size(from);
         memcpy(a + i * (width / 8), &bits, (size_t)width / 8);
-        if (from == DPT_F16) a[2 * i + 1] &= (char)0xbf; /* a NaN may keep its payload or not */
+        if (from == DPT_F16) a[2 * i + 1] &= (char)0xbf; /* no NaN: its payload may be lost */
         if (from > DPT_F16) set(from, a, i, isnan(real_value()) ? 3e9 : real_value(), 0);
         if (from > DPT_F16 && to >= DPT_F16 && isnan(get_real(from, a, i))) set(from, a, i, 1.1, 0);
       }
@@ -443,7 +444,7 @@ static void check_conversions(const dpt__rows *rows) {
     }
 }
 
-/* Our own functions of floats: every 1009th of them, and all of them in the long run. */
+/* Checks dpt's own functions for every 1009th float; with DPT_TORTURE=full, for every float. */
 static void check_floats(const dpt__rows *rows, int op, double (*f)(double), double limit) {
   enum { N = 4096 };
   static float x[N], y[N];

@@ -1,9 +1,10 @@
-/* samples.h: what the C tests of operations share: odd views with known numbers, and guards around
- * results.
+/* samples.h: shared by the C tests of operations: odd views with known values, and guards around
+ * outputs.
  *
- * Invariant: numbers are small, whole for integer types and quarters for the others, so that sums
- * of them are exact in double and every type holds them. guard_start fills all of a storage with
- * GUARD; guard_end says whether what lies outside the view is still that.
+ * Invariant: values are small, integers for integer types and quarters for the others, so that
+ * their sums are exact in double and every type represents them. guard_start fills the whole
+ * storage with GUARD; guard_end returns true if all elements outside the view still have that
+ * value.
  */
 #ifndef DPT_SPEC_SAMPLES_H
 #define DPT_SPEC_SAMPLES_H
@@ -23,7 +24,7 @@ static inline int random_kind(uint64_t *seed) {
   return (int)draw(seed, DPT_NDTYPE) | (draw(seed, 3) == 0 ? DPT_ON_DEVICE : 0);
 }
 
-/* A contiguous host tensor of doubles that looks at v; free it as any tensor. */
+/* Returns a contiguous host tensor of doubles with a copy of v, if given. The caller frees it. */
 static inline dpt_tensor doubles(int n, const int64_t *size, const double *v) {
   dpt_tensor t = {.kind_ = DPT_F64};
   OK(dpt_tensor_new(&t, DPT_F64, n, size));
@@ -31,7 +32,7 @@ static inline dpt_tensor doubles(int n, const int64_t *size, const double *v) {
   return t;
 }
 
-/* t's numbers, to be freed. */
+/* Returns t's values; the caller frees them. */
 static inline double *numbers(const dpt_tensor *t) {
   int64_t n = dpt__count(t);
   double *v = calloc((size_t)n + 1, sizeof *v);
@@ -49,7 +50,7 @@ static inline void put_numbers(dpt_tensor *t, const double *v) {
   dpt_tensor_free(&host);
 }
 
-/* low .. high, in quarters for real types. */
+/* Returns a view with random values in [low, high], quarters for real types. */
 static inline sample sample_new(uint64_t *seed, int kind, int n, const int64_t *size, int low,
                                 int high) {
   sample s = {.n = 1};
@@ -68,7 +69,7 @@ static inline void sample_free(sample *s) {
   free(s->v);
 }
 
-/* All of t's storage as one row that owns nothing. */
+/* Returns all of t's storage as a 1-D tensor that does not own it. */
 static inline dpt_tensor whole_storage(const dpt_tensor *t) {
   dpt_tensor all = *t;
   all.offset_ = 0;
@@ -78,7 +79,7 @@ static inline dpt_tensor whole_storage(const dpt_tensor *t) {
   return all;
 }
 
-/* A result of that size, an odd view with guards around it. */
+/* Allocates an output of that size, an odd view surrounded by guards. */
 static inline void guard_start(uint64_t *seed, dpt_tensor *r, int kind, int n,
                                const int64_t *size) {
   random_view(seed, r, kind, n, size, 0);
@@ -98,7 +99,7 @@ static inline int guard_end(const dpt_tensor *r) {
   return good;
 }
 
-/* Frees nothing; compares with wanted numbers up to `limit`, relative to 1 + |wanted|. */
+/* Compares t with the wanted values, up to `limit` relative to 1 + |wanted|. Frees nothing. */
 static inline int equals(const dpt_tensor *t, const double *wanted, double limit,
                          const char *what) {
   double *v = numbers(t);
@@ -116,7 +117,7 @@ static inline int equals(const dpt_tensor *t, const double *wanted, double limit
   return bad < 0;
 }
 
-/* A number as an element type holds it after wrapping. */
+/* Returns the integer as the element type wraps it. */
 static inline double wrapped(int dtype, int64_t v) {
   switch (dtype) {
   case DPT_U8:
@@ -132,7 +133,7 @@ static inline double wrapped(int dtype, int64_t v) {
   }
 }
 
-/* Slice i along dim of a row-major array: where it begins and the step to its next element. */
+/* Returns the offset of slice i along dim of a row-major array; *step is the stride within it. */
 static inline int64_t slice_of(int n, const int64_t *size, int dim, int64_t i, int64_t *step) {
   *step = 1;
   for (int d = n - 1; d > dim; d--) *step *= size[d];

@@ -1,4 +1,4 @@
-/* status_spec.c: messages, also long ones, nested ones and those of other threads. */
+/* status_spec.c: tests messages, also long ones, nested ones and those of other threads. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* storage_spec.c: storages in host, page-locked and device memory; counts, resizing, copies between
- * devices, and frees by another thread than the one that allocated. */
+/* storage_spec.c: tests storages in host, page-locked and device memory: reference counts,
+ * resizing, copies between devices, and frees by a thread other than the one that allocated. */
 #include "device/storage.h"
 
 #include "device/copy.h"
@@ -33,7 +33,7 @@ static void host_memory(void) {
   dpt_storage_release(s);
   OK(dpt_storage_resize(s, 0));
   OK(dpt_storage_resize(s, 5));
-  dpt_storage_retain(s); /* somebody's tensor may reach all of it */
+  dpt_storage_retain(s); /* another tensor may refer to all of it */
   p = dpt_storage_data(s);
   OK(dpt_storage_resize(s, 1));
   p[4] = 44;
@@ -52,7 +52,7 @@ static void pinned_memory(void) {
   OK(dpt_storage_new_pinned(&s, DPT_F32, 10));
   CHECK(dpt_storage_pinned(s) && !dpt_storage_device(s) && dpt_storage_data(s));
   ((float *)dpt_storage_data(s))[9] = 7;
-  /* While a stream uses it, its memory is given to nobody else. */
+  /* While a stream uses its memory, it is not reused. */
   OK(dpt_stream_sleep(20));
   OK(dpt__block_use(s->block, dpt__current_stream(1)));
   void *data = dpt_storage_data(s);
@@ -64,7 +64,7 @@ static void pinned_memory(void) {
   OK(dpt_device_synchronize(-1));
 }
 
-/* Memory that dpt did not allocate: a pointer's, a file's, an object's of shared memory. */
+/* Tests memory that dpt did not allocate: from a pointer, a file, or a shared memory object. */
 static void mapped_memory(void) {
   static const char name[] = "/dpt_storage_spec";
   float memory[4] = {1, 2, 3, 4};
@@ -116,18 +116,18 @@ static void device_memory(void) {
   CHECK(p[0] == 100 && p[899] == 999);
   dpt_storage_release(a);
 
-  /* An injected fault of the copy comes back at the wait, once; then copies work again. */
+  /* An injected fault of a copy raises once, at the wait; then copies work again. */
   OK(dpt__storage_new_on(&a, DPT_F32 | DPT_ON_DEVICE, 1000, 2));
   OK(dpt_fault_set("copy:2"));
   for (int i = 0; i < 3; i++) OK(dpt__copy_between("copy", a, 0, b, 0, 4000));
   FAILS(dpt_device_synchronize(-1), "DPT_FAULT");
   OK(dpt_device_synchronize(-1));
 
-  /* A slow link takes its time, asleep, and holds up nobody else. */
+  /* A slow link delays its copy without using the CPU, and delays nothing else. */
   static const char *const links[] = {"40KB/s", "4KB/s", "400B/s", "40B/s"};
   int done = 1;
   for (int i = 0; i < 4 && done;
-       i++) { /* where the machine was slower than the link: a slower one */
+       i++) { /* if the machine was slower than the link, tries a slower one */
     dpt_event event;
     OK(dpt_link_set(links[i]));
     int64_t start = dpt__now();
@@ -189,7 +189,7 @@ static void *use_shared(void *stream) {
   return NULL;
 }
 
-/* ThreadSanitizer reports a count or a list of users that is not synchronized. */
+/* ThreadSanitizer reports a reference count or user list that is not synchronized. */
 static void two_threads_use_one(void) {
   dpt_memory_stats before, after;
   pthread_t threads[2];
@@ -210,7 +210,7 @@ static void tells_when_to_collect(void) {
   CHECK(dpt_collect_due(DPT_F32, 100 << 20));
   CHECK(dpt_collect_due(DPT_F32, 0)); /* until the thread has collected */
   dpt_collect_done(300 << 20);
-  CHECK(!dpt_collect_due(DPT_F32, 100 << 20)); /* a large heap is walked less often */
+  CHECK(!dpt_collect_due(DPT_F32, 100 << 20)); /* a large heap is collected less often */
   CHECK(dpt_collect_due(DPT_F32, 200 << 20));
   dpt_collect_done(0);
   CHECK(!dpt_collect_due(DPT_F32, 1000));
@@ -234,7 +234,7 @@ static void *litter(void *storage) {
   return NULL;
 }
 
-/* Collects twice for its own limit, then reaches the soft limit. */
+/* Collects twice at its own limit, then reaches the soft limit. */
 static void *takes_alone(void *arg) {
   dpt_storage *s[3];
   dpt_collect_done(0);
@@ -247,7 +247,7 @@ static void *takes_alone(void *arg) {
   return NULL;
 }
 
-/* Garbage of a thread that does not run raises the soft limit, not what another may hold. */
+/* Garbage of an idle thread raises the soft limit, but not what another thread may hold. */
 static void bounds_each_thread(void) {
   dpt_storage *own, *other;
   pthread_t thread;
@@ -260,7 +260,7 @@ static void bounds_each_thread(void) {
   CHECK(!dpt_collect_due(DPT_U8, 200 << 20));
   CHECK(!pthread_create(&thread, NULL, takes_alone, NULL));
   pthread_join(thread, NULL);
-  CHECK(dpt_collect_due(DPT_U8, 0)); /* which has not raised the soft limit for this thread */
+  CHECK(dpt_collect_due(DPT_U8, 0)); /* the other thread has not raised this thread's soft limit */
   dpt_collect_done(0);
   dpt_storage_release(own);
   dpt_storage_release(other);

@@ -1,5 +1,5 @@
-/* stream_exit_spec.c: processes that end while their streams have kernels queued: what is queued is
- * dropped, what runs is awaited, and under ThreadSanitizer nothing of the end is a race. */
+/* stream_exit_spec.c: tests processes that exit while kernels are queued on their streams: queued
+ * kernels are dropped, running ones are awaited, and under ThreadSanitizer the exit has no race. */
 #include "device/device.h"
 
 #include "check.h"

@@ -1,5 +1,6 @@
-/* stream_races_spec.c: what comes between two steps of another thread: test builds stop there
- * (base/assert.h). A backend with queues is played by functions of this file.
+/* stream_races_spec.c: tests races: test builds call hooks between two steps of a thread
+ * (base/assert.h), and run the other thread's work there. Functions of this file simulate a backend
+ * with queues.
  */
 #include "device/allocator.h"
 #include "device/backend_events.h"
@@ -13,8 +14,8 @@ static int run_fail(dpt__context *context, const void *args) { return dpt__fail(
 
 /* ---- a backend with queues ---- */
 
-static dpt__stream *starting; /* whose queue is being made */
-static int looks;             /* waits while it was being made */
+static dpt__stream *starting; /* its queue is being created */
+static int looks;             /* number of waits during that time */
 
 static int stream_new(int index, int urgent, void **queue) {
   static int queues;
@@ -70,7 +71,7 @@ static int when_full(const char *name) {
   return 0;
 }
 
-/* The stream has done everything before its user begins to wait for a place in the queue. */
+/* The stream runs all items before the thread that queues begins to wait for space. */
 static void full_queue_that_empties(void) {
   enum { LARGE = 1 << 20 };
   char *args = calloc(1, LARGE);
@@ -97,8 +98,8 @@ static int when_starting(const char *name) {
   return dpt__stream_synchronize(starting);
 }
 
-/* A stream is waited for while it starts: by its own start, before its native stream is there and
- * before that can be seen, and by another thread. */
+/* A stream is waited for while it starts: from within its start, before its native stream exists
+ * and before that is visible, and by another thread. */
 static void start_that_is_seen(void) {
   starting = new_stream();
   dpt__sync_set(when_starting);
@@ -123,13 +124,13 @@ static int when_settling(const char *name) {
   return 0;
 }
 
-/* What a function that follows finds on the stack. */
+/* Fills the stack that the next function will use. */
 static __attribute__((noinline)) void soil_stack(void) {
   volatile unsigned char bytes[1 << 14];
   for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = 0x7e;
 }
 
-/* A graph begins to capture while another thread waits for what is over by then. */
+/* A graph begins to capture while another thread waits for work that has ended by then. */
 static void settled_meanwhile(void) {
   watched = new_stream();
   OK(dpt__stream_push(watched, run_nothing, "nothing", NULL, 0));
@@ -142,7 +143,7 @@ static void settled_meanwhile(void) {
   CHECK(dpt__counter_value(&watched->done) == 1);
 }
 
-/* A wait that fails says nothing about the work, which a lost device does no more. */
+/* A failed wait does not mean that the work has ended, unless the device is lost. */
 static void waits_that_fail(void) {
   dpt__stream *stream = new_stream();
   dpt__event event = {stream, 1};
@@ -164,7 +165,7 @@ static void waits_that_fail(void) {
 
 static int no_memory_for_errors(const char *name) { return !strcmp(name, "error_new"); }
 
-/* The error of a kernel is raised though there is no memory for its message. */
+/* The error of a kernel is raised even if there is no memory for its message. */
 static void error_without_memory(void) {
   dpt__stream *stream = dpt__current_stream(2);
   OK(dpt__stream_push(stream, run_nothing, "nothing", NULL, 0));
@@ -182,7 +183,7 @@ static void error_without_memory(void) {
 
 enum { MB = 1 << 18 }; /* floats */
 
-static const char *stop; /* where the first thread lets the second one come */
+static const char *stop; /* hook at which the first thread starts the second one */
 static pthread_t first, second;
 static atomic_int over;
 
@@ -198,7 +199,7 @@ static void *takes(void *arg) {
   return NULL;
 }
 
-/* The second thread has failed by mistake within that time, or waits for the first one. */
+/* Within that time the second thread has failed by mistake, or waits for the first one. */
 static int when_emptying(const char *name) {
   if (!stop || strcmp(name, stop) || !pthread_equal(first, pthread_self())) return 0;
   stop = NULL;
@@ -209,7 +210,7 @@ static int when_emptying(const char *name) {
   return 0;
 }
 
-/* A thread at the limit comes while another one gives back what both need. */
+/* A thread reaches the limit while another one is freeing memory that both need. */
 static void two_at_the_limit(const char *where, int used_elsewhere) {
   OK(dpt_memory_empty_cache(1));
   OK(dpt_memory_limit_set(1, 7 << 20));

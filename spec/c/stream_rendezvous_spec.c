@@ -1,7 +1,6 @@
-/* stream_rendezvous_spec.c: work of several streams at once: order, errors, no circle of waits.
+/* stream_rendezvous_spec.c: tests work of several streams at once: order, errors, no deadlock.
  *
- * Every wait here must end: a circle of streams that wait for each other is found by the test's
- * time limit.
+ * Every wait here must end: the test's time limit detects streams that wait for each other.
  */
 #include "device/device.h"
 #include "device/rendezvous.h"
@@ -10,7 +9,7 @@
 
 enum { DEVICES = 6, THREADS = 4 };
 
-/* A number that only items of one stream change. */
+/* A number that only items of one stream modify. */
 static struct {
   int64_t value;
   char apart[56];
@@ -21,7 +20,7 @@ static int run_add(dpt__context *context, const void *args) {
   return 0;
 }
 
-/* Every stream's cell becomes the sum of all. */
+/* Sets every stream's cell to the sum of all. */
 static int meet_sum(dpt__context *context, int n, dpt__stream *const *streams, const void *args) {
   int64_t sum = *(const int64_t *)args;
   for (int i = 0; i < n; i++) sum += cell[streams[i]->device].value;
@@ -41,7 +40,8 @@ static void add(int device, int64_t value) {
   OK(dpt__stream_push(dpt__current_stream(device), run_add, "add", &value, sizeof value));
 }
 
-/* What was queued before is seen, whoever is late; what is queued later comes later. */
+/* The rendezvous sees work queued before it, whichever stream is late; work queued later runs
+ * later. */
 static void keeps_order(void) {
   dpt__stream *streams[DEVICES];
   list(streams);
@@ -65,7 +65,7 @@ static void keeps_order(void) {
   CHECK(cell[1].value == 1000 + DEVICES * (DEVICES + 1) / 2 + 2);
 }
 
-/* One error, raised once, with the name of the work. */
+/* Raises one error, once, with the name of the work. */
 static void tells_its_error_once(void) {
   dpt__stream *streams[DEVICES];
   list(streams);
@@ -107,7 +107,7 @@ static void *mix(void *arg) {
   return NULL;
 }
 
-/* Several threads, any streams, waits in between. */
+/* Several threads queue work on random streams, with waits in between. */
 static void never_waits_in_a_circle(uint64_t seed) {
   pthread_t threads[THREADS];
   uint64_t state[THREADS];

@@ -1,4 +1,5 @@
-/* stream_spec.c: order within a stream, asynchrony, queue growth, errors, threads that can't start.
+/* stream_spec.c: tests order within a stream, asynchrony, queue growth, errors, and threads that
+ * cannot start.
  */
 #include "device/device.h"
 
@@ -24,7 +25,8 @@ static int run_fail(dpt__context *context, const void *args) {
   return dpt__fail("index %d is out of range", number);
 }
 
-/* Items run one after another in the order of queueing, through several growths of the ring. */
+/* Items run one after another in the order in which they were queued, while the ring grows several
+ * times. */
 static void keeps_order(void) {
   enum { N = 5000 };
   dpt__stream *stream = dpt__current_stream(1);
@@ -44,9 +46,9 @@ static void keeps_order(void) {
   free(values);
 }
 
-/* A full queue makes its user wait, and nothing is lost. */
+/* A thread that queues waits while the queue is full, and no item is lost. */
 static void waits_when_full(void) {
-  enum { N = 500, LARGE = 30000 }; /* 15 MB where a queue has 4 MiB */
+  enum { N = 500, LARGE = 30000 }; /* 15 MB; a queue has 4 MiB */
   int values[N], *next = values;
   OK(dpt_stream_sleep(50));
   struct append_args *args = calloc(1, LARGE);
@@ -64,13 +66,13 @@ static void waits_when_full(void) {
 }
 
 static int run_check(dpt__context *context, const void *args) {
-  const size_t *a = args; /* the number of words, and words that count from there */
+  const size_t *a = args; /* the number of words, then words that count up from it */
   size_t good = 0;
   while (good < a[0] && a[good] == a[0] + good) good++;
   return good == a[0] ? 0 : dpt__fail("word %zu is wrong", good);
 }
 
-/* Arguments may be larger than a queue is. */
+/* Arguments may be larger than a queue. */
 static void takes_large_arguments(void) {
   enum { MOST = 1200000 };
   size_t *words = malloc(MOST * sizeof *words);
@@ -84,7 +86,7 @@ static void takes_large_arguments(void) {
   free(words);
 }
 
-/* Queueing returns at once; other devices and other streams finish meanwhile. */
+/* Queueing returns at once; other devices and streams are not blocked. */
 static void is_asynchronous(void) {
   gate busy;
   dpt_event event;
@@ -107,7 +109,7 @@ static void is_asynchronous(void) {
   OK(dpt_device_set(1));
 }
 
-/* A blocking stream and the default stream are ordered, both ways; a nonblocking one is not. */
+/* A blocking stream and the default stream are ordered, both ways; a nonblocking stream is not. */
 static void blocking_is_ordered(void) {
   int count, done;
   OK(dpt_stream_reserve(3, 0)); /* 1 and 2 stay nonblocking */
@@ -139,8 +141,8 @@ static void blocking_is_ordered(void) {
   FAILS(dpt_stream_synchronize(1, 77), "no stream 77");
 }
 
-/* An error is kept, raised once, at the next wait, with the operation's name; the stream goes on.
- */
+/* An error is kept and raised once, at the next wait, with the operation's name; the stream
+ * continues. */
 static void keeps_errors(void) {
   dpt__stream *one = dpt__current_stream(1), *two = dpt__current_stream(2);
   int number = 7;
@@ -150,8 +152,8 @@ static void keeps_errors(void) {
   FAILS(dpt__stream_synchronize(one), "gather: index 7 is out of range");
   OK(dpt__stream_synchronize(one));
 
-  /* A stream that waits for the event inherits it: raised by the one, not raised again by the
-   * other. */
+  /* A stream that waits for the event inherits the error: if one stream raises it, the other does
+   * not. */
   OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
   OK(dpt__stream_wait(two, dpt__event_last(one)));
   FAILS(dpt__stream_synchronize(two), "gather: index 8");
@@ -161,7 +163,7 @@ static void keeps_errors(void) {
   FAILS(dpt__stream_synchronize(one), "gather: index 8");
   OK(dpt__stream_synchronize(two));
 
-  /* Inherited also where the event has come already. */
+  /* It is also inherited if the event has already occurred. */
   OK(dpt__stream_push(one, run_fail, "gather", &number, sizeof number));
   dpt__event past = dpt__event_last(one);
   dpt__counter_wait(&one->done, past.number);
@@ -169,7 +171,7 @@ static void keeps_errors(void) {
   FAILS(dpt__stream_synchronize(two), "gather: index 8");
   OK(dpt__stream_synchronize(one));
 
-  /* An error behind the event is not the waiter's. */
+  /* An error after the event is not inherited. */
   OK(dpt_device_set(1));
   OK(dpt_stream_sleep(20));
   dpt__event before = dpt__event_last(one);
@@ -181,7 +183,7 @@ static void keeps_errors(void) {
   OK(dpt_device_synchronize(-1));
 }
 
-/* ---- kernels that run where they are queued ---- */
+/* ---- kernels that run on the calling thread ---- */
 
 struct note_args {
   pthread_t *ran;
@@ -194,8 +196,8 @@ static int run_note(dpt__context *context, const void *args) {
   return a->failed ? dpt__fail("number %d", ++*a->failed) : 0;
 }
 
-/* Whether a kernel of so many bytes (-1: an awaited one) ran in this thread; waits: an error of the
- * stream is wanted to be none, otherwise it stays. */
+/* Returns true if a kernel of that many bytes (-1: an awaited kernel) ran on this thread. waits:
+ * checks that the stream has no error; otherwise an error stays pending. */
 static int ran_here(dpt__stream *stream, int64_t bytes, int *failed, int waits) {
   pthread_t ran;
   dpt__context context = dpt__stream_context(stream, "note");
@@ -221,14 +223,15 @@ static void small_kernels_run_at_once(void) {
   for (int i = 0; i < 1000; i++) CHECK(ran_here(stream, 8, NULL, 1));
   CHECK(dpt__stream_rests(stream));
   CHECK(ran_here(stream, 1 << 15, NULL, 1));
-  CHECK(!ran_here(stream, (1 << 15) + 1, NULL, 1)); /* and those 1,000 are over */
+  CHECK(!ran_here(stream, (1 << 15) + 1, NULL, 1)); /* the 1,000 kernels before have ended */
   rest(stream);
-  CHECK(!ran_here(stream, 0, NULL, 1)); /* not known */
+  CHECK(!ran_here(stream, 0, NULL, 1)); /* size unknown */
   rest(stream);
-  for (int i = 0; i < 100; i++) CHECK(ran_here(stream, -1, NULL, i % 10 == 0)); /* all the same */
+  for (int i = 0; i < 100; i++)
+    CHECK(ran_here(stream, -1, NULL, i % 10 == 0)); /* awaited: any size */
   CHECK(ran_here(stream, 8, NULL, 1));
 
-  /* not while something else is queued */
+  /* not while another item is queued */
   gate busy;
   gate_close(&busy, 1);
   pthread_t ran = pthread_self();
@@ -241,7 +244,7 @@ static void small_kernels_run_at_once(void) {
   OK(dpt__stream_synchronize(stream));
   CHECK(!pthread_equal(ran, pthread_self()));
 
-  /* an error is the stream's, for who waits or inherits it */
+  /* an error belongs to the stream, and is raised by a wait or inherited */
   rest(stream);
   int failed = 0;
   CHECK(ran_here(stream, 8, &failed, 0) && failed == 1);
@@ -263,7 +266,7 @@ static int run_take_time(dpt__context *context, const void *args) {
   return run_note(context, args);
 }
 
-/* Without a wait the stream's thread is woken in the end. */
+/* If nothing waits, the stream's thread is eventually woken. */
 static void many_kernels_wake_the_thread(void) {
   enum { MOST = 64 };
   dpt__stream *stream = dpt__current_stream(1);
@@ -279,7 +282,7 @@ static void many_kernels_wake_the_thread(void) {
 }
 
 struct add_args {
-  int64_t *sum; /* that only items of one stream touch, unprotected */
+  int64_t *sum; /* modified only by items of one stream, without synchronization */
 };
 
 static int run_add(dpt__context *context, const void *args) {
@@ -298,12 +301,12 @@ static void *adds(void *arg) {
     OK(dpt__stream_push_kernel(&context, run_add, &(struct add_args){arg},
                                sizeof(struct add_args)));
     if (i % 16 == 0) OK(dpt__stream_synchronize(stream));
-    if (i % 512 == 0) dpt__sleep(100000); /* so that the stream comes to rest */
+    if (i % 512 == 0) dpt__sleep(100000); /* lets the stream become idle */
   }
   return NULL;
 }
 
-/* Several threads queue, and whoever runs an item, they run one after another. */
+/* Several threads queue; items run one after another, on any thread. */
 static void several_threads_queue(void) {
   pthread_t thread[3];
   int64_t sum = 0;
@@ -318,7 +321,7 @@ static void thread_failure_is_raised(void) {
   OK(dpt_stream_set(1, 5));
   OK(dpt_fault_set("thread:1"));
   FAILS(dpt_stream_sleep(0), "stream 5 of device 1: its thread can not start");
-  OK(dpt_stream_sleep(0)); /* the fault was one-shot: the same stream works now */
+  OK(dpt_stream_sleep(0)); /* the fault occurs once: the same stream now works */
   OK(dpt_stream_synchronize(1, 5));
   OK(dpt_stream_set(0, 0));
 }
@@ -351,7 +354,7 @@ int main(void) {
   keeps_errors();
   thread_failure_is_raised();
   bad_faults_are_rejected();
-  OK(dpt_delay_set(0)); /* with delays every kernel runs in its stream's thread */
+  OK(dpt_delay_set(0)); /* with delays, every kernel runs on its stream's thread */
   small_kernels_run_at_once();
   many_kernels_wake_the_thread();
   several_threads_queue();

@@ -1,4 +1,4 @@
-/* system_spec.c: clocks, folders, the environment, also where a thread waits beside. */
+/* system_spec.c: tests clocks, folders and the environment, also while another thread reads it. */
 #undef NDEBUG
 #include "device/counter.h"
 #include "device/timeout.h"
@@ -18,7 +18,7 @@ static void *asks(void *wanted) {
   return NULL;
 }
 
-/* The watchdog of ranks asks while MPI, or a script, sets variables. */
+/* The watchdog of ranks reads the timeout while MPI, or a script, sets variables. */
 static void timeout_is_kept(void) {
   int64_t two = (int64_t)2e9;
   pthread_t thread;
@@ -73,7 +73,7 @@ int main(void) {
   char folder[] = "/tmp/dpt_system_XXXXXX", path[100];
   assert(mkdtemp(folder));
   assert(dpt_path_kind(folder) == 2 && dpt_path_kind("/nonexistent") == 0);
-  for (int i = 0; i < 40; i++) { /* more names than the first buffer holds */
+  for (int i = 0; i < 40; i++) { /* more names than fit in the first buffer */
     snprintf(path, sizeof path, "%s/a rather long name %d", folder, i);
     assert(dpt_folder_make(path) == 0);
   }

@@ -1,9 +1,9 @@
-/* tensor_spec.c: views, resize and the walker against plain index arithmetic. */
+/* tensor_spec.c: compares views, resize and the walker with plain index arithmetic. */
 #include "views.h"
 
 static uint64_t seed;
 
-/* A size of -1 where there are no elements: what the sizes that are not 0 leave. */
+/* A size of -1 of a tensor without elements is inferred from the nonzero sizes. */
 static void view_without_elements(void) {
   dpt_tensor t = {.kind_ = DPT_F32}, v = {.kind_ = DPT_F32};
   OK(dpt_tensor_new(&t, DPT_F32, 3, (int64_t[]){0, 4, 6}));
@@ -75,7 +75,7 @@ static void view_functions(void) {
   v.kind_ = DPT_F64;
   v.storage_ = NULL;
   FAILS(dpt_narrow(&v, &t, 0, 0, 1), "narrow: the result is a torch.DoubleTensor");
-  CHECK(t.storage_->references == 3); /* t's, w's, and v's, which is given back by hand */
+  CHECK(t.storage_->references == 3); /* those of t, w and v; v's is released by hand */
   dpt_storage_release(t.storage_);
   dpt_tensor_free(&w);
   dpt_tensor_free(&t);
@@ -88,7 +88,7 @@ static void resizing(void) {
   for (int64_t i = 0; i < 6; i++) OK(dpt_put(&t, i, (double)i));
   OK(dpt_transpose(&v, &t, 0, 1));
   OK(dpt_resize(&v, 2, (int64_t[]){3, 2}));
-  CHECK(v.stride_[0] == 1); /* the same size keeps the strides */
+  CHECK(v.stride_[0] == 1); /* resizing to the same size keeps the strides */
   OK(dpt_resize_as(&v, &t));
   CHECK(v.stride_[0] == 3 && dpt_is_set_to(&v, &t));
   OK(dpt_narrow(&v, &t, 0, 1, 1));
@@ -139,7 +139,7 @@ static void walking(int round) {
                   (char *)dpt__at(&t[k]) + place_of(&t[k], i + j) * size_k;
         }
     CHECK(good && i == count);
-    /* Sorted: the same places together, each once, in another order. */
+    /* After sorting, the same elements are visited together, each once, in another order. */
     char seen[256] = {0};
     dpt__walk_sort(&walk);
     CHECK(!walk.serial);
@@ -163,12 +163,12 @@ static void walking(int round) {
   } else {
     int plain = 1;
     for (int k = 1; k < operands; k++) plain = plain && dpt_is_contiguous(&t[k]);
-    CHECK(!plain); /* contiguous operands can always be cut */
+    CHECK(!plain); /* contiguous operands can always be split */
   }
   for (int k = 0; k < operands; k++) dpt_tensor_free(&t[k]);
 }
 
-/* dpt__overlap against all pairs of elements. */
+/* Compares dpt__overlap with a check of all pairs of elements. */
 static void overlapping(void) {
   dpt_tensor base = {0}, a = {.kind_ = DPT_U8}, b = {.kind_ = DPT_U8};
   OK(dpt_tensor_new(&base, DPT_U8, 1, (int64_t[]){64}));

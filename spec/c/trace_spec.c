@@ -1,4 +1,5 @@
-/* trace_spec.c: records of what streams run, while several threads queue and traces begin and end.
+/* trace_spec.c: tests records of the items of streams, while several threads queue and traces start
+ * and stop.
  */
 #include "device/trace.h"
 
@@ -18,7 +19,7 @@ static const dpt_trace_record *records(int64_t *n, int64_t *lost) {
   return dpt_trace_records(n, lost);
 }
 
-/* An item is recorded if it was queued between start and stop, which waits until it has run. */
+/* Items are recorded if queued between start and stop; stop waits until they have run. */
 static void records_what_is_queued(void) {
   dpt__stream *stream = dpt__current_stream(1), *other = dpt__current_stream(2);
   int64_t n, lost;
@@ -65,7 +66,7 @@ static void rejects(void) {
 enum { THREADS = 3, ITEMS = 4000 };
 static atomic_int running, traced;
 
-/* Half of the items wait for the end of a trace, whatever else the machine does. */
+/* Half of the items wait for the end of a trace, so that the test does not depend on timing. */
 static void *queue_items(void *arg) {
   const int *device = arg;
   for (int i = 0; i < ITEMS; i++) {
@@ -82,7 +83,7 @@ static int by_number(const void *a, const void *b) {
   return x->number_ < y->number_ ? -1 : x->number_ > y->number_;
 }
 
-/* Of each stream a trace has a run of items without a gap, whoever queues them. */
+/* A trace records consecutive items of each stream, without a gap, whichever thread queues them. */
 static void has_each_item_once(void) {
   pthread_t threads[THREADS];
   int devices[THREADS] = {1, 2, 1};

@@ -1,11 +1,11 @@
-/* views.h: random tensors that look at their storage in odd ways, for the C tests. */
+/* views.h: random tensors with odd views of their storage, for the C tests. */
 #ifndef DPT_SPEC_VIEWS_H
 #define DPT_SPEC_VIEWS_H
 #include "check.h"
 #include "tensor/tensor.h"
 #include "tensor/walk.h"
 
-/* Cuts count into up to 4 random sizes. */
+/* Factors count into up to 4 random sizes; returns their number. */
 static inline int random_size(uint64_t *seed, int64_t count, int64_t *size) {
   int n = 0;
   while (n < 3 && count > 1) {
@@ -19,8 +19,8 @@ static inline int random_size(uint64_t *seed, int64_t count, int64_t *size) {
   return n;
 }
 
-/* A view of that size: dimensions in a random order in memory, with room around each, at an offset;
- * now and then a dimension of step 0 (`folds`), or simply contiguous. */
+/* Creates a view of that size: dimensions in a random order in memory, with gaps around each, at an
+ * offset; sometimes with a dimension of stride 0 (`folds`), or contiguous. */
 static inline void random_view(uint64_t *seed, dpt_tensor *t, int kind, int n, const int64_t *size,
                                int folds) {
   int64_t room[DPT_MAXDIM] = {0}, want[DPT_MAXDIM];
@@ -47,7 +47,7 @@ static inline void random_view(uint64_t *seed, dpt_tensor *t, int kind, int n, c
   OK(dpt_expand(t, t, n, size));
 }
 
-/* Where element i, in row-major order, lies from the first one. */
+/* Returns the offset of element i, in row-major order, from the first one. */
 static inline int64_t place_of(const dpt_tensor *t, int64_t i) {
   int64_t place = 0;
   for (int d = t->ndim_ - 1; d >= 0; d--) {

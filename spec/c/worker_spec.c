@@ -1,5 +1,6 @@
-/* worker_spec.c: threads with a Lua state each: mail, references, workers that die or do not start,
- * locks. The workers' programs reach libdpt's functions, which this program exports, by FFI.
+/* worker_spec.c: tests threads with a Lua state each: mail, references, workers that fail or do not
+ * start, locks. The workers' programs call libdpt's functions, which this program exports, by FFI.
+ *
  */
 #include "worker/worker.h"
 
@@ -21,7 +22,8 @@ static const char head[] =
     "while mail ~= nil do local text = ffi.string(mail.bytes, mail.size) C.dpt_mail_free(mail) ";
 static const char tail[] = " mail = C.dpt_worker_receive() end";
 
-/* n workers that run `job` for each mail, whose bytes are `text`; all have started. */
+/* Starts n workers that run `job` for each mail, whose bytes are `text`; returns once all have
+ * started. */
 static dpt_workers *begin(int n, const char *job) {
   char program[4096];
   int size = snprintf(program, sizeof program, "%s%s%s", head, job, tail);
@@ -38,7 +40,7 @@ static dpt_workers *begin(int n, const char *job) {
 
 static const char echo[] = "C.dpt_worker_answer(text, #text, nil, 0)";
 
-/* Every job is answered once, with its number; those of one worker in their order. */
+/* Every job is answered once, with its number; those sent to one worker are answered in order. */
 static void answers_each_once(void) {
   enum { N = 4, JOBS = 2000 };
   dpt_workers *w = begin(N, echo);
@@ -68,7 +70,7 @@ static void answers_each_once(void) {
   dpt_workers_free(w);
 }
 
-/* A mail holds what it refers to, and lets go of it however it ends. */
+/* A mail holds references to its objects, and releases them however it ends. */
 static void holds_references(void) {
   dpt_storage *s;
   dpt_shared *counter;
@@ -90,14 +92,14 @@ static void holds_references(void) {
   CHECK(atomic_load(&s->references) == 1);
   for (int i = 0; i < 3; i++)
     OK(dpt_workers_send(w, 1, i, pointer, (int64_t)strlen(pointer), both, 2));
-  dpt_workers_stop(w); /* with jobs that may not have begun, and answers that nobody took */
+  dpt_workers_stop(w); /* while jobs may not have begun, and answers have not been received */
   dpt_workers_free(w);
   CHECK(atomic_load(&s->references) == 1);
   dpt_storage_release(s);
   dpt_shared_release(counter);
 }
 
-/* A worker that dies answers its job and those that wait for it; the others go on. */
+/* A worker that fails answers its job and the jobs that wait for it; the others continue. */
 static void tells_death(void) {
   dpt_workers *w = begin(2, "if text == 'die' then error('no more', 0) end "
                             "C.dpt_worker_answer(text, #text, nil, 0)");
@@ -132,7 +134,7 @@ static void tells_death(void) {
   dpt_workers_free(w);
 }
 
-/* Where a thread does not start, those before it end and the message comes back. */
+/* If a thread does not start, the threads before it are ended and an error is raised. */
 static void reports_no_thread(void) {
   dpt_workers *w;
   for (int nth = 1; nth <= 3; nth++) {
@@ -146,7 +148,7 @@ static void reports_no_thread(void) {
   FAILS(dpt_workers_new(&w, 0, "", 0), "got 0 threads");
 }
 
-/* Sets come and go with their workers at work; nobody waits for them. */
+/* Workers are freed while they run jobs; nothing waits for them. */
 static void lets_go(void) {
   for (int i = 0; i < 20; i++) {
     dpt_workers *w = begin(2, "for i = 1, 1e6 do end C.dpt_worker_answer(text, #text, nil, 0)");
@@ -155,7 +157,7 @@ static void lets_go(void) {
   }
 }
 
-/* D14: hundreds of states at once. */
+/* Row D14: runs hundreds of states at once. */
 static void has_many_states(void) {
   enum { SETS = 4, EACH = 64 };
   dpt_workers *w[SETS];
@@ -198,14 +200,14 @@ static void locks(void) {
 
 static dpt_shared *queue;
 
-/* Puts the numbers below 100 in. */
+/* Puts the numbers below 100 into the queue. */
 static void *put_many(void *counter) {
   const dpt_reference held = {.object = counter, .kind = DPT_REFERENCE_SHARED};
   for (char i = 0; i < 100; i++) OK(dpt_queue_put(queue, &i, 1, &held, 1));
   return NULL;
 }
 
-/* Two threads put and wait for room, this one takes; each thread's mail stays in order. */
+/* Two threads put mail and wait for space, this one takes it; each thread's mail stays in order. */
 static void queues(void) {
   dpt_shared *counter, *other;
   FAILS(dpt_queue_new(&queue, 0, 0), "got the size 0");
@@ -227,7 +229,7 @@ static void queues(void) {
   for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   dpt_queue_about(queue, about);
   CHECK(sum == 9900 && about[0] == 3 && about[1] == 1 && about[2] == 0);
-  OK(dpt_queue_put(queue, "left", 4, NULL, 0)); /* goes with the queue */
+  OK(dpt_queue_put(queue, "left", 4, NULL, 0)); /* freed with the queue */
   dpt_shared_release(queue);
   dpt_shared_release(counter);
 }
@@ -240,7 +242,7 @@ static void *advance_late(void *counter) {
   return NULL;
 }
 
-/* Whether waits for what comes late fail as they should. */
+/* Returns true if waits for a late value count their failures as they should. */
 static int gets_wary(void) {
   static const int failed[] = {1, 1, 3, 3, 3, 3, 7};
   int good = 1;
@@ -259,15 +261,16 @@ static int gets_wary(void) {
   return good && wary.failed == 7 && wary.skip == 7;
 }
 
-/* Where spinning is in vain, more and more waits do without; what came is there at once. A busy
- * machine may hold the waiter up until what is late has come: then it has to come later. */
+/* If spinning does not help, more and more waits skip it; a value that is already there needs no
+ * wait. A busy machine may delay the waiting thread until the value is there: then it is made
+ * later. */
 static void spins_less(void) {
   int good = 0;
   for (late = 3000000; !good && late < 4000000000; late *= 4) good = gets_wary();
   CHECK(good);
 }
 
-/* A child of fork has no workers; it says so and does not wait for them. */
+/* A child of fork has no workers: calls raise an error and do not wait for them. */
 static void rejects_after_fork(void) {
   dpt_workers *w = begin(2, echo);
   pid_t child = fork();
