@@ -1,4 +1,4 @@
---- Whether a module's result that shares memory with what it reads is what it computes beside it.
+--- Checks modules whose result shares memory with an operand against the same without sharing.
 local nn = require 'nn'
 local torch = require 'torch'
 local cutorch = require('dpt').cutorch
@@ -11,7 +11,7 @@ local function image() return torch.rand(2, 2, 6, 6) end
 local function volume() return torch.rand(2, 2, 4, 4, 4) end
 local function rows() return torch.rand(3, 4) end
 
---- Modules whose results have the size of what they read, so that both may be the very same tensor.
+--- Modules whose result has the size of their input, so that both may be the same tensor.
 local square = {
    {'Linear', {4, 4}, rows}, {'PartialLinear', {4, 4}, rows}, {'LinearWeightNorm', {4, 4}, rows},
    {'Maxout', {4, 4, 2}, rows}, {'Cosine', {4, 4}, rows}, {'WeightedEuclidean', {4, 4}, rows},
@@ -35,7 +35,7 @@ local square = {
    {'VolumetricAveragePooling', {1, 1, 1}, volume},
 }
 
---- What M.wrong takes: the modules of the catalogue and those.
+--- Cases for M.wrong: the modules of the catalogue and the ones above.
 M.cases = {}
 for i, case in ipairs(catalogue) do M.cases[i] = case end
 for _, case in ipairs(square) do
@@ -43,8 +43,8 @@ for _, case in ipairs(square) do
       make = function() return nn[case[1]](unpack(case[2])) end})
 end
 
---- Tensors in the memory of t: t itself, one that begins an element or half of t later, one of its
--- transpose.
+--- Create a tensor in the memory of t: t itself, one that begins an element or half of t later, or
+-- its transpose.
 M.forms = {
    itself = function(t) return t end,
    shifted = function(t)
@@ -57,13 +57,13 @@ M.forms = {
    transposed = function(t) return t:dim() > 1 and t:transpose(1, 2) or t end,
 }
 
---- The gradient of the input, by the module's own backward if it has one.
+--- Returns the gradient of the input, by the module's own backward if it has one.
 local function gradient(m, x, g)
    local method = m.backward ~= nn.Module.backward and m.backward or m.updateGradInput
    return method(m, x, g)
 end
 
---- By what the result shares memory with: what is called, and how that is arranged.
+--- By the operand that the result aliases: the function to call, and one that sets up the aliasing.
 M.pairs = {
    input = {function(m, x) return m:updateOutput(x) end,
       function(m, x, _, form) m.output = form(x) end},
@@ -71,7 +71,7 @@ M.pairs = {
    ['the input of a backward'] = {gradient, function(m, x, _, form) m.gradInput = form(x) end},
 }
 
---- What f computes with the numbers that seed 3 draws, as tables.
+--- Returns the result of f as a table, with all generators seeded with 3.
 local function seeded(f, ...)
    torch.manualSeed(3)
    cutorch.manualSeedAll(3)
@@ -81,7 +81,7 @@ end
 --- Runs one of M.cases with and without shared memory.
 -- @param what a key of M.pairs
 -- @param form one of M.forms
--- @return nil, or what is wrong; nil for a module that takes no tensor or gives none
+-- @return nil, or an error message; nil for a module without a tensor as input or output
 function M.wrong(case, typename, what, form)
    local f, share = unpack(M.pairs[what])
    torch.manualSeed(5)

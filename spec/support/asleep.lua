@@ -1,12 +1,13 @@
---- Shows what is done while devices sleep, and that it waits for none of them.
+--- Shows that a function runs while devices sleep, and waits for none of them.
 --
--- Invariant: nothing goes by the clock. Whether a device still sleeps is asked of an event; where
--- the machine was so slow that it had woken up, all is done again with a longer sleep.
+-- Invariant: no clock is used. An event is queried to see if a device still sleeps. If the machine
+-- is so slow that a device has woken up, everything is repeated with a longer sleep.
 local dptffi = require 'dpt.ffi'
 local ffi, lib = dptffi.ffi, dptffi.lib
 local cutorch = require('dpt').cutorch
 
--- Lets the devices sleep on their current streams; a function that returns whether one is awake.
+-- Makes the devices sleep on their current streams. Returns a function that returns true if one is
+-- awake.
 local function sleep(devices, milliseconds)
    local events, done = {}, ffi.new 'int[1]'
    for i, device in ipairs(devices) do
@@ -24,8 +25,9 @@ local function sleep(devices, milliseconds)
 end
 
 --- @param devices list of numbers
--- @param f function(awake) that returns whether it was done while all of them slept, by asking
--- awake(); called again with sleeps of 40 ms to 20 s until it was
+-- @param f function(awake) that returns true if it has run while all of them slept, which it checks
+-- by
+-- awake(); called again with sleeps of 40 ms to 20 s until it returns true
 return function(devices, f)
    for attempt = 1, 10 do
       cutorch.synchronizeAll()

@@ -1,9 +1,9 @@
 --- Checks that operations on device tensors return the host's results.
 --
--- both(names, f) calls f(make) twice for every element type: make(x, type) turns a table or a
--- tensor into one of the element type under test (or the named one) on the host, or on a device. f
--- returns tensors; those of the device must have the sizes and the numbers of the host's, bit for
--- bit where `within` is nil, else within that share of the host's number.
+-- both(names, f) calls f(make) twice for every element type: make(x, type) converts a table or a
+-- tensor to the element type under test (or the named one) on the host, or on a device. f returns
+-- tensors; those of the device must have the sizes and values of the host's: the same bits if
+-- `within` is nil, otherwise up to that fraction of the host's value.
 local torch = require 'dpt.tensor'
 
 local both = {
@@ -29,7 +29,7 @@ local function difference(want, got, within)
       return ('size %s, wanted %s'):format(table.concat(got:size():totable(), 'x'),
          table.concat(want:size():totable(), 'x'))
    end
-   -- integers of 64 bits compare as such
+   -- 64-bit integers are compared as integers
    local kind = want:type() == 'torch.LongTensor' and 'torch.LongTensor' or 'torch.DoubleTensor'
    local a, b = want:type(kind):contiguous():view(-1), got:type(kind):contiguous():view(-1)
    local apart = a:ne(b)
@@ -54,7 +54,7 @@ function both.agree(names, f, within)
    end
 end
 
---- Whole numbers from low to high, the same for every run; sizes as torch.DoubleTensor takes them.
+--- Returns integers from low to high, the same in every run; sizes as in torch.DoubleTensor.
 function both.numbers(low, high, ...)
    local x, state = torch.DoubleTensor(...), 12345
    local n = x:nElement()

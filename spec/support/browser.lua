@@ -1,11 +1,11 @@
--- Pages of profiles in a headless Chromium (step browser of scripts/test --rest).
+-- Opens pages of profiles in a headless Chromium (step browser of scripts/test --rest).
 local dpt = require 'dpt'
 local demo = require 'spec.support.demo'
 local read = require 'spec.support.read'
 local timeline = require 'dpt.profiler.timeline'
 local profiler, torch, nn, paths = dpt.profiler, dpt.torch, dpt.nn, dpt.paths
 
--- What a page looks like after its script, and what Chromium's console says.
+-- Returns the page's DOM after its script has run, and the lines of Chromium's console.
 local function open(html)
    local name = os.tmpname()
    local page, log = name .. '.html', name .. '.log'
@@ -74,7 +74,7 @@ describe('The page of a profile', function()
       assert.is_true(ok, text)
       local page = read(folder .. '/demo.html')
       paths.rmall(folder, 'yes')
-      -- a window of Chromium is at least 500 pixels wide, a frame is not
+      -- a window of Chromium is at least 500 pixels wide; a frame may be narrower
       local dom, console = open(('<iframe width="390" height="800" srcdoc="%s"></iframe><script>'
          .. 'onload = () => {const page = frames[0].document; document.body.dataset.seen = '
          .. '[page.body.dataset.boxes, page.documentElement.scrollWidth <= 390, '

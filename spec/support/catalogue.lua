@@ -1,5 +1,5 @@
---- Every module of nn with what it takes: a list of {name, make = function() that makes one,
--- input = function(rows) that makes a batch, in doubles}; `whole`: it takes no batches.
+--- Lists every module of nn with an input: {name, make = function() that creates one, input =
+-- function(rows) that creates a batch of doubles}; `whole`: it does not accept batches.
 --
 -- Invariant: every class of nn is here, in spec/support/criterions.lua or in `without`.
 local nn = require 'nn'
@@ -29,7 +29,7 @@ local function add(net, ...)
    for _, module in ipairs{...} do net:add(module) end
    return net
 end
--- T x B, as sequences are
+-- T x B, the layout of sequences
 local function steps(...)
    local size = {...}
    return function(n) return torch.Tensor(3, n, unpack(size)):uniform(0.1, 0.9) end
@@ -39,7 +39,7 @@ local four, image, volume = rows(4), rows(2, 6, 6), rows(2, 4, 4, 4)
 local two, frames = tables(four, four), rows(5, 4)
 local kernel = torch.ones(3, 3)
 
---- By class: arguments or a function that makes one, input.
+--- By class: arguments or a function that creates one; input.
 local modules = {
    Sequential = {function() return add(nn.Sequential(), linear(), nn.Tanh()) end, four},
    Parallel = {function() return add(nn.Parallel(2, 2), nn.Linear(4, 3), nn.Linear(4, 2)) end,
@@ -207,7 +207,7 @@ for name in ([[Abs Exp Log Square Sqrt HardShrink SoftShrink SoftMax SoftMin Sof
    modules[name] = {{}, four}
 end
 
---- Classes that are no modules of their own, and PrintSize, an nn.Identity that prints.
+--- Classes that cannot be tested as modules by themselves; PrintSize is an nn.Identity that prints.
 M.without = {}
 for name in ([[Container DataParallelTable GPU CriterionTable PrintSize AbstractRecurrent
    SequencerCriterion DataParallelCriterion DistributedDataParallel]]):gmatch '%w+' do

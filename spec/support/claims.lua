@@ -1,9 +1,9 @@
---- Several processes of busted share the spec files that they were all given: each file is run by
--- the process that comes first.
+--- Divides spec files among several busted processes that were all passed the same list: the first
+-- process to reach a file runs it.
 --
--- Invariant: the folder DPT_SPEC_CLAIMS has, for each file that a process has begun, what it said
--- (NAME.txt) and NAME.status: the number of the process while it runs, then its counts. A file of
--- which a test failed is the last one of its process: a GPU may answer no further call of it.
+-- Invariant: for each file that a process has begun, the folder DPT_SPEC_CLAIMS contains its output
+-- (NAME.txt) and NAME.status: the process id while it runs, then its counts. A process ends after a
+-- file in which a test failed: a GPU may not answer further calls from it.
 local ffi = require 'ffi'
 local busted = require 'busted'
 ffi.cdef[[
@@ -19,7 +19,7 @@ local CREATE, EXCLUSIVE, APPEND, WRITE = 0x40, 0x80, 0x400, 1 -- Linux
 return function(folder)
    local standard = {ffi.C.dup(1), ffi.C.dup(2)}
    local mine, counts, isOver
-   ffi.C.unsetenv 'DPT_SPEC_CLAIMS' -- of no process that a spec starts
+   ffi.C.unsetenv 'DPT_SPEC_CLAIMS' -- not for processes that a spec starts
 
    local function to(descriptors)
       io.stdout:flush()
@@ -45,7 +45,7 @@ return function(folder)
       return true
    end
 
-   -- No other subscriber hears of a file that another process has, and it loads nothing.
+   -- If another process has the file, no other subscriber is notified and nothing is loaded.
    busted.subscribe({'file', 'start'}, function(file)
       if not isOver and claim(file.name) then return nil, true end
       file.run = setmetatable({getTrace = file.run.getTrace,
@@ -61,7 +61,7 @@ return function(folder)
    end)
    for _, what in ipairs{'error', 'failure'} do
       busted.subscribe({what}, function(element)
-         -- a failure of a test is counted when that ends
+         -- a failure of a test is counted when the test ends
          if counts and (what == 'error' or element.descriptor ~= 'it') then
             counts.error = counts.error + 1
          end
@@ -69,7 +69,7 @@ return function(folder)
       end)
    end
 
-   busted.subscribe({'file', 'end'}, function(file) -- behind all others
+   busted.subscribe({'file', 'end'}, function(file) -- after all other subscribers
       isOver = counts.failure + counts.error > 0
       write(('%d successes / %d failures / %d errors / %d pending : %.2f seconds'):format(
          counts.success, counts.failure, counts.error, counts.pending, file.duration))

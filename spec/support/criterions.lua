@@ -1,8 +1,8 @@
---- Every criterion with what it needs: a list of {name, make = function() that gives it, input =
+--- Lists every criterion with its operands: {name, make = function() that creates it, input =
 -- function(rows) in doubles, target = function(rows) or nil}; `whole`: a batch cannot be split.
 --
--- Invariant: a row of input and target is a sample; values keep away from the kinks, so that
--- differences show the gradient; sizes are small.
+-- Invariant: a row of input and target is a sample. Values stay away from kinks, so that finite
+-- differences approximate the gradient. Sizes are small.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 
@@ -18,7 +18,7 @@ local function bits(rows) return torch.rand(rows, C):gt(0.5):double() end
 local function classes(rows) return torch.rand(rows):mul(C):floor():add(1) end
 local function image(rows) return torch.randn(rows, C, 2, 3) end
 local function pixels(rows) return torch.rand(rows, 2, 3):mul(C):floor():add(1) end
--- Row 1 has nothing but ignored pixels.
+-- All pixels of row 1 are ignored.
 local function someIgnored(make)
    return function(rows)
       local t = make(rows)

@@ -1,4 +1,4 @@
---- What several classes of cudnn have in common, said of each by its spec.
+--- Describes what several classes of cudnn have in common; the spec of each class calls it.
 local busted, luassert = require 'busted', require 'luassert'
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
@@ -11,7 +11,7 @@ M.distance = distance
 
 M.types = {'torch.DoubleTensor', 'torch.CudaDoubleTensor'}
 
---- A recurrent class that is another one in both directions.
+--- Describes a recurrent class that is another class in both directions.
 function M.bothDirections(name, base, mode)
    busted.describe('cudnn.' .. name, function()
       busted.before_each(function() torch.manualSeed(5) end)
@@ -38,7 +38,7 @@ function M.bothDirections(name, base, mode)
    end)
 end
 
---- A class for volumes that is one of nn's for images.
+--- Describes a class for volumes that corresponds to one of nn for images.
 function M.volumes(name, image)
    busted.describe('cudnn.' .. name, function()
       busted.before_each(function() torch.manualSeed(5) end)
@@ -63,8 +63,8 @@ function M.volumes(name, image)
    end)
 end
 
---- A convolution of two groups of 2 planes to 3 each, against nn's of one group.
--- @param window the arguments behind the planes
+--- Compares a convolution of two groups, of 2 planes to 3 each, with nn's of one group.
+-- @param window the arguments after the planes
 -- @param size of an input of 4 planes
 -- @param weight the sizes of the weight
 function M.groups(name, window, size, weight)
@@ -117,7 +117,7 @@ function M.groups(name, window, size, weight)
    end)
 end
 
---- A class that computes what nn's class of its name does.
+--- Describes a class that computes the same as nn's class of that name.
 -- @param arguments of the constructor
 -- @param size of an input
 function M.same(name, arguments, size)

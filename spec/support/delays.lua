@@ -5,12 +5,12 @@ local dpt = require 'dpt'
 local torch, nn, cutorch, optim, comm = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim, dpt.comm
 local ffi = require 'ffi'
 torch.setdefaulttensortype 'torch.FloatTensor'
-dpt.setDeterministic(true) -- libraries may not choose by what they measure
+dpt.setDeterministic(true) -- libraries must not choose algorithms by measurements
 local n = cutorch.getDeviceCount()
 local devices = {}
 for i = 1, n do devices[i] = i end
 
--- FNV-1a over the bytes of a tensor's floats.
+-- FNV-1a of the bytes of a tensor's floats.
 local function digest(t)
    t = t:float():contiguous()
    local bytes = ffi.cast('uint8_t *', torch.data(t))
@@ -33,7 +33,7 @@ local function network()
       :add(nn.Linear(4 * 6 * 6, 40)):add(nn.Tanh()):add(nn.Linear(40, 5)):add(nn.LogSoftMax())
 end
 
--- Prints losses of ten steps and the parameters in the end.
+-- Trains ten steps and prints the losses and the final parameters.
 local function train(name, wrap)
    seed()
    local net = wrap(network():cuda())
@@ -67,7 +67,7 @@ train('parallel', parallel())
 train('threads', parallel(nil, true))
 train('not flat', function(net) return nn.DataParallelTable(1):add(net, devices) end)
 
--- A chain of sums and copies over all devices, whose memory is given back at once.
+-- Sums and copies over all devices in a chain, with memory that is freed at once.
 seed()
 local list = {}
 for i = 1, n do
@@ -84,7 +84,7 @@ for i = 1, 40 do
 end
 print('sums', digest(list[1]), digest(list[n]))
 
--- Streams of one device that wait for each other, with temporary tensors of each.
+-- Streams of one device wait for each other; each has temporary tensors.
 seed()
 cutorch.reserveStreams(3, true)
 local x = torch.CudaTensor(500):uniform()
@@ -99,7 +99,7 @@ end
 cutorch.setDefaultStream()
 print('streams', digest(x))
 
--- A captured step, replayed.
+-- Replays a captured step.
 seed()
 local net = nn.Sequential():add(nn.Linear(6, 6)):add(nn.Dropout(0.5)):cuda()
 local a = torch.CudaTensor(4, 6):uniform()

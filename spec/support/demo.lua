@@ -1,4 +1,4 @@
---- A folder as scripts/demo leaves it for scripts/demo.d/report.lua, of runs that are made up.
+--- Creates a folder of made-up runs, as scripts/demo leaves it for scripts/demo.d/report.lua.
 local demo = {}
 
 local PRINTED = [[
@@ -17,7 +17,7 @@ local PROFILE = [[{"otherData": {"started": 0}, "traceEvents": [
  "args": {"kind": "kernel", "module": "1", "class": "nn.Linear"}}]}
 ]]
 
---- The text of machine.N: what runs on some cores used of them in 10 s.
+--- Returns the text of machine.N: the CPU time that the run used on some cores in 10 s.
 -- @param cores as '0,1' @param own seconds of CPU time @param busy list of core -> seconds worked
 function demo.machine(cores, own, busy)
    local function lines(worked)
@@ -34,7 +34,7 @@ function demo.machine(cores, own, busy)
 end
 
 --- Writes the files of runs on 1 and 2 devices.
--- @param folder that is there
+-- @param folder that exists
 -- @param changes name of a file -> text
 function demo.write(folder, changes)
    local losses = 'loss\t\n 2.5000e+00\t\n %s\t\n'
@@ -51,7 +51,7 @@ function demo.write(folder, changes)
    end
 end
 
---- Runs the report. @return what it printed, to stdout and stderr; true if its status is 0
+--- Runs the report. @return its output, stdout and stderr; true if its status is 0
 function demo.report(folder)
    local pipe = io.popen(("scripts/dpt scripts/demo.d/report.lua '%s' 1 2 2>&1; echo $?")
       :format(folder))

@@ -1,7 +1,7 @@
---- Methods of one step a call: against their published formulas in plain Lua numbers, on host and
--- device; state, memory, convergence, bad calls.
+--- Checks methods of one step a call, on host and device: published formulas in plain Lua numbers,
+-- state, memory, convergence, invalid calls.
 --
--- Invariant: describe(name) says the same of every method; what one has alone is in its spec.
+-- Invariant: describe(name) checks the same for every method; the rest is in the method's spec.
 local busted, luassert = require 'busted', require 'luassert'
 local copy = require 'dpt.clone'
 local abs, sqrt, max, min = math.abs, math.sqrt, math.max, math.min
@@ -10,11 +10,11 @@ local M = {}
 
 local curvature, target, start = {3, 4, 2, 5}, {0.5, -1, 0.25, 2}, {0.75, -0.5, 1, 0}
 
--- sum of curvature/2 (x - target)^2 in numbers
+-- slope of the sum of curvature/2 (x - target)^2, in numbers
 local function slope(i, x) return curvature[i] * (x - target[i]) end
 
---- The formulas, for parameter i: step(c, s, i, x, g) gives the new x; g is the slope at x, c the
--- options, s what one parameter keeps; s.n counts the steps before this one.
+--- Formulas for parameter i. step(c, s, i, x, g) returns the new x; g is the slope at x, c the
+-- options, s the state of one parameter; s.n counts the steps before this one.
 local formulas = {}
 
 function formulas.sgd(c, s, i, x, g)
@@ -135,14 +135,15 @@ end
 
 local function make(typename, list) return torch.DoubleTensor(list):type(typename) end
 
--- the options with their lists as tensors
+-- Returns the options with lists converted to tensors.
 local function given(typename, case)
    local config = {}
    for k, v in pairs(case) do config[k] = type(v) == 'table' and make(typename, v) or v end
    return config
 end
 
--- the quadratic on tensors; its gradient lives in one tensor, as a network's does
+-- Returns the quadratic as a function of a tensor; its gradient is in one tensor, as a network's
+-- is.
 local function quadratic(typename)
    local a, b, g = make(typename, curvature), make(typename, target), make(typename, start)
    return function(x)
@@ -198,7 +199,7 @@ end
 
 M.bad, M.distance, M.expected = bad, distance, expected
 
---- The quadratic of double precision: opfunc and a start.
+--- Returns the quadratic in double precision: opfunc and a start.
 function M.problem() return quadratic(types[1]), make(types[1], start) end
 
 --- Describes a method of one step a call.

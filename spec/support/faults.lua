@@ -1,18 +1,18 @@
---- Lets one of several ranks go wrong, and looks at how all of them end.
+--- Makes one of several ranks fail, and checks how all of them end.
 local ranks = require 'spec.support.ranks'
 
 local faults = {}
 
--- What the message says of rank %d: patterns, of which one is found, the usual ones or those of
--- a place. A rank that ends before it is connected has no record. mpirun reports such a rank in one
--- of two ways or, if the rank ended before all others began to connect, not at all.
+-- Messages about rank %d: patterns, one of which must match; those of a place, or the usual ones. A
+-- rank that ends before it is connected has no record. mpirun reports such a rank in one of two
+-- ways or, if the rank ended before all others began to connect, not at all.
 local function unconnected(status)
    return {'Process name: %%[%%[%%d+,%%d+%%],%d%%]%%s+Exit code: +' .. status,
       'process rank %d with PID %%d+ on%%s+node %%S+ exiting improperly',
       'connecting the 3 ranks has taken longer than 2 s.*rank %d: does not use'}
 end
 local says = {
-   -- mpirun may be first: `rank 1 with PID ... exited on signal 9`
+   -- mpirun may report it first: `rank 1 with PID ... exited on signal 9`
    kill = {usual = {'rank %d [w(][ith process PID]+%%d+'}},
    stop = {usual = {'has taken longer than 2 s.*rank %d %%(process %%d+%%): is stopped'},
       init = {'connecting the 3 ranks has taken longer than 2 s.*rank %d: does not use'},
@@ -28,17 +28,17 @@ local says = {
       ['end'] = {'ended its script, and rank %d waits for it in broadcast of 6 Double'}},
 }
 faults.names = {'kill', 'stop', 'error', 'exit', 'status', 'count', 'type', 'order'}
-faults.places = {'init', 'between', 'save', 'end'} -- and numbers, of operations
+faults.places = {'init', 'between', 'save', 'end'} -- and numbers of operations
 
--- Before the ranks are connected the launcher sees what happens; an exit at the end is none.
+-- Before ranks are connected only the launcher can detect faults; an exit at the end is no fault.
 local function meaningless(fault, place)
    return place == 'init' and (fault == 'count' or fault == 'type' or fault == 'order')
       or place == 'end' and fault == 'exit'
 end
 
---- Three ranks, of which `victim` goes wrong at a place of the operations that the seed draws.
+--- Runs three ranks, of which `victim` fails at a place among operations drawn from the seed.
 -- @param environment or nil: two host devices for each rank
--- @return false: such a fault means nothing there, and nothing was done
+-- @return false if there is no such fault at that place, and nothing was run
 function faults.inject(fault, victim, place, seed, environment)
    if meaningless(fault, place) then return false end
    local words = ('%s %d %s %d'):format(fault, victim, place, seed)

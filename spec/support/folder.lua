@@ -1,11 +1,11 @@
---- Calls f(...) with an empty folder as the current one, which is removed afterwards: for calls
--- that may write files of any name.
+--- Calls f(...) with an empty temporary folder as the current one: for calls that may write files
+-- of any name.
 --
--- Invariant: the current folder is the process's, so workers have it too; modules that are required
--- meanwhile are found as before.
+-- Invariant: the current folder belongs to the process, so workers share it. Modules that are
+-- required within f are found as before.
 local lfs = require 'lfs'
 
---- @return what f returns
+--- @return the results of f
 return function(f, ...)
    local before, path, folder = lfs.currentdir(), package.path, os.tmpname()
    assert(os.remove(folder) and lfs.mkdir(folder) and lfs.chdir(folder))

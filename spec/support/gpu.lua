@@ -1,4 +1,4 @@
---- What specs know of the devices of this process.
+--- Tells which kind of devices this process has.
 local name = require('dpt').cutorch.getDeviceProperties(1).name
 
 local M = {}

@@ -1,14 +1,15 @@
 --- Runs once before busted reads the first spec.
 --
--- Invariant: a module of dpt, or of spec/support, is loaded once. busted forgets after a file what
--- was loaded in it, but dpt keeps objects of its modules. A test that hangs ends the process after
--- ten minutes, beyond all that a busy machine may need (or DPT_SPEC_SECONDS). DPT_SPEC_RECORD names
--- a file that gets lines of fields between tabs: start FILE; failure FILE TITLE; end PASSED FAILED.
+-- Invariant: a module of dpt, or of spec/support, is loaded once: busted forgets the modules loaded
+-- in a file after it, but dpt keeps objects of its modules. A test that hangs ends the process
+-- after ten minutes (or DPT_SPEC_SECONDS), longer than a busy machine needs. DPT_SPEC_RECORD names
+-- a file to which lines of fields, separated by tabs, are written: start FILE; failure FILE TITLE;
+-- end PASSED FAILED.
 local ffi = require 'ffi'
 local busted = require 'busted'
 ffi.cdef 'unsigned alarm(unsigned seconds); int unsetenv(const char *name);'
 
--- A subscriber that leaves the event to others, too.
+-- Adds a subscriber that passes the event on to the others.
 local function on(event, f)
    busted.subscribe(event, function()
       f()
@@ -39,7 +40,7 @@ if record then
       file:close()
       return nil, true
    end
-   ffi.C.unsetenv 'DPT_SPEC_RECORD' -- of no process that a spec starts
+   ffi.C.unsetenv 'DPT_SPEC_RECORD' -- not for processes that a spec starts
    busted.subscribe({'file', 'start'}, function(file)
       path = file.name
       return write('start', path)

@@ -1,5 +1,5 @@
---- Says ok where nn.hessian's diagonals agree with those of first derivatives; by itself, since
--- nn.hessian.enable() changes nn for good.
+--- Prints ok if nn.hessian's diagonals agree with those computed from first derivatives. It runs in
+-- its own process, since nn.hessian.enable() changes nn permanently.
 require 'dpt'
 torch.manualSeed(3)
 nn.hessian.enable()
@@ -16,7 +16,7 @@ for _, case in ipairs{
       assert(difference < 1e-9, torch.type(m) .. ', ' .. what .. ': ' .. difference)
    end
 end
--- a class of a script has its diagonals by the functions that the layers have theirs by
+-- a script's class computes its diagonals by the same functions as the layers
 local Scale, parent = torch.class('nn.Scaled', 'nn.Module')
 function Scale:__init()
    parent.__init(self)
@@ -58,7 +58,7 @@ square:forward(x)
 nn.hessian.updateDiagHessianInputPointWise(square, x, d)
 assert((square.diagHessianInput - torch.cmul(x, x):mul(4):cmul(d)):abs():max() < 1e-12)
 
--- those of containers in containers are returned, too
+-- diagonals of nested containers are also returned
 local inner = nn.Sequential():add(nn.Linear(2, 3)):add(nn.Tanh()):add(nn.Linear(3, 3))
 local net = nn.Sequential():add(inner):add(nn.Linear(3, 1))
 net:initDiagHessianParameters()

@@ -1,9 +1,7 @@
---- What Torch7's image returned for pictures of formulas: {function, sizes, call,
--- elements}.
+--- Results of Torch7's image for pictures that formulas define: {function, sizes, call, elements}.
 --
--- Invariant: element [k][y][x] of such a picture is ((7 k + 13 y + 29 x) 37 mod 101) / 100:
--- `input` is 2 x 5 x 7, `colours` 3 x 2 x 6, `large` 3 x 6 x 8; `field` is 2 x 4 x 5, 6 times that
--- less 3.
+-- Invariant: element [k][y][x] of a picture is ((7 k + 13 y + 29 x) 37 mod 101) / 100: `input` is 2
+-- x 5 x 7, `colours` 3 x 2 x 6, `large` 3 x 6 x 8; `field` is 2 x 4 x 5, 6 times that minus 3.
 return {
    {'scale', {2, 3, 4},
       [[image.scale(input, 4, 3, 'bilinear')]],

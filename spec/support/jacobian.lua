@@ -1,8 +1,8 @@
---- Checks that every module and criterion must pass: gradients against differences, device against
--- host, float against double, and that nothing but the module itself is changed.
+--- Checks every module and criterion: gradients against finite differences, device against host,
+-- float against double, and that only the module itself is changed.
 --
--- Invariant: inputs come from torch's generator with a fixed seed, so a failure repeats;
--- differences are taken in double precision.
+-- Invariant: inputs come from torch's generator with a fixed seed, so a failure repeats. Finite
+-- differences are computed in double precision.
 local M = {}
 
 local deepcopy = require 'dpt.clone'
@@ -27,7 +27,7 @@ local function doubles(value)
    return each(value, function(t) return t:type('torch.DoubleTensor') end)
 end
 
---- The largest difference of two values of one form; infinite where sizes differ.
+--- Returns the largest difference of two values of the same structure; infinite if sizes differ.
 local function distance(a, b)
    if torch.isTensor(a) then
       if not torch.isTensor(b) or not a:isSameSizeAs(b) then return math.huge end
@@ -62,7 +62,7 @@ local function randomLike(value)
    end)
 end
 
---- d(sum(weights * f()))/dt by differences, for every real tensor in value.
+--- Returns d(sum(weights * f()))/dt by finite differences, for every real tensor in value.
 local function slopes(value, weights, f)
    local step = 1e-5
    return each(value, function(t)
@@ -82,7 +82,7 @@ local function slopes(value, weights, f)
    end)
 end
 
---- Runs forward and backward; deep copies of output, gradInput and the parameters' gradients.
+--- Runs forward and backward. Returns deep copies of output, gradInput and parameter gradients.
 local function run(module, input, gradOutput, scale)
    module:zeroGradParameters()
    local output = deepcopy(module:forward(input))
@@ -91,8 +91,8 @@ local function run(module, input, gradOutput, scale)
    return output, deepcopy(gradInput), deepcopy(gradients or {})
 end
 
--- The same between numbers that are none, which whoever reads beyond a tensor gets, one element off
--- the addresses that memory begins at.
+-- Returns a copy between guards of NaN, so that a read beyond a tensor shows. It is offset by one
+-- element from the start of an allocation.
 local function guarded(value)
    return each(value, function(t)
       local n = t:nElement()
@@ -101,7 +101,7 @@ local function guarded(value)
    end)
 end
 
--- The same in other types, on the host and on a device.
+-- Compares the results with those in other types, on the host and on a device.
 local function others(module, input, gradOutput, output, gradInput, gradients, options)
    local types = {{'torch.FloatTensor', options.float or 2e-4}}
    if cutorch and not options.noDevice then
@@ -126,9 +126,9 @@ local function others(module, input, gradOutput, output, gradInput, gradients, o
    end
 end
 
---- All checks of a module.
--- @param make function() that gives the module (of double type)
--- @param makeInput function() that gives its input, tensor or table, in doubles
+--- Runs all checks of a module.
+-- @param make function() that creates the module (of double type)
+-- @param makeInput function() that creates its input, a tensor or table of doubles
 -- @param options tolerance of differences (1e-6), noInput: no gradient for the input; inplace: the
 -- input is changed; noDevice, float (2e-4)
 function M.module(make, makeInput, options)
@@ -143,7 +143,7 @@ function M.module(make, makeInput, options)
       close(before, input, 0, 'forward and backward change their input')
    end
 
-   -- differences
+   -- finite differences
    local tolerance = options.tolerance or 1e-6
    local function forward()
       return module:forward(options.inplace and deepcopy(input) or input)
@@ -155,7 +155,7 @@ function M.module(make, makeInput, options)
    close(slopes(parameters, gradOutput, forward), gradients, tolerance,
       'gradients of parameters and differences')
 
-   -- the gradient is linear in scale, and adds up
+   -- the gradient is linear in scale, and accumulates
    if #parameters > 0 then
       local _, _, scaled = run(module, deepcopy(input), deepcopy(gradOutput), -0.5)
       for i, g in ipairs(scaled) do close(g, gradients[i] * -0.5, 1e-9, 'scale') end
@@ -192,9 +192,9 @@ function M.module(make, makeInput, options)
    others(module, input, gradOutput, output, gradInput, gradients, options)
 end
 
---- The part of M.module that compares types, host and devices, for modules and inputs too large for
--- differences; then with operands at odd addresses, which change no bit.
--- @param options as M.module's; library: a library chooses by addresses, bits may change
+--- Runs the part of M.module that compares types, host and devices, for modules and inputs too
+-- large for finite differences; then with operands at odd addresses, which must not change a bit.
+-- @param options as in M.module; library: a library chooses by addresses, so bits may change
 function M.devices(make, makeInput, options)
    torch.manualSeed(11)
    local module, input = make(), makeInput()
@@ -205,8 +205,8 @@ function M.devices(make, makeInput, options)
    others(module, input, gradOutput, output, gradInput, gradients, options)
 end
 
---- All checks of a criterion.
--- @param makeTarget function() that gives its target (a number, tensor, table or nil)
+--- Runs all checks of a criterion.
+-- @param makeTarget function() that creates its target (a number, tensor, table or nil)
 -- @param options tolerance (1e-6)
 function M.criterion(make, makeInput, makeTarget, options)
    options = options or {}

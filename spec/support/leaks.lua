@@ -1,7 +1,7 @@
 --- Builds, trains and drops a network N times (arg[1]), on host tensors and on two devices, and a
--- pool of threads; valgrind watches (scripts/test leaks).
--- Invariant: at the end nothing of the networks is reachable, so that what is left at the end of
--- the process does not grow with N.
+-- pool of threads, under valgrind (scripts/test leaks).
+-- Invariant: at the end nothing of the networks is reachable, so that the memory left when the
+-- process ends does not grow with N.
 require 'dpt'
 torch.setdefaulttensortype 'torch.FloatTensor'
 

@@ -1,4 +1,4 @@
---- Files in memory with given bytes, and the bytes of one.
+--- Converts bytes to files in memory, and back.
 local torch = require 'torch'
 
 local M = {}

@@ -1,11 +1,11 @@
---- Modules that specs need and nobody else: loaded by a worker, too, where replicas live in one.
--- The helper loads them, since a class can be made only once.
+--- Modules for specs only. Workers load them too, if replicas are in workers. The helper loads
+-- them, since a class can be created only once.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 
 local M = {}
 
--- A layer that raises in methods, on the devices that `blows` says: {METHOD = {[2] = text}}.
+-- A layer that raises in methods, on the devices of `blows`: {METHOD = {[2] = text}}.
 local Fuse, parent = torch.class('dptspec.Fuse', 'nn.Module', M)
 
 function Fuse:__init(blows)
@@ -33,7 +33,7 @@ function Fuse:updateGradInput(_, gradOutput)
    return self.gradInput
 end
 
--- Draws on the device of its input by a tensor's method; what it draws has the size of no batch.
+-- Draws on the device of its input by a tensor's method; the tensor drawn has no batch dimension.
 local Drawing, drawingParent = torch.class('dptspec.Drawing', 'nn.Module', M)
 
 function Drawing:__init(method)
@@ -56,7 +56,7 @@ function Drawing:updateOutput(input)
    return t
 end
 
--- Draws as often as its one row says.
+-- Draws as many times as its row says.
 local DrawingMore = torch.class('dptspec.DrawingMore', 'nn.Module', M)
 
 function DrawingMore:updateOutput(input)
@@ -65,7 +65,7 @@ function DrawingMore:updateOutput(input)
    return self.output
 end
 
--- A linear layer that is called as often as `times` says, as a recurrent one.
+-- A linear layer that is called `times` times, like a recurrent one.
 local Repeated, repeatedParent = torch.class('dptspec.Repeated', 'nn.Container', M)
 
 function Repeated:__init(size, times)
@@ -100,7 +100,7 @@ function Repeated:accGradParameters(_, _, scale)
    end
 end
 
--- A layer whose own backward does everything.
+-- A layer with its own backward, which does everything.
 local Whole, wholeParent = torch.class('dptspec.Whole', 'nn.Module', M)
 
 function Whole:__init(size)
@@ -120,7 +120,7 @@ function Whole:backward(input, gradOutput, scale)
    return self.gradInput
 end
 
--- Writes to the gradients of the layer inside once more after that has been called.
+-- Writes to the gradients of the inner layer again after calling it.
 local Meddler, meddlerParent = torch.class('dptspec.Meddler', 'nn.Decorator', M)
 
 function Meddler:accGradParameters(input, gradOutput, scale)
@@ -128,7 +128,7 @@ function Meddler:accGradParameters(input, gradOutput, scale)
    self.modules[1].gradWeight:add(0.125, self.modules[1].weight)
 end
 
--- Adds to the gradients of the layer inside from its backward number `first` on, late.
+-- Adds to the gradients of the inner layer late, from its backward number `first` on.
 local Late, lateParent = torch.class('dptspec.Late', 'nn.Decorator', M)
 
 function Late:__init(layer, first)
@@ -144,7 +144,7 @@ function Late:accGradParameters(input, gradOutput, scale)
    self.modules[1].gradWeight:add(1)
 end
 
--- Does so from outside: a layer without parameters that is called after the one it writes to.
+-- The same from outside: a layer without parameters that is called after the one it writes to.
 local Stranger = torch.class('dptspec.Stranger', 'nn.Identity', M)
 
 function Stranger:accGradParameters()
@@ -152,7 +152,7 @@ function Stranger:accGradParameters()
    if self.passes >= self.first then self.victim.gradWeight:mul(0.5) end
 end
 
--- Keeps its device busy before its gradients are there.
+-- Keeps its device busy before its gradients are computed.
 local Slow, slowParent = torch.class('dptspec.Slow', 'nn.Linear', M)
 
 function Slow:accGradParameters(input, gradOutput, scale)
@@ -160,7 +160,7 @@ function Slow:accGradParameters(input, gradOutput, scale)
    slowParent.accGradParameters(self, input, gradOutput, scale)
 end
 
--- Counts the rows and the calls that it has seen, in tensors of its own.
+-- Counts the rows and calls that it has seen, in its own tensors.
 local RowCounter, counterParent = torch.class('dptspec.RowCounter', 'nn.Module', M)
 
 function RowCounter:__init()
@@ -179,7 +179,7 @@ end
 
 function RowCounter:runningStatistics() return {self.rows, self.calls} end
 
--- A layer of {tensor, trouble}: where trouble is {phase, device, how}, something goes wrong there.
+-- A layer of {tensor, trouble}: if trouble is {phase, device, how}, it fails there.
 local Trouble, troubleParent = torch.class('dptspec.Trouble', 'nn.Module', M)
 
 function Trouble:__init() troubleParent.__init(self) end
@@ -188,7 +188,7 @@ local ways = {
    lua = function() error 'trouble in Lua' end,
    message = function(x) torch.CudaTensor(2, 3):zero():addmm(x, x) end,
    index = function(x) return x:index(1, torch.CudaLongTensor{x:size(1) + 5}) end, -- when it runs
-   memory = function() return torch.CudaTensor(2 ^ 26) end, -- where there is a limit
+   memory = function() return torch.CudaTensor(2 ^ 26) end, -- if there is a limit
 }
 
 local function go(phase, trouble, x)
@@ -207,7 +207,7 @@ function Trouble:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
--- Raises if an element of what it gets, forward or backward, is infinite.
+-- Raises if an element of its input or gradOutput is infinite.
 local Poison, poisonParent = torch.class('dptspec.Poison', 'nn.Module', M)
 
 function Poison:__init() poisonParent.__init(self) end

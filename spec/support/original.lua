@@ -1,5 +1,5 @@
---- What the specs after the original's suite for nn.DataParallelTable share: every type of device
--- tensors with several numbers of devices and every dispatcher.
+--- Shared by specs written after the original's suite for nn.DataParallelTable: covers every device
+-- tensor type, several numbers of devices and every dispatcher.
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
@@ -7,13 +7,13 @@ local busted = require 'busted'
 
 local M = {}
 
--- The original's tolerances: of floating types, and of halves by the largest value.
+-- The original's tolerances: for floating types, and for halves relative to the largest value.
 local function tolerance(typename, largest)
    if typename ~= 'torch.CudaHalfTensor' then return 1e-5 end
    return 0.05 + (largest > 0 and 2 * 2 ^ (math.floor(math.log(largest) / math.log(2)) - 10) or 0)
 end
 
---- The sizes are the same, the values closer than the original asked for.
+--- Checks that sizes are equal and values are within the original's tolerance.
 function M.close(expected, got, typename)
    local a, b = expected:double(), got:double()
    assert(a:isSameSizeAs(b), 'sizes differ')
@@ -21,25 +21,25 @@ function M.close(expected, got, typename)
    assert(difference < allowed, ('differs by %g, allowed %g'):format(difference, allowed))
 end
 
---- Uniform in -1 to 1.
+--- Returns a tensor uniform in [-1, 1].
 function M.random(typename, ...)
    return torch.rand(...):mul(2):add(-1):type(typename)
 end
 
---- A network of rows of 3 numbers to 7.
+--- Returns a network from rows of 3 numbers to 7.
 function M.linear(typename)
    return nn.Sequential():add(nn.Linear(3, 10)):add(nn.ReLU()):add(nn.Linear(10, 7)):type(typename)
 end
 
--- How replicas are run; init is called in the threads that run them.
+-- Ways to run replicas; init is called in the threads that run them.
 local dispatchers = {
    basic = function(many) return many end,
    threads = function(many, init) return many:threads(init) end,
 }
 
---- Calls f(typename, n, dispatch, table) in a describe for every combination; table(net, options,
--- once) is a parallel network on n devices of that type, with net added for each device as older
--- scripts do, or once.
+--- Calls f(typename, n, dispatch, table) in a describe for every combination. table(net, options,
+-- once) returns a parallel network on n devices of that type, with net added once for each device,
+-- as older scripts do, or only once.
 function M.each(title, f)
    for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor',
       'torch.CudaHalfTensor'} do

@@ -1,8 +1,8 @@
---- Networks whose gradients come in different ways.
+--- Networks whose gradients become ready in different ways.
 local nn = require('dpt').nn
 local modules = require 'spec.support.modules'
 
--- Networks of rows of 6 in and out.
+-- Networks with rows of 6 as input and output.
 return {
    deep = function()
       local net = nn.Sequential()

@@ -1,8 +1,8 @@
---- The pages: their blocks of Lua, and the text around the blocks.
+--- Reads the pages of documentation: their blocks of Lua, and the text between them.
 --
--- Invariant: each block is a program. The line before one of two ranks is `<!-- ranks 2 -->`,
+-- Invariant: each block is a program. A block for two ranks follows the line `<!-- ranks 2 -->`,
 -- which GitHub does not show. The blocks of docs/tour.md are changes of files, which the step
--- `tour` makes.
+-- `tour` applies.
 local folder = require 'spec.support.folder'
 local read = require 'spec.support.read'
 
@@ -12,7 +12,7 @@ local pipe = io.popen "find README.md CONTRIBUTING.md docs examples spec -name '
 for path in pipe:lines() do pages.list[#pages.list + 1] = path end
 pipe:close()
 
--- Calls f(line, number, language) for each line; the language is that of its block of code, if any.
+-- Calls f(line, number, language) for each line; language is that of its code block, or nil.
 local function lines(path, f)
    local language, number = nil, 0
    for line in (read(path) .. '\n'):gmatch '(.-)\n' do
@@ -44,21 +44,21 @@ function pages.blocks(path)
    return blocks
 end
 
---- Returns the text, with empty lines for blocks of code.
+--- Returns the text, with empty lines in place of code blocks.
 function pages.text(path)
    local text = {}
    lines(path, function(line, _, language) text[#text + 1] = language and '' or line end)
    return table.concat(text, '\n') .. '\n'
 end
 
--- Without the line that dpt writes under a LuaJIT that lacks Lua 5.2's features.
+-- Reads a file, without dpt's warning about a LuaJIT that lacks Lua 5.2's features.
 local function output(path)
    return (read(path):gsub("dpt: this LuaJIT lacks Lua 5.2's features[^\n]*\n", ''))
 end
 
---- Runs a program in an empty folder and a process of its own.
+--- Runs a program in an empty folder, in its own process.
 -- @param command words before its file's name; `dpt` is this tree's
--- @return its exit status, what it wrote to stdout, and to stderr
+-- @return its exit status, its stdout, and its stderr
 function pages.run(code, command)
    local root = require('lfs').currentdir()
    return folder(function()

@@ -1,4 +1,4 @@
---- Comparing a network on several devices with the same one on one device.
+--- Compares a network on several devices with the same one on one device.
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
 local torch, nn, cutorch, C = dpt.torch, dpt.nn, dpt.cutorch, dptffi.C
@@ -8,7 +8,7 @@ local Params = require 'dpt.parallel.params'
 
 local M = {}
 
---- A module whose updateOutput is forward(input, module) and whose updateGradInput is
+--- Returns a module whose updateOutput is forward(input, module) and whose updateGradInput is
 -- backward(input, gradOutput, module).
 function M.Probe(forward, backward)
    local probe = nn.Module()
@@ -35,24 +35,24 @@ M.networks = {
    end},
 }
 
---- A batch of random rows.
+--- Returns a batch of random rows.
 -- @param size of a row
 function M.randomInput(size, rows, type)
    if rows == 0 then return torch.getmetatable(type or 'torch.CudaTensor').new() end
    return torch.randn(rows, unpack(size)):type(type or 'torch.CudaTensor')
 end
 
---- {1, 2, ... n}
+--- Returns {1, 2, ... n}.
 function M.range(n)
    local list = {}
    for i = 1, n do list[i] = i end
    return list
 end
 
---- As many devices as there are, at most `count`.
+--- Returns the number of devices, at most `count`.
 function M.most(count) return math.min(cutorch.getDeviceCount(), count) end
 
---- Begins each test of a block with the same numbers and device 1.
+--- Seeds the generator and selects device 1 before each test of a block.
 function M.seeded(seed)
    busted.before_each(function()
       torch.manualSeed(seed)
@@ -62,13 +62,13 @@ end
 
 local function init() require 'spec.support.modules' end
 
---- By its name: what lets a network be run by a dispatcher.
+--- By name: sets the dispatcher of a network.
 M.dispatchers = {
    basic = function(many) return many end,
    threads = function(many) return many:threads(init) end,
 }
 
---- Describes something once for every dispatcher: the networks that it makes have that one.
+--- Describes something once for every dispatcher: the networks created in body use it.
 function M.dispatched(name, body)
    local methods = torch.getmetatable 'nn.DataParallelTable'
    for kind, choose in pairs(M.dispatchers) do
@@ -86,30 +86,30 @@ function M.dispatched(name, body)
    end
 end
 
---- Bytes that were copied between devices since the process started.
+--- Returns the number of bytes copied between devices since the process started.
 function M.copied() return tonumber(C.dpt_copied_bytes()) end
 
 local function collect()
-   jit.flush() -- compiled code keeps the objects that it has as constants
+   jit.flush() -- compiled code keeps objects alive that are its constants
    collectgarbage()
    collectgarbage()
 end
 
---- Collects garbage in the states of a network's replicas, then in this one, whose stack holds
--- what the last pass left there until that call has returned.
+--- Collects garbage in the states of a network's replicas, then in this one: its stack holds the
+-- objects of the last pass until that call has returned.
 function M.collect(many)
    many.impl:exec(collect)
    collect()
 end
 
---- Bytes of live storages of a device.
+--- Returns the bytes of live storages of a device.
 function M.liveBytes(device)
    local stats = dptffi.ffi.new('dpt_memory_stats')
    dptffi.lib.memory_stats_get(device, stats)
    return tonumber(stats.live)
 end
 
--- Calls f(a, b, path) for every pair of tensors of two trees, which must have one form.
+-- Calls f(a, b, path) for every pair of tensors of two trees, which must have the same structure.
 local function both(a, b, f, path)
    path = path or 'value'
    if torch.isTensor(a) then
@@ -124,7 +124,7 @@ local function both(a, b, f, path)
    end
 end
 
---- Both trees of tensors agree up to tolerance * the largest value (at least 1).
+--- Checks that both trees of tensors agree up to tolerance * the largest value (at least 1).
 function M.close(expected, got, tolerance)
    both(expected, got, function(a, b, path)
       a, b = a:double(), b:double()
@@ -135,7 +135,7 @@ function M.close(expected, got, tolerance)
    end)
 end
 
---- Both trees of tensors have the same bits.
+--- Checks that both trees of tensors have the same bits.
 function M.bits(expected, got)
    both(expected, got, function(a, b, path)
       a, b = a:double(), b:double()
@@ -152,27 +152,27 @@ function M.raised(f, ...)
    return message
 end
 
---- Sets the gradients of all these networks to zero.
+--- Sets the gradients of all networks to zero.
 function M.zero(...)
    for _, net in ipairs{...} do net:zeroGradParameters() end
 end
 
---- Calls forward and backward of a network, by default with its output as the gradient.
+--- Runs forward and backward of a network, by default with its output as gradOutput.
 -- @return output and gradInput
 function M.pass(net, input, gradOutput, scale)
    local output = net:forward(input)
    return output, net:backward(input, gradOutput or output, scale)
 end
 
---- Calls f(...) and puts the devices' generators back, so that what comes next draws the same.
--- @return what f returns
+--- Calls f(...) and restores the devices' generators, so that later code draws the same numbers.
+-- @return the results of f
 function M.rewind(f, ...)
    local states, results = cutorch.getRNGStateAll(), {f(...)}
    cutorch.setRNGStateAll(states)
    return unpack(results)
 end
 
---- The parameters of module become those of from.
+--- Copies the parameters of `from` to module.
 function M.copyParameters(module, from)
    local to, values = module:parameters(), from:parameters()
    for i, t in ipairs(to) do t:copy(values[i]) end
@@ -187,7 +187,7 @@ local function randomLike(tree)
    return result
 end
 
---- Replicas 2..n hold no gradient and, after a sync, the parameters of replica 1.
+--- Checks that replicas 2..n have no gradient and, after a sync, the parameters of replica 1.
 function M.checkReplicas(many)
    many:syncParameters()
    local truth = many:get(1):parameters() or {}
@@ -200,7 +200,7 @@ function M.checkReplicas(many)
    end
 end
 
---- One step on both: outputs, gradInput and gradients agree; parameters of `one` are untouched.
+--- Runs one step on both and compares outputs, gradInput and gradients; parameters of `one` stay.
 function M.compare(one, many, input, tolerance)
    M.zero(one, many)
    local _, expected = one:parameters()

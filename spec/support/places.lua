@@ -1,6 +1,6 @@
---- Where a training script may run: in host memory, on a device, on three devices (or as many as
--- there are), there also with a thread each. The specs of scripts train the same networks at all
--- of them, and the results must agree.
+--- Places where a training script may run: host memory, a device, three devices (or as many as
+-- there are), and these with a thread each. The specs of scripts train the same networks in all
+-- places, and the results must agree.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local close = require('spec.support.parallel').close
@@ -13,9 +13,9 @@ local function cuda(x) return x:cuda() end
 local devices = {}
 for i = 1, math.min(3, dpt.cutorch.getDeviceCount()) do devices[i] = i end
 
---- Each: name; move(x): a tensor, module or criterion brought there; net(module, init): a network
--- brought there and wrapped, init is what a thread needs to know its classes; inner(net): the
--- network that net() was given.
+--- Each has: name; move(x), which moves a tensor, module or criterion there; net(module, init),
+-- which moves and wraps a network (a thread needs init to define its classes); inner(net), which
+-- returns the network that net() was given.
 M.host = {name = 'host memory', move = same, net = same, inner = same}
 M.device = {name = 'a device', move = cuda, net = cuda, inner = same}
 M.parallel = {
@@ -34,8 +34,8 @@ M.threads = {
    end,
 }
 
---- Calls train(place), with one seed, at every place; it returns a list of losses and a list of
--- tensors. The losses must fall, and all must agree with those in host memory.
+--- Calls train(place), with the same seed, for every place; it returns a list of losses and a list
+-- of tensors. The losses must decrease, and all results must agree with those in host memory.
 -- @param tolerance relative to the largest value (1e-4)
 function M.agree(train, tolerance)
    local before = torch.getdefaulttensortype()

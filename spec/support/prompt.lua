@@ -1,7 +1,7 @@
--- The prompt at a terminal: a session in tmux. No name of a spec: step `prompt` runs it, which
--- installs tmux.
+-- Tests the prompt in a terminal, in a tmux session. It is not named as a spec: the step `prompt`
+-- runs it and installs tmux.
 --
--- Invariant: each step waits for what it must show, as long as only a hang takes.
+-- Invariant: each step waits for its expected output, up to a time that only a hang exceeds.
 local paths = require('dpt').paths
 local read = require 'spec.support.read'
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
@@ -19,7 +19,7 @@ end
 
 local function screen() return output(server .. 'capture-pane -p -J -S -200') end
 
---- Waits until the screen's end matches; two minutes are more than any busy machine takes.
+--- Waits until the screen's end matches, up to two minutes: longer than a busy machine needs.
 local function shows(pattern)
    local text
    for _ = 1, 1200 do
@@ -38,19 +38,19 @@ local function stop()
    if server then output(server .. 'kill-server') end
 end
 
--- Each in a server of its own, since one that ends may still be there.
+-- Each session has its own server, since a server that is ending may still exist.
 local function start(colours)
    stop()
    sessions = sessions + 1
    server = ('tmux -L %s-%d '):format(paths.basename(folder), sessions)
-   -- a Ctrl-C that comes when dpt has ended shall not end the shell, or what keeps the screen
+   -- a Ctrl-C that arrives after dpt has ended must not end the shell, or the screen would vanish
    output(([[%snew-session -d -x 100 -y 50 -e DPT_HISTORY=%s/history -e DPT_DEVICES=host:2 -e %s \
       'trap : INT; %s/scripts/dpt; echo ended with $?; trap "" INT; exec sleep 600']]):format(
       server, folder, colours or 'NO_COLOR=1', root))
    shows 'Ctrl%-D leaves\ndpt>$'
 end
 
--- One after the other: `lines` sends a line and waits for the next prompt behind what it prints.
+-- Enters lines one by one: sends a line and waits for the next prompt after its output.
 local function line(text, printed)
    keys((text:gsub("'", [['\'']])), 'Enter')
    return shows(printed .. '\ndpt>$')
@@ -97,7 +97,7 @@ describe('The prompt in a terminal', function()
       line('$ echo from the shell', '\nfrom the shell')
    end)
 
-   -- What the line printed shows that it runs: before that, Ctrl-C is a key of the line.
+   -- The printed text shows that the line runs: before that, Ctrl-C would edit the line.
    local function endless()
       keys([[print "begun" while true do end]], 'Enter')
       shows '\nbegun$'
@@ -113,7 +113,7 @@ describe('The prompt in a terminal', function()
 
    it('ends the process at a second Ctrl-C within two seconds', function()
       endless()
-      keys('C-c', 'C-c') -- at once: a busy machine may take two seconds to show what the first did
+      keys('C-c', 'C-c') -- at once: a busy machine may take two seconds to react to the first
       shows 'ended with 130[%^C\n]*$'
    end)
 

@@ -1,6 +1,6 @@
---- How many items f lets be queued on each device, on the streams that users number.
+--- Counts the items that f queues on each device, on streams that users number.
 --
--- Invariant: a wait for what is done already queues nothing, so every device sleeps while f runs.
+-- Invariant: a wait for completed work queues nothing, so every device sleeps while f runs.
 local dptffi = require 'dpt.ffi'
 local ffi, lib = dptffi.ffi, dptffi.lib
 local cutorch = require('dpt').cutorch

@@ -1,4 +1,4 @@
---- f() raises that message at the line where f is written, in a spec of this name.
+--- Checks that f() raises that message at the line of f, in a spec of this name.
 local luassert = require 'luassert'
 
 return function(text, f)

@@ -1,11 +1,11 @@
---- Random losses of scores N x width, or of a list of them.
+--- Random losses of scores N x width, or of a list of two such scores.
 --
 -- Invariant: a loss is {targets(n), gradient(output, target, method), weight(target, n)}. gradient
--- returns the gradient of the output, the loss and what net:backward gets as its fourth argument
--- (or nil); method is that of a criterion which computes it: 'backward', or 'updateGradInput' for
--- a reference that no network has to know of. weight is what the loss of these targets is divided
--- by, up to a factor that all batches have, or nil for a sum. isEven: that is the number of rows.
--- All choices come from `choose`, all numbers from torch's default generator.
+-- returns the gradient of the output, the loss, and the fourth argument of net:backward or nil;
+-- method is the criterion's method to call: 'backward', or 'updateGradInput' for a reference that
+-- no network must notice. weight is the divisor of the loss of these targets, up to a factor common
+-- to all batches, or nil for a sum. isEven: the divisor is the number of rows. All choices come
+-- from `choose`, all numbers from torch's default generator.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 
@@ -13,7 +13,7 @@ local M = {}
 
 local WEIGHTS = {1, 2, 0.5, 3}
 
---- The scores of a row that a loss wants.
+--- Number of scores of a row.
 M.width = #WEIGHTS
 
 local function rowsOf(_, n) return n end
@@ -22,7 +22,7 @@ local function values(type)
    return function(n) return torch.randn(n, M.width):type(type) end
 end
 
---- Random scores of n rows.
+--- Returns random scores of n rows.
 function M.scores(n, type) return values(type)(n) end
 
 local function classes(type)
@@ -31,7 +31,7 @@ local function classes(type)
    end
 end
 
--- A loss that a criterion computes, which `make` makes.
+-- Returns a loss computed by a criterion, which `make` creates.
 local function ofCriterion(make, targets, weight, isEven)
    local criterions = {backward = make(), updateGradInput = make()}
    local function gradient(output, target, method)
@@ -42,7 +42,7 @@ local function ofCriterion(make, targets, weight, isEven)
    return {gradient = gradient, targets = targets, weight = weight, isEven = isEven}
 end
 
--- Sums the weights of the classes that a target has.
+-- Sums the weights of the classes of a target.
 local function weightOf(target)
    local sum = 0
    for i = 1, target:nElement() do sum = sum + (WEIGHTS[target[i]] or 0) end
@@ -88,7 +88,7 @@ function single.weights(choose, type)
       classes(type), weightOf)
 end
 
--- Some targets count for nothing, but not the first.
+-- Some targets are ignored, but not the first.
 function single.masked(_, type)
    local all = classes(type)
    local loss = ofCriterion(function() return nn.ClassNLLCriterion():type(type) end, function(n)
@@ -104,14 +104,14 @@ function single.masked(_, type)
    return loss
 end
 
--- Several terms that count alike.
+-- Several terms with the same divisor.
 function single.terms(_, type)
    return ofCriterion(function()
       return nn.MultiCriterion():add(nn.MSECriterion(), 0.5):add(nn.AbsCriterion(), 2):type(type)
    end, values(type), rowsOf, true)
 end
 
--- ---- by hand ----
+-- ---- without a criterion ----
 
 function single.rows(_, type)
    local function gradient(output, target)
@@ -123,7 +123,7 @@ function single.rows(_, type)
       isByHand = true}
 end
 
--- Rows count by the first number of their targets.
+-- Rows are weighted by the first number of their targets.
 function single.denominator(choose, type)
    local isSum = choose(2) == 1
    local function weight(target)
@@ -140,7 +140,7 @@ function single.denominator(choose, type)
       isByHand = true}
 end
 
--- ---- what scripts do to a gradient ----
+-- ---- changes of a gradient, as in scripts ----
 
 -- By name: function(loss) that returns another loss.
 local function changed(loss, change)
@@ -153,13 +153,14 @@ local function changed(loss, change)
    return copy
 end
 
---- A loss whose gradient is none of a criterion's.
+--- Marks a loss whose gradient does not belong to a criterion.
 function M.unclaimed(loss)
    loss.isUnclaimed = true
    return loss
 end
 
---- A loss of what another network makes of the scores, a distributed one or not (bare).
+--- Returns a loss of another network's output for the scores; the network is distributed or not
+-- (bare).
 function M.through(loss, kind, bare)
    local one = nn.Sequential():add(nn.Linear(M.width, M.width)):add(nn.Tanh()):type(kind.type)
    local nets = {updateGradInput = one, backward = one:clone()}
@@ -187,7 +188,7 @@ local changes = {
    view_of_multiple = function(loss)
       return changed(loss, function(g) return g:mul(2):viewAs(g) end)
    end,
-   -- a penalty of the scores, added in place
+   -- adds a penalty of the scores in place
    penalty = function(loss)
       return loss.isMasked and loss or changed(loss, function(g, output, target)
          local weight = not loss.weight and 1 or loss.weight(target, output:size(1))
@@ -195,7 +196,7 @@ local changes = {
          return g
       end)
    end,
-   -- another tensor counts by its rows
+   -- a copy is weighted by its rows
    copy = function(loss)
       return loss.isRows and M.unclaimed(changed(loss, function(g) return g:clone():mul(3) end))
          or loss
@@ -217,7 +218,7 @@ local changeNames = {'as_it_is', 'as_it_is', 'copy', 'multiple', 'penalty', 'thr
 
 local names = {'classes', 'denominator', 'masked', 'mean', 'rows', 'sum', 'terms', 'weights'}
 
--- A loss of one score.
+-- Returns a loss of one tensor of scores.
 -- @param kind see M.make
 -- @param list names of losses
 local function one(choose, kind, list)
@@ -229,7 +230,7 @@ local function one(choose, kind, list)
    return loss
 end
 
--- A loss of a list of two scores: an nn.ParallelCriterion, or a table of gradients.
+-- Returns a loss of two tensors of scores: an nn.ParallelCriterion, or a table of gradients.
 local function pair(choose, kind)
    local form = choose(kind.isEven and {'parallel', 'even'} or {'parallel', 'even', 'sums'})
    if form == 'parallel' then
@@ -241,7 +242,7 @@ local function pair(choose, kind)
       loss.name = 'parallel'
       return loss
    end
-   kind = setmetatable({mayGoThrough = false}, {__index = kind}) -- nothing says what entries count
+   kind = setmetatable({mayGoThrough = false}, {__index = kind}) -- divisors are unknown
    local a = one(choose, kind, form == 'sums' and {'sum'} or {'mean', 'classes'})
    local b = one(choose, kind, form == 'sums' and {'sum'} or {'mean', 'classes'})
    return {isEven = a.isEven, weight = a.weight, isUnclaimed = a.isUnclaimed or b.isUnclaimed,
@@ -254,16 +255,17 @@ local function pair(choose, kind)
       end}
 end
 
---- A loss of that name, of one score, as it is.
+--- Returns a loss by name, of one tensor of scores, without changes.
 function M.named(name, choose, kind)
    local loss = single[name](choose, kind.type)
    loss.name = name
    return loss
 end
 
---- A loss.
--- @param kind type = of the scores; outputs = 1, or 2 for a list of two scores; isEven = true if
--- losses are to be divided by their rows; mayGoThrough = true if a gradient may come through
+--- Returns a random loss.
+-- @param kind type = type of the scores; outputs = 1, or 2 for a list of two scores; isEven = true
+-- if
+-- losses must be divided by their rows; mayGoThrough = true if a gradient may come from
 -- another network; choose
 function M.make(choose, kind)
    return (kind.outputs == 1 and one or pair)(choose, kind)

@@ -1,17 +1,17 @@
 --- Random networks and batches for them.
 --
--- Invariant: a network is an nn.Sequential whose first module is a dptspec.Poison and whose last
--- one is the tail: an nn.Sequential of modules from N x width to N x something (where the batch is
--- the second dimension: that in an nn.Bottle). Every tail has a square Linear, a ReLU or Tanh, a
--- MulConstant and a Linear at its end, so that each kind of spec.support.surgery finds its place.
--- All choices come from `choose`, so that a seed makes the same network again.
+-- Invariant: a network is an nn.Sequential that begins with a dptspec.Poison and ends with the
+-- tail: an nn.Sequential of modules from N x width to N x something (in an nn.Bottle if the batch
+-- is the second dimension). Every tail has a square Linear, a ReLU or Tanh, a MulConstant and a
+-- Linear at its end, so that each kind of spec.support.surgery applies. All choices come from
+-- `choose`, so that a seed reproduces a network.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 local Poison = require('spec.support.modules').Poison
 
 local M = {}
 
---- A source of choices: choose(n) is a whole number from 1 to n, choose(list) an entry.
+--- Returns a source of choices: choose(n) is an integer from 1 to n, choose(list) an entry.
 function M.choices(seed)
    local generator = torch.Generator()
    torch.manualSeed(generator, seed)
@@ -65,7 +65,7 @@ local blocks = {
          :add(nn.ParallelTable():add(block(choose, width, dropout, depth + 1)):add(nn.Tanh()))
          :add(nn.JoinTable(2)):add(nn.Linear(2 * width, width))
    end,
-   function(_, width) -- two that are one
+   function(_, width) -- two that share tensors
       local first, second = nn.Linear(width, width), nn.Linear(width, width)
       second:share(first, 'weight', 'bias', 'gradWeight', 'gradBias')
       return nn.Sequential():add(first):add(nn.Tanh()):add(second)
@@ -82,7 +82,7 @@ local function tail(choose, width, dropout)
    return net:add(nn.MulConstant(1.25)):add(nn.Linear(width, choose(4))):add(Poison())
 end
 
--- By the kind of their input: what makes a network, and a function(rows) that makes a batch.
+-- By kind of input: functions that return modules, width, function(rows) that creates a batch.
 local families = {
    function(choose)
       local size, width = choose(6), 3 + choose(4)
@@ -114,7 +114,7 @@ local families = {
          choose{nn.CAddTable(), nn.CSubTable()}}, width,
          function(rows) return {torch.randn(rows, size), torch.randn(rows, 2)} end
    end,
-   function(choose) -- sequences, the batch first
+   function(choose) -- sequences, batch first
       local size, width = choose(4), 3 + choose(4)
       local kind = choose{'LSTM', 'GRU', 'RNNTanh'}
       return {cudnn[kind](size, width, choose(2), true), nn.Select(2, -1)}, width,
@@ -128,8 +128,8 @@ local families = {
    end,
 }
 
---- A network and its batches.
--- @return the network, function(rows) that makes a batch (a tensor or a list of them, of the
+--- Creates a network and its batches.
+-- @return the network, function(rows) that creates a batch (a tensor or a list of tensors, of the
 -- default type), the dimension of the batch
 function M.make(choose)
    local modules, width, batch, dimension = choose(families)(choose)
@@ -139,7 +139,7 @@ function M.make(choose)
    return net:add(dimension and nn.Bottle(last) or last), batch, dimension or 1
 end
 
---- The tail of a network.
+--- Returns the tail of a network.
 function M.tail(net)
    local last = net.modules[#net.modules]
    return torch.type(last) == 'nn.Bottle' and last.modules[1] or last

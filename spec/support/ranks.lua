@@ -1,9 +1,9 @@
---- Runs a program as several ranks on this machine, by mpirun.
+--- Runs a program as several ranks on this machine, with mpirun.
 --
--- Invariant: what a run leaves (records of ranks) goes with its folder; a run that hangs is ended
--- after minutes, which only a hang takes. Open MPI 4.1.4's mpirun sometimes waits for itself
--- (PMIx_server_finalize) if ranks ended while they were being connected: it is killed when no rank
--- has been alive for half a minute, and the run's status is that.
+-- Invariant: files of a run (records of ranks) are removed with its folder. A run that hangs is
+-- ended after minutes, which only a hang takes. Open MPI 4.1.4's mpirun sometimes deadlocks
+-- (PMIx_server_finalize) if ranks ended while they were being connected: it is killed if no rank
+-- has been alive for half a minute, and the run's status reports that.
 local busted, luassert = require 'busted', require 'luassert'
 
 local ranks = {}
@@ -17,10 +17,10 @@ local function output(command)
    return text
 end
 
---- Two devices of each rank whose memory MPI cannot read: one GPU twice where specs run on a GPU.
+--- Two devices for each rank whose memory MPI cannot read: one GPU twice if specs run on a GPU.
 ranks.devices = require('spec.support.gpu').isHere and 'cuda:0,0' or 'emulated:2'
 
---- nil, or why no ranks can be started here.
+--- Returns nil, or the reason why no ranks can be started here.
 function ranks.missing()
    if output 'command -v mpirun' == '' then return 'there is no mpirun' end
    local plugin = io.open(library:gsub('[^/]*$', '') .. 'libdpt_mpi.so')
@@ -28,7 +28,7 @@ function ranks.missing()
    plugin:close()
 end
 
---- nil, or why the ranks cannot be on several hosts here.
+--- Returns nil, or the reason why ranks cannot run on several hosts here.
 function ranks.hostsMissing()
    if ranks.missing() then return ranks.missing() end
    if output 'unshare --uts true 2>&1 && echo works' ~= 'works\n' then
@@ -36,9 +36,8 @@ function ranks.hostsMissing()
    end
 end
 
--- Runs a command that starts mpirun as its child, or hosts: on so many hosts with `slots` each,
--- whose list is $TMPDIR/hosts. Hosts are names of this machine: they share its files, its processes
--- and lo.
+-- Runs a command that starts mpirun as its child. hosts: on that many hosts with `slots` each,
+-- listed in $TMPDIR/hosts. Hosts are names of this machine: they share its files, processes and lo.
 local function watched(command, environment, after, hosts, slots)
    local text = output(([[
       export TMPDIR=$(mktemp -d) %s
@@ -70,24 +69,24 @@ end
 
 --- Runs spec/support/ranks/NAME.lua.
 -- @param n ranks
--- @param words behind the program's name
+-- @param words arguments after the program's name
 -- @param environment as 'DPT_TIMEOUT=2', or nil
--- @param after a command whose output is added, in the folder $TMPDIR that has the records; or nil
--- @param hosts over how many hosts the ranks are spread; default: none but this one
--- @return what it wrote, exit status
+-- @param after a command whose output is added, in the folder $TMPDIR with the records; or nil
+-- @param hosts number of hosts for the ranks; default: only this one
+-- @return its output, exit status
 function ranks.run(n, name, words, environment, after, hosts)
    return watched(('scripts/dpt launch -n %d %s spec/support/ranks/%s.lua %s'):format(n,
       hosts and '--hosts $TMPDIR/hosts' or '', name, words or ''), environment, after, hosts,
       hosts and math.ceil(n / hosts))
 end
 
---- Runs a shell's command as each of n ranks, without `dpt launch`; the same results.
+--- Runs a shell command as each of n ranks, without `dpt launch`. Returns the same.
 function ranks.shell(n, command, environment)
    return watched(([[sh -c 'mpirun -n %d --bind-to none --allow-run-as-root --oversubscribe \
       sh -c "$0"; exit $?' '%s']]):format(n, command), environment)
 end
 
--- Asserts that ranks have ended together: with a status of their own, not by the limit of time.
+-- Asserts that ranks ended together, with their own status, not by the time limit.
 local function asserted(said, text, status)
    luassert.not_equal(0, status, text)
    luassert.not_equal(124, status, text)
@@ -95,20 +94,20 @@ local function asserted(said, text, status)
    luassert.not_matches('has taken longer than 100 s', text)
 end
 
---- ranks.run(...) must fail before a deadline of 100 s, with a message that matches `said`.
+--- Asserts that ranks.run(...) fails within 100 s, with a message that matches `said`.
 function ranks.fails(said, ...)
    local why = select(6, ...) and ranks.hostsMissing() or ranks.missing()
    if why then return busted.pending(why) end
    asserted(said, ranks.run(...))
 end
 
---- The same of ranks.shell(...).
+--- Asserts the same of ranks.shell(...).
 function ranks.shellFails(said, ...)
    if ranks.missing() then return busted.pending(ranks.missing()) end
    asserted(said, ranks.shell(...))
 end
 
---- ranks.run(...) must end well, and say so.
+--- Asserts that ranks.run(...) succeeds and prints `said`.
 -- @param said text
 function ranks.ends(said, ...)
    local why = select(6, ...) and ranks.hostsMissing() or ranks.missing()
@@ -118,11 +117,11 @@ function ranks.ends(said, ...)
    luassert.matches(said, text, 1, true)
 end
 
---- What a program's checks need that print "NAME holds": each is run once on each number of ranks.
+--- Runs a program whose checks print "NAME holds", once for each number of ranks.
 -- @param counts of ranks, as '1 2 3'
--- @param devices DPT_DEVICES, if a check names no other
+-- @param devices DPT_DEVICES, unless a check names others
 -- @return function(name [, devices]) that asserts that the check of that name has passed; 'the end'
--- is that the ranks have ended with status 0
+-- means that the ranks have ended with status 0
 function ranks.checks(program, counts, devices)
    local outputs = {}
    return function(name, others)

@@ -1,4 +1,4 @@
--- The reference: every entry is whole, and its examples are right.
+-- Checks the reference: every entry is complete, and its examples are right.
 require 'dpt'
 local reference = require 'dpt.launcher.reference'
 local help = require 'dpt.launcher.help'
@@ -76,7 +76,7 @@ describe('The reference', function()
    it('has no entry for what is not there', function()
       local there, gone = {}, {}
       for _, name in ipairs(names.all{image = require 'image'}) do there[name] = true end
-      -- what a class has from the one above it, or as a field
+      -- inherited entries, and those that are fields
       local function isField(name)
          local value = {torch = torch, nn = nn, cudnn = cudnn, optim = optim, tds = require 'tds',
             Tensor = torch.Tensor, Storage = torch.Storage, threads = require 'threads'}
@@ -205,7 +205,7 @@ describe('The help', function()
          scheduler = 'config.learningRate', ['lr_scheduler'] = 'learningRateDecay'} do
          assert.is_truthy((help.text(words)):find(text, 1, true), words)
       end
-      -- the page's table of calls
+      -- the table of calls on the page
       local count, page = 0, read('docs/from-pytorch.md'):match '## Equivalents\n.-\n## '
       for left, right in page:gmatch '\n| (`[^|]*) | ([^|]*) |' do
          for span in left:gmatch '`([^`]+)`' do

@@ -1,9 +1,10 @@
---- A worker that runs functions and returns values, for the specs of what travels to one.
+--- Runs functions in a worker and returns their values, for specs of what is sent to workers.
 local busted = require 'busted'
 local Pool = require 'dpt.threads.pool'
 
---- To be called in a describe: a pool of one worker for its specs.
--- @return remote(f, ...), what f(...) returns in the worker; echo(...), the values there and back
+--- Creates a pool of one worker for the specs of a describe.
+-- @return remote(f, ...), which returns f(...) from the worker; echo(...), which returns its
+-- arguments from there
 return function()
    local pool
    busted.setup(function() pool = Pool.new(1) end)

@@ -1,7 +1,7 @@
---- A training program that is killed and goes on in another process, for
+--- A training program that is killed and resumes in another process, for
 -- spec/nn/DataParallelTable_resume_spec.lua: begin() or load(path), then steps(run, count).
 --
--- Invariant: the program itself keeps nothing that is not in its checkpoint.
+-- Invariant: the program has no state outside its checkpoint.
 require 'dpt'
 local buckets = require 'dpt.parallel.params.buckets'
 
@@ -9,7 +9,7 @@ buckets.first, buckets.rest = 100, 100 -- bytes: small networks have several
 
 local M = {}
 
--- Networks of rows of 6 with every kind of module that draws, and with statistics.
+-- Networks with rows of 6, with every kind of module that draws, and with statistics.
 local networks = {
    layers = function()
       return nn.Sequential():add(nn.Linear(6, 8)):add(nn.Dropout(0.3)):add(nn.BatchNormalization(8))
@@ -26,7 +26,7 @@ local networks = {
 
 --- @param network layers or recurrent
 -- @param method of optim
--- @param threads whether replicas live in threads
+-- @param threads true if replicas run in threads
 function M.begin(network, method, threads)
    torch.manualSeed(3)
    local devices = {}
@@ -47,7 +47,7 @@ function M.load(path)
    return checkpoint.run
 end
 
---- Trains; returns the parameters, and what the optimizer keeps for them.
+--- Trains; returns the parameters, and the optimizer's state for them.
 function M.steps(run, count)
    if run.threads then run.net:threads() end
    local parameters, gradients = run.net:getParameters()

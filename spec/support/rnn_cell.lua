@@ -1,6 +1,7 @@
---- A recurrent network step by step in plain Lua numbers: what lua/dpt/nn/RNN.lua must equal.
+--- Computes a recurrent network step by step in plain Lua numbers: lua/dpt/nn/RNN.lua must agree.
 --
--- Invariant: it reads the module's fields and its named weights and calls nothing of it.
+-- Invariant: it reads the module's fields and its named weights, and calls none of its other
+-- methods.
 local M = {}
 
 local function logistic(x) return 1 / (1 + math.exp(-x)) end
@@ -9,7 +10,7 @@ local function tanh(x)
    return (x < 0 and -1 or 1) * (1 - e) / (1 + e)
 end
 
--- matrix (list of rows) times vector, plus the biases that there are
+-- Returns matrix (list of rows) times vector, plus biases if given.
 local function sum(matrix, vector, bias)
    local result = {}
    for r = 1, #matrix do
@@ -37,7 +38,7 @@ local gates = {CUDNN_RNN_RELU = {'h'}, CUDNN_RNN_TANH = {'h'}, CUDNN_LSTM = {'i'
 
 local function list(t) return t and t:totable() or nil end
 
--- The parameters of a layer and direction as lists of numbers, by name.
+-- Returns the parameters of a layer and direction as lists of numbers, by name.
 local function numbers(module, layer)
    local w, b = module:weights()[layer], module:biases()[layer]
    local p = {input = {}, recurrent = {}, inputBias = {}, recurrentBias = {},
@@ -49,7 +50,7 @@ local function numbers(module, layer)
    return p
 end
 
--- One step: h and c after it.
+-- Runs one step; returns the new h and c.
 local function step(mode, p, x, h, c)
    local function fromInput(gate)
       local matrix = p.input[gate]
@@ -80,7 +81,7 @@ local function step(mode, p, x, h, c)
    return result
 end
 
---- The network's results for one sequence.
+--- Returns the network's results for one sequence.
 -- @param x list of steps, each a list of numbers
 -- @param h0 list with the first h of every layer and direction
 -- @param c0 likewise
@@ -105,11 +106,11 @@ local function sequence(module, x, h0, c0)
    return x, hn, cn
 end
 
---- What the module is to give for padded sequences, as nested lists in the layout of its tensors.
--- @param x T x B x inputSize (B x T with batchFirst), a tensor of the host
+--- Returns the expected results for padded sequences, in the layout of the module's tensors.
+-- @param x T x B x inputSize (B x T with batchFirst), a host tensor
 -- @param lengths list of B numbers, or nil
 -- @param hidden, cell states before the first step, or nil
--- @return y, hn, cn as DoubleTensors; cn is nil but for an LSTM
+-- @return y, hn, cn as DoubleTensors; cn is nil except for an LSTM
 function M.forward(module, x, lengths, hidden, cell)
    local first = module.batchFirst
    if first then x = x:transpose(1, 2) end

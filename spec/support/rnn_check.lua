@@ -1,7 +1,7 @@
---- Recurrent networks: results against a cell in plain Lua, gradients against differences, for
--- every cell, depth, direction, layout and kind of lengths.
+--- Checks recurrent networks: results against a cell in plain Lua, gradients against finite
+-- differences, for every cell, depth, direction, layout and kind of lengths.
 --
--- Invariant: what a class computes is compared with numbers that none of dpt's kernels made.
+-- Invariant: the expected values are computed without dpt's kernels.
 local dpt = require 'dpt'
 local torch, cudnn = dpt.torch, dpt.cudnn
 local busted, luassert = require 'busted', require 'luassert'
@@ -18,7 +18,7 @@ local function close(expected, got, allowed, what)
    luassert.is_true(worst <= allowed, ('%s differs by %g'):format(what, worst))
 end
 
---- A network of double precision with random weights.
+--- Creates a network of double precision with random weights.
 -- @param class of cudnn
 -- @param options input, layers, batchFirst, both, noBias, skipInput, biasMode, projection
 function M.make(class, options)
@@ -37,7 +37,7 @@ function M.make(class, options)
    return rnn
 end
 
--- {x, h0, c0, lengths} for a network.
+-- Returns {x, h0, c0, lengths} for a network.
 local function inputFor(rnn, lengths)
    local layers = rnn.numLayers * rnn.numDirections
    local width = rnn.projSize > 0 and rnn.projSize or H
@@ -52,8 +52,9 @@ local function randomLike(list)
    return result
 end
 
--- Whether the gradient of sum(weights * output) by t agrees with differences: by every element of a
--- small tensor, along random directions in a large one (what is wrong anywhere shows in each).
+-- Checks the gradient of sum(weights * output) by t against finite differences: for every element
+-- of a small tensor, along random directions in a large one (an error in any element shows in
+-- each).
 local function checkSlopes(rnn, input, weights, t, gradient, what)
    local step, kept = 1e-5, t:clone()
    local function loss(direction, distance)
@@ -72,7 +73,7 @@ local function checkSlopes(rnn, input, weights, t, gradient, what)
    t:copy(kept)
 end
 
---- Compares a network's output with the cell's, its gradients with differences.
+--- Compares a network's output with the cell's, and its gradients with finite differences.
 -- @param lengths of the sequences, or nil
 function M.check(rnn, lengths)
    local input = inputFor(rnn, lengths)
@@ -93,7 +94,7 @@ end
 
 M.close = close
 
---- Describes that a class computes what its cell says.
+--- Describes that a class computes the same as its cell.
 function M.describe(class)
    busted.describe('cudnn.' .. class .. ' equals a cell in plain Lua', function()
       busted.before_each(function() torch.manualSeed(5) end)

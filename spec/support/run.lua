@@ -1,7 +1,7 @@
---- Runs Lua code in a process of its own: for what a process can do only once, or what ends it.
+--- Runs Lua code in its own process: for calls that work only once in a process, or that end it.
 local run = {}
 
--- Calls f with the name of a file that holds the code, and removes it.
+-- Calls f with the name of a file that contains the code, and removes the file.
 local function withFile(code, f)
    local name = os.tmpname()
    local file = assert(io.open(name, 'w'))
@@ -12,7 +12,7 @@ local function withFile(code, f)
    return unpack(results)
 end
 
--- Without what dpt says once under a LuaJIT that lacks Lua 5.2's features.
+-- Returns a command's output, without dpt's warning about a LuaJIT that lacks Lua 5.2's features.
 local function output(command)
    local pipe = assert(io.popen(command))
    local text = pipe:read '*a'
@@ -20,11 +20,11 @@ local function output(command)
    return (text:gsub("dpt: this LuaJIT lacks Lua 5.2's features[^\n]*\n", ''))
 end
 
---- Where the Lua of such a process finds this tree, and then what this process finds.
+--- Sets the child's LUA_PATH: this tree, then this process's path.
 run.path = ("LUA_PATH='./lua/?.lua;./lua/?/init.lua;%s'"):format(os.getenv 'LUA_PATH' or ';')
 
---- What the code prints, to stdout and stderr.
--- @param environment variables beside those of this process
+--- Returns the output of the code, stdout and stderr.
+-- @param environment additional variables
 function run.lua(code, environment)
    local words = {run.path}
    for name, value in pairs(environment or {}) do
@@ -35,9 +35,9 @@ function run.lua(code, environment)
    end)
 end
 
---- What the code prints, to stdout and stderr, with its exit status behind it; 124: it was killed
--- after five minutes, which only what hangs takes.
--- @param before what the shell does first, as in 'ulimit -v 700000'
+--- Returns the output of the code, stdout and stderr, followed by its exit status; 124: it was
+-- killed after five minutes, which only a hang takes.
+-- @param before a shell command to run first, as in 'ulimit -v 700000'
 function run.ended(code, before)
    return withFile(code, function(file)
       local command = '%s; %s timeout -k 1 300 luajit %s 2>&1; printf $?'
@@ -45,9 +45,9 @@ function run.ended(code, before)
    end)
 end
 
--- Starts a program, waits until it has printed `ready` and for 0.3 s of work, sends SIGINT, kills
--- it a minute later; prints the exit status as a shell reports it, the seconds until it was ready
--- and those from the signal to the end. A shell would make the program ignore the signal.
+-- Starts a program, waits until it has printed `ready` and for 0.3 s of work, sends SIGINT, and
+-- kills it a minute later. Prints the exit status as a shell reports it, the seconds until it was
+-- ready and those from the signal to the end. A shell would make the program ignore the signal.
 local interrupter = [[
    use Time::HiRes qw(time sleep);
    my ($file, @command) = @ARGV;
@@ -77,8 +77,8 @@ local interrupter = [[
 
 --- Ends a program by Ctrl-C after it has printed `ready`, unbuffered.
 -- @param command words for a shell
--- @return the exit status, 130 if SIGINT ended it; whether that took less than a second, and on a
--- machine that is slow in this moment less than five times what the program took to begin; output
+-- @return the exit status, 130 if SIGINT ended it; true if it ended in less than a second, or on a
+-- slow machine in less than five times the time that the program took to start; output
 function run.interrupt(command)
    return withFile('', function(file)
       local line = output(("%s perl -e '%s' %s %s"):format(run.path, interrupter, file, command))
@@ -90,7 +90,7 @@ function run.interrupt(command)
    end)
 end
 
---- The same of Lua code.
+--- Does the same for Lua code.
 function run.interrupted(code)
    return withFile("io.stdout:setvbuf 'no' " .. code, function(file)
       return run.interrupt('luajit ' .. file)

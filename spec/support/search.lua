@@ -1,6 +1,6 @@
---- Methods that run to the end in one call: functions with known minima, what all have in common.
+--- Tests methods that run to the end in one call: functions with known minima, common properties.
 --
--- Invariant: calls counts what rosenbrock was asked for.
+-- Invariant: calls counts the evaluations of rosenbrock.
 local busted, luassert = require 'busted', require 'luassert'
 
 local M = {calls = 0}
@@ -21,7 +21,7 @@ local function rosenbrock(x)
    return f, make(x:type(), {-2 * (1 - a) - 400 * a * (b - a * a), 200 * (b - a * a)})
 end
 
--- sum of curvature/2 (x - target)^2
+-- Returns the sum of curvature/2 (x - target)^2, and its gradient.
 local function bowl(x)
    local curvature, target = make(x:type(), {1, 3, 10}), make(x:type(), {1, -2, 0.5})
    local away = x - target
@@ -39,8 +39,8 @@ end
 M.types, M.make, M.distance, M.rosenbrock, M.bowl, M.bad = types, make, distance, rosenbrock, bowl,
    bad
 
---- Describes a method of descent that is called once.
--- @param config with which it comes to the minimum
+--- Describes a descent method that is called once.
+-- @param config with which it reaches the minimum
 function M.describe(name, method, config)
    busted.describe('optim.' .. name, function()
       busted.it('ends at the minimum of a quadratic, of every type', function()

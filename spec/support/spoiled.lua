@@ -1,4 +1,4 @@
---- Files that something went wrong with: bytes of good files, spoiled.
+--- Corrupts files: changes bytes of valid files.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local ffi = require 'ffi'
@@ -7,7 +7,7 @@ local folder = (debug.getinfo(1, 'S').source:match '^@(.*)/[^/]*$') .. '/../gold
 
 local M = {}
 
---- Files to start from: Torch7's, and what dpt writes itself.
+--- Returns files to start from: Torch7's, and files written by dpt.
 -- @return a list of {bytes, 'binary', 'b32' or 'ascii'}
 function M.fixtures()
    local list = {}
@@ -41,7 +41,7 @@ local function integer(random, width)
    return ffi.string(slot, width)
 end
 
--- Ways to spoil bytes: f(random, bytes, at, other) gives others.
+-- Ways to corrupt bytes: f(random, bytes, at, other) returns changed bytes.
 local ways = {
    function(_, bytes, at) return bytes:sub(1, at) end,
    function(random, bytes, at)
@@ -69,7 +69,7 @@ local ways = {
    end,
 }
 
---- Touches what was read: every element of every tensor and storage.
+--- Reads every element of every tensor and storage in a value.
 function M.touch(value, seen)
    seen = seen or {}
    if type(value) == 'userdata' then
@@ -87,8 +87,8 @@ function M.touch(value, seen)
    end
 end
 
---- A file of the list, spoiled at up to three places.
--- @param random random(n): a whole number from 1 to n
+--- Returns a file of the list, corrupted at up to three places.
+-- @param random random(n): an integer from 1 to n
 -- @return its bytes and its kind
 function M.one(random, list)
    local bytes, mode = unpack(list[random(#list)])
@@ -102,7 +102,7 @@ function M.one(random, list)
 end
 
 --- Opens bytes of that mode for reading, as scripts do.
--- @param path of a file to write them to; nil: from memory
+-- @param path of a file to write them to; nil: reads from memory
 function M.open(bytes, mode, path)
    local file
    if path then

@@ -1,4 +1,4 @@
---- Runs code where devices are emulated and NCCL's stand-in (spec/emulation/nccl.cpp) is there.
+--- Runs code with emulated devices and the replacement of NCCL (spec/emulation/nccl.cpp).
 local run = require 'spec.support.run'
 
 local M = {}
@@ -6,10 +6,12 @@ local M = {}
 local library = os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'
 M.library = library:gsub('[^/]*$', '') .. 'libnccl_fake.so'
 
---- Prints of a process that begins with `local dpt, comm, nccl, torch, cutorch, n`; n is the number
--- of devices, and tensors(count) a list of vectors of that count, with i on device i.
--- @param devices how many, or which ('0,0')
--- @param faults what the stand-in does wrong: words for DPT_FAKE_NCCL
+--- Returns the output of a process that begins with `local dpt, comm, nccl, torch, cutorch, n`; n
+-- is
+-- the number of devices, and tensors(count) returns a list of vectors of that size, with i on
+-- device i.
+-- @param devices their number, or a list ('0,0')
+-- @param faults faults of the replacement: words for DPT_FAKE_NCCL
 -- @param more other variables
 function M.run(code, devices, faults, more)
    local environment = {DPT_DEVICES = 'emulated:' .. devices, DPT_NCCL = M.library,

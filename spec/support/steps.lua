@@ -1,4 +1,4 @@
---- Steps of training of a parallel network, and how often they wait.
+--- Trains steps of a parallel network, and counts its waits.
 local dptffi = require 'dpt.ffi'
 local dpt = require 'dpt'
 local nn = dpt.nn
@@ -6,10 +6,10 @@ local same = require 'spec.support.parallel'
 
 local M = {}
 
---- How often the process has waited for a device since it started.
+--- Returns how often the process has waited for a device since it started.
 function M.waits() return tonumber(dptffi.C.dpt_waits()) end
 
---- One step; returns the loss.
+--- Runs one step; returns the loss.
 function M.step(net, criterion, input, target)
    net:zeroGradParameters()
    local loss = criterion:forward(net:forward(input), target)
@@ -18,9 +18,9 @@ function M.step(net, criterion, input, target)
    return loss
 end
 
---- A classifier of N x 2 x 6 x 6 in five classes, with statistics and dropout, as a parallel
--- network without replicas yet.
--- @param count on how many devices
+--- Returns a classifier of N x 2 x 6 x 6 in five classes, with statistics and dropout, as a
+-- parallel network without replicas so far.
+-- @param count number of devices
 function M.network(count)
    local net = nn.Sequential():add(nn.SpatialConvolution(2, 4, 3, 3, 1, 1, 1, 1))
       :add(nn.SpatialBatchNormalization(4)):add(nn.ReLU(true))

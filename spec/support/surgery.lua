@@ -1,23 +1,23 @@
---- What scripts do to a network between two steps: the same operation on any network of
+--- Changes that scripts make to a network between two steps: each works on any network of
 -- spec.support.random_networks, alone or in an nn.DataParallelTable.
 --
--- Invariant: an operation is function(net, first, choose) that returns the network to go on with:
--- `first` is the network itself, replica 1 of a parallel one. It draws no number but by `choose`
--- and the host's generator, so that the same seeds do the same to two networks.
+-- Invariant: an operation is function(net, first, choose) that returns the new network: `first` is
+-- the network itself, replica 1 of a parallel one. It draws only from `choose` and the host's
+-- generator, so that the same seeds change two networks in the same way.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local tail = require('spec.support.random_networks').tail
 
 local surgery = {}
 
--- A module of a class in the tail of a network; it may be anywhere in it.
+-- Returns a module of a class in the tail of a network, at any depth.
 local function pick(first, choose, name)
    return choose((tail(first):findModules(name)))
 end
 
 local function typed(module, first) return module:type(first:type()) end
 
--- A place in the tail between its first module and the last Linear.
+-- Returns a position in the tail between its first module and the last Linear.
 local function place(first, choose) return 1 + choose(#tail(first).modules - 3) end
 
 local function width(first) return tail(first):get(1).weight:size(2) end
@@ -61,7 +61,7 @@ function surgery.freeze(net, first, choose)
    return net
 end
 
--- Another size for a tensor: in its own storage, or in another one if others lie there too.
+-- Resizes a tensor: in its own storage, or in a new one if it shares the storage.
 local function grow(t, ...)
    if t:storage():size() == t:nElement() then t:resize(...) else t:set(t.new(...)) end
 end
@@ -80,7 +80,7 @@ function surgery.resize(net, first)
    return net
 end
 
--- The square weight is read by columns from now on.
+-- Makes the square weight column-major.
 function surgery.restride(net, first)
    local weight = tail(first):get(1).weight
    local n = weight:size(1)

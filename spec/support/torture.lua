@@ -1,4 +1,4 @@
---- How often a torture repeats itself: a tenth of the whole count, all of it with DPT_TORTURE=full.
+--- Returns the number of iterations of a stress test: all with DPT_TORTURE=full, else a tenth.
 return function(count)
    if os.getenv 'DPT_TORTURE' == 'full' then return count end
    return math.ceil(count / 10)

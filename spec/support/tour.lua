@@ -1,15 +1,15 @@
---- Makes the changes of docs/tour.md in a tree: `luajit spec/support/tour.lua FOLDER`; prints the
+--- Applies the changes of docs/tour.md to a tree: `luajit spec/support/tour.lua FOLDER`. Prints the
 -- specs that it has written.
 --
 -- Invariant: a block of code belongs to the last line before it that names a file in one of three
 -- forms: "New file `FILE`:", "In `FILE`, after the line with `TEXT`:" and "... before the line with
--- `TEXT`:". TEXT stands in exactly one line of the file. What is wrong raises.
+-- `TEXT`:". Exactly one line of the file contains TEXT. Anything else raises.
 local read = require 'spec.support.read'
 
 local M = {}
 
---- The changes of a page: a list of {file, text = the block, side = 'after', 'before' or nil for a
--- new file, line = what the line holds}.
+--- Returns the changes of a page: a list of {file, text = the block, side = 'after', 'before' or
+-- nil for a new file, line = text that the line contains}.
 function M.changes(page)
    local list, change, block = {}, nil, nil
    for line in page:gmatch '([^\n]*)\n' do
@@ -34,7 +34,7 @@ function M.changes(page)
    return list
 end
 
---- The text of a file with a change made in it.
+--- Returns the text of a file with a change applied.
 function M.changed(text, change)
    local out, found = {}, 0
    for line in text:gmatch '([^\n]*)\n' do

@@ -1,10 +1,10 @@
---- Modules of random training runs: loaded by a worker, too, where replicas live in one.
+--- Modules of random training runs. Workers load them too, if replicas are in workers.
 local dpt = require 'dpt'
 local torch = dpt.torch
 
 local M = {}
 
--- A backward raises if its gradient is not finite.
+-- Raises in backward if its gradient is not finite.
 local Finite, finiteParent = torch.class('dptspec.Finite', 'nn.Module', M)
 
 function Finite:__init() finiteParent.__init(self) end
@@ -20,7 +20,7 @@ function Finite:updateGradInput(_, gradOutput)
    return gradOutput
 end
 
--- Branches of which each rank chooses one for each pass.
+-- Branches, of which each rank chooses one for each pass.
 local Turns, turnsParent = torch.class('dptspec.Turns', 'nn.Container', M)
 
 function Turns:__init(...)

@@ -1,4 +1,4 @@
--- Runs an example of the reference, and prints what it returns in one line.
+-- Runs an example of the reference, and formats its result in one line.
 local torch = require('dpt').torch
 local type = require('dpt.ffi').type
 
@@ -32,7 +32,7 @@ local function text(v, depth)
       or tostring(v)
 end
 
---- What an expression returns, in one line; statements return ''.
+--- Returns the value of an expression in one line; '' for statements.
 function usage.value(code)
    local chunk = loadstring('return ' .. code, '=example') or assert(loadstring(code, '=example'))
    local words = {}
@@ -43,7 +43,7 @@ function usage.value(code)
    return table.concat(words, ', ')
 end
 
---- Runs an example `code --> value`, or `code` alone. @return why it is wrong, or nil
+--- Runs an example `code --> value`, or `code` alone. @return an error message, or nil
 function usage.wrong(example)
    local code, wanted = example:match '^(.-)%s*%-%->%s*(.-)%s*$'
    local ok, got = pcall(usage.value, code or example)

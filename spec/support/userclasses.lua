@@ -1,9 +1,9 @@
---- Classes as scripts bring them: modules, a container, a criterion.
--- Invariant: a second require, of a spec that busted reloads, defines nothing again.
+--- Classes as scripts define them: modules, a container, a criterion.
+-- Invariant: a second require, by a spec that busted reloads, defines nothing again.
 local torch, nn = require('dpt').torch, require('dpt').nn
 if nn.SpecScale then return end
 
--- As user code does it: fields in __init, three methods, buffers made by new() and resized.
+-- A typical class: fields in __init, three methods, buffers created by new() and resized.
 local Scale, scaleParent = torch.class('nn.SpecScale', 'nn.Module')
 
 function Scale:__init(n)
@@ -57,7 +57,7 @@ end
 
 function Scale:__tostring__() return torch.type(self) .. ('(%d)'):format(self.weight:size(1)) end
 
--- A layer that works on numbers by itself, with apply and map, and computes both in backward.
+-- A layer that computes elements in Lua, with apply and map; backward computes both gradients.
 local Swish, swishParent = torch.class('nn.SpecSwish', 'nn.Module')
 
 function Swish:__init(beta)
@@ -78,7 +78,7 @@ function Swish:updateGradInput(_, gradOutput)
    return self.gradInput
 end
 
--- A container of one's own: x + f(x), by way of nn.Decorator's place.
+-- A custom container, in place of nn.Decorator: x + f(x).
 local Residual, residualParent = torch.class('nn.SpecResidual', 'nn.Container')
 
 function Residual:__init(inner)
@@ -123,7 +123,7 @@ function Loss:updateGradInput(input)
    return self.gradInput
 end
 
--- mean + exp(logVariance / 2) * noise, which the script sets.
+-- Returns mean + exp(logVariance / 2) * noise; the script sets the noise.
 local Sampler, samplerParent = torch.class('nn.SpecSampler', 'nn.Module')
 
 function Sampler:__init()
@@ -146,8 +146,8 @@ function Sampler:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
--- An LSTM over N x T x D, every step on slices of a few large tensors; one method does all of
--- backward, as such layers have it.
+-- An LSTM over N x T x D, with every step on slices of a few large tensors; one method does all of
+-- backward, as is typical of such layers.
 local LSTM, lstmParent = torch.class('nn.SpecLSTM', 'nn.Module')
 
 function LSTM:__init(inputs, hidden)
@@ -165,7 +165,7 @@ function LSTM:reset()
    self.bias:zero():narrow(1, self.hidden + 1, self.hidden):fill(1)
 end
 
--- Input, forget and output gate and the candidate of one step.
+-- Returns the input, forget and output gates and the candidate of one step.
 function LSTM:parts(t, from)
    local list = {}
    for k = 1, 4 do

@@ -1,16 +1,16 @@
---- Results that share memory with operands: operations of tensors and modules against the same on
--- copies.
+--- Compares operations of tensors and modules whose result shares memory with operands with the
+-- same operations on copies.
 --
--- Invariant: the operation beside it has tensors of the same strides, so that what is rejected
--- there is rejected in both; memory around the result stays as it was.
+-- Invariant: the operation on copies has tensors of the same strides, so that both reject the same
+-- calls. Memory around the result is unchanged.
 local dpt = require 'dpt'
 local torch = dpt.torch
 local aliased = require 'spec.support.aliased'
 local operations = require 'spec.support.fuzz.operations'
 local values = require 'spec.support.fuzz.values'
 
---- By name: where the result lies in a storage whose operand is an N x N matrix from element 5 on:
--- offset, strides.
+--- By name: the position of the result in a storage whose operand is an N x N matrix from element 5
+-- on: offset, strides.
 local relations = {
    same = function(N) return 5, N, 1 end,
    shifted = function(N) return 6, N, 1 end,
@@ -27,7 +27,7 @@ local function view(storage, offset, rows, columns, N)
    return torch.getmetatable(storage.tensor).new(storage.of, offset, N, rows, N, columns)
 end
 
--- A storage filled with numbers of a seed, as {of = storage, tensor = name of its tensors' class}.
+-- Returns a storage with values of a seed, as {of = storage, tensor = name of its tensors' class}.
 local function filled(typename, N, seed)
    local plain = torch.range(1, 2 * N * N + 2 * N + 10):mul(seed):fmod(7):add(1)
    local t = plain:type(typename)
@@ -53,7 +53,7 @@ local function names(typename, N, shared, beside)
    return list, from
 end
 
--- What the operation leaves: its result and, if that kept its size, the storage around it.
+-- Returns the operation's result and, if that kept its size, the storage around it.
 local function outcome(operation, typename, N, shared, relation, apart)
    local list, from = names(typename, N, shared, {relation = relation, apart = apart})
    local r = list.r
@@ -71,7 +71,7 @@ local function equal(x, y)
    return #x == #y
 end
 
---- Operation number `number` on N x N matrices, with a result in the memory of `shared`.
+--- Checks operation number `number` on N x N matrices, with a result in the memory of `shared`.
 function M.offers.operation(number, typename, N, shared, relation)
    M.runs = M.runs + 1
    local operation = operations[number]
@@ -85,7 +85,7 @@ function M.offers.operation(number, typename, N, shared, relation)
    if got and not equal(wanted, got) then error(title, 0) end
 end
 
---- Module number i of spec.support.aliased, with a result in the memory of what it reads.
+--- Checks module number i of spec.support.aliased, with a result in the memory of an operand.
 function M.offers.module(i, typename, what, form)
    M.runs = M.runs + 1
    local why = aliased.wrong(aliased.cases[i], typename, what, aliased.forms[form])
@@ -103,7 +103,7 @@ local function keys(t)
    return list
 end
 
---- All lines; the order is always the same.
+--- All lines, always in the same order.
 M.lines = {}
 local function add(...) M.lines[#M.lines + 1] = (...):format(select(2, ...)) end
 for number, operation in ipairs(operations) do

@@ -1,9 +1,10 @@
---- Every allocation of an operation, layer, criterion, optimizer or collective fails once.
+--- Fails every allocation of an operation, layer, criterion, optimizer or collective once.
 --
--- Invariant: a call in which one allocation failed leaves what an untouched one leaves, bit by bit,
--- generators included, or raises a message; the next call is then right. A case is {name, make =
--- function(n) that makes what it works on, for n devices (0: the host) and returns f; f() does the
--- work, returns what is compared (tensors, numbers, tables of them), and can be called again}.
+-- Invariant: a call in which one allocation failed has the same effects as one without a failure,
+-- bit by bit, generators included, or raises an error; the next call is then correct. A case is
+-- {name, make = function(n) that creates its operands for n devices (0: the host) and returns f}.
+-- f() does the work, returns the values to compare (tensors, numbers, tables of them), and can be
+-- called again.
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
 local torch, nn, cudnn, cutorch, comm = dpt.torch, dpt.nn, dpt.cudnn, dpt.cutorch, dpt.comm
@@ -25,7 +26,7 @@ local function convert(value, typename)
       return list
    end
    if type(value) ~= 'cdata' or not torch.isTensor(value) then return value end
-   local whole = value:type():match '^torch%.(%a+)Tensor$' -- indices and masks keep their kind
+   local whole = value:type():match '^torch%.(%a+)Tensor$' -- indices and masks keep their type
    if whole == 'Double' then return value:type(typename) end
    return typename:find 'Cuda' and value:type('torch.Cuda' .. whole .. 'Tensor') or value
 end
@@ -102,12 +103,12 @@ local function dimensionOf(input)
       and 2 or 1
 end
 
--- Each call begins anew, also after one that failed between forward and backward.
+-- Each call starts from scratch, also after one that failed between forward and backward.
 local function forget(net)
    if net.forget then net:forget() end
 end
 
--- forward and backward of a network that make() makes, for inputs that input(rows) makes.
+-- Adds forward and backward of a network that make() creates, on input(rows).
 local function network(name, make, input)
    add(name, function(n)
       seed()
@@ -136,7 +137,7 @@ for _, kind in ipairs{'LSTM', 'GRU', 'RNNTanh', 'BLSTM'} do
    network('cudnn.' .. kind, function() return cudnn[kind](4, 3, 2) end,
       function(rows) return torch.Tensor(3, rows, 4):uniform() end)
 end
-network('a wide network', function() -- its sums are shared among the devices
+network('a wide network', function() -- its sums are divided among the devices
    return nn.Sequential():add(nn.Linear(64, 2000)):add(nn.ReLU()):add(nn.Linear(2000, 60))
 end, function(rows) return torch.Tensor(rows, 64):uniform() end)
 
@@ -191,7 +192,7 @@ end
 
 -- collectives -------------------------------------------------------------------------------------
 
--- f(tensors, n): tensors[i] is on device i.
+-- Adds f(tensors, n): tensors[i] is on device i.
 local function collective(name, f)
    for _, N in ipairs{10, 2 ^ 19} do
       add(('%s, %d'):format(name, N), function(n)
@@ -260,7 +261,7 @@ end)
 
 -- running them ------------------------------------------------------------------------------------
 
---- A value as a list of strings and numbers: bits of tensors.
+--- Appends a value to a list as strings and numbers; tensors as their bits.
 local function flat(value, into)
    if type(value) == 'cdata' and torch.isTensor(value) then
       into[#into + 1] = value:type()
@@ -290,7 +291,7 @@ local function same(x, y)
    return true
 end
 
--- What f leaves, and what the generators draw after it.
+-- Returns the results of f, and the numbers that the generators draw after it.
 local function left(f, n)
    local result = flat(f(), {})
    result[#result + 1] = torch.random()
@@ -300,7 +301,7 @@ local function left(f, n)
    return result
 end
 
--- Takes memory until that fails as it was asked to; how often it did not.
+-- Allocates until the injected fault occurs; returns the number of allocations before it.
 local function untilFault()
    local storage = ffi.new 'dpt_storage *[1]'
    for taken = 0, MOST do
@@ -323,7 +324,7 @@ local function check(case, n)
       if n > 1 then return end -- not every module can be split
       error(('wrong: %s on %d devices: %s'):format(case.name, n, wanted), 0)
    end
-   local count -- of allocations
+   local count -- number of allocations
    do
       local f = fresh()
       seed()
@@ -366,7 +367,7 @@ for _, case in ipairs(cases) do byName[case.name] = case end
 --- Fails each allocation of a case in turn.
 function M.offers.fails(name, n) check(byName[name], n) end
 
---- All lines; the order is always the same.
+--- All lines, always in the same order.
 M.lines = {}
 for _, case in ipairs(cases) do
    for _, n in ipairs(case.devices) do

@@ -1,7 +1,7 @@
---- Fuzzed calls of all public functions but those of modules (spec.support.fuzz.layers).
+--- Fuzzes calls of all public functions, except those of modules (spec.support.fuzz.layers).
 --
--- Invariant: the functions are found in the tables that scripts see, so that a new one is fuzzed
--- without a word here; spec.support.fuzz.excluded says what is left out and why.
+-- Invariant: functions are found in the tables that scripts see, so that a new one is fuzzed
+-- without a change here; spec.support.fuzz.excluded lists the exceptions with their reasons.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local excluded = require 'spec.support.fuzz.excluded'
@@ -11,7 +11,7 @@ local type = require('dpt.ffi').type -- Lua's own
 
 local kind = 'Float'
 
--- Names of the functions in a table, in order, but those that are left out and private ones.
+-- Returns the sorted names of the functions in a table, without excluded and private ones.
 local function names(of, prefix)
    local list = {}
    for name, value in pairs(of) do
@@ -28,13 +28,13 @@ end
 
 local methods = names(torch.getmetatable 'torch.FloatTensor', 'tensor')
 local storageMethods = names(torch.getmetatable 'torch.FloatStorage', 'storage')
-local functions = {} -- of torch that are methods, too
+local functions = {} -- those of torch that are also methods
 local creators = {}  -- the others
 for _, name in ipairs(names(torch, 'torch')) do
    table.insert(templates[name] and functions or creators, name)
 end
 
--- Packages by the text that names them, with what their functions mostly take.
+-- Packages: the text that names them, functions, templates of typical arguments.
 local packages = {
    {'torch', creators, {'k', 's', 't', 'x', 'w', 'x w', 'w x', 'G', 'G k', 't x'}},
    {'cutorch', names(cutorch or {}, 'cutorch'), {'D', 'D k', 'D D', 'D f', 'k', 'x', 'D T', 'L',
@@ -50,7 +50,7 @@ local packages = {
    {'nn.hessian', names(dpt.nn.hessian or {}, 'nn.hessian'), {''}},
 }
 
--- Objects with methods of their own, made in one line.
+-- Objects with methods, each created in one line.
 local objects = {
    {"torch.MemoryFile()", 'torch.MemoryFile', {'x', 'w', 'k', 'o', 'n', 'L', '', 'T'}},
    {"torch.DiskFile('file', 'w')", 'torch.DiskFile', {'x', 'w', 'k', 'o', 'n', 'L', '', 'T'}},
@@ -78,7 +78,7 @@ local function arguments(random, v, forms)
    return values.arguments(random, v, kind, forms and random(forms))
 end
 
--- The result stays or not.
+-- Returns a line that calls; it keeps the result or drops it.
 local function call(random, text)
    if random(3) == 1 then return ('local x = %s'):format(text) end
    return keep(random, text)
@@ -147,7 +147,7 @@ local function optimizer(random, v)
          or values.letters.n(random))
    end
    if name == 'de' or name == 'cmaes' or name == 'cg' or name == 'lbfgs' or name == 'FistaLS' then
-      -- their ends are far away otherwise
+      -- otherwise they would take very long
       state[#state + 1] = 'maxIter = 2, maxEval = 4, popsize = 4'
    end
    local x = values.tensor(random, v, random{'Float', 'Double', 'Cuda', kind})
@@ -163,7 +163,7 @@ local function object(random, v)
    local class = entry[2] and torch.getmetatable(entry[2])
    local list = class and names(class, entry[2]) or {'lock', 'unlock', 'free', 'wait', 'signal',
       'id',       'addjob', 'dojob', 'start', 'lap', 'printAll', 'cpu'}
-   -- waiting for what nobody signals, or for a lock that is held, is waiting for ever
+   -- a wait for a signal that never comes, or for a held lock, would be forever
    local lines = {}
    for i = 1, random(3) do
       local name = random(list)
@@ -191,7 +191,7 @@ local families = {method, method, method, method, torchFunction, torchFunction, 
 local M = {offers = {
    view = values.offers.view,
    print2 = function(x) return tostring(x) end,
-   print = function() end, -- what prints is not looked at
+   print = function() end, -- discards output
 }}
 
 function M.begin(random) kind = random(values.kinds) end

@@ -1,8 +1,8 @@
---- Random and spoiled bytes in everything that dpt reads: files of objects (binary, of 32-bit
--- longs, ascii), numbers and words in files, states of generators, storages over files, serialized
--- objects.
+--- Feeds random and corrupted bytes to everything that dpt reads: files of objects (binary, of
+-- 32-bit longs, ascii), numbers and words in files, states of generators, storages over files,
+-- serialized objects.
 --
--- Invariant: a line names its seed, which alone makes its bytes.
+-- Invariant: a line contains its seed, which alone determines its bytes.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local newRandom = require 'spec.support.fuzz.random'
@@ -33,7 +33,7 @@ local words = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double'}
 
 local M = {offers = {}}
 
---- A file of an object, from memory or from disk.
+--- Reads objects from a file, in memory or on disk.
 function M.offers.object(seed)
    local random = newRandom(seed)
    local bytes, mode = bytesOf(random)
@@ -43,12 +43,12 @@ function M.offers.object(seed)
    file:close()
 end
 
---- The functions that read at once.
+--- Calls the functions that read a whole object.
 function M.offers.whole(seed)
    local random = newRandom(seed)
    local bytes, mode = bytesOf(random)
    local way = random(4)
-   -- torch.deserialize trusts functions: LuaJIT runs any bytecode, and spoiled one ends the process
+   -- torch.deserialize loads functions: LuaJIT runs any bytecode, and a corrupted one may crash it
    if bytes:find('\27LJ', 1, true) then way = 2 end
    if way == 1 then
       spoiled.touch(torch.deserialize(bytes, mode))
@@ -64,7 +64,7 @@ function M.offers.whole(seed)
    end
 end
 
---- Numbers, words and places of a file.
+--- Reads numbers and words of a file, and seeks in it.
 function M.offers.numbers(seed)
    local random = newRandom(seed)
    local bytes = random() and noise(random, 400) or bytesOf(random)
@@ -92,7 +92,7 @@ function M.offers.numbers(seed)
    file:close()
 end
 
---- States of generators.
+--- Restores states of generators.
 function M.offers.state(seed)
    local random = newRandom(seed)
    local state = random() and torch.getRNGState() or cutorch and cutorch.getRNGState()

@@ -2,16 +2,16 @@
 -- replay FILE` for the lines of a file (the first one names the subject). spec.support.fuzz.run
 -- starts it.
 --
--- Invariant: a call is a line of Lua. It stands in LOG before it runs, its outcome (+ or -) behind
--- it when it has come back, so that whatever ends this process has its line. SIGALRM ends a call
--- that takes two minutes (DPT_FUZZ_SECONDS). A line sees the globals, `v`, which holds what
--- earlier lines kept, and what its subject offers; every EPISODE lines `v` is new and the process
--- is checked and tidied.
+-- Invariant: a call is a line of Lua. It is written to LOG before it runs, and its outcome (+ or -)
+-- after it when it has returned, so that LOG contains the line that ends this process. SIGALRM ends
+-- a call that takes two minutes (DPT_FUZZ_SECONDS). A line sees the globals, `v`, which contains
+-- values kept by earlier lines, and the functions that its subject offers. Every EPISODE lines `v`
+-- is replaced, and the process is checked and reset.
 --
--- A subject is a module {line = function(random, v) that makes one, or lines = a list of all there
--- are, of which a process runs every EVERYth from its seed on; offers = what lines may call; begin
--- = function(random) before an episode; runs = how many tests the lines have made; tampers =
--- whether lines overwrite fields of objects}.
+-- A subject is a module {line = function(random, v) that creates one, or lines = a list of all
+-- lines, of which a process runs every EVERYth from its seed on; offers = functions for lines;
+-- begin = function(random) before an episode; runs = number of tests that the lines have run;
+-- tampers = true if lines overwrite fields of objects}.
 local ffi = require 'ffi'
 ffi.cdef 'unsigned alarm(unsigned seconds);'
 local EPISODE, LIMIT = 60, 4e9 -- lines, bytes of the process
@@ -22,7 +22,7 @@ seed, count, every = tonumber(seed) or seed, tonumber(count), tonumber(every or 
 local log = assert(io.open(logName, 'a'))
 log:setvbuf 'no'
 
--- A storage over an address trusts whoever names the address.
+-- A storage over an address cannot be checked: the caller is trusted.
 rawset(require('dpt.ffi').lib, 'storage_over', function() error 'left out' end)
 
 local dpt = require 'dpt'
@@ -50,7 +50,7 @@ end
 
 local succeeded, calls, remarks, outcomes = 0, 0, 0, {}
 
--- What was kept grows by later calls: nothing that is large stays.
+-- Kept values grow by later calls: removes large ones.
 local function shrink(v)
    for k, value in pairs(v) do
       if type(value) == 'cdata' and (torch.isTensor(value) and value:nElement() > 4096

@@ -1,5 +1,5 @@
---- Fuzzed geometry: kernels, strides, paddings, dilations and sizes of layers, and what they
--- remember of a forward pass when it is changed before the backward pass.
+--- Fuzzes the geometry of layers: kernels, strides, paddings, dilations and sizes, and their state
+-- of a forward pass if it is changed before the backward pass.
 --
 -- Invariant: v[1] is a module, v[2] an input, v[3] the module's last output.
 local signatures = require 'dpt.nn.signatures'
@@ -7,7 +7,7 @@ local torch = require('dpt').torch
 local values = require 'spec.support.fuzz.values'
 local isTensor = values.isTensor
 
--- Classes whose constructors take numbers of a window, a plane or an index.
+-- Classes whose constructors have numbers of a window, a plane or an index.
 local classes = {}
 for _, name in ipairs(signatures.names()) do
    local signature, numbers = signatures.of(name), 0
@@ -56,7 +56,7 @@ local function sizes(random)
    return table.concat(list, ', ')
 end
 
--- As many planes as a module's weight or field says, so that more of the inputs fit.
+-- Uses the number of planes of a module's weight or field, so that more inputs fit.
 local function fitting(random, module)
    local planes = type(module) == 'table' and (module.nInputPlane or module.inputFrameSize
       or module.inputSize or module.nInputDims)
@@ -97,7 +97,7 @@ local overwritten = {':fill(%s)', ':resize(%s)', ':zero()', ':random(1, 100)', '
    ':add(%s)', ':mul(%s)',
    ':set(v[2])', ':t()', ':resizeAs(v[2])'}
 
--- Changes a number or a tensor of the module, or the input, behind its back.
+-- Changes a number or a tensor of the module, or the input, without the module's knowledge.
 local function disturbed(random, v)
    local module = v[1]
    if type(module) ~= 'table' then return input(random, v) end
@@ -122,7 +122,7 @@ end
 
 local M = {offers = {view = values.offers.view}}
 
-local rest -- lines of the layer that is under way
+local rest -- remaining lines of the current layer
 
 local function gradient(random)
    if random(5) == 1 then return ('torch.%sTensor(%s):fill(1)'):format(kind, sizes(random)) end

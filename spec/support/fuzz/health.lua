@@ -1,7 +1,7 @@
 --- Checks that this process still computes correct results after any earlier calls.
 --
--- Invariant: tidy() puts back what scripts may change for the whole process; what queued work had
--- to report is read before it, and no error is raised for ever.
+-- Invariant: tidy() restores the state of the process that scripts may change. Pending errors of
+-- queued work are read before that, so none is raised again forever.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 

@@ -1,23 +1,24 @@
---- What is wrong with an error message, as one line without numbers that differ from run to run;
--- nil: nothing.
+--- Returns the fault of an error message, as one line without numbers that differ between runs, or
+-- nil.
 --
--- Invariant: an error is a message for the script's author. One that LuaJIT made up about a line of
--- dpt's own sources is not; nor is a value that is no string. In the modules below that is a
--- finding ('own: '); elsewhere, where fields of objects are not checked at every call, it is only
--- counted ('remark: '). What begins with 'wrong' is a result that a check found wrong.
+-- Invariant: an error must be a message for the script's author. A message by LuaJIT about a line
+-- of dpt's own sources is a fault; so is a value that is not a string. In the modules below that is
+-- a finding ('own: '). Elsewhere, where fields of objects are not checked at every call, it is only
+-- counted ('remark: '). A message that begins with 'wrong' is a wrong result that a check has
+-- found.
 local type = type -- Lua's own
 
---- What LuaJIT's own messages begin with.
+--- Beginnings of LuaJIT's own messages.
 local own = {'attempt to', 'bad argument', 'cannot convert', "'for' ", 'stack overflow',
    'missing declaration', 'has no member', 'table overflow', 'string length overflow',
    'invalid order function', 'unable to dump', 'table index is', 'invalid key', 'number expected',
    'too many', 'invalid value', 'wrong type', 'assertion failed'}
 
---- Modules whose functions check all that they are given.
+--- Modules whose functions check all their arguments.
 local checked = {tensor = true, device = true, file = true, threads = true, class = true,
    parallel = true, comm = true, util = true}
 
---- @param message what was raised @param tampered whether fields of objects were overwritten before
+--- @param message the error @param tampered true if fields of objects were overwritten before
 return function(message, tampered)
    if type(message) ~= 'string' then return 'no message but a ' .. type(message) end
    local wrong = message:match '(wrong: [^\n]*)'

@@ -1,7 +1,7 @@
---- Fuzzed calls of modules and criterions: constructors, forward and backward, their other methods,
--- between which their fields are tampered with.
+--- Fuzzes modules and criterions: constructors, forward and backward, and their other methods, with
+-- fields modified between the calls.
 --
--- Invariant: every class of nn and cudnn is met: those of spec.support.catalogue and
+-- Invariant: every class of nn and cudnn is covered: those of spec.support.catalogue and
 -- spec.support.criterions with batches that fit, all of them by their constructors.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
@@ -31,7 +31,7 @@ local function convert(value, typename)
       return list
    end
    if not values.isTensor(value) then return value end
-   local whole = value:type():match '^torch%.(%a+)Tensor$' -- indices and masks keep their kind
+   local whole = value:type():match '^torch%.(%a+)Tensor$' -- indices and masks keep their type
    if whole == 'Double' then return value:type(typename) end
    return typename:find 'Cuda' and value:type('torch.Cuda' .. whole .. 'Tensor') or value
 end
@@ -47,7 +47,7 @@ end
 
 local M = {tampers = true, offers = {
    view = values.offers.view,
-   --- Module number i of the catalogue; a batch for it.
+   --- Return module number i of the catalogue, and a batch for it.
    module = function(i, typename) return catalogue[i].make():type(typename) end,
    input = function(i, rows, typename) return convert(catalogue[i].input(rows), typename) end,
    criterion = function(i, typename) return criterions[i].make():type(typename) end,
@@ -55,7 +55,7 @@ local M = {tampers = true, offers = {
    target = function(i, rows, typename)
       return criterions[i].target and convert(criterions[i].target(rows), typename)
    end,
-   --- What has the form of a value, filled with a number.
+   --- Returns a value of the same structure, filled with a number.
    like = filled,
    print = function() end,
 }}
@@ -142,13 +142,13 @@ local function pass(random, v, k)
    if name == 'forward' or name == 'updateOutput' then
       return ('v[%d]:%s(%s)'):format(k, name, inputOf(random, v, k))
    end
-   -- the input of the last forward is the one that fits
+   -- only the input of the last forward fits
    return ('local m, x = v[%d], %s%s m:%s(x, %s%s)'):format(k, inputOf(random, v, k),
       random(6) > 1 and ' m:forward(x)' or '', name, gradOf(random, v, k),
       random(3) == 1 and ', ' .. values.letters.n(random) or '')
 end
 
--- A field gets another value, some element of a field's tensor does, or its size.
+-- Sets a field to another value, changes an element of a field's tensor, or its size.
 local function tampered(random, v, k)
    local fields = {}
    for name in pairs(v[k]) do

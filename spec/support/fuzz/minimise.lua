@@ -1,7 +1,7 @@
---- Delta debugging of a list of calls.
+--- Shortens a list of calls by delta debugging.
 --
--- Invariant: what list() returns still has what was looked for, and no single line of it can be
--- left out (A. Zeller and R. Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
+-- Invariant: the result of list() still has the property, and no single line of it can be removed
+-- (A. Zeller and R. Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
 local M = {}
 
 local function without(list, from, to)
@@ -12,8 +12,8 @@ local function without(list, from, to)
    return rest
 end
 
---- @param list of anything; has(list) is true of it
--- @param has whether a list still has what is looked for
+--- @param list of anything; has(list) is true
+-- @param has function(list) that returns true if a list still has the property
 function M.list(list, has)
    local size = math.ceil(#list / 2)
    while #list > 0 do
@@ -28,7 +28,7 @@ function M.list(list, has)
    return list
 end
 
---- Lines as one line of Lua that runs all of them whatever they raise.
+--- Returns one line of Lua that runs all lines even if they raise.
 function M.line(list)
    local words = {}
    for i, line in ipairs(list) do

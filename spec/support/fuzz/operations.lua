@@ -1,7 +1,9 @@
---- Operations on tensors that fit together, as text: `r` is the result, `a`, `b` operands of its
--- form (square matrices), `s`, `t` more results, `v` a vector, `i`, `I`, `m` indices and a mask.
+--- Lists operations on tensors that fit together, as text: `r` is the result, `a`, `b` operands of
+-- its size (square matrices), `s`, `t` more results, `v` a vector, `i`, `I`, `m` indices and a
+-- mask.
 --
--- Invariant: an operation writes to `r` alone, all of it or, where the text begins with r, a part.
+-- Invariant: an operation writes only to `r`: to all of it or, if the text begins with r, to a
+-- part.
 local text = [[
 abs(r, a)
 add(r, a, 2)

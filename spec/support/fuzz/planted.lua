@@ -1,8 +1,6 @@
---- Faults on purpose: what spec/torture/fuzz_spec.lua looks for, so that a harness that finds
--- nothing is known to be able to.
+--- Plants faults that spec/torture/fuzz_spec.lua must find: it shows that the harness can find any.
 --
--- Invariant: DPT_FUZZ_PLANTED names the fault; it needs three lines, among others that do not
--- matter.
+-- Invariant: DPT_FUZZ_PLANTED names the fault; it needs three lines, among others without effect.
 local ffi = require 'ffi'
 local torch = require('dpt').torch
 ffi.cdef 'int raise(int signal);'

@@ -1,8 +1,9 @@
---- A random source that depends only on its seed, whatever the code under test draws.
+--- A random source that depends only on its seed, not on the numbers that the code under test
+-- draws.
 local bit = require 'bit'
 
---- @param seed a whole number
--- @return random(n): a whole number from 1 to n; random(list): an entry; random(): true or false
+--- @param seed an integer
+-- @return random(n): an integer from 1 to n; random(list): an entry; random(): true or false
 return function(seed)
    local state = bit.tobit(seed * 2654435 + 88675123)
    if state == 0 then state = 1 end

@@ -1,10 +1,9 @@
---- Starts processes of fuzzed calls, and makes what they find short.
+--- Runs fuzzed calls in child processes, and shortens their findings.
 --
--- Invariant: a finding is what ends a process (a signal, a report of a sanitizer, a call that
--- hangs, memory beyond the limit), or an error that spec.support.fuzz.judge calls wrong. A process
--- that ends otherwise than child.lua does is a finding too. What judge only remarks is counted.
--- Processes run in a folder of their own, which is removed. DPT_LIBRARY and the sanitizers'
--- variables are theirs as well.
+-- Invariant: a finding is an event that ends a process (a signal, a report of a sanitizer, a call
+-- that hangs, memory beyond the limit), an abnormal exit of child.lua, or an error that
+-- spec.support.fuzz.judge calls wrong. What judge only remarks is counted. Processes run in a
+-- temporary folder. They inherit DPT_LIBRARY and the sanitizers' variables.
 local ffi = require 'ffi'
 local gpu = require 'spec.support.gpu'
 local minimise = require 'spec.support.fuzz.minimise'
@@ -12,7 +11,7 @@ ffi.cdef 'unsigned alarm(unsigned seconds);'
 
 local M = {}
 
--- The whole process: beyond what all its calls may take.
+-- Limit of a whole process: longer than all its calls together may take.
 local SECONDS = 3000
 
 local function read(name)
@@ -31,13 +30,13 @@ end
 
 local root = output 'pwd':match '[^\n]*'
 
--- What a process is started with: a limit of memory, by the sanitizer if there is one.
+-- Returns the environment of a process: a memory limit, by the sanitizer if there is one.
 local function environment()
    local words = ("LUA_PATH='%s/?.lua;%s/lua/?.lua;%s/lua/?/init.lua;%s' OMP_NUM_THREADS=1")
       :format(root, root, root, os.getenv 'LUA_PATH' or ';')
    if not os.getenv 'DPT_DEVICES' then words = words .. ' DPT_DEVICES=host:4' end
    local options = os.getenv 'ASAN_OPTIONS'
-   -- CUDA reserves addresses for all of a GPU's memory: its process has a limit of data
+   -- CUDA reserves addresses for all of a GPU's memory: its process has a limit of data instead
    local limit = gpu.isHere and 'ulimit -d 8000000; ' or 'ulimit -v 2000000; '
    if not options then return limit .. words end
    return ("%s ASAN_OPTIONS='%s:max_allocation_size_mb=64'"):format(words, options)
@@ -49,13 +48,13 @@ local function command(folder, words)
    return line:format(folder, environment(), SECONDS, root, words)
 end
 
--- What a sanitizer says in one line, without numbers that differ.
+-- Returns a sanitizer's summary in one line, without numbers that differ between runs.
 local function summary(text)
    local line = text:match 'SUMMARY: ([^\n]*)' or text:match '([^\n]*runtime error:[^\n]*)'
    return line and line:gsub('0x%x+', '0x'):gsub(root .. '/', ''):gsub('%(BuildId[^)]*%)', '')
 end
 
---- What ended a process; nil: it came to its end.
+--- Returns the event that ended a process, or nil if it ended normally.
 local function ended(status, errors, out)
    local said = summary(errors)
    if status == 142 then return 'hang' end
@@ -69,10 +68,10 @@ local function ended(status, errors, out)
 end
 
 --- Runs one process.
--- @param words for child.lua, after the log
--- @return a list of {kind, line}, the lines that ran, calls, those that succeeded
+-- @param words arguments of child.lua after the log
+-- @return a list of {kind, line}, the lines that ran, the number of calls and of successful ones
 local function process(words)
-   if ffi.C.alarm(0) > 0 then ffi.C.alarm(SECONDS + 600) end -- spec/support/helper.lua's, for one
+   if ffi.C.alarm(0) > 0 then ffi.C.alarm(SECONDS + 600) end -- e.g. that of spec/support/helper.lua
    local folder = output 'mktemp -d':match '[^\n]*'
    local status = tonumber(output(command(folder, 'log ' .. words)))
    local out, errors, lines = read(folder .. '/out'), read(folder .. '/err'), {}
@@ -108,7 +107,7 @@ local function replay(subject, lines)
    return findings
 end
 
--- The last lines up to the one that a finding names, and whether they are one episode.
+-- Returns the first line of the episode that has the finding, and the line of the finding.
 local function until_(lines, finding)
    local last = #lines
    if not finding.fatal then
@@ -121,8 +120,8 @@ local function until_(lines, finding)
    return first, last
 end
 
---- The shortest list of lines that still has the finding, as one line of Lua; nil: it does not
--- come again.
+--- Returns the shortest list of lines that still has the finding, as one line of Lua; nil if the
+-- finding cannot be repeated.
 function M.shortest(subject, lines, finding)
    local function has(list)
       for _, other in ipairs(replay(subject, list)) do
@@ -131,16 +130,16 @@ function M.shortest(subject, lines, finding)
       return false
    end
    local first, last = until_(lines, finding)
-   for _, from in ipairs{first, 1} do -- alone, or with all that ran before it
+   for _, from in ipairs{first, 1} do -- its episode alone, or with all that ran before it
       local list = {unpack(lines, from, last)}
       if has(list) then return minimise.line(minimise.list(list, has)) end
    end
 end
 
---- Runs calls of a subject from a seed on, in processes of `each` calls with the seeds that follow.
+--- Runs calls of a subject from a seed on, in processes of `each` calls with consecutive seeds.
 -- @param subject name of a module of spec.support.fuzz
--- @param count how many calls; of a subject with lines of its own: nil, and
--- @param every one of how many of its lines
+-- @param count number of calls; nil for a subject with its own lines, and
+-- @param every runs one of that many of its lines
 -- @return {calls, succeeded, runs = tests that the subject counted, remarks = most of them in one
 -- process, findings = list of {kind, line, seed, short = one line of Lua}}
 function M.run(subject, seed, count, each, every)
@@ -166,7 +165,7 @@ function M.run(subject, seed, count, each, every)
    return result
 end
 
---- What a person reads of findings: nothing, or for each a paragraph.
+--- Describes findings as text: '' if there are none, otherwise a paragraph for each.
 function M.report(subject, findings)
    local texts = {}
    for i, finding in ipairs(findings) do
@@ -176,9 +175,9 @@ function M.report(subject, findings)
    return table.concat(texts, '\n')
 end
 
---- Raises unless calls of a subject are without findings. All are run with DPT_TORTURE=full, one
--- of N with DPT_FUZZ=N, else so few that only the harness is seen to work. DPT_SEED repeats a run.
--- @param count how many calls there are in all; nil for a subject with lines of its own
+--- Raises if calls of a subject have findings. All are run with DPT_TORTURE=full, one of N with
+-- DPT_FUZZ=N, otherwise so few that they only test the harness. DPT_SEED repeats a run.
+-- @param count total number of calls; nil for a subject with its own lines
 function M.check(subject, count)
    local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
    local part = os.getenv 'DPT_TORTURE' == 'full' and 1 or tonumber(os.getenv 'DPT_FUZZ') or 1000

@@ -1,7 +1,7 @@
---- What functions of tensors take, so that fuzzed calls reach their kernels: letters of
--- spec.support.fuzz.values for the arguments after the tensor, several forms between bars.
+--- Lists arguments of tensor functions, so that fuzzed calls reach their kernels: letters of
+-- spec.support.fuzz.values for the arguments after the tensor, with bars between several forms.
 --
--- Invariant: what stands here is only a hint: a function without a line gets arguments of any kind.
+-- Invariant: a line here is only a hint: a function without a line gets arguments of any kind.
 local text = [[
 add csub: n | x | n x | x n x | x x
 mul div mod fmod remainder bitand bitor bitxor lshift rshift pow: n | x n

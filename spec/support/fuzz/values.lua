@@ -1,7 +1,7 @@
---- Arguments as Lua text: what a script may pass, and what it may pass by mistake.
+--- Generates arguments as Lua text: valid ones, and ones that a script may pass by mistake.
 --
--- Invariant: a text is an expression that makes its value anew or takes it out of `v`; it raises
--- nothing of its own that a slot of another kind would make it raise.
+-- Invariant: a text is an expression that creates its value or reads it from `v`. It does not raise
+-- by itself, whatever the kind of value in a slot.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 local type = require('dpt.ffi').type -- Lua's own
@@ -38,7 +38,7 @@ local others = {'true', 'false', 'nil', '{}', '{1, 2}', '{1, 2, 3}', '{{1, 2}, {
    "require('ffi').new('int[4]')", "require('ffi').new('void *')", 'function(x) return x end',
    'setmetatable({}, {__index = function() return 1 end})'}
 
---- Slots of v with a value that is(value) accepts.
+--- Returns the slots of v with a value for which is(value) is true.
 function M.slots(v, is)
    local list = {}
    for k = 1, 12 do
@@ -51,7 +51,7 @@ function M.isTensor(value) return type(value) == 'cdata' and torch.isTensor(valu
 function M.isStorage(value) return type(value) == 'cdata' and torch.isStorage(value) end
 function M.isModule(value) return type(value) == 'table' and torch.isTypeOf(value, 'nn.Module') end
 
---- A new tensor of a kind ('Float', 'CudaByte').
+--- Creates a tensor of a kind ('Float', 'CudaByte').
 function M.newTensor(random, kind)
    local shape = random(shapes)
    local text = ('torch.%sTensor(%s)'):format(kind, shape)
@@ -70,13 +70,13 @@ local views = {':t()', ':narrow(1, 1, 1)', ':narrow(1, 2, 1)', ':select(1, 1)', 
       ':narrow(2, 1, 1)',
    ':expand(3, 3)', ':double()', ':float()', ':long()', ':byte()'}
 
---- A tensor: one that is there, a view of it, or a new one of the kind.
+--- Returns a tensor: an existing one, a view of it, or a new one of the kind.
 function M.tensor(random, v, kind)
    local slots = M.slots(v, M.isTensor)
    local choice = random(10)
    if #slots > 0 and choice <= 6 then return ('v[%d]'):format(random(slots)) end
    if #slots > 0 and choice == 7 then
-      -- some views of some tensors raise: then the tensor itself
+      -- some views of some tensors raise: then it is the tensor itself
       return ('view(v[%d], function(x) return x%s end)'):format(random(slots), random(views))
    end
    local text = M.newTensor(random, choice == 8 and random(M.kinds) or kind)
@@ -86,7 +86,7 @@ function M.tensor(random, v, kind)
    return text
 end
 
---- What the texts above use.
+--- Functions that the texts above use.
 M.offers = {
    view = function(x, f)
       local ok, result = pcall(f, x)
@@ -102,7 +102,7 @@ local function numbers(random, most, n)
    return table.concat(words, ', ')
 end
 
---- By letter: what templates of arguments are made of, as f(random, v, kind).
+--- By letter: the parts of argument templates, as f(random, v, kind).
 M.letters = {
    x = M.tensor,
    n = function(random) return random(5) == 1 and random(odd) or random(small) end,
@@ -150,7 +150,7 @@ M.letters = {
    W = function(random, v, kind) return M.wild(random, v, kind) end,
 }
 
---- Anything at all.
+--- Returns a value of any kind.
 function M.wild(random, v, kind)
    local choice = random(12)
    if choice <= 3 then return M.tensor(random, v, random(M.kinds)) end
@@ -163,7 +163,7 @@ function M.wild(random, v, kind)
    return random(others)
 end
 
---- Texts of arguments for a template such as 'x n d'; now and then some are wild, too few or more.
+--- Returns arguments for a template such as 'x n d'; sometimes wild ones, too few or too many.
 function M.arguments(random, v, kind, template)
    local list = {}
    if template then

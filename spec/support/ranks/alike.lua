@@ -1,6 +1,6 @@
--- How ranks stay alike: generators that they have seeded apart, whose running statistics count, and
--- net:checkAlike. Each of `checks` on all ranks; rank 0 prints the name of each that all have
--- passed.
+-- Tests what keeps ranks alike: differently seeded generators, whose running statistics are used,
+-- and net:checkAlike. Runs each of `checks` on all ranks; rank 0 prints the name of each check that
+-- all have passed.
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local raises = expect.raises
@@ -9,7 +9,7 @@ local last = size - 1
 
 local types = {'torch.FloatTensor', 'torch.CudaTensor'}
 
--- A network whose running statistics are those of the last batch.
+-- Returns a network whose running statistics are those of the last batch.
 local function network(kind)
    return nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4, 1e-5, 1))
       :add(nn.Dropout(0.5)):add(nn.Linear(4, 2)):type(kind)
@@ -34,14 +34,14 @@ end
 
 local checks = {}
 
--- The state of a generator that was seeded.
+-- Returns the state of a generator with that seed.
 local function seeded(seed)
    local g = torch.Generator()
    torch.manualSeed(g, seed)
    return torch.getRNGState(g)
 end
 
--- A script that has seeded its ranks apart is told so before anything of the network travels.
+-- If a script has seeded its ranks differently, an error is raised before the network is sent.
 function checks.seeds()
    local function wrong(which, seed, seedApart)
       for _, kind in ipairs(types) do
@@ -70,12 +70,12 @@ function checks.seeds()
       cutorch.setRNGState(state)
    end)
    torch.manualSeed(7)
-   if rank == 0 then torch.seed() end -- rank 0's seed is by chance, that of others is not
+   if rank == 0 then torch.seed() end -- rank 0's seed is random, those of the others are set
    raises('the default generator of rank 1 has the seed 7, that of', nn.DistributedDataParallel,
       network(types[1]))
 end
 
--- Ranks whose seeds are the same, or nobody's choice, go on from rank 0's state.
+-- Ranks with equal seeds, or with random ones, continue from rank 0's state.
 function checks.chance()
    local function right(isChance, seed)
       for _, kind in ipairs(types) do
@@ -90,7 +90,7 @@ function checks.chance()
          for device = 1, 2 do same(cutorch.initialSeed(device), 'the generator of a device') end
          step(net, kind)
          if isChance and rank == 0 then torch.seed() end
-         nn.DistributedDataParallel(network(kind)) -- another one goes on from there
+         nn.DistributedDataParallel(network(kind)) -- a second network continues from there
          torch.random()
       end
    end
@@ -111,7 +111,7 @@ function checks.chance()
    end)
 end
 
--- Seeds that a script chooses after the network was wrapped.
+-- Tests seeds that a script sets after the network was wrapped.
 function checks.later()
    torch.manualSeed(7)
    local net = nn.DistributedDataParallel(network(types[1]))
@@ -127,10 +127,10 @@ function checks.later()
    step(net, types[1])
    local numbers = distributed.allGatherValue(torch.random(own))
    assert(numbers[1] ~= numbers[2], "a rank's own generator")
-   for _ = 1, rank do torch.random() end -- more numbers of the same seed
+   for _ = 1, rank do torch.random() end -- draws more numbers from the same seed
    step(net, types[1])
    same(torch.random(), 'the default generator')
-   -- on a device passes leave the default generator as it is
+   -- on a device, passes leave the default generator unchanged
    net = nn.DistributedDataParallel(network(types[2]))
    torch.manualSeed(80 + rank)
    local wanted = torch.random(own:clone())
@@ -139,7 +139,7 @@ function checks.later()
    assert(torch.random() == wanted)
 end
 
--- Statistics are those of ranks that have had rows.
+-- Statistics are those of ranks that had rows.
 function checks.statistics()
    local function means(net, wanted, what)
       local found = net:get(1):get(1).running_mean
@@ -168,14 +168,14 @@ function checks.statistics()
          local net = make{}
          run(net, batch(rank + 1, rank == 0 and 0 or 2))
          means(net, those(function(r) return r + 1 end), what)
-         net:evaluate() -- such a pass moves none
+         net:evaluate() -- this pass changes none
          run(net, batch(100 + rank, rank == last and 0 or 2))
          means(net, those(function(r) return r + 1 end), what .. ', evaluation')
          net:training()
          net:noSync(run, net, batch(40 + rank, rank == 0 and 2 or 0))
          run(net, batch(20 + rank, rank == 0 and 0 or 2))
          means(net, those(function(r) return r + 20 end), what .. ', noSync')
-         run(net, batch(0, 0)) -- nobody has a row
+         run(net, batch(0, 0)) -- no rank has a row
          means(net, those(function(r) return r + 20 end), what .. ', no rows')
          -- rank r has r + 1 batches
          local left = rank + 1
@@ -189,7 +189,7 @@ function checks.statistics()
          local sampler = distributed.sampler(size + 1, {batch = size, shuffle = false})
          net = make{sampler = sampler}
          local wanted = policy == 'first' and 1 or (size + 1) / 2
-         for rows in sampler:epoch() do -- the last batch has one row, rank 0's
+         for rows in sampler:epoch() do -- the last batch has one row, on rank 0
             run(net, batch(rank + 1, rows:nElement()))
             means(net, wanted, what .. ', sampler')
             wanted = 1
@@ -198,7 +198,7 @@ function checks.statistics()
    end
 end
 
--- A value that differs is named on all ranks; each sends 8 bytes if none does.
+-- A value that differs is named on all ranks. If none differs, each rank sends 8 bytes.
 function checks.values()
    local prefix = 'nn.DistributedDataParallel: checkAlike: '
    for _, kind in ipairs(types) do
@@ -250,7 +250,7 @@ function checks.values()
       field('v', 1, ('rank 0 has no state.v, rank %d has one'):format(last))
       raises(prefix .. "argument 'state' is of type number, wanted a table or nil", net.checkAlike,
          net, 3)
-      -- what ranks need not have alike now
+      -- values that may differ between ranks
       local input = torch.ones(2, 3):type(kind) * rank
       net:forward(input)
       net:checkAlike(state)
@@ -267,7 +267,7 @@ function checks.values()
       net:backward(input, torch.ones(2, 2):type(kind))
       net:checkAlike()
    end
-   -- networks of several devices, and of no values
+   -- a network on several devices, and one without values
    local whole = nn.DistributedDataParallel(nn.DataParallelTable(1, true):add(network(types[2]),
       {1, 2}))
    whole:checkAlike()
@@ -276,7 +276,7 @@ function checks.values()
    nn.DistributedDataParallel(nn.Tanh()):checkAlike{}
 end
 
--- Parts of a state that the ranks share out are not compared, what is beside them is.
+-- The parts of a sharded state are not compared; its other values are.
 function checks.parts()
    for _, n in ipairs{1, 2 * size + 1} do -- with 1 element most ranks have no part
       torch.manualSeed(7)
@@ -301,7 +301,7 @@ function checks.parts()
    end
 end
 
--- The option does so from time to time.
+-- The option makes the comparison every few steps.
 function checks.option()
    raises('option checkAlike wants a number from 1 on, got 0', nn.DistributedDataParallel,
       network(types[1]), {checkAlike = 0})
@@ -327,14 +327,14 @@ function checks.option()
          net:training()
       end
       assert(steps == '1 4 7 ' and count == 3, steps)
-      -- rank 0 alone loads values, and another learning rate on a rank
+      -- only rank 0 loads values; one rank has another learning rate
       net = nn.DistributedDataParallel(network(kind), {checkAlike = 1})
       if rank == 0 then (net:getParameters()):fill(0.1) else net:getParameters() end
       raises('checkAlike: modules[1].weight differs', step, net, kind)
       net:syncParameters()
       step(net, kind, rank == last and 0.2 or 0.1)
       raises('checkAlike: modules[2].bias differs', step, net, kind)
-      -- layers that are added become rank 0's
+      -- added layers get rank 0's values
       net:syncParameters()
       local layer = nn.Linear(2, 2):type(kind)
       layer.weight:fill(rank)

@@ -1,5 +1,5 @@
--- Trains networks in deterministic mode with equal parts on ranks x devices; rank 0 prints each
--- one's bits. Arguments: devices of each rank, steps.
+-- Trains networks in deterministic mode with equal parts on ranks x devices; rank 0 prints the bits
+-- of each. Arguments: devices of each rank, steps.
 local dpt = require 'dpt'
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'

@@ -1,15 +1,15 @@
--- Every operation of dpt.distributed against what this rank computes alone. Each rank runs it; the
--- last line of rank 0 says how many results were compared.
+-- Compares every operation of dpt.distributed with results computed on this rank alone. Each rank
+-- runs it; the last line of rank 0 is the number of results compared.
 local distributed = require 'dpt.distributed'
 local rank, size = distributed.rank(), distributed.size()
 local most = tonumber(arg[1])
-if arg[2] then -- the transport that is wanted
+if arg[2] then -- the required transport
    local name, why = distributed.transport()
    assert(name == (size > 1 and arg[2] or 'none'), name .. ': ' .. why)
 end
 local compared = 0
 
--- What rank r has: small integers, so that sums are exact in every type.
+-- Returns the elements of rank r: small integers, so that sums are exact in every type.
 local function given(r, kind, count)
    if count == 0 then return torch.DoubleTensor():type(kind) end
    local i = torch.range(1, count)
@@ -54,7 +54,7 @@ local function joined(list)
    return s
 end
 
--- The same elements with gaps between them.
+-- Returns the same elements with gaps between them.
 local function strided(t)
    if t:nElement() == 0 then return t end
    return t.new(t:nElement(), 2):select(2, 1):copy(t)
@@ -130,7 +130,7 @@ if size > 2 then
    try('torch.FloatTensor', 50, same, list, distributed.group(list))
 end
 
--- Lists travel together; Lua values.
+-- Lists are sent together; Lua values.
 local a, b, c = given(rank, 'torch.FloatTensor', 5), given(rank, 'torch.CudaTensor', 3),
    strided(given(rank, 'torch.FloatTensor', 4))
 distributed.allReduce{a, b, c}
@@ -141,7 +141,7 @@ local values = distributed.allGatherValue{rank = rank, text = ('x'):rep(rank)}
 for i = 1, size do assert(values[i].rank == i - 1 and #values[i].text == i - 1) end
 assert(distributed.broadcastValue({7 + rank}, size - 1)[1] == 6 + size)
 
--- In the order of the current stream: what is queued before is there, what comes after sees it.
+-- Operations are ordered with the current stream: they see earlier work, and later work sees them.
 if cutorch.getDeviceCount() > 0 then
    local t = torch.CudaTensor(1000):fill(0)
    for _ = 1, 20 do
@@ -152,7 +152,7 @@ if cutorch.getDeviceCount() > 0 then
    check('in order', t, torch.FloatTensor(1000):fill(40))
 end
 
--- In deterministic mode the sum of ranks is one process's, in the order of ranks.
+-- In deterministic mode, ranks sum in the order of ranks, as one process does.
 require('dpt').setDeterministic(true)
 local odd = torch.FloatTensor(100)
 local parts = {}

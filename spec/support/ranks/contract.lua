@@ -1,5 +1,5 @@
--- How gradients count in nn.DistributedDataParallel, and what happens to those that wait: each
--- check prints its name if all ranks have passed it.
+-- Tests how gradients are weighted in nn.DistributedDataParallel, and pending gradients: each check
+-- prints its name if all ranks have passed it.
 local dpt = require 'dpt'
 local optim = dpt.optim
 local distributed = require 'dpt.distributed'
@@ -49,10 +49,11 @@ end
 
 local checks = {}
 
--- A gradient counts by what it is; what ran before may be an error, never another number.
+-- A gradient is weighted by its own divisor. Calls before it may cause an error, never another
+-- value.
 function checks.gradients()
    local function mse(name, isMean) return nn.MSECriterion(isMean):type(name) end
-   local function byHand(net, a, b) -- the gradient of the mean over elements
+   local function byHand(net, a, b) -- returns the gradient of the mean over elements
       return (net:forward(a) - b) * (2 / b:nElement())
    end
    compare('by hand', function(net, a, b) net:backward(a, byHand(net, a, b)) end)
@@ -96,7 +97,7 @@ function checks.gradients()
    for _, isLocal in ipairs{true, false} do -- on one rank, on all
       if not isLocal or rank == 0 then mse(types[1], false):backward(b, b) end
       local gradient = byHand(net, a, b)
-      for _ = 1, 2 do -- also if it is tried once more
+      for _ = 1, 2 do -- also if it is retried
          raises("gradOutput of rank 0 is no criterion's gradient", net.backward, net, a, gradient)
       end
       net:backward(a, gradient, 1, {denominator = b:nElement()})
@@ -108,7 +109,7 @@ function checks.gradients()
    net:backward(a, byHand(net, a, b), 1, {denominator = 4})
 end
 
--- Ranks that promise to have even batches ask each other for nothing.
+-- Ranks with the option evenBatches do not communicate about batches.
 function checks.even()
    local criterion, rows = nn.ClassNLLCriterion(), 4 * size
    local inputs, labels = torch.rand(g, 3 * rows, 6), torch.ones(3 * rows)
@@ -141,7 +142,7 @@ function checks.even()
    end
 end
 
--- gradInput is in this rank's units, so that a network behind counts it as its own gradOutput.
+-- gradInput is scaled for this rank, so that it is the gradOutput of a preceding network.
 function checks.inputs()
    for _, name in ipairs(types) do
       local one = make(name)
@@ -157,7 +158,7 @@ function checks.inputs()
    end
 end
 
--- A module that adds a loss of its own.
+-- Tests a module that adds its own loss.
 function checks.penalty()
    for _, isMean in ipairs{true, false} do
       compare('penalty', function(net, a, b, name)
@@ -187,7 +188,7 @@ function checks.penalty()
    end
 end
 
--- A backward that fails counts for nothing, or spoils what waits.
+-- A backward that fails is not counted, or invalidates pending gradients.
 function checks.failures()
    if size == 1 then return end
    for _, kind in ipairs{'one', 'table'} do
@@ -217,7 +218,7 @@ function checks.failures()
       net:noSync(pass, net)
       pass(net)
       local wanted = gradient()
-      for _, k in ipairs{3, 1} do -- before it has added something, and after
+      for _, k in ipairs{3, 1} do -- before and after it has added to gradients
          for _, when in ipairs{'first', 'second', 'outside'} do
             net:zeroGradParameters()
             local what = ('%s, %s, %d'):format(kind, when, k)
@@ -236,7 +237,7 @@ function checks.failures()
                   message)
                raises('a backward failed', net.syncGradients, net)
                raises('a backward failed', net.updateParameters, net, 0.1)
-               if when == 'outside' then torch.serialize(net) end -- parameters are as they were
+               if when == 'outside' then torch.serialize(net) end -- parameters are unchanged
             end
          end
       end
@@ -247,7 +248,7 @@ function checks.failures()
    end
 end
 
--- Nothing may be done with one rank's part of gradients that wait.
+-- One rank's part of pending gradients cannot be used.
 function checks.waiting()
    if size == 1 then return end
    local criterion = nn.MSECriterion():type(types[2])
@@ -272,12 +273,12 @@ function checks.waiting()
       params:add(-0.1, gradients)
       raises('parameters were written to while ranks hold parts of the gradients', use, net,
          criterion, a, b)
-      net:zeroGradParameters() -- ranks may have drifted apart: the next forward looks
+      net:zeroGradParameters() -- ranks may have diverged: the next forward checks
       raises('modules[1].weight differs: rank 1 has another value than rank 0', trained, net,
          criterion, a, b)
       net:syncParameters()
       wait()
-      params:add(-0.1) -- another point, the same on all ranks
+      params:add(-0.1) -- other values, the same on all ranks
       net:zeroGradParameters()
       trained(net, criterion, a, b)
    end
@@ -286,7 +287,7 @@ function checks.waiting()
    raises('the network was changed while gradients waited', trained, net, criterion, a, b)
    net:zeroGradParameters()
    trained(net, criterion, a, b)
-   wait() -- a table inside: what its replicas hold is the ranks' as well
+   wait() -- a table inside: gradients of its replicas are pending as well
    local many = nn.DataParallelTable(1):add(make(types[2]), {1, 2})
    net = nn.DistributedDataParallel(many)
    wait()

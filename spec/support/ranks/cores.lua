@@ -1,2 +1,2 @@
--- Says how many cores this rank takes for its own.
+-- Prints the number of cores that this rank uses.
 io.write(('%d cores\n'):format(require('dpt.ffi').C.dpt_cores()))

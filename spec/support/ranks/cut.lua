@@ -1,5 +1,5 @@
--- Adds arg[1] elements up without end, while somebody takes the wire between the two hosts away:
--- then an operation may take four seconds. It writes its process number to $TMPDIR/RANK at work.
+-- Sums arg[1] elements in an endless loop, while the link between the two hosts is taken down: then
+-- an operation may take four seconds. It writes its process id to $TMPDIR/RANK when it starts.
 local ffi = require 'ffi'
 local distributed = require 'dpt.distributed'
 ffi.cdef 'int getpid(void); int setenv(const char *, const char *, int);'

@@ -1,11 +1,11 @@
--- Device tensors of ranks whose devices NCCL joins (its stand-in, spec/emulation/nccl.cpp), which
--- gives away what it adds up: DPT_FAKE_NCCL=wrong makes its sums of floats too large by 1.
--- arg: 'works', or what goes wrong in the end.
+-- Tests device tensors of ranks that use NCCL (its replacement, spec/emulation/nccl.cpp). A mark
+-- shows which sums it computed: DPT_FAKE_NCCL=wrong makes its sums of floats too large by 1. arg:
+-- 'works', or the fault to cause at the end.
 local distributed = require 'dpt.distributed'
 local ffi = require 'ffi'
 ffi.cdef 'int setenv(const char *, const char *, int);'
 local function fake(words) ffi.C.setenv('DPT_FAKE_NCCL', words, 1) end
-fake '' -- threads read variables later: a new one moves the environment away from them
+fake '' -- threads read variables later: a new variable would move the environment
 local rank, size = distributed.rank(), distributed.size()
 local function on(device, f) return require('dpt').cutorch.withDevice(device, f) end
 local function ones(kind) return torch[kind](5):fill(1) end
@@ -17,7 +17,7 @@ local function sumIs(wanted, t)
       ('%s: %g to %g, wanted %g'):format(t:type(), values:min(), values:max(), wanted))
 end
 
--- Which streams have what, as in 'allReduce -1', while f runs.
+-- Returns the items of streams that f queues, as in 'allReduce -1'.
 local function itemsOf(f)
    local C = require('dpt.ffi').C
    local profiler, found = require('dpt').profiler, {}
@@ -53,8 +53,8 @@ local wrongs = {
       follows()
       fake 'wrong'
       sumIs(size + 1, ones 'CudaTensor')
-      sumIs(size + 1, ones 'CudaHalfTensor') -- as floats
-      for _, wire in ipairs{'half', 'bfloat16'} do -- as these, not as floats
+      sumIs(size + 1, ones 'CudaHalfTensor') -- is summed as floats
+      for _, wire in ipairs{'half', 'bfloat16'} do -- is summed in these types
          local t = ones 'CudaTensor'
          distributed.allReduce(t, 'sum', nil, nil, nil, wire)
          assert(t:min() == size and t:max() == size, wire)
@@ -69,13 +69,13 @@ local wrongs = {
       sumIs(size, ones 'CudaTensor')
       require('dpt').setDeterministic(false)
       fake ''
-      -- A rank's other device; ranks need not take the same one.
+      -- Another device of a rank; ranks need not use the same one.
       sumIs(size, on(2, function() return ones 'CudaTensor' end))
       sumIs(size, on(rank + 1, function() return ones 'CudaHalfTensor' end))
       local list = {ones 'CudaTensor', on(2, function() return ones 'CudaTensor' end)}
       distributed.allReduce(list, 'mean')
       assert(list[1]:sum() == 5 and list[2]:sum() == 5)
-      -- Another group has a communicator of its own, or none if its devices cannot be joined.
+      -- Another group has its own communicator, or none if its devices cannot be joined.
       local one, two = distributed.group{1, 0}, distributed.group{0, 1}
       assert(distributed.transport(one) == 'nccl')
       fake 'one-gpu'

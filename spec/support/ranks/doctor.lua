@@ -1,4 +1,4 @@
--- The report of `dpt doctor` in each rank, one after the other.
+-- Prints the report of `dpt doctor` in each rank, in turn.
 local distributed = require 'dpt.distributed'
 distributed.transport()
 for rank = 0, distributed.size() - 1 do

@@ -1,12 +1,12 @@
--- A rank without rows whose tensors are copied on their way: to replicas that have never seen any,
--- and for the call that shows whether a script's own module heeds its scale. Rank 0, which has
--- none, prints what has ended with the gradients of the others' rows.
+-- Tests a rank without rows whose tensors are copied: to replicas that have never had rows, and for
+-- the call that finds out whether a script's module heeds its scale. Rank 0 has no rows; it prints
+-- the name of each test that ended with the gradients of the others' rows.
 require 'dpt'
 local distributed = require 'dpt.distributed'
 local rank = distributed.rank()
 local rows = rank == 0 and 0 or 4
 
--- input and gradOutput are ones: each entry of a gradient is the number of a rank's rows.
+-- input and gradOutput are ones: each element of a gradient is the number of a rank's rows.
 local function train(name, net, input, gradOutput)
    net:zeroGradParameters()
    net:forward(input)

@@ -1,5 +1,5 @@
--- Ways in which the scripts of two or three ranks end, and what they leave behind. arg[1]: the way.
--- Those of `endings` end well, with a line `the end`; those of `mistakes` with a message.
+-- Ways in which the scripts of two or three ranks end. arg[1]: the way. Those of `endings` succeed
+-- and print `the end`; those of `mistakes` end with an error.
 local distributed = require 'dpt.distributed'
 local script = require 'spec.support.ranks.script'
 local rank, size = distributed.rank(), distributed.size()
@@ -8,7 +8,7 @@ local function floats(count) return torch.FloatTensor(count):fill(rank + 1) end
 
 local endings = {}
 
--- Rank 1 has ended its script long before it comes to the last sums.
+-- Rank 1's script ends long before it runs the last sums.
 function endings.queued()
    local t = floats(10):cuda()
    distributed.barrier()
@@ -17,8 +17,7 @@ function endings.queued()
    if rank == 0 then assert(t:min() == (size + 1) / 2 and t:max() == t:min(), t[1]) end
 end
 
--- An ordinary script; rank 1 has more to do: a layer of it is slow. arg[2]: the file that rank 0
--- saves.
+-- An ordinary script; a layer of rank 1 is slow. arg[2]: the file that rank 0 saves.
 function endings.training()
    local optim = require('dpt').optim
    local network = nn.Sequential():add(nn.Linear(20, 50)):add(nn.ReLU()):add(nn.Linear(50, 2))
@@ -45,7 +44,7 @@ function endings.training()
    if rank == 0 then torch.save(arg[2], net) end
 end
 
--- Rank 0 has done its part of an operation, and the last that it does is of another group.
+-- Rank 0 has done its part of an operation; its last operations are of another group.
 function endings.own_group()
    local own, t = distributed.group{0}, floats(10)
    distributed.barrier()
@@ -56,7 +55,7 @@ function endings.own_group()
    end
 end
 
--- Messages that nobody waits for arrive slowly at a rank whose sender has ended its script.
+-- Messages arrive slowly after the script of their sender has ended.
 function endings.sent()
    local t, count = torch.FloatTensor(1000), 4
    distributed.barrier()
@@ -75,7 +74,7 @@ end
 
 local mistakes = {}
 
--- A rank has an operation more than another, which is slow to end.
+-- A rank has one operation more than another rank, which ends late.
 function mistakes.absent()
    local t = floats(10):cuda()
    distributed.barrier()
@@ -87,7 +86,7 @@ function mistakes.absent()
    end
 end
 
--- Other operations: as the last one, as one of many, and before something is written.
+-- Operations differ: the last ones, one of many, and one before a file is written.
 local function differ() distributed.allReduce(floats(4), rank == 0 and 'sum' or 'mean') end
 mistakes.differ = differ
 function mistakes.differ_early()
@@ -100,7 +99,7 @@ function mistakes.differ_save() -- arg[2]: the file
    distributed.barrier()
 end
 
--- What one rank does by itself, and the other never.
+-- An operation of one rank that the other never calls.
 function mistakes.left_send()
    distributed.barrier()
    if rank == 0 then distributed.send(floats(4), 1) end
@@ -113,14 +112,14 @@ function mistakes.left_exchange()
    if rank == 0 then distributed.exchange{{send = floats(4), to = 1, tag = 2}} end
 end
 
--- Everybody sends first.
+-- All ranks send first.
 function mistakes.circle()
    local t = floats(LARGE)
    distributed.send(t, (rank + 1) % size)
    distributed.receive(t, (rank - 1) % size)
 end
 
--- One waits for a message of another tag than the other sends first.
+-- A rank waits for a message with another tag than the one sent first.
 function mistakes.tag()
    local t = floats(LARGE)
    for i = 1, 2 do
@@ -132,7 +131,7 @@ function mistakes.tag()
    end
 end
 
--- Parts of an exchange that do not fit.
+-- The parts of an exchange do not match.
 local function exchange(sent, received)
    local back = sent:clone()
    if rank == 0 then
@@ -153,7 +152,7 @@ function mistakes.computes()
    distributed.barrier()
 end
 
--- The same while rank 1 sends to it: so rank 2, which has come first, waits for both.
+-- Rank 0 computes while rank 1 sends to it, so that rank 2, which arrives first, waits for both.
 function mistakes.elsewhere()
    distributed.barrier()
    script.limit(1)

@@ -1,5 +1,5 @@
--- Messages among all ranks, and extremes of numbers that are none, whatever the devices are: each
--- of `checks` on all ranks.
+-- Tests messages among all ranks, and extremes of tensors with NaN, for any devices: runs each of
+-- `checks` on all ranks.
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local script = require 'spec.support.ranks.script'
@@ -16,7 +16,7 @@ local both = {'torch.FloatTensor', 'torch.CudaTensor'}
 
 local checks = {}
 
--- Everybody's elements move on by one rank.
+-- Sends each rank's elements to the next rank.
 local function ring(kind, count, group, r, n)
    local to, from = (r + 1) % n, (r - 1) % n
    local got = torch.DoubleTensor(count):type(kind)
@@ -34,7 +34,7 @@ function checks.ring()
    for _, kind in ipairs(both) do ring(kind, LARGE, nil, rank, size) end
 end
 
--- A group counts its ranks anew, and leaves out others.
+-- A group renumbers its ranks, and excludes others.
 function checks.exchange_group()
    if size == 1 then return end
    local list = {size - 1, 0}
@@ -49,7 +49,7 @@ function checks.exchange_group()
    end
 end
 
--- To both sides at once; with two ranks they are the same one.
+-- Sends to both neighbours at once; with two ranks they are the same.
 function checks.neighbours()
    if size == 1 then return end
    for _, kind in ipairs(both) do
@@ -65,7 +65,7 @@ function checks.neighbours()
    end
 end
 
--- A tag says which message is which; those of one tag keep their order.
+-- A tag selects the message; messages with the same tag keep their order.
 function checks.tags()
    if size == 1 then return end
    for _, kind in ipairs(both) do
@@ -82,7 +82,7 @@ function checks.tags()
    end
 end
 
--- The partner may send and receive one after the other.
+-- The partner may send and receive in sequence.
 function checks.plain()
    if size == 1 then return end
    for _, kind in ipairs(both) do
@@ -98,7 +98,7 @@ function checks.plain()
    end
 end
 
--- Nothing to do, and nothing in a message; memory with gaps.
+-- Tests no messages, empty messages, and memory with gaps.
 function checks.little()
    distributed.exchange{}
    if size == 1 then return end
@@ -116,7 +116,7 @@ function checks.little()
    end
 end
 
--- One after the other, in the order of the device's stream, which nobody waits for.
+-- Exchanges run in the order of the device's stream, without blocking the caller.
 function checks.order()
    if size == 1 then return end
    local a, b = torch.CudaTensor(1000):fill(rank), torch.CudaTensor(1000)
@@ -127,7 +127,7 @@ function checks.order()
    equal(a, torch.ones(1000):fill(rank + 2 * size), 'after two rounds')
 end
 
--- Tensors of both devices of a rank, or of which each rank has another.
+-- Tests tensors of both devices of a rank, and of different devices on different ranks.
 function checks.devices()
    if size == 1 or cutorch.getDeviceCount() < 2 then return end
    local function on(device, seed)
@@ -193,7 +193,7 @@ function checks.allToAll()
    local a, outA, wantedA
    for _, kind in ipairs(both) do a, outA, wantedA = toAll(kind, LARGE, nil, all, rank + 1) end
    distributed.allToAll(torch.FloatTensor(), torch.FloatTensor())
-   -- tensors of several types together
+   -- tensors of several types in one call
    local b, outB, wantedB = toAll('torch.DoubleTensor', 4, nil, all, rank + 1)
    outA:zero()
    outB:zero()
@@ -219,7 +219,7 @@ function checks.allToAll_arguments()
    expect.raises('allToAll', distributed.allToAll, t, 4)
 end
 
--- A number that is none on any rank, anywhere, is none in the result, whatever the others have.
+-- An element that is NaN on any rank is NaN in the result.
 local reductions = {
    {'allReduce', function(t, op) distributed.allReduce(t, op) return t, 0 end},
    {'reduce', function(t, op)
@@ -245,7 +245,7 @@ local function element(r, i) -- of rank r
 end
 
 function checks.not_a_number()
-   local count = 6 * 7 * size -- no multiple of what a vector has
+   local count = 6 * 7 * size -- not a multiple of a vector's width
    for _, kind in ipairs{'torch.FloatTensor', 'torch.DoubleTensor', 'torch.CudaTensor',
       'torch.CudaDoubleTensor', 'torch.CudaHalfTensor'} do
       local mine = torch.DoubleTensor(count)
@@ -271,7 +271,7 @@ function checks.not_a_number()
    end
 end
 
-distributed.allReduce(torch.CudaTensor(1)) -- the group's devices are joined
+distributed.allReduce(torch.CudaTensor(1)) -- joins the devices of the group
 local transport = distributed.transport()
 local wanted = os.getenv 'DPT_NCCL' and 'nccl'
    or os.getenv 'DPT_DEVICES':find '^host' and 'mpi' or 'page-locked'

@@ -1,15 +1,15 @@
--- What programs of several ranks expect of a call.
+-- Assertions for programs of several ranks.
 local distributed = require 'dpt.distributed'
 local expect = {}
 
--- f(...) raises a message with that in it.
+-- Asserts that f(...) raises a message that contains that text.
 function expect.raises(message, f, ...)
    local ok, why = pcall(f, ...)
    assert(not ok, 'no error, wanted ' .. message)
    assert(why:find(message, 1, true), why)
 end
 
--- f() begins no collective on this rank.
+-- Asserts that f() begins no collective on this rank.
 function expect.silently(f)
    local kept = {}
    for name, operation in pairs(distributed) do

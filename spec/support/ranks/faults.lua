@@ -1,7 +1,7 @@
--- Does the same operations on all ranks but one, which goes wrong. The ranks must end with a
--- message, whatever it is. arg: fault, rank, place, seed. Places: init (before the ranks are
--- connected), between (while others are in the next operation), save (while it saves a file), end
--- (after the last operation), or the number of the operation before which it happens.
+-- Runs the same operations on all ranks, one of which fails. The ranks must end with an error
+-- message. arg: fault, rank, place, seed. Places: init (before the ranks are connected), between
+-- (while others are in the next operation), save (while it saves a file), end (after the last
+-- operation), or the number of the operation before which it happens.
 local distributed = require 'dpt.distributed'
 local ffi = require 'ffi'
 ffi.cdef [[
@@ -32,7 +32,7 @@ local faults = {
 
 local function shorten() ffi.C.setenv('DPT_TIMEOUT', '2', 1) end
 
-if place == 'init' then -- only the launcher knows the rank yet
+if place == 'init' then -- only the launcher knows the rank so far
    if tonumber(os.getenv 'OMPI_COMM_WORLD_RANK') == victim then
       faults[fault]()
    elseif fault == 'stop' or fault == 'exit' then
@@ -41,7 +41,7 @@ if place == 'init' then -- only the launcher knows the rank yet
 end
 local rank, size = distributed.rank(), distributed.size()
 
--- An object that goes wrong while it is written.
+-- An object that fails while it is written.
 local Faulty = torch.class 'Faulty'
 function Faulty:write() faults[fault]() end
 
@@ -50,7 +50,7 @@ local function goWrong()
       distributed.barrier()
       if rank ~= victim then
          shorten()
-         distributed.rank() -- reads it: at the end of the script no operation would
+         distributed.rank() -- reads it: no operation does at the end of the script
       end
    end
    if rank ~= victim then return end
@@ -64,7 +64,7 @@ local function goWrong()
    end
 end
 
--- The same on every rank.
+-- The same generator on every rank.
 local random = torch.Generator()
 torch.manualSeed(random, seed)
 local function draw(n) return torch.random(random, 1, n) end

@@ -1,4 +1,4 @@
--- Many groups of ranks, and processes that ranks start: each of `checks` on all ranks.
+-- Tests many groups of ranks, and processes started by ranks: runs each of `checks` on all ranks.
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local script = require 'spec.support.ranks.script'
@@ -24,7 +24,7 @@ local function sum(kind, group, members)
    assert(t:min() == wanted and t:max() == wanted, 'a sum of a group')
 end
 
--- A group of two ranks, or of one where there is one, used once.
+-- Creates and uses once a group of two ranks, or of one if there is only one.
 local pair = size > 1 and {0, 1} or {0}
 local function useOne(kind)
    local group = distributed.group(pair)
@@ -42,7 +42,7 @@ function checks.child()
    end
    pipe:close()
    for _, r in ipairs(all) do assert(records[r], ('rank %d has no record'):format(r)) end
-   distributed.barrier() -- none ends before all have looked
+   distributed.barrier() -- none ends before all have checked
 end
 
 function checks.freed()
@@ -55,7 +55,7 @@ end
 function checks.dropped()
    for i = 1, 1000 do
       useOne(i % 10 == 0 and 'torch.CudaTensor' or 'torch.FloatTensor')
-      if i % (100 + 50 * rank) == 0 then collectgarbage() end -- not all at once
+      if i % (100 + 50 * rank) == 0 then collectgarbage() end -- not at the same time on all ranks
    end
 end
 
@@ -72,7 +72,7 @@ function checks.after()
    sum('torch.FloatTensor', nil, all)
 end
 
--- Queued operations of a group that is freed, or dropped, still run.
+-- Queued operations of a group run after it has been freed or dropped.
 function checks.queued()
    local list = {}
    for i = 1, 2 do
@@ -107,8 +107,8 @@ function checks.alive()
    end
 end
 
--- Groups of one rank each, made one after the other, do different things: at the end of the job
--- they are not taken for one group.
+-- Groups of one rank each, created one after the other, run different operations: at the end of the
+-- job they are not mistaken for one group.
 function checks.apart()
    for _ = 1, 8 do
       local own

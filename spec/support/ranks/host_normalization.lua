@@ -1,5 +1,5 @@
--- nn.SyncBatchNormalization on host tensors over all ranks against one process with all rows, in
--- which a device has no memory; rank 0 prints what agrees.
+-- Compares nn.SyncBatchNormalization on host tensors over all ranks with one process that has all
+-- rows; devices have no memory. Rank 0 prints the tests that agree.
 require 'dpt'
 local dptffi = require 'dpt.ffi'
 local distributed = require 'dpt.distributed'
@@ -9,7 +9,7 @@ local g = torch.Generator()
 torch.manualSeed(g, 5)
 torch.manualSeed(5)
 
--- Rows of each rank: some have none, in the third step the last alone has any.
+-- Returns the rows of each rank: some have none; in the third step only the last has any.
 local function countsOf(step)
    local counts, before, total = {}, 0, 0
    for r = 1, size do
@@ -28,7 +28,7 @@ local function part(t, before, count)
    return t.new(sizes)
 end
 
--- A network of every rank and a plain one take the same steps.
+-- Trains a network on all ranks and a plain one with the same steps.
 local function train(typename, limit, shape, make, wrapped)
    local one = make():type(typename)
    local net = nn.SyncBatchNormalization.convert(one:clone())
@@ -53,7 +53,7 @@ local function train(typename, limit, shape, make, wrapped)
       all:backward(a, b)
       one:forward(input)
       local whole, first = gradOutput:clone(), 0
-      for r = 1, size do -- what a rank's mean is to it, weighed by rows
+      for r = 1, size do -- gradient of each rank's mean, weighted by rows
          if counts[r] > 0 then whole:narrow(1, first + 1, counts[r]):mul(counts[r] / total) end
          first = first + counts[r]
       end

@@ -1,5 +1,5 @@
--- Does nothing for so many seconds (arg[1]) between two operations, of which each may take two;
--- then one rank ends its script, and the other goes on as long.
+-- Sleeps for arg[1] seconds between two operations, each of which may take two; then one rank ends
+-- its script, and the other sleeps as long again.
 local ffi = require 'ffi'
 local distributed = require 'dpt.distributed'
 local sleep = require('dpt.ffi').C.dpt_sleep

@@ -1,8 +1,8 @@
--- A random job that ends well, or with one mistake. arg: seed, file, mistake ('none' or one of
+-- Runs a random job that succeeds, or has one mistake. arg: seed, file, mistake ('none' or one of
 -- `mistakes`), the rank that makes it.
 --
--- Invariant: every rank draws the same plan of all ranks from the seed, in which no rank can wait
--- for one that waits for it; then each does its part. The mistake changes one rank's plan.
+-- Invariant: every rank draws the same plan of all ranks from the seed, in which no ranks can
+-- deadlock; then each runs its part. The mistake changes the plan of one rank.
 local distributed = require 'dpt.distributed'
 local script = require 'spec.support.ranks.script'
 local given = script.given
@@ -18,7 +18,7 @@ local kinds = {'torch.FloatTensor', 'torch.DoubleTensor', 'torch.LongTensor', 't
    'torch.CudaDoubleTensor', 'torch.CudaHalfTensor'}
 local counts = {0, 1, 7, 500, 500, 20000, 100000}
 
--- ---- what a step does ----
+-- ---- steps ----
 
 -- Returns the tensor of rank r (of the world) for step s.
 local function its(s, r, count) return given(seed % 100 + s.number * 3 + r, s.kind, count) end
@@ -39,8 +39,8 @@ local function reduced(s)
    return op == 'mean' and list:mean(1) or list:sum(1)
 end
 
--- A wrong result is an error only where nobody makes a mistake: else the ranks have to find it. A
--- comparison waits for the device, so that some are made at the end, and the last not at all.
+-- A wrong result is an error only without a mistake: otherwise the ranks must detect it. A
+-- comparison waits for the device, so some are made at the end, and the last never.
 local late = {}
 local function check(s, got, wanted)
    if mistake ~= 'none' or s.when == 3 then return end
@@ -53,7 +53,7 @@ end
 
 local function ofRoot(s, place, value) return place == s.root and value or nil end
 
--- Collectives: place is this rank's in the group.
+-- Collectives. place: this rank's index in the group.
 local steps = {}
 function steps.allReduce(s, group, place)
    local t = its(s, rank, s.count)
@@ -120,7 +120,7 @@ function steps.values(s, group)
    end
 end
 
--- Messages between ranks of the group: s.messages, {from, to, tag, count}, by their places.
+-- Messages between ranks of the group: s.messages, {from, to, tag, count}, with their indices.
 function steps.exchange(s, group, place)
    local list, got = {}, {}
    for i, m in ipairs(s.messages) do
@@ -152,7 +152,7 @@ end
 
 local groups = {[0] = {}} -- 0: all ranks
 
--- Steps of all ranks of the world, and of one alone.
+-- Steps of all ranks of the world, and of a single rank.
 function steps.group(s) groups[s.index] = distributed.group(s.list) end
 function steps.free(s) groups[s.index]:free() end
 function steps.look()
@@ -168,7 +168,7 @@ end
 local world = {}
 for r = 0, size - 1 do world[#world + 1] = r end
 
--- Ranks in any order, and not all of them.
+-- Returns some ranks in random order.
 local function some()
    local list, left = {}, {unpack(world)}
    for _ = 1, draw(size) do list[#list + 1] = table.remove(left, draw(#left)) end
@@ -188,7 +188,7 @@ local function messages(what, n)
    return list
 end
 
--- The messages that a rank receives are of the order in which they are sent, where tags are alike.
+-- Messages with the same tag are received in the order in which they are sent.
 local function plan()
    local list, made, alive = {}, 0, {{index = 0, list = world}}
    for i = 1, 6 + draw(14) do
@@ -214,13 +214,13 @@ local function plan()
       end
       list[i] = s
    end
-   -- so that each mistake has a place
+   -- every mistake needs a possible step
    table.insert(list, draw(#list), {number = 90, what = 'broadcast', kind = kinds[1], count = 90,
       members = world, group = 0, root = 0})
    table.insert(list, 1 + draw(#list), {number = 91, what = 'allReduce', kind = kinds[1],
       op = 'sum', count = 91, members = world, group = 0})
    list[#list + 1] = {number = 97, what = 'look'}
-   if draw(2) == 1 then -- a rank ends its script before it comes to what is queued
+   if draw(2) == 1 then -- a rank ends its script before its queued work has run
       list[#list + 1] = {number = 98, what = 'compute', members = {}, who = draw(size) - 1, way = 2,
          seconds = 0.4}
       list[#list + 1] = {number = 99, what = one{'allReduce', 'broadcast', 'allGather'}, op = 'sum',
@@ -249,7 +249,7 @@ end
 
 local function isCollective(s) return select(2, reaches(s)) end
 
--- Mistakes: at which steps of a plan each can be made, and what it makes of the plan.
+-- Mistakes: the steps of a plan at which each is possible, and its change of the plan.
 local mistakes = {}
 local function insert(f)
    return {fits = reaches, make = function(list, i) table.insert(list, i, {what = f}) end}
@@ -286,7 +286,7 @@ local function spoil(list)
    for i, s in ipairs(list) do
       if mistakes[mistake].fits(s, list, i) then fitting[#fitting + 1] = i end
    end
-   if #fitting == 0 then -- two that differ, side by side, at the end
+   if #fitting == 0 then -- two different operations in a row, at the end
       for k = 1, 2 do list[#list + 1] = {number = 92 + k, what = 'allReduce', kind = kinds[k],
          op = 'sum', count = k, members = world, group = 0} end
       fitting[1] = #list - 1

@@ -1,6 +1,6 @@
--- What a script changes in a network that is wrapped already: each of `checks` on all ranks. Rank 0
--- prints the name of each that all have passed. With several devices the network is in an
--- nn.DataParallelTable.
+-- Tests changes that a script makes in a network after wrapping it: runs each of `checks` on all
+-- ranks. Rank 0 prints the name of each check that all have passed. With several devices the
+-- network is in an nn.DataParallelTable.
 require 'dpt'
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
@@ -12,14 +12,14 @@ buckets.first, buckets.rest = 64, 128 -- bytes: several in each network
 local devices = torch.range(1, cutorch.getDeviceCount()):totable()
 local double = #devices > 1 and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor'
 
--- The network, and the same one wrapped.
+-- Returns the network, and the same one wrapped.
 local function wrapped(net)
    net = net:type(double)
    local inner = #devices > 1 and nn.DataParallelTable(1):add(net, devices) or net
    return net, nn.DistributedDataParallel(inner)
 end
 
-local rows = 2 * rank + 2 -- so that gradients count differently
+local rows = 2 * rank + 2 -- gradients have different weights
 local x = torch.ones(rows, 3):type(double)
 
 local function step(all)
@@ -30,7 +30,8 @@ end
 
 local checks = {}
 
--- A late freeze stays, and so does another method; one that ignores its scale counts as much.
+-- A layer frozen after wrapping stays frozen, and another method also stays; a method that ignores
+-- its scale gives the same gradient.
 function checks.methods()
    local net, all = wrapped(nn.Sequential():add(nn.Linear(3, 2)))
    local layer = net:get(1)
@@ -56,7 +57,7 @@ function checks.methods()
    end
 end
 
--- Layers that are added are rank 0's.
+-- Added layers get rank 0's values.
 function checks.added()
    local net, all = wrapped(nn.Sequential():add(nn.Linear(3, 3)))
    step(all)
@@ -74,7 +75,7 @@ function checks.added()
    raises('ranks differ: rank 1 has module', step, all)
 end
 
--- Without parameters a network is where it makes its output.
+-- A network without parameters is on the device of its output.
 function checks.dropout()
    local net = nn.Sequential():add(nn.Dropout(0.5)):cuda()
    local input, first = torch.CudaTensor(4 * distributed.size(), 4):fill(1), 4 * rank + 1
@@ -95,8 +96,8 @@ local function sendsGradientsOnly(nets, f)
    for i, net in ipairs(nets) do assert(net.sentBytes.parameters == before[i], i) end
 end
 
--- An actor and a critic with a common trunk, each wrapped, train as in one process. Neither moves
--- the trunk away from the other, whoever asks for flat parameters.
+-- An actor and a critic with a common trunk, each wrapped, train as in one process. Neither takes
+-- the trunk from the other when flat parameters are requested.
 function checks.trunk()
    local trunk = nn.Linear(3, 4)
    local actor = nn.Sequential():add(trunk):add(nn.Tanh()):add(nn.Linear(4, 3))
@@ -118,7 +119,7 @@ function checks.trunk()
       criterion:forward(net:forward(input), target)
       net:backward(input, criterion:backward(net.output, target))
    end
-   -- One step of the networks by the parameters of those in `stepped`, as in one process.
+   -- Runs one step that updates the networks in `stepped`, as in one process.
    local function train(stepped, update)
       whole:zeroGradParameters()
       for _, net in ipairs(all) do net:zeroGradParameters() end
@@ -142,13 +143,13 @@ function checks.trunk()
       end
    end)
    local v, dv = all[1]:getParameters()
-   local y, dy = all[2]:getParameters() -- needs the trunk
+   local y, dy = all[2]:getParameters() -- includes the trunk
    raises('parameters that have moved elsewhere', sgd, v, dv)
    train({2}, function() sgd(y, dy) end)
    sendsGradientsOnly(all, function()
       for _ = 1, 2 do train({2}, function() sgd(y, dy) end) end
    end)
-   local z, dz = nn.Container():add(all[1]):add(all[2]):getParameters() -- of all three
+   local z, dz = nn.Container():add(all[1]):add(all[2]):getParameters() -- all three
    raises('parameters that have moved elsewhere', sgd, y, dy)
    assert(z:nElement() == 16 + 15 + 10)
    local function update()
@@ -161,7 +162,8 @@ function checks.trunk()
    sendsGradientsOnly(all, function() for _ = 1, 2 do train({}, update) end end)
 end
 
--- Layers that share tensors still do after both networks are wrapped, if they are flat together.
+-- Layers that share tensors still do after both networks are wrapped, if they are flattened
+-- together.
 function checks.shared()
    local layer = nn.Linear(3, 4):type(double)
    local one = nn.Sequential():add(layer):add(nn.Add(4):type(double))
@@ -174,7 +176,7 @@ function checks.shared()
    assert(layer.weight[1][1] == flat[1])
 end
 
--- Parameters that ranks have in memory of different forms become those of rank 0, or an error.
+-- Parameters with another layout in memory get rank 0's values, or raise an error.
 function checks.places()
    local function layers()
       local one, two = nn.Linear(3, 3):type(double), nn.Linear(3, 3):type(double)
@@ -205,7 +207,7 @@ function Fails:updateGradInput(_, gradOutput)
    return gradOutput
 end
 
--- A backward that fails in the middle, on a rank without rows too, can be caught on all ranks.
+-- A backward that fails in the middle, also on a rank without rows, can be caught on all ranks.
 function checks.failures()
    local net, all = wrapped(nn.Sequential():add(nn.Linear(3, 4)):add(Fails.new())
       :add(nn.Linear(4, 2)):add(nn.Linear(2, 2)))

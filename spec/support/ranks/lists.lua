@@ -1,5 +1,5 @@
--- Lists of the same elements in tensors of other sizes: fine where all ranks have the same, an
--- error that names both sizes where rank 1 has another order.
+-- Lists with the same total of elements in tensors of other sizes: valid if all ranks agree; an
+-- error that names both sizes if rank 1 has another order.
 local distributed = require 'dpt.distributed'
 local rank = distributed.rank()
 local function list(...)

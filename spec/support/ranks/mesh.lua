@@ -1,5 +1,5 @@
--- Groups of ranks that train: each of `checks` on all ranks, which are a grid of `replicate` x
--- `shard` places, two along `shard`. Rank 0 prints the name of each check that all have passed.
+-- Tests groups of ranks that train: runs each of `checks` on all ranks, a grid of `replicate` x
+-- `shard` ranks, two along `shard`. Rank 0 prints the name of each check that all have passed.
 local dpt = require 'dpt'
 local distributed = require 'dpt.distributed'
 local Sampler = require 'dpt.distributed.sampler'
@@ -8,7 +8,7 @@ local raises = expect.raises
 local rank, size = distributed.rank(), distributed.size()
 
 local mesh = distributed.mesh{replicate = size / 2, shard = 2}
-local half, place = mesh.shard:rank(), mesh.replicate:rank() -- which network; which part of it
+local half, place = mesh.shard:rank(), mesh.replicate:rank() -- indices of the network and of its part
 local group = mesh.replicate
 
 local N = 23 -- rows of the data set
@@ -20,7 +20,7 @@ local function near(a, b, what)
    end
 end
 
--- The network, rows and classes of this half.
+-- Returns the network, rows and classes of this half.
 local function example(kind)
    local g = torch.Generator()
    torch.manualSeed(g, 5 + half)
@@ -60,7 +60,7 @@ function checks.grid()
       mesh.shard, 2)
 end
 
--- Trains for some epochs. `one`: in this process alone.
+-- Trains for a number of epochs. one: only in this process.
 local function train(one, epochs, kind)
    local net, x, y = example(kind)
    local options = {batch = 7, seed = 3}
@@ -110,7 +110,7 @@ local function train(one, epochs, kind)
    return params, torch.Tensor(losses), state, net
 end
 
--- The halves train other networks for other numbers of steps.
+-- The halves train different networks for different numbers of steps.
 function checks.halves()
    local epochs = 2 + half
    local params, losses, state = train(true, epochs)
@@ -127,8 +127,8 @@ function checks.halves()
    end
 end
 
--- Networks of several devices, of which replicas meet in the middle of a pass; passes that wait;
--- ranks with more or fewer batches; statistics that are averaged.
+-- Tests networks on several devices, whose replicas synchronize within a pass; pending passes;
+-- ranks with more or fewer batches; averaged statistics.
 function checks.devices()
    local kind = 'torch.CudaDoubleTensor'
    local ways = {function(net) return net end, function(net) return net:threads() end}
@@ -185,7 +185,7 @@ function checks.devices()
    dpt.setDeterministic(false)
 end
 
--- A script's mistakes are errors of its lines, which name ranks by their numbers in the world.
+-- Mistakes of a script raise errors at its lines, which name ranks by their numbers in the world.
 function checks.members()
    local columns = {}
    for k = 1, 2 do columns[k] = distributed.group(torch.range(k - 1, size - 1, 2):totable()) end
@@ -212,7 +212,7 @@ function checks.members()
       place == 0 and nn.Tanh() or half == 0 and nn.ReLU() or nn.Sigmoid(), {group = group})
 end
 
--- Copies and conversions keep the group, files and other Lua states do without it.
+-- Copies and conversions keep the group; files and other Lua states omit it.
 function checks.copies()
    local net = nn.SyncBatchNormalization.convert(example(), {group = group})
    assert(rawequal(net:clone():get(2).group, group))
@@ -223,7 +223,7 @@ function checks.copies()
    assert(torch.deserialize(torch.serialize{1, group, 3})[3] == 3)
 end
 
--- Calls f(...). @return how many elements each call of an operation of distributed had
+-- Calls f(...). @return the number of elements in each call of an operation of distributed
 local function sent(name, f, ...)
    local counts, before = {}, distributed[name]
    distributed[name] = function(t, ...)
@@ -235,7 +235,7 @@ local function sent(name, f, ...)
    return counts
 end
 
--- The parts of a step travel by one collective, which the elements that are left over come before.
+-- The parts of a step are sent by one collective, after one for the remaining elements.
 function checks.shares()
    for _, n in ipairs{1, size, 5 * size, 5 * size + 1, 6 * size - 1} do
       for _, kind in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
@@ -249,7 +249,7 @@ function checks.shares()
          for i = 1, 3 do
             step(optim.adam, one, own)
             local device, gathered = cutorch.getDevice(), nil
-            cutorch.setDevice(i % 2 + 1) -- not that of the parameters
+            cutorch.setDevice(i % 2 + 1) -- not the parameters' device
             local broadcast = sent('broadcast', function()
                gathered = sent('allGather', step, zero, all, state)
             end)
@@ -264,7 +264,7 @@ function checks.shares()
          assert((own.m - zero:whole(state).m):abs():max() == 0, 'another state')
       end
    end
-   -- operations in place: a rank's part may be its place in the whole
+   -- operations in place: a rank's part may be its slice of the whole
    for _, kind in ipairs{'torch.FloatTensor', 'torch.CudaTensor', 'torch.ByteTensor'} do
       local t = torch.zeros(3 * size):type(kind)
       t:narrow(1, 3 * rank + 1, 3):fill(rank + 1)

@@ -1,4 +1,4 @@
--- Ranks that call nn.DistributedDataParallel differently. arg: mistake.
+-- Ranks that call nn.DistributedDataParallel differently. arg: the mistake.
 local distributed = require 'dpt.distributed'
 local rank = distributed.rank()
 local net = nn.DistributedDataParallel(nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()))
@@ -12,16 +12,16 @@ local function step()
    net:backward(x, net.output)
 end
 
--- rank 1 has a batch more
+-- rank 1 has one batch more
 function mistakes.batches() for _ = 1, 2 + rank do step() end end
 
--- rank 1 evaluates what rank 0 trains
+-- rank 1 evaluates while rank 0 trains
 function mistakes.modes()
    if rank == 1 then net:evaluate() end
    step()
 end
 
--- one rank asks for the loss of all
+-- one rank requests the loss of all ranks
 function mistakes.loss()
    step()
    if rank == 0 then net:meanLoss(1) end
@@ -40,7 +40,7 @@ function mistakes.join()
    end
 end
 
--- ranks have promised to have as many rows, or losses that divide by as much
+-- evenBatches promises equal rows, and losses with equal divisors
 local function uneven(rows, gradOutput)
    local even = nn.DistributedDataParallel(nn.Linear(4, 3), {evenBatches = true})
    local x = torch.ones(rows, 4)

@@ -1,5 +1,5 @@
--- Two ranks, each with two workers, of which each uses a group of its own: rank 0's first worker
--- and rank 1's second one come first, so each rank is in an operation that the other keeps back.
+-- Two ranks with two workers each, which use two groups. Rank 0's first worker and rank 1's second
+-- one begin, so each rank is in an operation that the other has not begun.
 local threads = require 'threads'
 local distributed = require 'dpt.distributed'
 local rank = distributed.rank()

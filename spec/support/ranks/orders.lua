@@ -1,5 +1,5 @@
--- Two groups of the same two ranks, which call their operations in different orders; a third rank
--- waits for them.
+-- Two groups of the same two ranks, which call their operations in different orders, while a third
+-- rank waits for them.
 local distributed = require 'dpt.distributed'
 local one, two = distributed.group{0, 1}, distributed.group{1, 0}
 local rank = distributed.rank()

@@ -1,4 +1,4 @@
--- Two ranks profile a step of nn.DistributedDataParallel into a file each.
+-- Profiles a step of nn.DistributedDataParallel on two ranks, into a file each.
 require 'dpt'
 local profiler = require('dpt').profiler
 local net = nn.DistributedDataParallel(nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):cuda())

@@ -1,10 +1,10 @@
--- Random training runs: a network of all ranks against the same one in one process, which every
--- rank trains beside it with the batches of all. arg: the first seed, how many, 'steps' to
--- print what they do.
+-- Random training runs: compares a network of all ranks with the same one in one process, which
+-- every rank trains as well, with the batches of all. arg: the first seed, number of runs, 'steps'
+-- to print their steps.
 --
--- Invariant: a run is made of its seed alone, so all ranks draw the same run, batches of all ranks
--- included. After each step gradients and parameters are compared with those of one process, and
--- those of all ranks bit for bit with rank 0's. An error begins with the seed.
+-- Invariant: a run depends only on its seed, so all ranks draw the same run, including the batches
+-- of all ranks. After each step gradients and parameters are compared with those of one process,
+-- and those of all ranks bit for bit with rank 0's. An error begins with the seed.
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local distributed = require 'dpt.distributed'
@@ -16,14 +16,14 @@ local losses = require 'spec.support.random_losses'
 local modules = require 'spec.support.training_modules'
 local rank, size = distributed.rank(), distributed.size()
 
--- All ranks in another order: every third run trains by it.
+-- All ranks in reverse order: every third run trains with this group.
 local reversed = {}
 for i = 1, size do reversed[i] = size - i end
 local permuted, group = distributed.group(reversed), nil
 
 local RATE = 0.02
 
--- Notes what a run does; arg[3] = 'steps': rank 0 prints it.
+-- Records what a run does; with arg[3] = 'steps' rank 0 prints it.
 local function note(run, what)
    run.log[#run.log + 1] = what
    if arg[3] == 'steps' and rank == 0 then
@@ -32,7 +32,7 @@ local function note(run, what)
    end
 end
 
--- Calls f(tensor) for what a value has, and returns the results in its form.
+-- Calls f(tensor) for each tensor of a value, and returns the results in the same structure.
 local function map(value, f)
    if torch.isTensor(value) then return f(value) end
    local list = {}
@@ -107,7 +107,7 @@ function networks.turns()
       :add(modules.Turns(nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 6))):add(nn.Tanh())
       :add(scores(6)), vectors, {turns = true}
 end
--- A network of spec.support.random_networks; its batch normalization is always in evaluation.
+-- A network of spec.support.random_networks; its batch normalization is always in evaluation mode.
 function networks.any(choose)
    local net, input, dimension
    repeat net, input, dimension = random.make(choose) until dimension == 1
@@ -128,8 +128,8 @@ table.insert(networkNames, 'normalized') -- twice as often as others
 
 -- ---- values ----
 
--- The rows of one part of a batch.
--- @param counts of all parts
+-- Returns the rows of one part of a batch.
+-- @param counts rows of all parts
 local function rowsOf(value, part, counts)
    local before = 0
    for p = 1, part - 1 do before = before + counts[p] end
@@ -141,7 +141,7 @@ local function rowsOf(value, part, counts)
    end)
 end
 
--- The parts one after the other.
+-- Concatenates the parts.
 local function joined(parts)
    if torch.isTensor(parts[1]) then return torch.cat(parts, 1) end
    local list = {}
@@ -173,7 +173,7 @@ local function near(run, got, wanted, what)
    end
 end
 
--- The network inside a network: replica 1 of an nn.DataParallelTable.
+-- Returns the network inside a network: replica 1 of an nn.DataParallelTable.
 local function replica(net)
    while torch.isTypeOf(net, 'nn.DistributedDataParallel') or torch.isTypeOf(net,
       'nn.DataParallelTable') do
@@ -184,7 +184,7 @@ end
 
 -- ---- the reference: one process ----
 
--- Buffers of the modules that normalize.
+-- Returns the running statistics of modules that normalize.
 local function statisticsOf(net)
    local list = {}
    for _, module in ipairs(net:listModules()) do
@@ -200,8 +200,8 @@ local function copied(list) return map(list, function(t) return t:clone() end) e
 
 local function assign(list, values) for i, t in ipairs(list) do t:copy(values[i]) end end
 
--- A network that normalizes by the rows of each rank goes through the ranks' parts one after the
--- other, with running statistics of each rank; so does every network if ranks count by themselves.
+-- A network that normalizes the rows of each rank processes the ranks' parts one after the other,
+-- with the running statistics of each rank; so does every network if reduce is not 'samples'.
 local Reference = {}
 Reference.__index = Reference
 
@@ -214,12 +214,12 @@ function Reference.new(run, net)
    return self
 end
 
--- The branch of a rank in a pass.
+-- Selects the branch of a rank in a pass.
 local function turn(run, net, pass, r)
    if run.turns then net:findModules('dptspec.Turns')[1].turn = (pass.number + r) % 3 % 2 + 1 end
 end
 
--- Calls f for the part of a rank: with its running statistics, which then are what f leaves.
+-- Calls f for the part of a rank, with its running statistics, and keeps them if `leaves`.
 function Reference:with(pass, r, leaves, f)
    if not self.run.isSplit then return f() end
    turn(self.run, self.net, pass, r)
@@ -249,7 +249,7 @@ function Reference:forward(pass)
    pass.output = joined(outputs)
 end
 
--- Returns the divisor of a pass's gradient, up to a factor that all have; nil: it is a sum.
+-- Returns the divisor of a pass's gradient, up to a common factor; nil: it is a sum.
 local function weightOf(run, pass)
    if run.options.reduce == 'sum' then return nil end
    if run.options.reduce == 'samples' then
@@ -260,7 +260,7 @@ local function weightOf(run, pass)
    return live
 end
 
--- Adds the gradient of a pass, times a factor.
+-- Adds the gradient of a pass, multiplied by factor.
 function Reference:backward(pass, factor)
    local reduce, parts = self.run.options.reduce, pass.parts
    local whole
@@ -294,7 +294,7 @@ function Reference:type(name)
    for r = 1, size do self.kept[r] = map(self.kept[r], function(t) return t:type(name) end) end
 end
 
--- All ranks have the running statistics that the option buffers asks for.
+-- Sets the running statistics of all ranks as the option buffers requires.
 function Reference:syncBuffers(counts)
    local how = self.run.options.buffers
    if how == 'own' or not self.run.isSplit then return end
@@ -314,15 +314,15 @@ function Reference:syncBuffers(counts)
    for r = 1, size do self.kept[r] = copied(all) end
 end
 
--- ---- both ----
+-- ---- both networks ----
 
--- The same numbers are drawn in both networks.
+-- Seeds the generators; both networks draw the same numbers.
 local function seed(number)
    torch.manualSeed(number)
    cutorch.manualSeedAll(number)
 end
 
--- Rows of each rank, one at least altogether.
+-- Draws the rows of each rank; at least one in total.
 local function drawCounts(run, most, least)
    local counts = {}
    for r = 1, size do counts[r] = (least or 0) - 1 + run.choose(most + 1 - (least or 0)) end
@@ -330,10 +330,10 @@ local function drawCounts(run, most, least)
    return counts
 end
 
--- The next batch of a sampler, in this epoch or the next one.
+-- Returns the next batch of a sampler, in this epoch or the next.
 local function nextOf(sampler) return sampler:next() or sampler:next() end
 
--- A pass of a batch, which is drawn; with fields that are given.
+-- Draws a pass; the given fields replace drawn ones.
 local function newPass(run, given)
    run.passes = run.passes + 1
    local pass = {loss = run.loss, scale = run.choose{1, 1, 0.5}, number = run.passes,
@@ -352,7 +352,7 @@ local function newPass(run, given)
       pass.input = map(run.data, function(t) return t:index(1, indices) end)
    else
       local each = run.isEven and run.devices * run.choose(3)
-      if pass.waits and run.isRandom then each = 2 end -- rows are numbered so in noSync
+      if pass.waits and run.isRandom then each = 2 end -- noSync numbers rows this way
       pass.counts = pass.counts or each and {unpack({each, each, each, each}, 1, size)}
          or drawCounts(run, 5, run.least)
       pass.input = run.input(sum(pass.counts))
@@ -374,7 +374,7 @@ local function ownForward(run, pass)
    pass.ownOutput = run.net:forward(pass.ownInput)
 end
 
--- The forward of all ranks.
+-- Runs the forward of all ranks.
 local function forward(run, pass)
    seed(run.seed * 1000 + pass.number)
    if run.sampler and not pass.evaluates then
@@ -389,12 +389,12 @@ local function forward(run, pass)
    near(run, pass.ownOutput, rowsOf(pass.output, rank + 1, pass.counts), 'output')
 end
 
--- The backward of all ranks, after what one process has done.
+-- Runs the backward of all ranks, after that of the reference.
 local function backward(run, pass)
    local gradOutput, value, counts = pass.loss.gradient(pass.ownOutput, pass.ownTarget, 'backward')
    pass.ownValue = value
    if pass.fails then map(gradOutput, function(t) return t:fill(0 / 0) end) end
-   if pass.noise then -- another criterion, of the same number of rows and elements
+   if pass.noise then -- another criterion, with the same number of rows and elements
       local other = losses.named(pass.noise, run.choose, run)
       local n = pass.counts[rank + 1]
       other.gradient(losses.scores(n, run.type), other.targets(n), 'backward')
@@ -413,7 +413,7 @@ local function reference(run, pass)
    run.reference:forward(pass)
 end
 
--- Forward and backward; a gradient of the input is in units of this rank's loss.
+-- Runs forward and backward; gradInput is scaled for this rank's loss.
 local function both(run, pass, factor)
    reference(run, pass)
    forward(run, pass)
@@ -469,7 +469,7 @@ local function wrap(run, net)
    for r = 2, size do run.reference.kept[r] = copied(run.reference.kept[1]) end
 end
 
--- A layer more, in both.
+-- Adds a layer to both.
 local function addLayer(run)
    seed(run.seed)
    local net = nn.Sequential():add(nn.Linear(losses.width, losses.width)):add(nn.Tanh())
@@ -478,13 +478,13 @@ local function addLayer(run)
    for _, whole in ipairs{run.net, run.reference.net} do replica(whole):add(added:clone()) end
 end
 
--- Parameters of a network that was changed, and no optimizer's state.
+-- Gets the parameters of a changed network, and drops the optimizer's state.
 local function layOut(run)
    run.x, run.dx = run.net:getParameters()
    run.state, run.states = {}, {}
 end
 
--- ---- actions: what a step may do, before its last pass ----
+-- ---- actions of a step, before its last pass ----
 
 local actions = {}
 
@@ -495,13 +495,13 @@ function actions.pass(run)
    return pass
 end
 
--- Calls that raise while gradients wait, and leave them as they are.
+-- Calls that raise while gradients are pending, and leave them unchanged.
 local whileWaiting = {
    function(net) return net:clone() end,
    function(net) return torch.serialize(net) end,
 }
 
--- A few passes that wait, and what adds them up.
+-- Runs a few passes in noSync, and one of the calls that sum them.
 function actions.noSync(run)
    if not run.mayWait then return end
    local list, n = {}, run.choose(3)
@@ -540,7 +540,7 @@ function actions.noSync(run)
    end
 end
 
--- A backward fails on all ranks, and gradients are cleared.
+-- Runs a backward that fails on all ranks.
 local function fail(run, pass)
    reference(run, pass)
    forward(run, pass)
@@ -555,7 +555,7 @@ local function clear(run)
    zero(run)
 end
 
--- A pass of which each rank has rows: gradients that are not finite raise.
+-- Draws a pass in which each rank has rows, so that non-finite gradients raise.
 local function failingPass(run, waits)
    return newPass(run, {waits = waits, counts = drawCounts(run, 5, 1), inParts = false})
 end
@@ -572,10 +572,10 @@ function actions.failureInNoSync(run)
       if run.choose(2) == 1 then both(run, newPass(run, {waits = true})) end
       fail(run, failingPass(run, true))
    end)
-   if run.net.pending.spoiled then clear(run) else zero(run) end -- it may have added nothing
+   if run.net.pending.spoiled then clear(run) else zero(run) end -- it may not have added anything
 end
 
--- The first of two passes waits, the second fails.
+-- The first of two passes is pending, the second fails.
 function actions.failureAfterNoSync(run)
    if not run.mayWait or run.isSynced or run.isRandom or run.sampler then return end
    run.net:noSync(function() both(run, newPass(run, {waits = true})) end)
@@ -583,7 +583,7 @@ function actions.failureAfterNoSync(run)
    clear(run)
 end
 
--- After a change of the network while gradients wait, the next pass raises.
+-- If the network is changed while gradients are pending, the next pass raises.
 function actions.meanwhile(run)
    if not run.mayWait or run.sampler then return end
    local pass, changes = newPass(run, {waits = true}), run.choose(2) == 1
@@ -601,7 +601,7 @@ function actions.meanwhile(run)
    if changes then layOut(run) end
 end
 
--- Losses of two kinds cannot wait together.
+-- Losses of two kinds cannot be pending together.
 function actions.mixed(run)
    if not run.mayWait or run.sampler or run.isRandom or run.options.reduce ~= 'samples'
       or run.outputs > 1 then
@@ -622,7 +622,7 @@ function actions.mixed(run)
    zero(run)
 end
 
--- A gradient that nothing claims, after a criterion that does not divide by rows.
+-- Runs backward with a gradient of no criterion, after a criterion that does not divide by rows.
 function actions.unclaimed(run)
    if run.outputs > 1 or run.options.reduce ~= 'samples' or run.isSynced then return end
    local choose = run.choose
@@ -639,14 +639,14 @@ function actions.unclaimed(run)
       return kind == 'copy' and gradOutput:clone() or gradOutput, value
    end
    expect.raises('denominator =', backward, run, pass)
-   local output = run.net.output -- gradients by rows go on after one that says what it counts
+   local output = run.net.output -- gradients by rows work again after one with a given denominator
    run.net:backward(pass.ownInput, map(output, function(t) return t:clone():zero() end), 1,
       {denominator = false})
    run.reference:syncBuffers(pass.counts)
    zero(run)
 end
 
--- An evaluation; sometimes with a backward.
+-- Runs an evaluation; sometimes with a backward.
 function actions.evaluate(run)
    if run.isFixed then return end
    local tunes = run.choose(2) == 1 and not run.isRecurrent
@@ -685,14 +685,14 @@ function actions.clip(run)
    near(run, torch.Tensor{got}, torch.Tensor{wanted}, 'norm')
 end
 
--- A layer more, and no optimizer's state.
+-- Adds a layer, and drops the optimizer's state.
 function actions.surgery(run)
    addLayer(run)
    layOut(run)
    zero(run)
 end
 
--- Another type, there where it is.
+-- Converts the network to another type, on the same device.
 function actions.retype(run)
    if run.isExact then return end
    local other = run.type:find 'Double' and run.type:gsub('Double', run.type:find 'Cuda' and ''
@@ -706,7 +706,7 @@ function actions.retype(run)
    drawLoss(run)
 end
 
--- A method that evaluates a batch several times, and decides by the loss.
+-- Runs a method that evaluates a batch several times, and depends on the loss.
 function actions.search(run)
    local isPrecise = run.type:find 'Double' and run.tolerance < 1e-6
    if not isPrecise or run.sampler or run.isRandom or run.isExact
@@ -780,7 +780,7 @@ local function update(run)
    if run.isLossy then assign((run.reference.net:parameters()), (run.net:parameters())) end
 end
 
--- A loop over batches of which ranks have more or fewer.
+-- Loops over batches; ranks have different numbers of them.
 function actions.join(run)
    if run.sampler or run.isEven then return end
    local counts, most, passes = {}, 0, {}
@@ -841,7 +841,7 @@ local function plan(number)
    return run
 end
 
--- Hooks that leave the sum where it is, or elsewhere.
+-- Hooks that return the sum in place, or in another tensor.
 local hooks = {
    same = function(t) distributed.allReduce(t) end,
    other = function(t)
@@ -851,7 +851,7 @@ local hooks = {
    end,
 }
 
--- Makes what goes together of what was drawn.
+-- Makes the drawn choices consistent.
 local function settle(run, kind)
    local options = run.options
    for name, value in pairs(kind) do run[name] = value end
@@ -873,15 +873,15 @@ local function settle(run, kind)
    if kind.isNormalized and not run.type:find 'Double' then
       run.type = run.type:find 'Cuda' and 'torch.CudaDoubleTensor' or 'torch.DoubleTensor'
    end
-   -- a table of sums that waits is weighed by rows in nn.SyncBatchNormalization
+   -- nn.SyncBatchNormalization weights a pending table of sums by rows
    run.tolerance = run.type:find 'Double' and 1e-8 or 1e-5
    run.isLossy = options.hook == 'half' or options.hook == 'bfloat16'
-   if run.isLossy then -- rounding in a step; then one process goes on with the same parameters
+   if run.isLossy then -- rounding in a step; then the reference continues with the same parameters
       run.tolerance = 0.02
       if run.update ~= 'sgd' then run.update = 'updateParameters' end
    end
    options.hook = hooks[options.hook] or options.hook ~= 'none' and options.hook or nil
-   -- in host memory other numbers are drawn in noSync than in one process
+   -- in host memory, noSync draws other numbers than one process
    run.mayWait = not run.isExact and (not run.isRandom or run.samples or run.type:find 'Cuda')
    run.config = {learningRate = RATE, momentum = run.update == 'sgd' and 0.9 or nil,
       epsilon = 1e-2}

@@ -1,5 +1,5 @@
--- Trains with checkpoints after each step; goes on from one if there is one.
--- Arguments: checkpoint, steps, at which step the last rank kills itself (0: never), result.
+-- Trains with checkpoints after each step; resumes from a checkpoint if it exists.
+-- Arguments: checkpoint, steps, the step at which the last rank kills itself (0: never), result.
 local dpt = require 'dpt'
 local distributed = require 'dpt.distributed'
 local rank, size = distributed.rank(), distributed.size()

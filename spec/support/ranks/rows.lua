@@ -1,12 +1,12 @@
--- What users of PyTorch's DistributedDataParallel ran into: each row of docs/user-issues.md that it
--- names is a check here; rank 0 prints its name if all ranks have passed it.
+-- Tests problems of users of PyTorch's DistributedDataParallel: a check for each row of
+-- docs/user-issues.md that it names. Rank 0 prints its name if all ranks have passed it.
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
 local optim = require 'dpt'.optim
 local expect = require 'spec.support.ranks.expect'
 local raises, silently = expect.raises, expect.silently
 local rank, size = distributed.rank(), distributed.size()
-buckets.first, buckets.rest = 40, 200 -- bytes: a layer of 4 to 2 is the first
+buckets.first, buckets.rest = 40, 200 -- bytes: the first bucket is a layer of 4 to 2
 
 local g = torch.Generator()
 torch.manualSeed(g, 3)
@@ -30,7 +30,7 @@ local function equal(a, b, what)
    assert((a:double() - b:double()):abs():max() == 0, what .. ' on rank ' .. rank)
 end
 
--- A pass of this rank's rows of an input, `each` to a rank.
+-- Runs a pass on this rank's rows of an input, `each` rows for each rank.
 local function backward(net, input, gradOutput, each, scale)
    each = each or input:size(1) / size
    local a = input:narrow(1, rank * each + 1, each)
@@ -38,7 +38,7 @@ local function backward(net, input, gradOutput, each, scale)
    return net:backward(a, gradOutput:narrow(1, rank * each + 1, each), scale)
 end
 
--- What one process has after the same passes: the mean over all ranks.
+-- Runs the same pass in one process: the mean over all ranks.
 local function alone(net, input, gradOutput, scale)
    net:forward(input)
    net:backward(input, gradOutput, (scale or 1) / size)
@@ -78,14 +78,14 @@ Turns.leavesGradients = true
 
 local rows = {}
 
--- Unused parameters need no option, on some ranks or on all.
+-- Parameters unused on some ranks or on all need no option.
 function rows.H6()
    local all, one, dx, px = pair(Turns.new(nn.Linear(3, 2), nn.Linear(3, 2)):cuda())
    for step = 1, 4 do
       local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
       all:get(1).turns = {rank == 0 and step > 1 and 2 or 1}
       backward(all, input, gradOutput)
-      for r = 0, size - 1 do -- one process does what each rank does
+      for r = 0, size - 1 do -- one process runs each rank's pass
          one.turns = {r == 0 and step > 1 and 2 or 1}
          local a = input:narrow(1, 2 * r + 1, 2)
          one:forward(a)
@@ -95,7 +95,7 @@ function rows.H6()
    end
 end
 
--- What no rank used keeps its bits, also -0 and what is not finite; momentum goes on.
+-- Gradients that no rank used keep their bits, also -0 and non-finite ones; momentum continues.
 function rows.H7()
    local all, one, dx, px = pair(Turns.new(nn.Linear(3, 2), nn.Linear(3, 2)):cuda())
    local odd = torch.FloatTensor{-0, 1e-30, 1 / 0, -3, 7, 0.1}
@@ -127,7 +127,7 @@ function rows.H7()
    near(x, y, 'H7')
 end
 
--- What is sent does not depend on what is used, and finding out costs no collective.
+-- The bytes sent do not depend on the parameters used, and no collective is needed to find them.
 function rows.H8()
    if size == 1 then return end
    local all = pair(Turns.new(nn.Linear(3, 2), nn.Linear(3, 2)):cuda())
@@ -141,7 +141,7 @@ function rows.H8()
    end
 end
 
--- A module that is called twice, weights that are tied.
+-- Tests a module that is called twice, and shared weights.
 function rows.H9()
    local shared = nn.Linear(4, 4)
    local tied = nn.Linear(4, 4):share(shared, 'weight', 'bias', 'gradWeight', 'gradBias')
@@ -157,7 +157,7 @@ function rows.H9()
    end
 end
 
--- One that is called more often after its gradients have gone is named.
+-- An error names a module that is called again after its gradients were sent.
 function rows.H10()
    if size == 1 then return end
    local net = nn.Sequential():add(nn.Linear(3, 4)):add(Turns.new(nn.Linear(4, 2))):cuda()
@@ -168,7 +168,7 @@ function rows.H10()
       backward, all, rand(2 * size, 3), rand(2 * size, 2))
 end
 
--- Ranks with 5, 3, 0, 7 batches end together; the mean is that of the samples there are.
+-- Ranks with 5, 3, 0, 7 batches end together; the mean is over the samples that exist.
 function rows.H11()
    local counts = {5, 3, 0, 7, 1, 0, 2, 6}
    local all, one, dx, px = pair(linears(3, 4, 2))
@@ -210,7 +210,7 @@ function rows.H11()
    assert(steps == math.max(unpack(counts, 1, size)))
 end
 
--- The mean over samples, over ranks, or the sum.
+-- Tests the mean over samples, over ranks, and the sum.
 function rows.H12()
    for i, reduce in ipairs{'samples', 'ranks', 'sum'} do
       local factor = i == 3 and size or 1
@@ -222,7 +222,7 @@ function rows.H12()
          near(dx, px, 'H12 ' .. reduce)
       end
    end
-   -- ranks that have more rows count more, unless all ranks are to count alike
+   -- ranks with more rows have more weight, unless all ranks have the same weight
    for _, reduce in ipairs{'samples', 'ranks'} do
       local all, one, dx, px = pair(linears(3, 4, 2), {reduce = reduce})
       local before = 0
@@ -240,8 +240,8 @@ function rows.H12()
       end
       near(dx, px, 'H12 ' .. reduce)
    end
-   -- a sum is summed: a view of its gradient, one that was changed in place, one that is said to be
-   -- a sum; another tensor is an error
+   -- sums are added: a view of a sum's gradient, one changed in place, and one with the option that
+   -- says so; another tensor is an error
    for k, change in ipairs{function(t) return t:view(1, -1):view(-1, 2) end,
       function(t) return t:mul(0.3) end, function(t) return t * 0.3 end} do
       local all, one, dx, px = pair(linears(3, 4, 2))
@@ -262,7 +262,7 @@ function rows.H12()
       end
       near(dx, px, 'H12, another tensor ' .. k)
    end
-   if size > 1 then -- those that cannot be put together
+   if size > 1 then -- gradients that cannot be combined
       local all = nn.DistributedDataParallel(linears(3, 2))
       local criterion = nn.MSECriterion():cuda()
       criterion.sizeAverage = rank == 0
@@ -274,7 +274,7 @@ function rows.H12()
    end
 end
 
--- A criterion of several terms, each divided by something else: ragged rows, classes that weigh.
+-- Returns a criterion of several terms with different divisors: ragged rows, class weights.
 local function several(kind)
    local nll = nn.ClassNLLCriterion(torch.Tensor{1, 5}):cuda()
    local function two(class)
@@ -289,8 +289,8 @@ local function several(kind)
    return nn.ModuleCriterion(two 'MultiCriterion', nn.LogSoftMax():cuda()):cuda()
 end
 
--- Terms of a loss that are divided by different things are each the mean over all samples, where
--- each has a gradient of its own; where one gradient is their sum, other ratios are an error.
+-- Terms of a loss with different divisors are each the mean over all samples, if each has its own
+-- gradient; if one gradient is their sum, other ratios are an error.
 function rows.H12_terms()
    for _, kind in ipairs{'multi', 'parallel', 'sequence', 'module'} do
       local net, failed = linears(3, 4, 2), false
@@ -352,7 +352,7 @@ function rows.H12_terms()
    end
 end
 
--- In noSync one weight must do for all terms.
+-- In noSync all terms must have one weight.
 function rows.H13_terms()
    local all, one, dx, px = pair(linears(3, 4, 2))
    local function make()
@@ -376,7 +376,7 @@ function rows.H13_terms()
    all:noSync(pass, 4 * rank + 3)
    all:syncGradients()
    near(dx, px, 'H13 terms, by themselves')
-   if size > 1 then -- terms that count differently on the ranks
+   if size > 1 then -- terms with different weights on the ranks
       local net = nn.DistributedDataParallel(linears(3, 2):add(nn.LogSoftMax():cuda()))
       theirs = several 'multi'
       target = torch.CudaTensor{rank == 0 and 1 or 2, 1}
@@ -392,7 +392,7 @@ function rows.H13_terms()
    end
 end
 
--- noSync sends nothing; the result is that of the large batch, on top of what was there.
+-- noSync sends nothing; the result is that of the large batch, added to the previous gradients.
 function rows.H13()
    for _, reduce in ipairs{'samples', 'ranks', 'sum'} do
       local all, one, dx, px = pair(linears(3, 4, 2), {reduce = reduce})
@@ -411,7 +411,7 @@ function rows.H13()
          near(dx, px, 'H13 ' .. reduce .. ' step ' .. step)
       end
    end
-   -- an optimizer has it done
+   -- an optimizer syncs gradients
    local all, one, dx, px = pair(linears(3, 2))
    local x, y = all:getParameters(), one:getParameters()
    local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
@@ -429,7 +429,7 @@ function rows.H13()
    end
 end
 
--- Buckets are views of the flat gradient: no copy, whatever the strides.
+-- Buckets are views of the flat gradient: nothing is copied, for any strides.
 function rows.H14()
    local net = nn.Sequential():add(nn.SpatialConvolution(3, 4, 1, 1)):add(nn.ReLU())
       :add(nn.SpatialConvolution(4, 5, 1, 1)):cuda()
@@ -447,7 +447,7 @@ function rows.H14()
    assert(seen == dx:nElement() and #all.params.overlap.sums > 1)
 end
 
--- Memory: parameters, gradients and nothing for buckets.
+-- Memory is used by parameters and gradients, none by buckets.
 function rows.H15()
    local function peak(net)
       net:getParameters()
@@ -469,7 +469,7 @@ function rows.H15()
    assert(wrapped - bare < 500 * 400 * 4 / 20, ('H15: %d and %d bytes'):format(bare, wrapped))
 end
 
--- A gradient that is written to while its bucket is under way is found out.
+-- A write to a gradient while its bucket is being summed is detected.
 function rows.H16()
    if size == 1 then return end
    local net = linears(3, 4, 4, 2)
@@ -481,7 +481,7 @@ function rows.H16()
       last.gradWeight:mul(2)
       return before(self, ...)
    end
-   -- hooks: halves have the error of halves, and what is too large for them is found
+   -- hooks: halves have the error of halves, and their overflow is detected
    local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
    local half, one, dx, px = pair(linears(3, 4, 2), {hook = 'half'})
    for _ = 1, 3 do
@@ -508,7 +508,7 @@ function rows.H16()
       rand(2 * size, 2))
 end
 
--- Networks that differ: every rank says where.
+-- If networks differ, every rank reports where.
 function rows.H17()
    if size == 1 then return end
    local last = size - 1
@@ -542,7 +542,7 @@ function rows.H17()
    end)
 end
 
--- Ranks drop differently, and together what one process would.
+-- Ranks drop different elements, together those that one process would.
 function rows.H22()
    local net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.Linear(8, 8)):cuda()
    local one = net:clone()
@@ -559,7 +559,7 @@ function rows.H22()
          assert((masks:narrow(1, 1, 4) - masks:narrow(1, 4 * r + 1, 4)):abs():max() > 0)
       end
    end
-   -- also on another device than the current one
+   -- also on a device other than the current one
    if cutorch.getDeviceCount() > 1 and size > 1 then
       local there = nn.utils.moveTo(nn.Sequential():add(nn.Dropout(0.5)):add(nn.Linear(8, 8))
          :cuda(), 2)
@@ -569,7 +569,7 @@ function rows.H22()
       local masks = distributed.allGatherValue(there:get(1).noise:float())
       for r = 2, size do assert((masks[r] - masks[1]):abs():max() > 0, 'H22 elsewhere') end
    end
-   -- a sampler knows where the rows stand: a forward sends nothing
+   -- a sampler knows the position of the rows: a forward sends nothing
    local sampler = distributed.sampler(7 * size - 1, {batch = 4 * size - 1, shuffle = false})
    one = net:clone()
    all = nn.DistributedDataParallel(net, {sampler = sampler})
@@ -585,7 +585,7 @@ function rows.H22()
             torch.ones(9, 8):cuda())
       end
    end
-   -- in host memory, too, with any number of rows, and nothing but the generator's state counts
+   -- also in host memory, with any number of rows; only the generator's state matters
    net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.Linear(8, 8)):float()
    one = net:clone()
    all = nn.DistributedDataParallel(net)
@@ -615,10 +615,10 @@ function rows.H22()
          for r = 2, size do assert((noise[r] - noise[1]):abs():max() > 0, 'H22 in noSync') end
       end
    end
-   -- slopes that one process would have, whatever the signs of the rows of others
+   -- slopes are those of one process, whatever the signs of other ranks' rows
    local slopes = nn.Sequential():add(nn.RReLU()):add(nn.Linear(8, 8)):float()
    local own
-   for r = 0, size - 1 do -- all ranks make all groups
+   for r = 0, size - 1 do -- all ranks create all groups
       local group = distributed.group{r}
       if r == rank then own = group end
    end
@@ -636,7 +636,7 @@ function rows.H22()
          'H22: slopes')
       equal(after, torch.getRNGState(), 'H22: the generator after slopes')
    end
-   -- a module that draws as it pleases
+   -- a module that draws different numbers on each rank
    all = nn.DistributedDataParallel(net)
    net:insert(nn.Identity():float(), 1)
    net:get(1).updateOutput = function(self, input)
@@ -650,7 +650,7 @@ function rows.H22()
    for r = 2, size do equal(orders[r], orders[1], 'H22: the order of data') end
 end
 
--- Each rank keeps its part of an optimizer's state; it is saved whole and goes on anywhere.
+-- Each rank keeps its part of an optimizer's state; it is saved whole and resumes anywhere.
 function rows.H19()
    local each, decays = rand(37), rand(37)
    local cases = {{'sgd', {momentum = 0.9, weightDecay = 0.1}}, {'adam', {}},
@@ -668,7 +668,7 @@ function rows.H19()
       local y, a, b = x:clone(), {}, {}
       local zero = optim.ZeroRedundancyOptimizer(optim[name])
       for step = 1, 6 do
-         -- a gradient of all of x, which some methods move before they ask for it, or ask often
+         -- a gradient of all of x, which some methods move before they call it, or call often
          local matrix, vector = random(n, n):mul(0.1), random(n):add(-0.4)
          local function at(t)
             return function() return t:sum(), torch.mv(matrix, t):add(vector) end
@@ -696,7 +696,7 @@ function rows.H19()
    raises('optim.lbfgs looks at all parameters at once', optim.ZeroRedundancyOptimizer, optim.lbfgs)
 end
 
--- Normalization over all ranks: parts of any size, none, and nothing sent in evaluation.
+-- Tests normalization over all ranks: parts of any size, none, and nothing sent in evaluation.
 function rows.H18()
    local function close(a, b, what) -- in doubles
       assert((a - b):abs():max() < 1e-11, what)
@@ -723,7 +723,7 @@ function rows.H18()
       local b = count > 0 and gradOutput:narrow(1, before + 1, count) or input.new(0, 4)
       all:zeroGradParameters()
       one:zeroGradParameters()
-      if step == 4 then -- weighed by rows
+      if step == 4 then -- weighted by rows
          all:noSync(function()
             all:forward(a)
             all:updateGradInput(a, b)
@@ -735,7 +735,7 @@ function rows.H18()
          all:backward(a, b)
       end
       one:forward(input)
-      -- what a rank's mean is to it, weighed by rows
+      -- gradient of each rank's mean, weighted by rows
       local first = 0
       local whole = gradOutput:clone()
       for r = 1, size do
@@ -760,8 +760,8 @@ function rows.H18()
    silently(function() close(all:forward(input), one:forward(input), 'H18: evaluation') end)
 end
 
--- Also if each rank has an nn.DataParallelTable of its own, of whose devices some have no rows; nor
--- has a rank, whose steps do not meet later ones of others.
+-- The same if each rank has an nn.DataParallelTable, some of whose devices have no rows; a rank may
+-- have none, and its steps are not mixed up with later ones of others.
 function rows.H18_devices()
    if cutorch.getDeviceCount() < 2 then return end
    local plain = nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):cudaDouble()
@@ -772,7 +772,7 @@ function rows.H18_devices()
    local _, px = one:getParameters()
    local function close(a, b, what) assert((a - b):abs():max() < 1e-11, 'H18: ' .. what) end
    local cases = {{1, 1}, {1, 2}, {1, 4}, {0, 4}, {-1, 4}, {1, 4}}
-   for _, case in ipairs(cases) do -- rank r has so many rows and 2 r more, at most so many
+   for _, case in ipairs(cases) do -- rank r has case[1] + 2 r rows, at most case[2]
       local counts, before, total = {}, 0, 0
       for r = 0, size - 1 do
          counts[r] = math.max(0, math.min(2 * r + case[1], case[2]))
@@ -790,7 +790,7 @@ function rows.H18_devices()
             return count > 0 and t:narrow(1, before + 1, count) or t.new(0, t:size(2))
          end
          net:forward(part(input))
-         -- ranks weigh their gradients by rows: each rank's is that of its own mean
+         -- ranks weight their gradients by rows: gradOutput is that of each rank's own mean
          net:backward(part(input), part(gradOutput) * (count > 0 and total / count or 1))
          assert(net.output:isSameSizeAs(part(one.output)), 'H18: sizes on devices')
          if count > 0 then
@@ -808,13 +808,13 @@ function rows.H18_devices()
    end
 end
 
--- One rank's infinity lets all skip the step; clipping and the mean loss are one call each.
+-- One rank's infinity makes all skip the step; clipping and the mean loss are one call each.
 function rows.H23()
    local all, one, dx, px = pair(linears(3, 4, 2))
    local x, y = all:getParameters(), one:getParameters()
    for step = 1, 4 do
       local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
-      if step == 2 then gradOutput[2 * size][1] = 1 / 0 end -- of the last rank's
+      if step == 2 then gradOutput[2 * size][1] = 1 / 0 end -- in a row of the last rank
       all:zeroGradParameters()
       backward(all, input, gradOutput)
       assert(all:foundInf() == (step == 2), 'H23')

@@ -1,8 +1,7 @@
---- Things that programs of several ranks have in common: what they send, and what they may do to
--- each other.
+--- Shared by programs of several ranks: tensors to send, and faults to cause.
 --
--- Invariant: tensors of given() hold small integers, so that sums and means of up to five ranks are
--- exact in every type.
+-- Invariant: tensors of given() contain small integers, so that sums and means of up to five ranks
+-- are exact in every type.
 local ffi = require 'ffi'
 local distributed = require 'dpt.distributed'
 local C = require('dpt.ffi').C
@@ -15,7 +14,7 @@ ffi.cdef [[
 
 local script = {}
 
---- DPT_TIMEOUT from now on.
+--- Sets DPT_TIMEOUT from now on.
 function script.limit(seconds) ffi.C.setenv('DPT_TIMEOUT', tostring(seconds), 1) end
 
 function script.sleep(seconds) C.dpt_sleep(seconds) end
@@ -25,10 +24,10 @@ function script.signal(number)
    C.dpt_sleep(0.01)
 end
 
---- Each operation takes at least as long as on a link of that speed, as '1MB/s', on this rank.
+--- Makes each operation of this rank take at least as long as on a link of that speed, as '1MB/s'.
 function script.link(speed) C.dpt_link_set(speed) end
 
---- Delays the current device by so many seconds.
+--- Delays the current device by that many seconds.
 function script.busy(seconds) cutorch.streamSleep(1000 * seconds) end
 
 script.hostKinds = {'torch.ByteTensor', 'torch.CharTensor', 'torch.ShortTensor', 'torch.IntTensor',
@@ -36,13 +35,13 @@ script.hostKinds = {'torch.ByteTensor', 'torch.CharTensor', 'torch.ShortTensor',
 script.deviceKinds = {'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.CudaHalfTensor',
    'torch.CudaLongTensor', 'torch.CudaByteTensor'}
 
---- A tensor of `count` elements that depend on the seed, a number.
+--- Returns a tensor of `count` elements that depend on the seed, a number.
 function script.given(seed, kind, count)
    if count == 0 then return torch.DoubleTensor():type(kind) end
    return (torch.range(1, count) * 3 + seed * 7):remainder(11):remainder(5):type(kind)
 end
 
---- An error unless the elements are the same, wherever they lie. Means of integers are rounded.
+--- Raises unless the elements are equal, for any layout. Means of integers are rounded.
 function script.equal(got, wanted, what)
    local g, w = got:contiguous():double(), wanted:contiguous():double()
    local off = g:nElement() - w:nElement()
@@ -53,7 +52,7 @@ function script.equal(got, wanted, what)
    end
 end
 
---- Kilobytes of memory that this process has.
+--- Returns the resident memory of this process in kilobytes.
 function script.resident()
    for line in io.lines '/proc/self/status' do
       local kilobytes = line:match '^VmRSS:%s+(%d+) kB'
@@ -61,7 +60,7 @@ function script.resident()
    end
 end
 
---- Runs each check, on all ranks; rank 0 prints its name when all have passed it.
+--- Runs each check on all ranks; rank 0 prints its name when all have passed it.
 -- @param names in the order in which they run
 function script.run(names, checks)
    for _, name in ipairs(names) do

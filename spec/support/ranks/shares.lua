@@ -1,6 +1,6 @@
--- What a gradient counts where ranks have not agreed on it yet (noSync, updateGradInput), after a
--- criterion was used again, and with a hook of the script's: each of `checks` on all ranks against
--- one process with all rows. Rank 0 prints the name of each that all have passed.
+-- Tests the weight of a gradient before ranks have agreed on it (noSync, updateGradInput), after a
+-- criterion was used again, and with a script's hook: compares each of `checks` on all ranks with
+-- one process that has all rows. Rank 0 prints the name of each check that all have passed.
 require 'dpt'
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
@@ -27,7 +27,7 @@ local function network()
       :add(nn.Linear(4, 3)):add(nn.LogSoftMax())
 end
 
--- Both ways of a training, and their gradients.
+-- Trains one process and all ranks, and compares their gradients.
 local function compare(what, one, all, train)
    local _, wanted = one:getParameters()
    local _, got = all:getParameters()
@@ -79,7 +79,7 @@ function checks.loss()
          value = criterion:forward(all:forward(part(x)), part(labels))
          all:backward(part(x), criterion:backward(all.output, part(labels)))
       end)
-      for _ = 1, 2 do -- before and after gradients are added up
+      for _ = 1, 2 do -- before and after gradients are summed
          local off = math.abs(all:meanLoss(value) - wanted)
          assert(off < 1e-12, ('%s on rank %d: the loss is off by %g'):format(name, rank, off))
          all:syncGradients()
@@ -102,7 +102,7 @@ function checks.criterion()
    end
 end
 
--- A network of several outputs gets a table of criterions' gradients, without one over them.
+-- A network with several outputs gets a table of gradients, without a criterion that combines them.
 function checks.heads()
    local function head() return nn.Sequential():add(nn.Linear(4, 3)):add(nn.LogSoftMax()) end
    for i = 1, 3 do
@@ -124,7 +124,7 @@ function checks.heads()
             gradients[3] = both:backward(o[3], {cut(x), cut(x)})
             net:backward(cut(x), gradients)
          end
-         local kept = {[one] = {}, [all] = {}} -- filled anew for each pass
+         local kept = {[one] = {}, [all] = {}} -- refilled in each pass
          compare(name, one, all, function(net, cut)
             for _ = 1, 2 do pass(net, cut, kept[net]) end
          end)
@@ -141,8 +141,8 @@ function checks.heads()
    end
 end
 
--- Sums and copies of criterions' gradients count by rows. If a criterion divides by something else
--- it is an error, unless the script says by what.
+-- Sums and copies of criterions' gradients are weighted by rows. If a criterion has another
+-- divisor, they are an error unless the script gives the divisor.
 function checks.sums()
    local unequal = 'has run there that divides by something else than rows'
    local function both(first, second)
@@ -168,7 +168,7 @@ function checks.sums()
          if size == 1 or i == 1 then compare(name, one, all, train)
          else raises(unequal, compare, name, one, all, train) end
       end
-      -- two networks in a row: what the second returns counts as its loss, too
+      -- two networks in a row: the result of the second also determines the loss
       local plain = nn.Linear(3, 3)
       local first = nn.DistributedDataParallel(plain:clone())
       compare(name .. ', two in a row', plain, first, function(net, cut)
@@ -181,7 +181,7 @@ function checks.sums()
    end
 end
 
--- Rows beside time: ranks draw apart, and their generators stay together.
+-- Rows are the second dimension: ranks draw different numbers, and their generators stay equal.
 function checks.dropout()
    for _, counts in ipairs{{2, 3, 1}, {4, 0, 3}} do -- some without rows
       local count = counts[rank + 1]
@@ -205,7 +205,7 @@ function checks.dropout()
    end
 end
 
--- A state is made whole by any optimizer; a part is taken by its own rank alone.
+-- Any optimizer object can gather a whole state; a part can be used only by its own rank.
 function checks.states()
    local n = 5 * size + 1
    local function step(method, params, state)
@@ -234,7 +234,7 @@ function checks.states()
       optim.ZeroRedundancyOptimizer(optim.adam), all, other)
 end
 
--- A hook may return the sum; one that gives the tensor other memory would change nothing.
+-- A hook may return the sum; one that gives the tensor other memory is an error.
 function checks.hook()
    local function trained(hook)
       return function()

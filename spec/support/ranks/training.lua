@@ -1,5 +1,6 @@
 -- Trains networks on all ranks and, on rank 0, in one process: parameters stay the same.
--- Arguments: devices of each rank, steps; the last line of rank 0 says how many networks agreed.
+-- Arguments: devices of each rank, steps. The last line of rank 0 is the number of networks that
+-- agreed.
 local dpt = require 'dpt'
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
@@ -10,7 +11,7 @@ buckets.first, buckets.rest = 100, 400 -- bytes: several in each network
 
 local g = torch.Generator()
 
--- How many rows each rank has in a step: any number, sometimes 0; alike: as many on all.
+-- Returns the rows of each rank in a step: random, sometimes 0; alike: the same on all ranks.
 local function counts(alike)
    local list, before, total = {}, 0, 0
    for r = 1, size do
@@ -35,7 +36,7 @@ local function classes(n, most)
    return t:cuda()
 end
 
--- A network whose branches are used by turns: what the others' gradients hold stays.
+-- A network that uses one branch at a time: gradients of the others are unchanged.
 local Turns, parent = torch.class('Turns', 'nn.Container')
 function Turns:__init()
    parent.__init(self)
@@ -115,11 +116,11 @@ function cases.char_lm()
       function(n) return classes(n * 4, 9):view(n, 1, 4) end
 end
 
--- Trains one of them, in this process alone and on all ranks.
+-- Trains one network, in this process alone and on all ranks.
 local function train(name, make, number)
    torch.manualSeed(11)
    local net, criterion, inputs, targets, alike, each = make()
-   -- small batches that are normalized let the errors of floats grow beyond the tolerance
+   -- normalization of small batches amplifies rounding errors of floats beyond the tolerance
    local kind = name == 'normalized' and 'torch.CudaDoubleTensor' or 'torch.CudaTensor'
    net, criterion = net:type(kind), criterion:type(kind)
    local alone, loss = net:clone(), criterion:clone()
@@ -127,7 +128,7 @@ local function train(name, make, number)
    if devices > 1 then
       local list = {}
       for i = 1, devices do list[i] = i end
-      -- each third network in threads, each second one with outputs that stay on their devices
+      -- every third network uses threads, every second one leaves outputs on their devices
       local apart = number % 2 == 0
       net = nn.DataParallelTable(1, true, false, {gather = not apart}):add(net, list)
       net:type(kind)
@@ -170,7 +171,7 @@ local function train(name, make, number)
             step, off))
       end
       assert(value == value)
-      if name == 'limited' and step % 3 == 0 then -- what one rank evaluates alone changes nothing
+      if name == 'limited' and step % 3 == 0 then -- an evaluation by one rank alone changes nothing
          net:evaluate()
          if rank == 0 then net:forward(inputs(4):fill(3)) else inputs(4) end
          net:training()

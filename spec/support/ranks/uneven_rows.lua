@@ -1,6 +1,6 @@
--- Two ranks of several devices, whose rows change from step to step: none on one of them, fewer
--- than devices, and so on. Parameters, evaluations in between, clones and files are those of the
--- bare network on one device with all rows, up to rounding. Words: basic, threads, or plain (no
+-- Trains on two ranks with several devices, with different rows in each step: none on one rank,
+-- fewer than devices, and so on. Parameters, evaluations, clones and files are those of the bare
+-- network on one device with all rows, up to rounding. arg: basic, threads, or plain (no
 -- nn.DataParallelTable).
 require 'dpt'
 local distributed = require 'dpt.distributed'
@@ -10,7 +10,7 @@ local ROWS = 5
 local SPLITS = {{0, 5}, {1, 4}, {5, 0}, {4, 1}, {0, 5}, {5, 0}}
 local FLOATS = 'torch.CudaTensor'
 
--- Defines a module of a script, in each Lua state once.
+-- Defines a script's module, once in each Lua state.
 local function define()
    require 'dpt'
    if nn.HeedingLinear then return end
@@ -26,7 +26,7 @@ local function wave(step, ...)
    return t:copy(torch.range(1, t:nElement()):mul(0.7 * step):cos())
 end
 
--- n rows of a tensor from `first` on.
+-- Returns n rows of a tensor from `first` on.
 local function narrow(t, dimension, first, n)
    if n > 0 then return t:narrow(dimension, first, n):clone() end
    local sizes = t:size():totable()
@@ -48,7 +48,7 @@ local function near(a, b, text)
    assert(off < 2e-5 * math.max(1, b:double():abs():max()), ('%s: off by %g'):format(text, off))
 end
 
--- The gradient of the mean over rows of 1 - cos; none for states.
+-- Returns the gradient of the mean over rows of 1 - cos; zero for states.
 local function gradient(output, n)
    if torch.type(output) == 'table' then
       local list = {gradient(output[1], n)}
@@ -68,7 +68,8 @@ end
 
 local function first(output) return torch.type(output) == 'table' and output[1] or output end
 
--- make(wrap): the network, with wrap around what is to be on several devices; input(step, first, n)
+-- make(wrap) returns the network, with wrap called for the part on several devices; input(step,
+-- first, n)
 local function check(name, make, input, convert)
    local one = make(function(network) return network end)
    local many = make(devices)
@@ -129,7 +130,7 @@ function checks.normalized()
       nn.SyncBatchNormalization.convert)
 end
 
--- An nn.DataParallelTable as a part of the network.
+-- Tests an nn.DataParallelTable as a part of the network.
 function checks.inside()
    check('inside', function(wrap)
       return nn.Sequential():add(wrap(body(linear))):add(nn.Dropout(0.2):type(FLOATS))
@@ -137,7 +138,7 @@ function checks.inside()
    end, flat)
 end
 
--- Host tensors become the network's type.
+-- Host tensors are converted to the network's type.
 function checks.doubles()
    local function make(wrap)
       local net = wrap(body(linear):type 'torch.CudaDoubleTensor')
@@ -166,7 +167,7 @@ function checks.states()
       end)
 end
 
--- An input that every replica gets has no rows.
+-- Tests an input that is copied to every replica, not split by rows.
 function checks.replicated()
    check('replicated', function(wrap)
       local both = nn.ParallelTable():add(nn.Linear(3, 2)):add(nn.Linear(4, 2))
@@ -174,14 +175,14 @@ function checks.replicated()
    end, function(step, from, n) return {flat(step, from, n), wave(step, 7, 4):type(FLOATS)} end)
 end
 
--- A module of a script is looked at on replica 1 alone.
+-- A script's module is examined on replica 1 only.
 function checks.foreign()
    check('foreign', function(wrap)
       return wrap(body(function() return nn.HeedingLinear(3, 4) end))
    end, flat)
 end
 
--- A rank that has had its batches gets sequences without rows, and what every replica gets.
+-- A rank without further batches gets sequences without rows, and the inputs of every replica.
 function checks.join()
    local net = nn.DistributedDataParallel(devices(cudnn.LSTM(3, 4, 1):type(FLOATS)))
    local i, batches = 0, {}

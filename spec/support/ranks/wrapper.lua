@@ -1,5 +1,5 @@
--- What nn.DistributedDataParallel says and does where scripts do not what it expects: each of
--- `checks` on all ranks; rank 0 prints the name of each that all have passed.
+-- Tests unusual uses of nn.DistributedDataParallel: runs each of `checks` on all ranks; rank 0
+-- prints the name of each check that all have passed.
 local cudnn = require('dpt').cudnn
 local distributed = require 'dpt.distributed'
 local groups = require 'dpt.distributed.group'
@@ -26,10 +26,10 @@ end
 
 local checks = {}
 
-buckets.least = 64 -- bytes: small networks have several buckets, too
+buckets.least = 64 -- bytes: also small networks have several buckets
 
--- Gradients after a forward in evaluation (a network that is tuned with its statistics as they are)
--- are those of one process; such a forward sends nothing.
+-- Gradients after a forward in evaluation mode (fine-tuning with fixed statistics) are those of one
+-- process; such a forward sends nothing.
 function checks.evaluation()
    local function check(net, what)
       local one = net:clone()
@@ -38,12 +38,12 @@ function checks.evaluation()
       local _, dx = all:getParameters()
       local _, px = one:getParameters()
       local criterion, own = nn.MSECriterion():cuda(), nn.MSECriterion():cuda()
-      local first = rand(size + 1, 3):narrow(1, 1, size - rank + 1) -- of other numbers of rows
+      local first = rand(size + 1, 3):narrow(1, 1, size - rank + 1) -- differs by rank
       all:forward(first)
       all:backward(first, rand(size + 1, 2):narrow(1, 1, size - rank + 1))
       one:evaluate()
       all:evaluate()
-      for step = 1, 3 do -- the last one with a rank without rows
+      for step = 1, 3 do -- in the last one a rank has no rows
          local counts, before, total = {}, 0, 0
          for r = 0, size - 1 do
             counts[r] = step == 3 and r == size - 1 and r > 0 and 0 or 2 * r + step
@@ -63,7 +63,7 @@ function checks.evaluation()
             statistics:copy(inner:get(2):runningStatistics()[i])
          end
          silently(function()
-            if rank == 0 then all:forward(input) end -- as often as a rank likes
+            if rank == 0 then all:forward(input) end -- a rank may call it any number of times
             all:forward(part(input))
          end)
          local loss = criterion:forward(all.output, part(target))
@@ -89,8 +89,8 @@ function checks.evaluation()
    end
 end
 
--- Gradients that travel in 16 bits: rounded for each rank, and once more for the sum; infinities
--- are found on all ranks, which have the same bits.
+-- Gradients sent in 16 bits are rounded for each rank, and again for the sum. Infinities are
+-- detected on all ranks, which have the same bits.
 local function narrow(hook, error)
    for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.FloatTensor'} do
       local what = hook .. ' ' .. typename
@@ -132,7 +132,7 @@ end
 function checks.half() narrow('half', 2 ^ -10) end
 function checks.bfloat16() narrow('bfloat16', 2 ^ -7) end
 
--- A line search of a script's own: halves the step until f falls.
+-- A script's own line search: halves the step until f decreases.
 local function halve(opfunc, x, t, d, f)
    local origin, count = x:clone(), 0
    while true do
@@ -142,7 +142,7 @@ local function halve(opfunc, x, t, d, f)
    end
 end
 
--- Returns the parameters that a method makes of a network's, and the values of the loss that it
+-- Returns the parameters after running a method on a network, and the values of the loss that it
 -- returns.
 local function descend(net, input, target, name, config)
    local criterion, x, dx = nn.MSECriterion():double(), net:getParameters()
@@ -167,8 +167,8 @@ local function descend(net, input, target, name, config)
    return x, torch.DoubleTensor((select(2, optim[name](f, x, own))))
 end
 
--- Methods that decide by the loss decide by that of all ranks: all do what one process does.
--- Without the setting that says how they learn it they raise, before anything is sent.
+-- Methods that use the loss to decide use that of all ranks, so all do the same as one process.
+-- Without the setting for it they raise, before anything is sent.
 function checks.searches()
    local count, first = size * (size + 1) / 2, rank * (rank + 1) / 2 + 1 -- rank r has r + 1 rows
    local input, target = torch.rand(g, count, 3):double(), torch.rand(g, count, 2):double()
@@ -182,7 +182,7 @@ function checks.searches()
       local net = nn.Sequential():add(nn.Linear(3, 4)):add(nn.Tanh()):add(nn.Linear(4, 2)):double()
       local one = net:clone()
       nn.DistributedDataParallel(net):forward(input:narrow(1, first, rank + 1))
-      if rank == 0 then collectgarbage() end -- ranks need not have lost that wrapper alike
+      if rank == 0 then collectgarbage() end -- ranks need not have collected the first wrapper
       local all = nn.DistributedDataParallel(net)
       local rows = {input:narrow(1, first, rank + 1), target:narrow(1, first, rank + 1)}
       if size > 1 then
@@ -199,7 +199,7 @@ function checks.searches()
    end
 end
 
--- A module that a script has frozen.
+-- Tests a module frozen by a script.
 function checks.frozen()
    local net = linears()
    net:get(1).accGradParameters = function() end
@@ -214,7 +214,7 @@ function checks.frozen()
    assert((net:get(5).weight - trained):abs():max() > 0, 'nothing was trained')
 end
 
--- Options of modules and of samplers that differ.
+-- Tests different options of modules and of samplers.
 function checks.options()
    if size == 1 then return end
    local last = size - 1
@@ -250,15 +250,15 @@ function checks.options()
    wrong('option sampler = {n = 8, batch = 4, seed = 1, ', make, sampler(8, {batch = 4, seed = 1}))
    wrong('option sampler = {n = 8, batch = 4, seed = 0, shuffle = true, dropLast = true, ', make,
       sampler(8, {batch = 4, dropLast = true}))
-   -- what may differ: modes, and what passes have left
+   -- may differ: modes, and buffers left by passes
    local net = nn.Sequential():add(nn.Reshape(4)):add(nn.Linear(4, 2)):add(nn.Profile(nn.Tanh(), 9))
    for i = 1, rank do net:forward(torch.ones(i + 1, 2, 2)) end
    if rank == 0 then net:evaluate() end
    nn.DistributedDataParallel(net)
 end
 
--- nn.DataParallelTable inside, on ranks of which one has no rows now and then: replicas that its
--- first one's own pass changed are made anew, with their parameters.
+-- Tests nn.DataParallelTable inside, on ranks one of which sometimes has no rows: replicas that are
+-- stale after a pass of the first replica alone are recreated, with their parameters.
 function checks.tables()
    local function network(kind)
       return nn.Sequential():add(nn.Linear(3, 1)):add(nn.BatchNormalization(1)):type(kind)
@@ -282,10 +282,10 @@ function checks.tables()
    end
 end
 
--- Whose running statistics all replicas of all ranks have.
+-- Tests whose running statistics all replicas of all ranks get.
 function checks.statistics()
-   local function mean(r, replica) return 10 * r + replica end -- of what a replica has
-   local middle = (size - 1) / 2 -- the mean of the ranks' numbers
+   local function mean(r, replica) return 10 * r + replica end -- mean of a replica's rows
+   local middle = (size - 1) / 2 -- mean of the ranks' numbers
    for _, case in ipairs{{'first', 'first', mean(0, 1)}, {'first', 'average', mean(0, 1.5)},
       {'average', 'first', mean(middle, 1)}, {'average', 'average', mean(middle, 1.5)}} do
       local module = nn.Sequential():add(nn.BatchNormalization(2, 1e-5, 1)):cuda()
@@ -309,7 +309,7 @@ function checks.statistics()
    end
 end
 
--- The rows of a batch whose first dimension is time.
+-- Tests the rows of a batch whose first dimension is time.
 function checks.sequences()
    local function run(net, input)
       local p, dp = net:getParameters()
@@ -327,7 +327,7 @@ function checks.sequences()
       input:narrow(2, before + 1, own):clone()), 'rows beside time')
 end
 
--- Calls in an order that cannot be meant.
+-- Tests calls in an invalid order.
 function checks.orders()
    local net = nn.DistributedDataParallel(linears())
    local input, gradOutput = rand(5, 3), rand(5, 2)
@@ -352,8 +352,8 @@ function checks.orders()
    raises('the sampler of the option sampler has given out no batch yet', net.forward, net, input)
 end
 
--- Sums begin in the backward pass, whose modules are observed then, unless the option overlap of
--- the wrapper, or of the table in it, says no. The wrapper leaves the table's field as it is.
+-- Sums begin during the backward pass, in which modules are observed, unless the option overlap of
+-- the wrapper, or of the table in it, disables it. The wrapper does not change the table's field.
 function checks.overlap()
    for _, case in ipairs{{}, {table = true}, {table = true, ofTable = false, isLate = true},
       {ofRanks = false, isLate = true}, {table = true, ofRanks = false, isLate = true},
@@ -377,7 +377,7 @@ function checks.overlap()
    end
 end
 
--- A network has the fields that are listed, and each of them is used.
+-- A network has only the fields that are listed, and each of them is used.
 function checks.fields()
    local listed = require 'dpt.nn.DistributedDataParallel.fields'
    local ofModule, seen = {_type = true, train = true, output = true, gradInput = true}, {}
