@@ -1,16 +1,17 @@
---- Which spec covers which file of lua/dpt, if its name does not say so; scripts/layers reads it.
+--- Maps specs to the files of lua/dpt that they cover, if their names do not; scripts/layers reads
+-- it.
 --
--- Invariant: every file of lua/dpt has a spec, every spec covers something. In the folders of
+-- Invariant: every file of lua/dpt has a spec, and every spec covers something. In the folders of
 -- `mirrored`, and wherever a spec has the name of a file, lua/dpt/X/y.lua is covered by
 -- spec/X/y_spec.lua (lua/image/y.lua by spec/image/y_spec.lua), and by spec/X/y_TOPIC_spec.lua;
--- lua/dpt/nn/Y/z.lua by spec/nn/Y_z_spec.lua. The others are in `groups`: by spec, the files of the
--- same folder. A spec names in its text, or in that of its files of spec/support, the classes that
+-- lua/dpt/nn/Y/z.lua by spec/nn/Y_z_spec.lua. `groups` lists the others: by spec, files of the same
+-- folder. The text of a spec, or of the files of spec/support that it uses, names the classes that
 -- it covers.
 return {
    mirrored = {'parallel', 'comm', 'profiler', 'cudnn', 'rnn', 'optim', 'threads', 'file',
       'image'},
 
-   -- Specs of whole programs, of what users asked for, and of what the clock or chance finds.
+   -- Specs of whole programs, of users' issues, and of faults that depend on timing or chance.
    programs = {'scripts', 'user_issues', 'torture', 'golden', 'tour_spec.lua',
       'reference_spec.lua', 'pages_spec.lua', 'rocks_spec.lua'},
 

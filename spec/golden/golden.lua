@@ -1,6 +1,6 @@
---- golden.lua: runs the cases under cases/ on whatever `torch` and `nn` are loaded, and compares
--- what they return with what the original Torch7 returned (expected/, recorded on Torch7 of 2017
--- built on x86-64 with OpenBLAS).
+--- golden.lua: runs the cases under cases/ on the loaded `torch` and `nn`, and compares the results
+-- with those of the original Torch7 (expected/, recorded on Torch7 of 2017 built on x86-64 with
+-- OpenBLAS).
 --
 --    scripts/dpt spec/golden/golden.lua check [--device] [--file STEM] [--only PATTERN] [--verbose]
 --    th golden.lua record                      (on the original only)
@@ -8,14 +8,14 @@
 -- A case file returns a list of {name, types, function(T, g)}:
 --   types  string of letters, a tensor type each:
 --          F Float  D Double  B Byte  C Char  S Short  I Int  L Long  H Half
---          '-' runs the case once, with T = torch.DoubleTensor; a result that its program computed
---          in float is held to float's tolerance
+--          '-' runs the case once, with T = torch.DoubleTensor; values that were computed in
+--          float have float's tolerance
 --   T      the tensor constructor, e.g. torch.FloatTensor
---   g      makes inputs that do not depend on any random generator (below)
+--   g      creates inputs that do not depend on any random generator (below)
 -- The function returns any number of values: numbers, strings, booleans, tensors, storages, or
--- tables of them. A case that raises is recorded as 'raises'; only that it raises is compared,
--- never the words. A case may name tol, its tolerance; a case or a file with host = true is about
--- host tensors and is left out of --device.
+-- tables of them. A case that raises is recorded as 'raises'; its message is not compared. A case
+-- may set tol, its tolerance. A case or a file with host = true tests host tensors and is skipped
+-- with --device.
 --
 -- --device runs every F, D, H, L, I, B case on device tensors instead of host tensors
 -- (torch.CudaTensor for torch.FloatTensor and so on; g.long and g.byte then make device index and

@@ -1,4 +1,4 @@
--- What the word before the cursor may become.
+-- Completion of the word before the cursor.
 local dpt = require 'dpt'
 local complete = require 'dpt.launcher.complete'
 local folder = require 'spec.support.folder'
@@ -8,7 +8,7 @@ local function words(before, text) return table.concat(complete.candidates(befor
 describe('Completion', function()
    it('lists the names of a package after a dot', function()
       assert.equal('nn.LogSigmoid nn.LogSoftMax', words('net = ', 'nn.LogS'))
-      assert.equal('nn.SeqLSTM', words('', 'nn.SeqL')) -- no field of nn before its first use
+      assert.equal('nn.SeqLSTM', words('', 'nn.SeqL')) -- not a field of nn before its first use
       assert.equal('torch.rand torch.randn torch.random torch.randperm', words('(', 'torch.rand'))
       assert.equal('', words('', 'torch.nosuch.x'))
       assert.equal('', words('', 'nosuch.x'))

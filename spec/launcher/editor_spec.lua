@@ -1,4 +1,4 @@
--- Where the prompt's history stands; what a terminal does is spec/support/prompt.lua's.
+-- The location of the prompt's history; spec/support/prompt.lua tests the terminal.
 local run = require 'spec.support.run'
 
 describe('The editor of lines', function()

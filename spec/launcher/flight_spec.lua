@@ -1,4 +1,4 @@
--- `dpt flight`: what records of ranks say.
+-- `dpt flight`: analyzes records of ranks.
 local flight = require 'dpt.launcher.flight'
 local ranks = require 'spec.support.ranks'
 
@@ -47,7 +47,7 @@ describe('dpt flight', function()
       assert.equal('spec/support/ranks/faults.lua', program, output)
       local seconds = os.time() - os.time{year = year, month = month, day = day, hour = hour,
          min = minute}
-      assert.is_true(seconds >= 0 and seconds < 900, output) -- 900: what only a hang takes
+      assert.is_true(seconds >= 0 and seconds < 900, output) -- only a hang takes 900 s
    end)
 
    it('says once why the ranks of a host have ended', function()

@@ -6,8 +6,8 @@ local ranks = require 'spec.support.ranks'
 describe('dpt launch', function()
    local function line(what, about) return table.concat(launch.options(what, about), ' ') end
 
-   -- Returns what a shell script prints. It begins with the program, and runs in a temporary
-   -- folder, $here, that has it as run.lua; $dpt is the command.
+   -- Returns the output of a shell script, which begins with the program. It runs in a temporary
+   -- folder, $here, with the program as run.lua; $dpt is the command.
    local function inFolder(script)
       return output(([[
          here=$(mktemp -d) dpt=$PWD/scripts/dpt
@@ -149,8 +149,8 @@ LUA
       for rank = 0, 1 do assert.matches('\n%[[%d,]*' .. rank .. '%][^\n]*a line', text) end
    end)
 
-   -- Each fake host is a host name of its own whose processes begin with an empty environment, as
-   -- behind ssh.
+   -- Each fake host has its own host name, and its processes begin with an empty environment, as
+   -- with ssh.
    it('gives the ranks of all hosts the same variables #hostonly', function()
       if ranks.missing() then return pending(ranks.missing()) end
       if not output 'mpirun --version 2>&1':find 'Open MPI' then return pending 'wants Open MPI' end

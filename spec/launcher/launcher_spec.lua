@@ -1,4 +1,4 @@
--- The command `dpt`, the prompt, the doctor and Ctrl-C, each in a process of its own.
+-- The command `dpt`, the prompt, the doctor and Ctrl-C, each in a child process.
 local dpt = require 'dpt'
 local paths = dpt.paths
 local repl = require 'dpt.launcher.repl'
@@ -6,10 +6,10 @@ local processes = require 'spec.support.run'
 
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 local command = root .. '/scripts/dpt'
--- The one place that says it.
+-- The version is defined only there.
 local version = io.open(root .. '/CMakeLists.txt'):read '*a':match 'project%(dpt VERSION (%S+)'
 
---- Runs a shell command; returns what it wrote and its exit status.
+--- Runs a shell command; returns its output and exit status.
 local function run(text)
    local pipe = io.popen('{ ' .. text .. '\n} 2>&1; echo " status $?"')
    local output = pipe:read '*a'
@@ -184,7 +184,7 @@ describe('The launcher', function()
       assert.matches('PROBLEM +products take more than twice the time .*unset it', text)
       assert.matches('problems: 1\n$', text)
       local _, memories = text:gsub('GiB free', '')
-      assert.equal(1, memories) -- devices made of one CPU have one memory
+      assert.equal(1, memories) -- devices on one CPU share a memory
    end)
 
    it('prints devices and libraries in the doctor, also if the library is missing', function()
@@ -195,7 +195,7 @@ describe('The launcher', function()
          assert.truthy(text:find(word, 1, true), word)
       end
       if not paths.filep('/dev/nvidiactl') then
-         assert.matches('CUDA       no GPU can be used: %S', text) -- and why
+         assert.matches('CUDA       no GPU can be used: %S', text) -- followed by the reason
       end
       text, status = run('DPT_LIBRARY=/nonexistent.so ' .. command .. ' doctor')
       assert.equal(1, status)
@@ -298,7 +298,7 @@ type(d)]]
    end)
 
    it('ends what runs at Ctrl-C, and goes on', function()
-      local name = program '' -- what is typed comes from a pipe, signals go to the prompt alone
+      local name = program '' -- input comes from a pipe, and signals go only to the prompt
       local text = run(([[{ echo 'while true do io.open("%s.ready", "w"):close() end'
          for i in $(seq 2400); do [ -e %s.ready ] && break; sleep 0.05; done
          kill -INT $(cat %s) && echo '6 * 7'; } |

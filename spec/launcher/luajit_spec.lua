@@ -1,4 +1,4 @@
--- The two LuaJITs: the system's, and the one with Lua 5.2's features that scripts/luajit builds.
+-- Both LuaJITs: the system's, and the one with Lua 5.2's features that scripts/luajit builds.
 local function output(command)
    local pipe = assert(io.popen(command .. ' 2>&1'))
    local text = pipe:read '*a'
@@ -14,7 +14,7 @@ local program = [[
    print(#net, #net2, (#a)[2] == 2, #torch.FloatStorage(3), type(net:forward(a)))
 ]]
 
---- What `dpt -e` prints under that LuaJIT.
+--- Returns the output of `dpt -e` with that LuaJIT.
 local function under(luajit)
    local file = os.tmpname()
    local handle = assert(io.open(file, 'w'))

@@ -1,11 +1,11 @@
--- `dpt --profile=FILE program.lua`, in processes of their own.
+-- `dpt --profile=FILE program.lua`, in child processes.
 local paths = require 'dpt.util.paths'
 local json = require 'dpt.profiler.json'
 
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 
--- Runs a program with a profile: what it printed, its status, the file's content.
--- @param format of the option, for the file's name
+-- Runs a program with a profile. Returns its output, its status and the file's content.
+-- @param format of the option, with the file's name
 local function profile(code, format)
    local file, target = os.tmpname(), os.tmpname()
    local f = io.open(file, 'w')

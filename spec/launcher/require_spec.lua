@@ -1,4 +1,4 @@
--- dpt.launcher.require: th's require, in programs that the command runs from another folder.
+-- dpt.launcher.require: th's require, in programs that the command runs in another folder.
 local dpt = require 'dpt'
 local paths = dpt.paths
 local command = paths.dirname(paths.dirname(paths.dirname(paths.thisfile()))) .. '/scripts/dpt'
@@ -18,7 +18,7 @@ describe('dpt.launcher.require', function()
       file:close()
    end
 
-   -- What a program in that folder prints, run from there.
+   -- Returns the output of a program in that folder, run from there.
    local function printed(name)
       local pipe = io.popen(("cd '%s' && '%s' %s 2>&1"):format(folder, command, name))
       local text = pipe:read '*a'

@@ -1,4 +1,4 @@
---- examples/char_lm.lua: what it prints, on one device and two, and what it saves.
+--- examples/char_lm.lua: its output on one device and two, and the files that it saves.
 local run = require 'spec.support.run'
 local most = math.min(2, require('dpt').cutorch.getDeviceCount())
 

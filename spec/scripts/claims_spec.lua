@@ -1,4 +1,4 @@
---- spec/support/claims.lua, by which scripts/gpu-check divides spec files among processes.
+--- spec/support/claims.lua, with which scripts/gpu-check divides spec files among processes.
 local files = {
    a = [[it('passes', function() print 'said' end) it('fails', function() assert.equal(1, 2) end)]],
    b = [[it('dies', function() io.write 'said' require('ffi').cast('int *', 8)[0] = 1 end)]],

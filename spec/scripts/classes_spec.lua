@@ -1,4 +1,4 @@
---- Scripts that bring modules and criterions of their own.
+--- Scripts that define their own modules and criterions.
 local torch, nn, optim = require('dpt').torch, require('dpt').nn, require('dpt').optim
 local places = require 'spec.support.places'
 require 'spec.support.userclasses'

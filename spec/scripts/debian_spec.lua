@@ -1,4 +1,4 @@
--- C libraries for Lua from Debian that old scripts use beside Torch7 work beside dpt as they are.
+-- Debian's C libraries for Lua that old scripts use with Torch7 work with dpt unchanged.
 require 'dpt'
 local run = require 'spec.support.run'
 
@@ -24,7 +24,7 @@ describe('libraries from Debian', function()
       local lines = {}
       for line in out:gmatch '[^\n]+' do lines[#lines + 1] = line end
       assert.equal('1\t3\t2\ta', lines[1])
-      assert.truthy(lines[2]:find '^false\t') -- a tensor is no value of JSON
+      assert.truthy(lines[2]:find '^false\t') -- JSON has no tensors
       assert.equal('true\tuserdata', lines[3])
    end)
 

@@ -1,5 +1,5 @@
--- The report of scripts/demo, of runs that are made up: what it says of a machine that is busy, its
--- page, and when it fails. Step browser opens the page.
+-- The report of scripts/demo on made-up runs: its statements about a busy machine, its page, and
+-- when it fails. Step browser opens the page.
 local demo = require 'spec.support.demo'
 local read = require 'spec.support.read'
 local paths = require('dpt').paths

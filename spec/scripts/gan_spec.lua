@@ -1,5 +1,5 @@
---- Scripts in the style of a generative adversarial network: two networks, two optimizers, the
--- gradient of one carried through the other.
+--- Scripts in the style of a generative adversarial network: two networks, two optimizers, and the
+-- gradient of one passed through the other.
 local torch, nn, optim = require('dpt').torch, require('dpt').nn, require('dpt').optim
 local places = require 'spec.support.places'
 
@@ -46,7 +46,7 @@ local function train(place)
 
    local function fDx()
       gradD:zero()
-      input:copy(data:uniform(0.2, 1)) -- the real ones
+      input:copy(data:uniform(0.2, 1)) -- real samples
       label:fill(1)
       errD = criterion:forward(netD:forward(input), label)
       netD:backward(input, criterion:backward(netD.output, label))
@@ -64,7 +64,7 @@ local function train(place)
       local before = gradD:sum()
       errG = criterion:forward(netD.output, label)
       local df_dg = netD:updateGradInput(input, criterion:backward(netD.output, label))
-      assert.equal(before, gradD:sum()) -- the discriminator's gradients stay out of this
+      assert.equal(before, gradD:sum()) -- the discriminator's gradients are unchanged
       netG:backward(noise, df_dg)
       return errG, gradG
    end
@@ -88,7 +88,7 @@ describe('a script with two adversaries', function()
       parameters:clamp(-0.01, 0.01)
       assert.is_true(net:get(1).weight:max() <= 0.01)
       local copy = net:clone()
-      for _, m in ipairs(copy.modules) do -- by hand, field by field
+      for _, m in ipairs(copy.modules) do -- field by field
          m.output, m.gradInput = m.output.new(), m.gradInput.new()
          m.finput = m.finput and m.finput.new() or nil
          m.fgradInput = m.fgradInput and m.fgradInput.new() or nil

@@ -1,5 +1,5 @@
---- Scripts on tensors by hand: a variational autoencoder with its own layers, a recurrence written
--- as one module, word vectors, masks on weights, images that fool a network.
+--- Scripts that use tensors directly: a variational autoencoder with custom layers, a recurrence
+-- written as one module, word vectors, masks on weights, adversarial images.
 local torch, nn, optim = require('dpt').torch, require('dpt').nn, require('dpt').optim
 local places = require 'spec.support.places'
 require 'spec.support.userclasses'

@@ -1,4 +1,4 @@
---- scripts/layers.d/calls.lua, by which scripts/layers proves the order of C files.
+--- scripts/layers.d/calls.lua, with which scripts/layers checks the order of C files.
 local calls = dofile 'scripts/layers.d/calls.lua'
 
 -- Returns the lines of nm for objects: {['device/a'] = 'DEFINED ... > USED ...'}.
@@ -19,7 +19,7 @@ end
 
 local rank = {base = 1, device = 2}
 
--- Returns the faults of the files, sorted, one a line.
+-- Returns the violations of the files, sorted, one a line.
 local function faults(files)
    local list = {}
    calls.check(calls.uses(objects(files)), {

@@ -51,7 +51,7 @@ local function segmentation(place)
    local n = 5
    local target = torch.Tensor(n, 8, 8):random(1, 4)
    local weights = torch.Tensor{0.5, 1, 2, 1}
-   -- one network, three ways to say the loss
+   -- one network, the loss in three forms
    local criterion = place.move(nn.CrossEntropyCriterion(weights))
    local input = place.move(torch.randn(n, 3, 8, 8))
    local parameters, gradients = net:getParameters()
@@ -60,8 +60,8 @@ local function segmentation(place)
    local perPixel = nn.SpatialClassNLLCriterion and place.move(nn.SpatialClassNLLCriterion(weights))
    local logs = place.move(nn.SpatialLogSoftMax())
    for i = 1, 8 do
-      -- By the usual epsilon a step is as large for a gradient of 1e-7, which is little more than
-      -- what roundings leave, as for any other.
+      -- With the usual epsilon, a step for a gradient of 1e-7, little more than rounding error, is
+      -- as large as for any other gradient.
       local _, fs = optim.adam(function()
          gradients:zero()
          local out = net:forward(input)

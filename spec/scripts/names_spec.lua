@@ -1,5 +1,5 @@
 --- Every name of torch, nn, cudnn, cutorch, optim, paths, xlua and sys that two or more of 52
--- public repositories call is there, the most frequent first (tensor methods on host and device).
+-- public repositories call exists; the most frequent first (tensor methods on host and device).
 local dpt = require 'dpt'
 local torch = dpt.torch
 

@@ -1,5 +1,5 @@
---- A whole program with options, logs and checkpoints, in a process of its own: with devices, with
--- one, with none.
+--- A complete program with options, logs and checkpoints, in a child process: with several devices,
+-- with one, with none.
 local run = require 'spec.support.run'
 
 local program = [[

@@ -1,4 +1,4 @@
--- scripts/programs: its command line. The programs themselves are cloned by whoever runs it.
+-- scripts/programs: its command line. Running it clones the programs themselves.
 local paths = require('dpt').paths
 
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))

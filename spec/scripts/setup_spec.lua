@@ -1,9 +1,9 @@
--- scripts/setup on systems that lack something, and what else keeps a build from breaking.
+-- scripts/setup on systems that lack something, and checks that prevent build failures.
 local paths = require('dpt').paths
 
 local root = paths.dirname(paths.dirname(paths.dirname(paths.thisfile())))
 
---- Runs a shell command; returns what it wrote and its exit status.
+--- Runs a shell command; returns its output and exit status.
 local function run(text)
    local pipe = io.popen('{ ' .. text .. '\n} 2>&1; echo " status $?"')
    local output, status = pipe:read('*a'):match('^(.*) status (%d+)\n$')
@@ -13,7 +13,7 @@ end
 
 describe('scripts/setup #noasan #hostonly', function()
    local bin
-   before_each(function() -- a PATH with little on it
+   before_each(function() -- a PATH with few commands
       bin = os.tmpname()
       os.remove(bin)
       assert(paths.mkdir(bin))
@@ -56,20 +56,20 @@ describe('scripts/setup #noasan #hostonly', function()
 end)
 
 describe('the C sources #noasan #hostonly', function()
-   -- gcc's own build is a step of scripts/test; any other compiler that is there reads them too
+   -- scripts/test builds with gcc; any other compiler that is installed also reads the files
    for _, compiler in ipairs{'clang', 'gcc-13', 'gcc-14'} do
       local found = paths.findprogram(compiler)
       if found then
          it('I4: compile without a warning with ' .. compiler, function()
-            -- as cmake compiles them, but only as far as the compiler's complaints
+            -- with cmake's flags, but only up to the compiler's warnings
             local commands = io.open(root .. '/build/compile_commands.json'):read '*a'
-            -- omp.h, which clang may lack, without the rest of gcc's own headers
+            -- omp.h, which clang may lack, without gcc's other headers
             local include = os.tmpname()
             os.remove(include)
             local script = {("mkdir %s && ln -s $(gcc -print-file-name=include/omp.h) %s"):format(
                include, include)}
             for command, file in commands:gmatch '"command": "(.-)",\n%s*"file": "([^"]+)"' do
-               if file:find('/csrc/', 1, true) and file:find '%.c$' then -- nvcc's are not C
+               if file:find('/csrc/', 1, true) and file:find '%.c$' then -- .cu files are not C
                   local flags = command:gsub('\\(.)', '%1'):gsub('^.-(%-[DIf])', '%1', 1)
                   flags = flags:gsub(' %-o .*$', ''):gsub('%-isystem %S+/gcc/%S+', '')
                   script[#script + 1] = ('%s %s -fsyntax-only -Werror -Wno-pass-failed'

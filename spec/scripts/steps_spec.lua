@@ -1,5 +1,5 @@
--- scripts/test.d/steps.sh: a test that passes when it is run once more is unsteady; a crash, a
--- report of a sanitizer or a wrong recorded value fails at once.
+-- scripts/test.d/steps.sh: a test that passes when it is repeated is unsteady; a crash, a sanitizer
+-- report or a wrong recorded value fails at once.
 
 local function write(path, text)
    local file = assert(io.open(path, 'w'))
@@ -8,7 +8,7 @@ local function write(path, text)
 end
 
 -- Runs spec files as a step does: name -> code, in which `first` is true in the first run.
--- Returns the output of the step, its counts of passed and failed tests, and what it recorded.
+-- Returns the output of the step, its counts of passed and failed tests, and its record.
 local function step(files)
    local names, folder = {}, os.tmpname()
    os.remove(folder)

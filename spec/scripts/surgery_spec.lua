@@ -1,5 +1,5 @@
---- Scripts that change networks: finetuning, layers removed, replaced and converted, weights
--- initialized, learning rates by layer, checkpoints and what they resume.
+--- Scripts that change networks: fine-tuning, layers removed, replaced and converted, weights
+-- initialized, learning rates by layer, and resuming from checkpoints.
 local dpt = require 'dpt'
 local torch, nn, optim, cutorch, cudnn = dpt.torch, dpt.nn, dpt.optim, dpt.cutorch, dpt.cudnn
 
@@ -13,7 +13,7 @@ local function convnet(classes)
    return net
 end
 
--- He's initialization, as the ResNet scripts have it.
+-- He's initialization, as in the ResNet scripts.
 local function initialize(model)
    local function convolutions(name)
       for _, v in pairs(model:findModules(name)) do
@@ -52,7 +52,7 @@ local function parallel(net, devices)
    return table_:cuda()
 end
 
--- Some steps; the losses.
+-- Runs some steps; returns the losses.
 local function train(net, criterion, x, y, state, n)
    local parameters, gradients = net:getParameters()
    local losses = {}
@@ -141,7 +141,7 @@ describe('a script that changes a network', function()
       local net = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):add(nn.Linear(3, 2)):cuda()
       local parameters, gradients = net:getParameters()
       local rates, decays = gradients:clone():fill(1), gradients:clone():zero()
-      -- by the place of each layer in the flat tensor
+      -- by the position of each layer in the flat tensor
       local first = net:get(1)
       local count = first.weight:nElement() + first.bias:nElement()
       rates:narrow(1, 1, count):zero()
@@ -181,7 +181,7 @@ describe('a script that changes a network', function()
       assert.equal('nn.DataParallelTable', torch.type(checkpoint.model))
       local got = train(checkpoint.model, criterion, x, y, checkpoint.optimState, 4)
       for i = 1, 4 do assert.is_true(math.abs(expected[i] - got[i]) < 1e-5, i .. ': ' .. got[i]) end
-      -- and on other devices, as fb.resnet.torch reloads: the network inside, wrapped anew
+      -- and on other devices, as fb.resnet.torch reloads: the inner network, wrapped again
       local inner = torch.load(file).model:get(1)
       inner:evaluate()
       local alone = inner:forward(x):clone()

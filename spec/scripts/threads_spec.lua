@@ -1,11 +1,11 @@
---- Scripts with threads: data loaders beside the training, and replicas trained by hand, a thread
--- and a device each.
+--- Scripts with threads: data loaders that run during training, and replicas trained by the script,
+-- with a thread and a device each.
 -- luacheck: globals opt tid trainLoader
 local dpt = require 'dpt'
 local torch, nn, optim, cutorch = dpt.torch, dpt.nn, dpt.optim, dpt.cutorch
 local places = require 'spec.support.places'
 
--- A loader as the ResNet scripts have it: jobs are added while the pool accepts them.
+-- A loader as in the ResNet scripts: jobs are added while the pool accepts them.
 local function loader(Threads, threads, batch)
    local dataset = {images = torch.ByteTensor(20, 3, 6, 6), labels = torch.LongTensor(20)}
    for i = 1, 20 do
@@ -58,7 +58,7 @@ end
 local function train(place)
    local Threads = require 'threads'
    Threads.serialization('threads.sharedserialize')
-   local run, pool = loader(Threads, 1, 8) -- one thread: its batches come in order
+   local run, pool = loader(Threads, 1, 8) -- with one thread, its batches come in order
    local net = nn.Sequential():add(nn.SpatialConvolution(3, 4, 3, 3)):add(nn.ReLU(true))
       :add(nn.View(64):setNumInputDims(3)):add(nn.Linear(64, 4))
    net = place.net(net)

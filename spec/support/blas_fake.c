@@ -1,7 +1,7 @@
-/* blas_fake.c: a BLAS of plain loops without LAPACK, for DPT_BLAS.
+/* blas_fake.c: a BLAS of plain loops, without LAPACK, for DPT_BLAS.
  *
- * Invariant: row-major alone. DPT_FAKE_WIDE: integers have 64 bits, under the same names;
- * DPT_FAKE_NAMED: names are scipy_cblas_NAME_.
+ * Invariant: row-major only. DPT_FAKE_WIDE: integers have 64 bits, with the same names;
+ * DPT_FAKE_NAMED: functions are named scipy_cblas_NAME_.
  */
 #include <stdint.h>
 

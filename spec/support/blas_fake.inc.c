@@ -1,4 +1,4 @@
-/* blas_fake.inc.c: the products of blas_fake.c for one type of numbers. */
+/* blas_fake.inc.c: the products of blas_fake.c for one element type. */
 void GEMM(int layout, int ta, int tb, size m, size n, size k, REAL alpha, const REAL *a, size lda,
           const REAL *b, size ldb, REAL beta, REAL *c, size ldc);
 void GEMM(int layout, int ta, int tb, size m, size n, size k, REAL alpha, const REAL *a, size lda,

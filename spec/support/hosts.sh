@@ -1,12 +1,12 @@
 #!/bin/sh
-# hosts.sh: two hosts on one machine: network namespaces with one wire between them, and ranks of
-# which each host has one, over TCP only.
+# hosts.sh: emulates two hosts on one machine: network namespaces connected by a link, with a rank
+# each, over TCP only.
 #
-#     hosts.sh check                    exit status 0 if namespaces can be made here
+#     hosts.sh check                    exit status 0 if namespaces can be created here
 #     hosts.sh run FOLDER PROGRAM...    runs PROGRAM as two ranks
-#     hosts.sh cut FOLDER               takes the wire away, while they run
+#     hosts.sh cut FOLDER               takes the link down while they run
 #
-# Invariant: what `run` makes it removes. FOLDER has the names of the namespaces.
+# Invariant: `run` removes all that it creates. FOLDER contains the names of the namespaces.
 set -u
 case $1 in
   check)
@@ -37,7 +37,7 @@ for i in 1 2; do
   ip netns exec $name$i ip link set w$i up
   ip netns exec $name$i ip link set lo up
 done
-# In place of ssh: host 10.77.0.K is namespace K.
+# Replaces ssh: host 10.77.0.K is namespace K.
 cat >"$folder/agent" <<AGENT
 #!/bin/sh
 host=\$1

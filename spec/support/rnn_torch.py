@@ -1,10 +1,11 @@
-"""Records what PyTorch's recurrent layers give, for spec/cudnn/RNN_torch_spec.lua.
+"""Records the results of PyTorch's recurrent layers, for spec/cudnn/RNN_torch_spec.lua.
 
     python3 spec/support/rnn_torch.py > spec/support/rnn_torch.txt      (Debian: python3-torch)
 
-Everything that goes in is value(first, count): no random numbers, so that the spec makes the same.
-A case is a line `case KEY=VALUE ...`, then lines `NAME numbers...`. Weights are flat in the order of
-dpt's files: the matrices of every layer and direction (input, recurrent, projection), then their biases.
+All inputs are value(first, count), without random numbers, so that the spec creates the same ones.
+A case is a line `case KEY=VALUE ...`, followed by lines `NAME numbers...`. Weights are flat, in the
+order of dpt's files: the matrices of every layer and direction (input, recurrent, projection), then
+their biases.
 """
 import math
 import torch
@@ -19,7 +20,7 @@ def value(first, *sizes):
 
 
 def parts(layer):
-    """Parameters in dpt's order."""
+    """Returns the parameters in dpt's order."""
     def named(*kinds):
         for l in range(layer.num_layers):
             for end in ['', '_reverse'][:2 if layer.bidirectional else 1]:

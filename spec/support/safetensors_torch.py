@@ -1,5 +1,5 @@
-# Records what PyTorch computes with a small ResNet and an LSTM: weights, an input, the output; or
-# (with FILE) checks that PyTorch computes the recorded output from a file that dpt wrote.
+# Records PyTorch's results for a small ResNet and an LSTM: weights, an input, the output. With FILE,
+# checks that PyTorch computes the recorded output from a file written by dpt.
 # Usage: python spec/support/safetensors_torch.py resnet|lstm RECORDED [FILE]
 import sys
 import torch
@@ -58,7 +58,7 @@ if len(sys.argv) > 3:
     print((net(recorded['input']) - recorded['output']).abs().max().item() < 1e-5)
 else:
     for _ in range(3):
-        net(x)  # running statistics
+        net(x)  # updates running statistics
     net.eval()
     with torch.no_grad():
         for name, p in net.named_parameters():

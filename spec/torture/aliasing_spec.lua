@@ -1,4 +1,4 @@
--- Results in the memory of operands: tensors and modules, against the same on copies.
+-- Results in the memory of operands: compares tensors and modules with the same on copies.
 local fuzz = require 'spec.support.fuzz.run'
 
 describe('a result that shares memory with an operand', function()

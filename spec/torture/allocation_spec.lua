@@ -1,5 +1,5 @@
 -- Every allocation of every operation, layer, criterion, optimizer and collective on 1 to 4 devices
--- fails once: results are bit-equal or a message is raised and the next call is right.
+-- fails once: results have the same bits, or an error is raised and the next call is correct.
 local fuzz = require 'spec.support.fuzz.run'
 
 describe('an allocation that fails once', function()

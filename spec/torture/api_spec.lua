@@ -1,6 +1,6 @@
--- Fuzzed calls of all public functions and modules, a process of its own for every few thousand:
--- none ends the process, hangs, takes memory without end, or leaves the process computing wrongly,
--- and what tensors, devices and files raise are messages of dpt's own.
+-- Fuzzed calls of all public functions and modules, in a child process for every few thousand: none
+-- ends the process, hangs, allocates without limit, or makes later results wrong, and errors of
+-- tensors, devices and files have dpt's own messages.
 local fuzz = require 'spec.support.fuzz.run'
 
 describe('fuzzed calls', function()

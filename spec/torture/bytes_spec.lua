@@ -1,5 +1,5 @@
--- Random bytes in everything that dpt reads; spec/file/object_hostile_spec.lua has what must be
--- said of them.
+-- Random bytes for everything that dpt reads; spec/file/object_hostile_spec.lua tests the error
+-- messages.
 local fuzz = require 'spec.support.fuzz.run'
 
 describe('random bytes', function()

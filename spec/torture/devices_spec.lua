@@ -1,5 +1,5 @@
--- 64 devices on however few cores: a parallel network on all of them is right under both
--- dispatchers, and idle devices and replicas cost nothing.
+-- 64 devices on any number of cores: a parallel network on all of them is correct with both
+-- dispatchers, and idle devices and replicas use no CPU time.
 local run = require 'spec.support.run'
 
 describe('64 devices #noasan', function()

@@ -1,5 +1,5 @@
--- 10,000 errors of every kind, in forward, backward and sync of a parallel network: each comes back
--- in time, nothing hangs or leaks, and the network trains on (D1, G14; DPT_TORTURE=full for all).
+-- 10,000 errors of every kind, in forward, backward and sync of a parallel network: each is raised
+-- in time, nothing hangs or leaks, and training continues (D1, G14; DPT_TORTURE=full for all).
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local dptffi = require 'dpt.ffi'
@@ -8,8 +8,8 @@ local modules = require 'spec.support.modules'
 local same = require 'spec.support.parallel'
 local torture = require 'spec.support.torture'
 
--- Seconds in which an error is back; where a machine is busy, beside ten times what a step takes in
--- which nothing goes wrong.
+-- Seconds in which an error must be raised; on a busy machine, plus ten times the duration of a
+-- step without an error.
 local SECONDS, USUAL = 0.1, 10
 
 describe('10,000 errors', function()
@@ -27,8 +27,8 @@ describe('10,000 errors', function()
          :add(nn.Linear(7, 3)):cuda()
    end
 
-   -- What may go wrong, as a list of functions(many, input, gradOutput, device): each prepares it
-   -- and returns what raises.
+   -- Kinds of errors: functions(many, input, gradOutput, device) that prepare an error and return a
+   -- function that raises it.
    local function forward(many, x, trouble)
       return function()
          many:forward{x, trouble}
@@ -71,7 +71,7 @@ describe('10,000 errors', function()
          cutorch.synchronizeAll()
       end
    end
-   kinds['sync place'] = function(many) -- a parameter that lies on another device
+   kinds['sync place'] = function(many) -- a parameter on another device
       local layer = many:get(1):get(2)
       local bias = layer.bias
       layer.bias = cutorch.withDevice(n, function() return bias:clone() end)
@@ -88,7 +88,7 @@ describe('10,000 errors', function()
       return list, collectgarbage 'count'
    end
 
-   -- One error of a kind; how long it took.
+   -- Causes an error of a kind; returns the time that it took.
    local function once(many, name, device, x, gradOutput)
       if name:find 'memory' then
          local stats = cutorch.memoryStats(device)
@@ -104,7 +104,7 @@ describe('10,000 errors', function()
       assert.is_false(ok, name .. ' raised nothing')
       assert.equal('string', type(message))
       assert.equal(1, cutorch.getDevice())
-      local drained = 0 -- what other devices report of the same
+      local drained = 0 -- errors of other devices from the same cause
       while not pcall(cutorch.synchronizeAll) do
          drained = drained + 1
          assert.is_true(drained <= n, name .. ' is raised for ever')
@@ -116,18 +116,18 @@ describe('10,000 errors', function()
       local one = network()
       local x, gradOutput = torch.randn(2 * n + 1, 6):cuda(), torch.randn(2 * n + 1, 3):cuda()
       many.gradInput = nil
-      many:forward{x} -- every device has memory, so a limit is one
+      many:forward{x} -- allocates memory on every device, so that a limit has an effect
       local before, lua
       for k = 1, count do
          local name, device = names[k % #names + 1], math.floor(k / #names) % n + 1
          local took, limit = once(many, name, device, x, gradOutput), SECONDS
-         for _ = 1, 20 do -- a machine that does other things may hold up one
+         for _ = 1, 20 do -- other load on the machine may delay one
             if took <= limit then break end
             local begin = C.dpt_clock()
             many:forward{x}
             many:backward({x}, gradOutput)
             cutorch.synchronizeAll()
-            for _ = 1, 2 do collectgarbage() end -- as a lack of memory does
+            for _ = 1, 2 do collectgarbage() end -- as in an out-of-memory error
             limit = SECONDS + USUAL * (C.dpt_clock() - begin)
             took = once(many, name, device, x, gradOutput)
          end

@@ -1,4 +1,4 @@
--- The harness of the fuzzers finds what is planted, and makes it short.
+-- The fuzzers' harness finds planted faults, and shortens them.
 local fuzz = require 'spec.support.fuzz.run'
 local judge = require 'spec.support.fuzz.judge'
 local minimise = require 'spec.support.fuzz.minimise'

@@ -1,5 +1,5 @@
--- Fuzzed geometry of layers: kernels, strides, paddings, dilations, sizes, and what is changed
--- between forward and backward: results or messages.
+-- Fuzzed geometry of layers: kernels, strides, paddings, dilations, sizes, and changes between
+-- forward and backward: results or error messages.
 local fuzz = require 'spec.support.fuzz.run'
 
 describe('layers of any geometry', function()

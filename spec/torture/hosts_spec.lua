@@ -1,4 +1,4 @@
--- Ranks on two hosts: network namespaces of this machine with a wire between them, TCP only.
+-- Ranks on two hosts: network namespaces of this machine with a link between them, TCP only.
 local ranks = require 'spec.support.ranks'
 
 describe('ranks on two hosts', function()
@@ -27,10 +27,10 @@ describe('ranks on two hosts', function()
          run('collectives.lua 30000', 'wait $runs; echo "status $?" >>$TMPDIR/output'))
    end)
 
-   -- mpirun itself does not notice for minutes that a host is away: it is ended here. A rank may
-   -- know that the other has come to the operation, which for many elements is so nearly always.
-   -- How old the operation was then is in the ranks' records; a rank that gives up ends half a
-   -- second later, whatever MPI does.
+   -- mpirun takes minutes to notice that a host is unreachable: it is ended here. A rank may know
+   -- that the other has begun the operation; with many elements it nearly always does. The ranks'
+   -- records contain the age of the operation at that time. A rank that gives up ends half a second
+   -- later, whatever MPI does.
    for _, elements in ipairs{1000000, 20000000} do
       it(('both end with a message if the wire is cut in an operation of %d elements'
          ):format(elements), function()
@@ -67,7 +67,7 @@ describe('ranks on two hosts', function()
       end)
    end
 
-   -- What rank 1 does wrong is heard of on the other host within a second.
+   -- The other host is notified of a fault of rank 1 within a second.
    for fault, said in pairs{
       count = 'is not the same on all ranks: .-77 Float elements %(max%), too long on rank 1',
       type = 'is not the same on all ranks: .-5 Long elements %(sum%) on rank 1',

@@ -1,10 +1,11 @@
--- Broken files of pictures: each is read or rejected with an error message, whatever it claims.
+-- Corrupted image files: each is read or rejected with an error message, whatever its header
+-- claims.
 local dpt = require 'dpt'
 local image = require 'image'
 local torture = require 'spec.support.torture'
 local torch = dpt.torch
 
--- A generator of its own, so that the same run draws the same mutants everywhere.
+-- A separate generator, so that a run draws the same mutants on every machine.
 local state = tonumber(os.getenv 'DPT_SEED') or 1
 local function random(n)
    state = (state * 16807) % 2147483647
@@ -20,7 +21,7 @@ for i = 0, 255 do
    remainders[i] = c
 end
 
--- The bytes of a PNG file with checksums as they should be, so that what is in its chunks is read.
+-- Corrects the checksums of a PNG file's bytes, so that its chunks are read.
 local function repaired(bytes)
    local at, parts = 9, {bytes:sub(1, 8)}
    while at + 11 <= #bytes do

@@ -1,5 +1,5 @@
--- Random jobs (spec/support/ranks/job.lua): those that are right end well, those in which one rank
--- makes a mistake name it. DPT_JOB=SEED runs one again.
+-- Random jobs (spec/support/ranks/job.lua): correct ones succeed; if one rank makes a mistake, the
+-- message names it. DPT_JOB=SEED repeats a job.
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 local torture = require 'spec.support.torture'
@@ -19,7 +19,7 @@ local says = {missing = different, other = different, swapped = different,
       'rank %d on %%S+: last heard of', 'not answered for 3 s.*rank %d'}}
 local names = {'missing', 'other', 'swapped', 'exit', 'kill', 'stop'}
 
--- Everything about a job follows from its seed.
+-- Returns a job, which depends only on its seed.
 local function describeJob(seed)
    local random = torch.Generator()
    torch.manualSeed(random, seed)
@@ -39,7 +39,7 @@ local function describeJob(seed)
    return job
 end
 
--- nil, or what is wrong with the end of a job.
+-- Returns nil, or the fault of a job's end.
 local function wrong(job, output, status)
    if status == 124 or output:find 'longer than 100 s' then return 'hangs' end
    if job.mistake == 'none' then
@@ -57,7 +57,7 @@ describe('random jobs #hostonly', function()
    it('end well, or with the mistake', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local again = tonumber(os.getenv 'DPT_JOB')
-      -- the same jobs at every change; the whole count draws others
+      -- fixed jobs for every change; the full count draws others
       local drawn = os.getenv 'DPT_TORTURE' == 'full'
          and (tonumber(os.getenv 'DPT_SEED') or os.time()) % 100000 or 32901
       local first = again or drawn * 1000

@@ -1,18 +1,18 @@
--- Random training runs of 2 and 3 ranks (spec/support/ranks/random_training.lua) against one
+-- Compares random training runs of 2 and 3 ranks (spec/support/ranks/random_training.lua) with one
 -- process. DPT_RUN=SEED repeats one run and prints its steps, on DPT_RANKS ranks (2).
 local ranks = require 'spec.support.ranks'
 
 local full = os.getenv 'DPT_TORTURE' == 'full'
--- By the number of ranks: how many runs, and the first seed. At every change they are the same,
--- among which are most networks, options and actions; the whole count draws others.
+-- By the number of ranks: the number of runs, and the first seed. They are fixed for every change,
+-- and cover most networks, options and actions; the full count draws others.
 local RUNS = {[2] = {20, 244}, [3] = {10, 116}}
 if full then
    local seed = (tonumber(os.getenv 'DPT_SEED') or os.time()) % 100000 * 1000
    RUNS = {[2] = {700, seed}, [3] = {300, seed + 700}}
 end
-local MOST = 10 -- failures: enough is known then
+local MOST = 10 -- failures: enough to stop
 
--- Runs those seeds; a run that fails ends its ranks, so others go on after it.
+-- Runs those seeds. A run that fails ends its ranks, so others continue after it.
 -- @return list of messages
 local function train(n, first, count, words)
    local bad, seed = {}, first

@@ -1,10 +1,10 @@
--- One of three ranks goes wrong somewhere: none hangs, and the message names the rank.
+-- One of three ranks fails somewhere: none hangs, and the message names the rank.
 local faults = require 'spec.support.faults'
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 local torture = require 'spec.support.torture'
 
--- Devices whose memory MPI reads, and devices that NCCL joins; it does not join one GPU twice.
+-- Devices whose memory MPI reads, and devices that use NCCL; it rejects one GPU used twice.
 local nccl = 'DPT_DEVICES=emulated:2 DPT_NCCL=' .. standIn.library
 local devices = {'DPT_DEVICES=host:2',
    require('spec.support.gpu').isHere and 'DPT_NCCL=none DPT_DEVICES=' .. ranks.devices or nccl}

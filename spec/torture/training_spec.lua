@@ -1,8 +1,9 @@
--- Random training runs: a network in an nn.DataParallelTable against the same one on one device.
+-- Random training runs: compares a network in an nn.DataParallelTable with the same one on one
+-- device.
 --
--- Invariant: a run is made of its seed alone. Losses, outputs, gradInputs, gradients and parameters
--- are compared in every step. In a third of the runs something is done to the network between the
--- steps, while replicas live. DPT_TORTURE_SEED=N repeats one run.
+-- Invariant: a run depends only on its seed. Losses, outputs, gradInputs, gradients and parameters
+-- are compared in every step. In a third of the runs the network is changed between steps, while
+-- replicas exist. DPT_TORTURE_SEED=N repeats one run.
 local dpt = require 'dpt'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local buckets = require 'dpt.parallel.params.buckets'
@@ -17,17 +18,17 @@ local function newStates()
    return {state(), state()}
 end
 
--- What rounding may do to numbers of a type.
+-- Returns the tolerance for rounding errors of a type.
 local function toleranceOf(type) return type == 'torch.CudaTensor' and 1e-4 or 1e-8 end
 
--- The kinds of surgery in order; the last two are about the step itself.
+-- Sorted kinds of surgery; 'noSync' and 'raise' concern the step itself.
 local kinds = {'noSync', 'raise'}
 for kind in pairs(surgery) do table.insert(kinds, kind) end
 table.sort(kinds)
 
 local function init() require 'spec.support.modules' end
 
--- What the seed decides besides the network.
+-- Returns the choices of a seed besides the network.
 local function planOf(seed, choose)
    local most = same.most(5)
    local devices, free = {}, same.range(most)
@@ -48,7 +49,7 @@ local function titleOf(plan, net)
       plan.type, text)
 end
 
--- A batch of that type on the current device; without rows it has the sizes of one.
+-- Returns a batch of that type on the current device; without rows it still has the other sizes.
 local function batchOf(run, rows)
    local function convert(value)
       if not torch.isTensor(value) then
@@ -71,12 +72,12 @@ local function poison(value)
    return t
 end
 
--- One forward and backward of both networks, which are compared.
+-- Runs forward and backward of both networks and compares them.
 local function pass(run, one, many, rows, between)
    local plan, tolerance = run.plan, run.tolerance
    local input = batchOf(run, rows)
    local function forward(net)
-      cutorch.manualSeedAll(run.draws) -- whatever was drawn before: both draw the same
+      cutorch.manualSeedAll(run.draws) -- both must draw the same numbers
       return net:forward(input)
    end
    run.draws = run.draws + 1
@@ -100,7 +101,7 @@ local function pass(run, one, many, rows, between)
       {gradInput = many:backward(input, gradOutput, scale)}, tolerance)
 end
 
--- Both raise on a poisoned input, or on a poisoned gradOutput.
+-- Both raise for a poisoned input, or for a poisoned gradOutput.
 local function raise(run, one, many, choose)
    local forwards = choose(2) == 1
    local input = batchOf(run, #run.plan.devices + 1)
@@ -149,7 +150,7 @@ local function operate(run, kind, number)
    run.one, run.many = unpack(nets)
    run.states = newStates()
    run.type = run.one:type()
-   run.tolerance = math.max(run.tolerance, toleranceOf(run.type)) -- once rounded, for ever
+   run.tolerance = math.max(run.tolerance, toleranceOf(run.type)) -- a rounding error stays
 end
 
 local function step(run, number, counts, choose)

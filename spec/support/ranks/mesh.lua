@@ -8,7 +8,7 @@ local raises = expect.raises
 local rank, size = distributed.rank(), distributed.size()
 
 local mesh = distributed.mesh{replicate = size / 2, shard = 2}
-local half, place = mesh.shard:rank(), mesh.replicate:rank() -- indices of the network and of its part
+local half, place = mesh.shard:rank(), mesh.replicate:rank() -- of network, of its part
 local group = mesh.replicate
 
 local N = 23 -- rows of the data set

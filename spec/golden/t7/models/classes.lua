@@ -1,6 +1,6 @@
--- Writes classes.t7 of this folder; run on the original Torch7: th classes.lua
--- A list of {module, input, output, gradient}: modules as their constructors left them, and what a
--- copy of each computed. Classes that keep other fields in Torch7 than here.
+-- Writes classes.t7 of this folder; run on the original Torch7: th classes.lua.
+-- It contains a list of {module, input, output, gradient}: modules as constructed, and the results
+-- of a copy of each. These classes have other fields in Torch7 than in dpt.
 require 'torch'
 require 'nn'
 local folder = arg and arg[1] or '.'
