@@ -1,5 +1,5 @@
-/* libraries_spec.cu: tests cuBLAS, cuDNN and NCCL without a GPU: they open, have every function of
- * the lists, compute the same output sizes as dpt, and fail with an error message.
+/* libraries_spec.cu: tests cuBLAS, cuDNN and NCCL without a GPU: they can be opened, export all
+ * listed functions, compute the same output sizes as dpt, and report errors.
  *
  * Invariant: it runs without a driver. Exit status 0: success.
  */
@@ -94,7 +94,7 @@ static void cudnn(void) {
               a.type = DPT_F64;
               check_sizes(f, &a);
             }
-  /* a convolution that cuDNN rejects has a plan that does not work; that is not an error */
+  /* a convolution that cuDNN rejects gets a plan that is marked as not working, without an error */
   struct dpt__convolution_args a = args_of(2, 1, 3, 1, 0, 1);
   dpt__conv_key key = dpt__conv_key_of(&a, 0), other = dpt__conv_key_of(&a, 0);
   dpt__cudnn_conv_plan *plan = NULL;
@@ -134,7 +134,7 @@ static cudnnStatus_t temporary_space(cudnnHandle_t, cudnnRNNDescriptor_t, cudnnF
   return CUDNN_STATUS_SUCCESS;
 }
 
-/* Recurrent networks: cuDNN accepts all networks and data that csrc/rnn/rnn.c accepts. */
+/* Checks that cuDNN accepts all networks and data that csrc/rnn/rnn.c accepts, and reuses plans. */
 static void check_network(const dpt__cudnn_functions *f, dpt__rnn_args *a) {
   static dpt__plans<dpt__cudnn_rnn_plan> plans;
   dpt__cudnn_rnn_plan *plan = NULL, *again = NULL;
@@ -182,7 +182,7 @@ static void recurrent(void) {
     a->tf32 = i / 512 % 2;
     check_network(&f, a);
   }
-  CHECK(made > ended && ended > 0); /* more than a cache holds */
+  CHECK(made > ended && ended > 0); /* more than a cache's capacity */
   /* the parts of a reserve are consecutive */
   dpt__cudnn_rnn_plan plan = {};
   plan.key.layers = 3;
@@ -197,7 +197,7 @@ static void recurrent(void) {
   free(a);
 }
 
-/* Without a GPU there is no handle but an error message; with one, this proves nothing. */
+/* Without a GPU, creating a handle fails with an error message; with a GPU, nothing is tested. */
 static void handles(void) {
   dpt__native_stream native = {};
   dpt__context context = {};

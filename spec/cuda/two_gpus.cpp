@@ -103,7 +103,7 @@ int owner_of(const void *handle) {
   return found == owners.end() ? -1 : found->second;
 }
 
-/* Notes that the call creates a context on the thread's device, and returns that device. */
+/* Records that the call creates a context on the thread's device, and returns that device. */
 int use() {
   std::lock_guard<std::mutex> guard(lock);
   has_context[current] = true;
