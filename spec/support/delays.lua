@@ -10,7 +10,7 @@ local n = cutorch.getDeviceCount()
 local devices = {}
 for i = 1, n do devices[i] = i end
 
--- FNV-1a of the bytes of a tensor's floats.
+-- Returns the FNV-1a hash of the bytes of a tensor's floats.
 local function digest(t)
    t = t:float():contiguous()
    local bytes = ffi.cast('uint8_t *', torch.data(t))

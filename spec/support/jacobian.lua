@@ -91,8 +91,8 @@ local function run(module, input, gradOutput, scale)
    return output, deepcopy(gradInput), deepcopy(gradients or {})
 end
 
--- Returns a copy between guards of NaN, so that a read beyond a tensor shows. It is offset by one
--- element from the start of an allocation.
+-- Returns a copy between guards of NaN (-1 for integers), so that a read beyond a tensor shows. It
+-- is offset by one element from the start of an allocation.
 local function guarded(value)
    return each(value, function(t)
       local n = t:nElement()

@@ -43,7 +43,7 @@ local function start(colours)
    stop()
    sessions = sessions + 1
    server = ('tmux -L %s-%d '):format(paths.basename(folder), sessions)
-   -- a Ctrl-C that arrives after dpt has ended must not end the shell, or the screen would vanish
+   -- a Ctrl-C after dpt has ended must end neither the shell nor the process that keeps the screen
    output(([[%snew-session -d -x 100 -y 50 -e DPT_HISTORY=%s/history -e DPT_DEVICES=host:2 -e %s \
       'trap : INT; %s/scripts/dpt; echo ended with $?; trap "" INT; exec sleep 600']]):format(
       server, folder, colours or 'NO_COLOR=1', root))

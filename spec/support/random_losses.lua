@@ -264,9 +264,8 @@ end
 
 --- Returns a random loss.
 -- @param kind type = type of the scores; outputs = 1, or 2 for a list of two scores; isEven = true
--- if
--- losses must be divided by their rows; mayGoThrough = true if a gradient may come from
--- another network; choose
+-- if losses must be divided by their rows; mayGoThrough = true if a gradient may come from another
+-- network; choose
 function M.make(choose, kind)
    return (kind.outputs == 1 and one or pair)(choose, kind)
 end

@@ -7,8 +7,7 @@ local library = os.getenv 'DPT_LIBRARY' or 'build/libdpt.so'
 M.library = library:gsub('[^/]*$', '') .. 'libnccl_fake.so'
 
 --- Returns the output of a process that begins with `local dpt, comm, nccl, torch, cutorch, n`; n
--- is
--- the number of devices, and tensors(count) returns a list of vectors of that size, with i on
+-- is the number of devices, and tensors(count) returns a list of vectors of that size, with i on
 -- device i.
 -- @param devices their number, or a list ('0,0')
 -- @param faults faults of the replacement: words for DPT_FAKE_NCCL

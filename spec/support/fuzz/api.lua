@@ -78,7 +78,7 @@ local function arguments(random, v, forms)
    return values.arguments(random, v, kind, forms and random(forms))
 end
 
--- Returns a line that calls; it keeps the result or drops it.
+-- Returns a line for a call; it keeps the result or drops it.
 local function call(random, text)
    if random(3) == 1 then return ('local x = %s'):format(text) end
    return keep(random, text)

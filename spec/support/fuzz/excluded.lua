@@ -1,7 +1,7 @@
 --- Lists the public functions that fuzzed calls leave out, each with the reason.
 --
 -- Invariant: with valid arguments these functions would end the test or invalidate it; their
--- invalid arguments are tested in specs of their own.
+-- invalid arguments are tested in other specs.
 return {
    -- They run commands or programs built from their arguments.
    ['sys.execute'] = 'runs a command', ['sys.fexecute'] = 'runs a command',

@@ -4,8 +4,7 @@
 -- Invariant: an error must be a message for the script's author. A message by LuaJIT about a line
 -- of dpt's own sources is a fault; so is a value that is not a string. In the modules below that is
 -- a finding ('own: '). Elsewhere, where fields of objects are not checked at every call, it is only
--- counted ('remark: '). A message that begins with 'wrong' is a wrong result that a check has
--- found.
+-- counted ('remark: '). A message that begins with 'wrong' reports a wrong result.
 local type = type -- Lua's own
 
 --- Beginnings of LuaJIT's own messages.

@@ -1,4 +1,4 @@
---- Plants faults that spec/torture/fuzz_spec.lua must find: it shows that the harness can find any.
+--- Plants faults that spec/torture/fuzz_spec.lua must find, to prove that the harness finds faults.
 --
 -- Invariant: DPT_FUZZ_PLANTED names the fault; it needs three lines, among others without effect.
 local ffi = require 'ffi'

@@ -74,7 +74,7 @@ end
 
 local mistakes = {}
 
--- A rank has one operation more than another rank, which ends late.
+-- One rank runs one operation more than another rank, whose script ends late.
 function mistakes.absent()
    local t = floats(10):cuda()
    distributed.barrier()

@@ -39,7 +39,7 @@ local function reduced(s)
    return op == 'mean' and list:mean(1) or list:sum(1)
 end
 
--- A wrong result is an error only without a mistake: otherwise the ranks must detect it. A
+-- A wrong result is an error only in a job without a mistake: otherwise the ranks must detect it. A
 -- comparison waits for the device, so some are made at the end, and the last never.
 local late = {}
 local function check(s, got, wanted)

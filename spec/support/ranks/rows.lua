@@ -447,7 +447,7 @@ function rows.H14()
    assert(seen == dx:nElement() and #all.params.overlap.sums > 1)
 end
 
--- Memory is used by parameters and gradients, none by buckets.
+-- Parameters and gradients use memory; buckets use none.
 function rows.H15()
    local function peak(net)
       net:getParameters()
@@ -469,7 +469,7 @@ function rows.H15()
    assert(wrapped - bare < 500 * 400 * 4 / 20, ('H15: %d and %d bytes'):format(bare, wrapped))
 end
 
--- A write to a gradient while its bucket is being summed is detected.
+-- A write to a gradient after its bucket was sent is detected.
 function rows.H16()
    if size == 1 then return end
    local net = linears(3, 4, 4, 2)

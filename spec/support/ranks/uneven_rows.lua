@@ -69,7 +69,7 @@ end
 local function first(output) return torch.type(output) == 'table' and output[1] or output end
 
 -- make(wrap) returns the network, with wrap called for the part on several devices; input(step,
--- first, n)
+-- first, n) returns n rows of the step's input from `first` on.
 local function check(name, make, input, convert)
    local one = make(function(network) return network end)
    local many = make(devices)
@@ -182,7 +182,7 @@ function checks.foreign()
    end, flat)
 end
 
--- A rank without further batches gets sequences without rows, and the inputs of every replica.
+-- A rank without further batches gets sequences without rows, and the replicated inputs.
 function checks.join()
    local net = nn.DistributedDataParallel(devices(cudnn.LSTM(3, 4, 1):type(FLOATS)))
    local i, batches = 0, {}
