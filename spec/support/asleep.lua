@@ -25,7 +25,7 @@ local function sleep(devices, milliseconds)
 end
 
 --- @param devices list of numbers
--- @param f function(awake) that returns true if all of them slept while it ran, which awake() tells;
+-- @param f function(awake) that returns true if all of them slept while it ran, by awake();
 -- called again with sleeps of 40 ms to 20 s until it returns true
 return function(devices, f)
    for attempt = 1, 10 do

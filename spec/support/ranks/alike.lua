@@ -1,6 +1,6 @@
 -- Tests that ranks stay alike: generators that are seeded differently, the choice of running
--- statistics, and net:checkAlike. Runs each of `checks` on all ranks; rank 0 prints the name of each
--- check that all have passed.
+-- statistics, and net:checkAlike. Runs each of `checks` on all ranks; rank 0 prints the name of
+-- each check that all have passed.
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local raises = expect.raises
