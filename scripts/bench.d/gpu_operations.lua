@@ -163,18 +163,18 @@ return function(cuda, classes, k)
    end
    add('sgd of 25 M', updates('sgd', {learningRate = 1e-3, momentum = 0.9, dampening = 0}))
    add('adam of 25 M', updates('adam', {learningRate = 1e-3}))
-   local function transfer(name, host, toDevice)
-      add(name, function()
-         local a, b = host(size(25000000)), cuda(size(25000000))
-         return function()
-            if toDevice then b:copy(a) else a:copy(b) end
-         end, 5
-      end)
-   end
-   local function pageable(n) return torch.FloatTensor(n):fill(1) end
-   local function pinned(n) return cutorch.createCudaHostTensor(n):fill(1) end
-   transfer('100 MB to the device', pageable, true)
-   transfer('100 MB to the device, pinned', pinned, true)
-   transfer('100 MB from the device', pageable, false)
+   local function pageable() return torch.FloatTensor(size(25000000)):fill(1) end
+   add('100 MB to the device', function()
+      local a, b = pageable(), cuda(size(25000000))
+      return function() b:copy(a) end, 5
+   end)
+   add('100 MB to the device, pinned', function()
+      local a, b = cutorch.createCudaHostTensor(size(25000000)):fill(1), cuda(size(25000000))
+      return function() b:copyAsync(a) end, 5
+   end)
+   add('100 MB from the device', function()
+      local a, b = pageable(), cuda(size(25000000))
+      return function() a:copy(b) end, 5
+   end)
    return list
 end
