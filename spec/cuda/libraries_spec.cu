@@ -4,7 +4,7 @@
  * Invariant: it runs without a driver. Exit status 0: success.
  */
 #include "cuda/cublas.h"
-#include "cuda/cudnn/plan.h"
+#include "cuda/cudnn/graph.h"
 #include "cuda/cudnn/rnn_plan.h"
 
 #include <cstdarg>
@@ -33,6 +33,10 @@ int dpt__cuda_status(cudaError_t error, const char *call) {
   return error == cudaSuccess ? 0 : fail("%s", call);
 }
 int dpt__cuda_passed(cudaEvent_t, int *) { return fail("no event is asked about here"); }
+
+int dpt__cuda_time(dpt__context *, int (*)(void *), void *, float *) {
+  return fail("nothing is measured here");
+}
 
 static int wrong, checks;
 #define CHECK(condition)                                                                           \
@@ -65,7 +69,7 @@ static struct dpt__convolution_args args_of(int ndim, int64_t groups, int64_t ke
 }
 
 static void check_sizes(const dpt__cudnn_functions *f, const struct dpt__convolution_args *a) {
-  dpt__conv_key key = dpt__conv_key_of(a, a->N);
+  dpt__conv_key key = dpt__conv_key_of(a);
   dpt__cudnn_conv_plan *plan = NULL;
   CHECK(!dpt__conv_describe(f, &key, &plan));
   if (!plan) return;
@@ -96,13 +100,139 @@ static void cudnn(void) {
             }
   /* a convolution that cuDNN rejects gets a plan that is marked as not working, without an error */
   struct dpt__convolution_args a = args_of(2, 1, 3, 1, 0, 1);
-  dpt__conv_key key = dpt__conv_key_of(&a, 0), other = dpt__conv_key_of(&a, 0);
+  a.N = 0;
+  dpt__conv_key key = dpt__conv_key_of(&a), other = dpt__conv_key_of(&a);
   dpt__cudnn_conv_plan *plan = NULL;
   CHECK(!memcmp(&key, &other, sizeof key));
   CHECK(!dpt__conv_describe(f, &key, &plan) && !plan->works);
   if (plan) dpt__conv_drop(f, plan);
   CHECK(dpt__conv_weight_bytes(&key) == 6 * 4 * 3 * 4 * sizeof(float));
 }
+
+#if CUDNN_VERSION >= 91900
+/* A GPU, for cuDNN's heuristics, which need its description only. */
+static const char gpu[] =
+    "{\"cudaDeviceId\":0,\"deviceVer\":900,\"deviceName\":\"NVIDIA H100\",\"driverVer\":13000,"
+    "\"maxGridSize\":[2147483647,65535,65535],\"maxBlockSize\":[1024,1024,64],"
+    "\"regsPerBlock\":65536,\"multiProcessorCount\":132,\"warpSize\":32,"
+    "\"maxSharedMemoryPerBlock\":49152,\"maxSharedMemoryPerBlockOptin\":232448,"
+    "\"reservedSharedMemoryPerBlock\":1024,\"maxRegistersPerSM\":65536,\"maxCtasPerSM\":32,"
+    "\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":2048,\"pciDeviceId\":0,"
+    "\"totalGlobalMem\":85000000000,\"smClockRateKHz\":1980000,\"memClockRateKHz\":2600000,"
+    "\"l2CacheSize\":52428800,\"isTccDriver\":0,\"supportCoopLaunch\":1}";
+static cudnnBackendDescriptor_t gpu_of(const dpt__cudnn_functions *f) {
+  static cudnnBackendDescriptor_t made;
+  if (made) return made;
+  CHECK(!f->cudnnBackendCreateDescriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &made));
+  CHECK(!f->cudnnBackendSetAttribute(made, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+                                     CUDNN_TYPE_CHAR, sizeof gpu, gpu));
+  CHECK(!f->cudnnBackendFinalize(made));
+  return made;
+}
+
+/* Sets an attribute, but the description of a GPU instead of a handle. */
+static cudnnStatus_t set_without_handle(cudnnBackendDescriptor_t at,
+                                        cudnnBackendAttributeName_t name,
+                                        cudnnBackendAttributeType_t type, int64_t count,
+                                        const void *values) {
+  const dpt__cudnn_functions *f = dpt__cudnn_open();
+  cudnnBackendDescriptor_t device = gpu_of(f);
+  if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE) return CUDNN_STATUS_SUCCESS;
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_HANDLE)
+    return f->cudnnBackendSetAttribute(at, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
+                                       CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &device);
+  cudnnStatus_t status = f->cudnnBackendSetAttribute(at, name, type, count, values);
+  if (!status && name == CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)
+    status = f->cudnnBackendSetAttribute(at, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP,
+                                         CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &device);
+  return status;
+}
+
+/* Counts the descriptors that exist. */
+static int descriptors;
+static cudnnStatus_t create_counted(cudnnBackendDescriptorType_t type,
+                                    cudnnBackendDescriptor_t *at) {
+  descriptors++;
+  return dpt__cudnn_open()->cudnnBackendCreateDescriptor(type, at);
+}
+static cudnnStatus_t destroy_counted(cudnnBackendDescriptor_t at) {
+  descriptors--;
+  return dpt__cudnn_open()->cudnnBackendDestroyDescriptor(at);
+}
+
+/* Nothing runs without a GPU. */
+static cudnnStatus_t execute(cudnnHandle_t, cudnnBackendDescriptor_t plan,
+                             cudnnBackendDescriptor_t pack) {
+  return plan && pack ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+}
+
+/* Returns true if the engine has a property. */
+static bool has_note(const dpt__conv_graph &g, int wanted) {
+  cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+  dpt__descriptor engine(dpt__cudnn_open(), CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t at = engine.handle();
+  CHECK(g.config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, &at) == 1);
+  int64_t n = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, notes,
+                         CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  CHECK(n >= 0);
+  for (int64_t i = 0; i < n; i++)
+    if (notes[i] == wanted) return true;
+  return false;
+}
+
+/* The graph interface accepts the descriptors of a convolution and has engines for it. Returns the
+ * number of those that round to TF32. */
+static int check_engines(const dpt__cudnn_functions *f, const dpt__conv_key *key) {
+  enum { MOST = 8 };
+  dpt__conv_graph list[MOST];
+  int n = dpt__graph_find(f, NULL, key, 1 << 30, list, MOST), rounding = 0;
+  CHECK(n > 0);
+  for (int i = 0; i < n; i++) {
+    CHECK(list[i].memory >= 0 && list[i].memory <= 1 << 30);
+    CHECK(!dpt__graph_run(f, NULL, &list[i], {(void *)256, (void *)512, (void *)1024, NULL, 0}));
+    CHECK(!has_note(list[i], CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
+    CHECK(!has_note(list[i], CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
+    CHECK(!has_note(list[i], CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
+    bool rounds = key->type == DPT_F32 && has_note(list[i], CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+    CHECK(!rounds || key->tf32);
+    rounding += rounds;
+  }
+  return rounding;
+}
+
+static void engines(void) {
+  if (!dpt__cudnn_open()) return;
+  dpt__cudnn_functions f = *dpt__cudnn_open();
+  f.cudnnBackendSetAttribute = set_without_handle;
+  f.cudnnBackendCreateDescriptor = create_counted;
+  f.cudnnBackendDestroyDescriptor = destroy_counted;
+  f.cudnnBackendExecute = execute;
+  int rounding = 0;
+  for (int i = 0; i < 3 * 2 * 2 * 3 * 2 * 2 * 2; i++) {
+    struct dpt__convolution_args a =
+        args_of(1 + i % 3, 1 + i / 3 % 2 * 2, 3 - i / 72 % 2 * 2, 2 - i / 72 % 2, 1, 1 + i / 144);
+    dpt__conv_key key = dpt__conv_key_of(&a);
+    CHECK(!key.graph); /* off by default */
+    key.type = i / 6 % 2 ? DPT_F64 : DPT_F32;
+    key.pass = i / 12 % 3;
+    key.tf32 = i / 36 % 2;
+    for (key.graph = key.type == DPT_F32 ? 4 : 8; key.graph <= 16; key.graph *= 2)
+      rounding += check_engines(&f, &key);
+  }
+  CHECK(rounding > 0 && !descriptors);
+  /* for no images there is no engine */
+  dpt__conv_graph none;
+  struct dpt__convolution_args a = args_of(2, 1, 3, 1, 0, 1);
+  dpt__conv_key key = dpt__conv_key_of(&a);
+  key.N = 0;
+  key.graph = 16;
+  CHECK(!dpt__graph_find(&f, NULL, &key, 1 << 30, &none, 1));
+  /* addresses */
+  CHECK(dpt__graph_alignment((void *)256, (void *)64, (void *)32) == 16);
+  CHECK(dpt__graph_alignment((void *)256, (void *)68, (void *)32) == 4);
+  CHECK(dpt__graph_alignment((void *)24, (void *)64, NULL) == 8);
+}
+#endif
 
 /* Counts created and destroyed descriptors, and replaces the two queries that need a handle, which
  * cannot exist without a GPU. */
@@ -242,6 +372,9 @@ int main() {
   services.fail = fail;
   services.message = message;
   cudnn();
+#if CUDNN_VERSION >= 91900
+  engines();
+#endif
   recurrent();
   handles();
   nccl();

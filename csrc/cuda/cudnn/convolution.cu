@@ -3,39 +3,44 @@
  * Invariant: cuDNN counts elements in 32 bits, so a batch is split into parts with fewer. WEIGHT
  * accumulates into the gradient, part after part in order.
  */
-#include "cuda/cudnn/plan.h"
+#include "cuda/cudnn/graph.h"
 
 #include <cstdio>
 
 namespace {
 
 /* Adds a gradient that cuDNN wrote to temporary memory. */
-template <typename T> __global__ void add_to(T *to, const T *from, int64_t count) {
+template <typename T> __global__ void add_to(T *to, const T *from, T scale, int64_t count) {
   int64_t i = dpt__thread<int64_t>();
-  if (i < count) to[i] += from[i];
+  if (i < count) to[i] += scale * from[i];
 }
 
-/* Calls cuDNN; beta scales the output's previous values. */
+/* Calls cuDNN; beta scales the output's previous values. An engine of the graph interface has alpha
+ * 1 and beta 0. */
 cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
-                        const dpt__cudnn_conv_plan *plan, int type, double alpha, double beta,
-                        void *in, void *weight, void *out, void *workspace) {
+                        const dpt__cudnn_conv_plan *plan, double alpha, double beta,
+                        const dpt__conv_operands &o) {
+  if (plan->graph) return dpt__graph_run(f, handle, plan->graph, o);
   float narrow[2] = {(float)alpha, (float)beta};
   double wide[2] = {alpha, beta};
-  const void *a = type == DPT_F32 ? (void *)&narrow[0] : &wide[0];
-  const void *b = type == DPT_F32 ? (void *)&narrow[1] : &wide[1];
+  bool floats = plan->key.type == DPT_F32;
+  const void *a = floats ? (void *)&narrow[0] : &wide[0];
+  const void *b = floats ? (void *)&narrow[1] : &wide[1];
   switch (plan->key.pass) {
   case DPT__PASS_FORWARD:
-    return f->cudnnConvolutionForward(handle, a, plan->in, in, plan->weight, weight, plan->conv,
-                                      (cudnnConvolutionFwdAlgo_t)plan->algorithm, workspace,
-                                      plan->memory, b, plan->out, out);
+    return f->cudnnConvolutionForward(handle, a, plan->in, o.in, plan->weight, o.weight, plan->conv,
+                                      (cudnnConvolutionFwdAlgo_t)plan->algorithm, o.workspace,
+                                      plan->memory, b, plan->out, o.out);
   case DPT__PASS_DATA:
-    return f->cudnnConvolutionBackwardData(
-        handle, a, plan->weight, weight, plan->out, out, plan->conv,
-        (cudnnConvolutionBwdDataAlgo_t)plan->algorithm, workspace, plan->memory, b, plan->in, in);
+    return f->cudnnConvolutionBackwardData(handle, a, plan->weight, o.weight, plan->out, o.out,
+                                           plan->conv,
+                                           (cudnnConvolutionBwdDataAlgo_t)plan->algorithm,
+                                           o.workspace, plan->memory, b, plan->in, o.in);
   default:
-    return f->cudnnConvolutionBackwardFilter(handle, a, plan->in, in, plan->out, out, plan->conv,
+    return f->cudnnConvolutionBackwardFilter(handle, a, plan->in, o.in, plan->out, o.out,
+                                             plan->conv,
                                              (cudnnConvolutionBwdFilterAlgo_t)plan->algorithm,
-                                             workspace, plan->memory, b, plan->weight, weight);
+                                             o.workspace, plan->memory, b, plan->weight, o.weight);
   }
 }
 
@@ -46,28 +51,27 @@ int add_aside(dpt__context *context, const struct dpt__convolution_args *a, cons
     int64_t count = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
     auto kernel = add_to<T>;
     return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, (T *)a->weight,
-                      (const T *)part, count);
+                      (const T *)part, (T)a->scale, count);
   });
 }
 
-/* Runs a plan. If cuDNN rejects the call after all, marks the plan as not working. part: memory for
- * a gradient of the weights. */
+/* Runs a plan. If cuDNN rejects the call after all, marks the plan as not working. o.weight of
+ * WEIGHT: temporary memory for a gradient. */
 int run(dpt__context *context, const struct dpt__convolution_args *a, dpt__cudnn_conv_plan *plan,
-        void *part, void *workspace) {
+        const dpt__conv_operands &o) {
   const dpt__cudnn_functions *f;
   dpt__cudnn *cudnn;
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
   bool adds = a->pass == DPT__PASS_WEIGHT;
   cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED;
-  if (!plan->aside)
-    status = call_pass(f, cudnn->handle, plan, a->type, adds ? a->scale : 1, adds ? 1 : 0, a->in,
-                       a->weight, a->out, workspace);
-  if (adds && dpt__cudnn_rejected(status)) {
-    plan->aside = true;
-    status =
-        call_pass(f, cudnn->handle, plan, a->type, a->scale, 0, a->in, part, a->out, workspace);
-    if (status == CUDNN_STATUS_SUCCESS && add_aside(context, a, part)) return 1;
+  if (adds && !plan->aside) {
+    dpt__conv_operands direct = o;
+    direct.weight = a->weight;
+    status = call_pass(f, cudnn->handle, plan, a->scale, 1, direct);
+    plan->aside = dpt__cudnn_rejected(status);
   }
+  if (!adds || plan->aside) status = call_pass(f, cudnn->handle, plan, 1, 0, o);
+  if (plan->aside && status == CUDNN_STATUS_SUCCESS && add_aside(context, a, o.weight)) return 1;
   plan->works = !dpt__cudnn_rejected(status);
   if (plan->works) DPT__CUDNN(status);
   return 0;
@@ -82,18 +86,6 @@ int columns_fit(const dpt__context *context, const struct dpt__convolution_args 
   return 0;
 }
 
-/* Measures the milliseconds of several calls of f, after one to warm up. */
-template <typename F> int time_of(dpt__context *context, F f, float *milliseconds) {
-  enum { CALLS = 3 };
-  auto calls = [&] {
-    for (int i = 0; i < CALLS; i++)
-      if (f()) return 1;
-    return 0;
-  };
-  auto issue = [](void *data) { return (*(decltype(calls) *)data)(); };
-  return f() || dpt__cuda_time(context, issue, &calls, milliseconds);
-}
-
 /* Sets plan->columns if columns are faster than the plan's algorithm. Both write to outputs that
  * measuring may overwrite. */
 int compete(dpt__context *context, const struct dpt__convolution_args *a,
@@ -105,9 +97,7 @@ int compete(dpt__context *context, const struct dpt__convolution_args *a,
   plan->fresh = false;
   if (!dpt__conv_competes(&plan->key)) return 0;
   if (dpt__cudnn_begin(context, &f, &cudnn) || columns_fit(context, a, &fit)) return 1;
-  auto once = [&] {
-    return call_pass(f, cudnn->handle, plan, a->type, 1, 0, o.in, o.weight, o.out, o.workspace);
-  };
+  auto once = [&] { return call_pass(f, cudnn->handle, plan, 1, 0, o); };
   cudnnStatus_t status = fit ? once() : CUDNN_STATUS_NOT_SUPPORTED;
   if (dpt__cudnn_rejected(status)) return 0; /* run handles it */
   DPT__CUDNN(status);
@@ -118,7 +108,8 @@ int compete(dpt__context *context, const struct dpt__convolution_args *a,
     return dpt__cuda_conv_columns(&there, &aside);
   };
   auto algorithm = [&] { return dpt__cudnn_status(once(), "cudnnConvolution"); };
-  if (time_of(context, algorithm, &by_plan) || time_of(context, columns, &by_columns)) return 1;
+  if (dpt__conv_time(context, algorithm, &by_plan) || dpt__conv_time(context, columns, &by_columns))
+    return 1;
   plan->columns = by_columns < by_plan;
   if (a->search & DPT_SEARCH_VERBOSE)
     fprintf(stderr, "cudnn: 3 calls take %.3f ms, by columns and products %.3f ms\n", by_plan,
@@ -153,7 +144,7 @@ int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const
     *works = true;
     return dpt__cuda_conv_columns(context, a);
   }
-  if (plan->works && run(context, a, plan, part, o.workspace)) return 1;
+  if (plan->works && run(context, a, plan, o)) return 1;
   *works = plan->works;
   return *works ? 0 : dpt__conv_found(context, plan);
 }
@@ -188,6 +179,9 @@ void tell_missing(void) {
 
 int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_args *a, int *done) {
   *done = 0;
+#ifdef DPT_EMULATED
+  if (!dpt__graph_enabled()) return 0; /* the emulation has no algorithm of the legacy interface */
+#endif
   if (!dpt__cudnn_open()) {
     tell_missing();
     return 0;
@@ -202,7 +196,7 @@ int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_ar
     part.N = a->N - i < each ? a->N - i : each;
     part.in = (char *)a->in + (size_t)(i * image) * dpt__width_of(a->type);
     part.out = (char *)a->out + (size_t)(i * small) * dpt__width_of(a->type);
-    dpt__conv_key key = dpt__conv_key_of(a, part.N);
+    dpt__conv_key key = dpt__conv_key_of(&part);
     if (dpt__conv_weight_bytes(&key) / dpt__width_of(a->type) > INT32_MAX) return 0;
     context->used = used;
     if (by_cudnn(context, &part, &key, &works)) return 1;

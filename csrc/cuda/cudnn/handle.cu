@@ -17,12 +17,17 @@ int take(dpt__library *library) {
   return dpt__library_version(library, (int)(functions.cudnnGetVersion() / 10000), CUDNN_MAJOR);
 }
 
+#ifdef DPT_EMULATED
+const void *const brought = (const void *)&cudnnGetVersion;
+#else
+const void *const brought = NULL;
+#endif
 dpt__library library = {"cuDNN",
                         "DPT_CUDNN",
                         DPT__SONAME("libcudnn.so.", CUDNN_MAJOR),
                         "cudnn/lib",
                         DPT_CUDNN_FILE,
-                        NULL,
+                        brought,
                         take,
                         PTHREAD_MUTEX_INITIALIZER};
 

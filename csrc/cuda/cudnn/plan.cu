@@ -1,13 +1,15 @@
 /* plan.cu: descriptors of convolutions, and the choice of algorithms (the rules are in plan.h). */
-#include "cuda/cudnn/plan.h"
+#include "cuda/cudnn/graph.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 namespace {
 
-enum { MOST = 32 }; /* algorithms requested from cuDNN */
+enum { MOST = 32 };   /* algorithms requested from cuDNN */
+enum { ENGINES = 8 }; /* engines of the graph interface that are measured */
 enum : size_t { USUAL_WORKSPACE = 1 << 30 };
 
 /* ---- the three passes under one interface ---- */
@@ -142,8 +144,8 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_p
   return pick<Pass>(f, handle, plan, list, n, limit);
 }
 
-/* Picks an algorithm. measures: first by benchmarking on these operands. *most, unless NULL: set to
- * the bytes within the capacity that benchmarking may use. */
+/* Picks an algorithm of the legacy interface. measures: first by benchmarking; *most is as for
+ * choose. */
 template <typename Pass>
 int choose_of(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
               const operands &o, bool measures, size_t *most) {
@@ -154,8 +156,52 @@ int choose_of(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_co
   return measures && plan->works ? 0 : guess<Pass>(f, handle, plan, o.capacity);
 }
 
-int choose(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
-           const operands &o, bool measures, size_t *most) {
+/* Picks the fastest of n engines. */
+int measure(dpt__context *context, const dpt__cudnn_functions *f, cudnnHandle_t handle,
+            const dpt__conv_graph *list, int n, const operands &o, int *best) {
+  float shortest = INFINITY, milliseconds;
+  *best = -1;
+  for (int i = 0; i < n; i++) {
+    cudnnStatus_t status = dpt__graph_run(f, handle, &list[i], o);
+    if (dpt__cudnn_rejected(status)) continue;
+    DPT__CUDNN(status);
+    auto once = [&] {
+      return dpt__cudnn_status(dpt__graph_run(f, handle, &list[i], o), "cudnnBackendExecute");
+    };
+    if (dpt__conv_time(context, once, &milliseconds)) return 1;
+    if (milliseconds < shortest) shortest = milliseconds, *best = i;
+  }
+  return 0;
+}
+
+/* Picks an engine of the graph interface; plan->graph is NULL if there is none. The parameters are
+ * those of choose. */
+int choose_engine(dpt__context *queue, const dpt__cudnn_functions *f, cudnnHandle_t handle,
+                  dpt__cudnn_conv_plan *plan, const operands &o, size_t *most) {
+  dpt__conv_graph list[ENGINES];
+  int n = dpt__graph_find(f, handle, &plan->key, o.capacity, list, queue || most ? ENGINES : 1);
+  int best = n ? 0 : -1;
+  delete plan->graph;
+  plan->graph = NULL;
+  if (queue && measure(queue, f, handle, list, n, o, &best)) return 1;
+  for (int i = 0; most && i < n; i++)
+    if ((size_t)list[i].memory > *most) *most = (size_t)list[i].memory;
+  if (best < 0) return 0;
+  plan->graph = new dpt__conv_graph(std::move(list[best]));
+  plan->works = true;
+  plan->aside = plan->key.pass == DPT__PASS_WEIGHT;
+  plan->memory = (size_t)plan->graph->memory;
+  return 0;
+}
+
+/* Picks an engine or an algorithm. queue: benchmarks on these operands; NULL: takes cuDNN's choice.
+ * *most, unless NULL: set to the bytes within the capacity that benchmarking may use. */
+int choose(dpt__context *queue, const dpt__cudnn_functions *f, cudnnHandle_t handle,
+           dpt__cudnn_conv_plan *plan, const operands &o, size_t *most) {
+  bool measures = queue != NULL;
+  if (most) *most = 0;
+  if (plan->key.graph && choose_engine(queue, f, handle, plan, o, most)) return 1;
+  if (plan->graph) return 0;
   if (plan->key.pass == DPT__PASS_FORWARD)
     return choose_of<forward>(f, handle, plan, o, measures, most);
   if (plan->key.pass == DPT__PASS_DATA)
@@ -171,7 +217,9 @@ void print(const dpt__cudnn_conv_plan *plan) {
           names[k->pass], (long long)k->N, (long long)k->I, (long long)in[0], (long long)in[1],
           (long long)in[2], (long long)k->O, (long long)kernel[0], (long long)kernel[1],
           (long long)kernel[2]);
-  if (plan->works)
+  if (plan->graph)
+    fprintf(stderr, "engine %lld with %zu bytes\n", (long long)plan->graph->engine, plan->memory);
+  else if (plan->works)
     fprintf(stderr, "algorithm %d with %zu bytes\n", plan->algorithm, plan->memory);
   else
     fprintf(stderr, "no algorithm, computed by columns and products\n");
@@ -179,33 +227,33 @@ void print(const dpt__cudnn_conv_plan *plan) {
 
 /* ---- descriptors ---- */
 
-/* Sets a descriptor to a dense tensor (N, C, size). */
+void narrow(int n, const int64_t *from, int *to) {
+  for (int i = 0; i < n; i++) to[i] = (int)from[i];
+}
+
+/* Sets a descriptor to a dense tensor. */
 cudnnStatus_t set_tensor(const dpt__cudnn_functions *f, cudnnTensorDescriptor_t tensor,
-                         cudnnDataType_t type, int ndim, int64_t N, int64_t C,
-                         const int64_t size[3]) {
-  int dims[5] = {(int)N, (int)C}, strides[5];
-  for (int d = 0; d < ndim; d++) dims[2 + d] = (int)size[3 - ndim + d];
-  strides[ndim + 1] = 1;
-  for (int d = ndim; d >= 0; d--) strides[d] = strides[d + 1] * dims[d + 1];
-  return f->cudnnSetTensorNdDescriptor(tensor, type, ndim + 2, dims, strides);
+                         cudnnDataType_t type, int n, const int64_t *sizes) {
+  int dims[5], strides[5];
+  narrow(n, sizes, dims);
+  strides[n - 1] = 1;
+  for (int d = n - 2; d >= 0; d--) strides[d] = strides[d + 1] * dims[d + 1];
+  return f->cudnnSetTensorNdDescriptor(tensor, type, n, dims, strides);
 }
 
 cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   const dpt__conv_key *k = &plan->key;
-  cudnnDataType_t type = k->type == DPT_F32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_DOUBLE;
-  int ndim = (int)k->ndim, weight[5] = {(int)k->O, (int)(k->I / k->groups)};
-  int pad[3], stride[3], dilation[3];
-  for (int d = 0; d < ndim; d++) {
-    int from = 3 - ndim + d;
-    weight[2 + d] = (int)k->slide.kernel[from];
-    pad[d] = (int)k->slide.pad[from];
-    stride[d] = (int)k->slide.stride[from];
-    dilation[d] = (int)k->slide.dilation[from];
-  }
-  cudnnStatus_t status = set_tensor(f, plan->in, type, ndim, k->N, k->I, k->slide.in);
-  if (!status) status = set_tensor(f, plan->out, type, ndim, k->N, k->O, k->slide.out);
+  cudnnDataType_t type = dpt__conv_data_type(k);
+  dpt__conv_shape shape = dpt__conv_shape_of(k);
+  int ndim = (int)k->ndim, n = ndim + 2, weight[5], pad[3], stride[3], dilation[3];
+  narrow(n, shape.weight, weight);
+  narrow(ndim, shape.pad, pad);
+  narrow(ndim, shape.stride, stride);
+  narrow(ndim, shape.dilation, dilation);
+  cudnnStatus_t status = set_tensor(f, plan->in, type, n, shape.in);
+  if (!status) status = set_tensor(f, plan->out, type, n, shape.out);
   if (!status)
-    status = f->cudnnSetFilterNdDescriptor(plan->weight, type, CUDNN_TENSOR_NCHW, ndim + 2, weight);
+    status = f->cudnnSetFilterNdDescriptor(plan->weight, type, CUDNN_TENSOR_NCHW, n, weight);
   if (!status)
     status = f->cudnnSetConvolutionNdDescriptor(plan->conv, ndim, pad, stride, dilation,
                                                 CUDNN_CROSS_CORRELATION, type);
@@ -225,6 +273,8 @@ int create(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
 }
 
 int destroy(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
+  delete plan->graph;
+  plan->graph = NULL;
   if (plan->in) DPT__CUDNN(f->cudnnDestroyTensorDescriptor(plan->in));
   if (plan->out) DPT__CUDNN(f->cudnnDestroyTensorDescriptor(plan->out));
   if (plan->weight) DPT__CUDNN(f->cudnnDestroyFilterDescriptor(plan->weight));
@@ -234,20 +284,38 @@ int destroy(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
 
 } // namespace
 
-dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *a, int64_t N) {
+dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *a) {
   dpt__conv_key key;
   memset(&key, 0, sizeof key);
   key.type = a->type;
   key.tf32 = a->tf32;
   key.search = a->search & ~DPT_SEARCH_VERBOSE;
   key.pass = a->pass;
+  key.graph = dpt__graph_enabled() ? dpt__graph_alignment(a->in, a->weight, a->out) : 0;
   key.ndim = a->ndim < 2 ? 2 : a->ndim;
-  key.N = N;
+  key.N = a->N;
   key.I = a->I;
   key.O = a->O;
   key.groups = a->groups;
   key.slide = a->slide;
   return key;
+}
+
+dpt__conv_shape dpt__conv_shape_of(const dpt__conv_key *k) {
+  dpt__conv_shape shape = {{k->N, k->I}, {k->O, k->I / k->groups}, {k->N, k->O}, {}, {}, {}};
+  for (int d = 0, from = 3 - (int)k->ndim; from < 3; d++, from++) {
+    shape.in[2 + d] = k->slide.in[from];
+    shape.weight[2 + d] = k->slide.kernel[from];
+    shape.out[2 + d] = k->slide.out[from];
+    shape.pad[d] = k->slide.pad[from];
+    shape.stride[d] = k->slide.stride[from];
+    shape.dilation[d] = k->slide.dilation[from];
+  }
+  return shape;
+}
+
+cudnnDataType_t dpt__conv_data_type(const dpt__conv_key *key) {
+  return key->type == DPT_F32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_DOUBLE;
 }
 
 int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
@@ -287,7 +355,8 @@ static int plan_make(dpt__context *context, const dpt__cudnn_functions *f, cudnn
   if (!(*plan)->works) return 0;
   /* a graph's plan is not measured later, so the desk reserves no memory for that */
   bool found = (key->search & DPT_SEARCH_BENCHMARK) && !measures;
-  if (choose(f, handle, *plan, o, measures, NULL) || (found && dpt__conv_found(context, *plan))) {
+  if (choose(measures ? context : NULL, f, handle, *plan, o, NULL) ||
+      (found && dpt__conv_found(context, *plan))) {
     dpt__conv_drop(f, *plan);
     return 1;
   }
@@ -302,7 +371,7 @@ int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, boo
   if (dpt__cudnn_begin(context, &f, &cudnn)) return 1;
   dpt__cudnn_conv_plan *plan = *result = cudnn->convolutions.find(*key);
   if (plan)
-    return plan->works && plan->memory > o.capacity ? choose(f, cudnn->handle, plan, o, false, NULL)
+    return plan->works && plan->memory > o.capacity ? choose(NULL, f, cudnn->handle, plan, o, NULL)
                                                     : 0;
   if (plan_make(context, f, cudnn->handle, key, o, &plan)) return 1;
   if (verbose) print(plan);
@@ -321,12 +390,12 @@ static int plan_decide(const dpt__cudnn_functions *f, cudnnHandle_t handle, bool
   size_t most = 0;
   if ((!tight && limit_of(&need->key, &none.capacity)) || dpt__conv_describe(f, &need->key, &plan))
     return 1;
-  int failed = plan->works && choose(f, handle, plan, none, false, &most);
+  bool measures = need->key.search & DPT_SEARCH_BENCHMARK;
+  int failed = plan->works && choose(NULL, f, handle, plan, none, measures ? &most : NULL);
   need->works = plan->works;
   need->memory = plan->works ? plan->memory : 0;
-  need->columns = plan->works && !tight && need->key.search & DPT_SEARCH_BENCHMARK &&
-                  dpt__conv_competes(&need->key);
-  if (need->key.search & DPT_SEARCH_BENCHMARK && most > need->memory) need->memory = most;
+  need->columns = plan->works && !tight && measures && dpt__conv_competes(&need->key);
+  if (most > need->memory) need->memory = most;
   dpt__conv_drop(f, plan);
   return failed;
 }

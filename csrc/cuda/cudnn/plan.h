@@ -1,5 +1,6 @@
 /* plan.h: cuDNN's plan of a convolution: descriptors, algorithm, workspace; cached per native
- * stream.
+ * stream. DPT_CUDNN_GRAPH=1 takes engines of the graph interface (graph.h) instead of algorithms of
+ * the legacy one; what is said of algorithms holds for both.
  *
  * Invariant: a plan is found by its whole key. Only deterministic algorithms are chosen, and only
  * those that multiply floats as floats unless TF32 is allowed.
@@ -16,11 +17,19 @@
 #include "cuda/cudnn/handle.h"
 #include "cuda/nn/convolution.h"
 
-/* All bytes are initialized. */
+/* All bytes are initialized. graph: the alignment of the operands in bytes if the graph interface
+ * is enabled, or 0. */
 struct dpt__conv_key {
-  int64_t type, tf32, search, pass, ndim, N, I, O, groups;
+  int64_t type, tf32, search, pass, graph, ndim, N, I, O, groups;
   dpt__slide slide;
 };
+
+/* The sizes that descriptors have, outermost dimension first; the tensors are dense. */
+struct dpt__conv_shape {
+  int64_t in[5], weight[5], out[5], pad[3], stride[3], dilation[3];
+};
+
+struct dpt__conv_graph; /* graph.h */
 
 struct dpt__cudnn_conv_plan {
   dpt__cudnn_conv_plan *next;
@@ -29,12 +38,13 @@ struct dpt__cudnn_conv_plan {
   cudnnTensorDescriptor_t in, out;
   cudnnFilterDescriptor_t weight;
   cudnnConvolutionDescriptor_t conv;
-  bool works;    /* false: cuDNN has no algorithm */
-  bool fresh;    /* just measured, not yet compared with columns */
-  bool columns;  /* columns and products were faster: used if there is memory for them */
-  bool aside;    /* WEIGHT cannot accumulate: its result goes to temporary memory */
-  int algorithm; /* of the pass's enum */
-  size_t memory; /* bytes of its workspace */
+  bool works;             /* false: cuDNN has no algorithm */
+  bool fresh;             /* just measured, not yet compared with columns */
+  bool columns;           /* columns and products were faster: used if there is memory for them */
+  bool aside;             /* WEIGHT cannot accumulate: its result goes to temporary memory */
+  dpt__conv_graph *graph; /* the graph interface's engine, or NULL: `algorithm` is used */
+  int algorithm;          /* of the pass's enum */
+  size_t memory;          /* bytes of its workspace */
 };
 
 /* The memory that a launch allocates. */
@@ -46,8 +56,11 @@ struct dpt__conv_need {
   size_t memory;
 };
 
-/* Return the key for N of the images of args, and the bytes of its weight. */
-dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *args, int64_t N);
+/* Returns the key of args. */
+dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *args);
+/* Return the sizes, the element type and the bytes of the weight. */
+dpt__conv_shape dpt__conv_shape_of(const dpt__conv_key *key);
+cudnnDataType_t dpt__conv_data_type(const dpt__conv_key *key);
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
 /* Returns true if columns may be faster, within the memory that they usually need: groups need
  * separate products. */
@@ -66,6 +79,17 @@ struct dpt__conv_operands {
 };
 int dpt__cudnn_conv_plan_of(dpt__context *context, const dpt__conv_key *key, bool verbose,
                             dpt__conv_operands operands, dpt__cudnn_conv_plan **plan);
+/* Measures the milliseconds of several calls of f, after one to warm up. */
+template <typename F> int dpt__conv_time(dpt__context *context, F f, float *milliseconds) {
+  enum { CALLS = 3 };
+  auto calls = [&] {
+    for (int i = 0; i < CALLS; i++)
+      if (f()) return 1;
+    return 0;
+  };
+  auto issue = [](void *data) { return (*(decltype(calls) *)data)(); };
+  return f() || dpt__cuda_time(context, issue, &calls, milliseconds);
+}
 /* Return the needs of a launch, and update them with the queue's findings. */
 int dpt__conv_need_of(const dpt__context *context, const dpt__conv_key *key, dpt__conv_need *need);
 int dpt__conv_found(const dpt__context *context, const dpt__cudnn_conv_plan *plan);
