@@ -59,7 +59,6 @@ static int stream_wait_event(void *native, void *event) {
   return 0;
 }
 
-#ifndef DPT_EMULATED /* the emulation has nothing to measure */
 namespace {
 struct stopwatch {
   cudaEvent_t from = NULL, to = NULL;
@@ -83,7 +82,6 @@ int dpt__cuda_time(dpt__context *context, int (*issue)(void *data), void *data,
   DPT__CUDA(cudaEventElapsedTime(milliseconds, watch.from, watch.to));
   return 0;
 }
-#endif
 
 int dpt__cuda_passed(cudaEvent_t event, int *passed) {
   *passed = 0;

@@ -33,10 +33,12 @@ endfunction()
 set(emulation_sources spec/emulation/emulation.cpp spec/emulation/memory.cpp
   spec/emulation/queue.cpp)
 add_library(dpt_emulated MODULE ${emulation_sources} spec/emulation/cublas.cpp
+  spec/emulation/cudnn.cpp
   spec/emulation/planted.cpp)
 target_link_libraries(dpt_emulated PRIVATE ${CMAKE_DL_LIBS})
 set(emulated_sources ${cuda_sources})
-list(FILTER emulated_sources EXCLUDE REGEX csrc/cuda/cudnn/)
+list(FILTER emulated_sources EXCLUDE REGEX csrc/cuda/cudnn/rnn)
+target_compile_definitions(dpt_emulated PRIVATE DPT_CUDNN_FILE="")
 emulate(dpt_emulated ${emulated_sources})
 # With a sanitizer this is most of the build, and only `scripts/test --rest` needs it.
 if(DPT_SANITIZE)

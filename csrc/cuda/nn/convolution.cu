@@ -50,9 +50,7 @@ int bias_all(dpt__context *context, const struct dpt__convolution_args *a) {
 int dpt__cuda_convolution(dpt__context *context, const void *args) {
   const struct dpt__convolution_args *a = (const struct dpt__convolution_args *)args;
   int done = 0;
-#ifndef DPT_EMULATED
   if (!a->deterministic && dpt__cuda_conv_cudnn(context, a, &done)) return 1;
-#endif
   if (!done && dpt__cuda_conv_columns(context, a)) return 1;
   return a->bias && a->pass != DPT__PASS_WEIGHT ? bias_all(context, a) : 0;
 }
