@@ -179,16 +179,14 @@ int dpt__graph_find(const functions *f, cudnnHandle_t handle, const dpt__conv_ke
                     size_t limit, dpt__conv_graph *list, int most) {
   dpt__descriptor graph = graph_of(f, handle, key);
   int n = 0;
-  for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+  for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
     for (dpt__descriptor &config : proposals(f, graph, mode)) {
       dpt__conv_graph &g = list[n];
       if (!usable(f, key, config, &g.engine)) continue;
       g.config = std::move(config);
       if (prepare(f, handle, &g) && (size_t)g.memory <= limit && ++n == most) return n;
     }
-    if (n) return n;
-  }
-  return 0;
+  return n;
 }
 
 cudnnStatus_t dpt__graph_run(const functions *f, cudnnHandle_t handle, const dpt__conv_graph *graph,
