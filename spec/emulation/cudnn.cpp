@@ -304,7 +304,7 @@ cudnnStatus_t check(const content &c) {
 cudnnStatus_t answer(int64_t n, size_t width, const void *from, int64_t most, int64_t *count,
                      void *values) {
   *count = n;
-  memcpy(values, from, width * (size_t)(n < most ? n : most));
+  if (n > 0 && most > 0) memcpy(values, from, width * (size_t)(n < most ? n : most));
   return CUDNN_STATUS_SUCCESS;
 }
 
