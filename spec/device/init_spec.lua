@@ -40,6 +40,13 @@ describe('Devices', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
+   it('raise for withDeviceOf without a tensor', function()
+      for _, wrong in ipairs{false, 1, 'x', {}, torch.FloatTensor(1):storage()} do
+         assert.error_matches(function() cutorch.withDeviceOf(wrong or nil, print) end,
+            "withDeviceOf: argument 'tensor' is of type [%w.]+, wanted a tensor")
+      end
+   end)
+
    it('are set back by withDevice, also after an error #devices2', function()
       local a, b = cutorch.withDevice(2, function(x) return cutorch.getDevice(), x end, 'x')
       assert.same({2, 'x', 1}, {a, b, cutorch.getDevice()})

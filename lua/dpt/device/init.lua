@@ -82,7 +82,7 @@ end
 
 --- Calls f(...) with a tensor's device current, and returns its results; host memory has no device.
 function cutorch.withDeviceOf(tensor, f, ...)
-   local device = C.dpt_tensor_device(tensor)
+   local device = C.dpt_tensor_device(core.checkTensor('withDeviceOf', 'tensor', tensor))
    if device == 0 or device == cutorch.getDevice() then return f(...) end
    return cutorch.withDevice(device, f, ...)
 end
