@@ -47,6 +47,18 @@ describe('Devices', function()
       end
    end)
 
+   it('raise for withDevice and withDeviceOf without a function', function()
+      local t = torch.CudaTensor(1)
+      for _, wrong in ipairs{false, 1, 'x', {}} do
+         local message = ": argument 'f' is of type [%w.]+, wanted a function"
+         assert.error_matches(function() cutorch.withDevice(1, wrong or nil) end, message)
+         assert.error_matches(function() cutorch.withDeviceOf(t, wrong or nil) end, message)
+      end
+      local callable = setmetatable({}, {__call = function(_, x) return x + 1 end})
+      assert.equal(3, cutorch.withDeviceOf(t, callable, 2))
+      assert.equal(3, cutorch.withDevice(1, callable, 2))
+   end)
+
    it('are set back by withDevice, also after an error #devices2', function()
       local a, b = cutorch.withDevice(2, function(x) return cutorch.getDevice(), x end, 'x')
       assert.same({2, 'x', 1}, {a, b, cutorch.getDevice()})

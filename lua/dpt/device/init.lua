@@ -72,10 +72,18 @@ local function restore(device, ok, ...)
    return error(..., 0)
 end
 
+local function checkCallable(fn, f)
+   local meta = type(f) ~= 'function' and debug.getmetatable(f)
+   if meta == nil or meta and not meta.__call then
+      fail("%s: argument 'f' is of type %s, wanted a function", fn, class.torch.type(f))
+   end
+end
+
 --- Calls f(...) with another current device, and returns its results. The device is restored even
 -- if f raises.
 function cutorch.withDevice(device, f, ...)
    local before = cutorch.getDevice()
+   checkCallable('withDevice', f)
    cutorch.setDevice(device)
    return restore(before, pcall(f, ...))
 end
@@ -83,6 +91,7 @@ end
 --- Calls f(...) with a tensor's device current, and returns its results; host memory has no device.
 function cutorch.withDeviceOf(tensor, f, ...)
    local device = C.dpt_tensor_device(core.checkTensor('withDeviceOf', 'tensor', tensor))
+   checkCallable('withDeviceOf', f)
    if device == 0 or device == cutorch.getDevice() then return f(...) end
    return cutorch.withDevice(device, f, ...)
 end
