@@ -41,19 +41,26 @@ describe('Devices', function()
    end)
 
    it('raise for withDeviceOf without a tensor', function()
-      for _, wrong in ipairs{false, 1, 'x', {}, torch.FloatTensor(1):storage()} do
-         assert.error_matches(function() cutorch.withDeviceOf(wrong or nil, print) end,
-            "withDeviceOf: argument 'tensor' is of type [%w.]+, wanted a tensor")
+      local storage = torch.FloatTensor(1):storage()
+      for name, wrong in pairs{['a boolean'] = false, ['a number'] = 1, ['a string'] = 'x',
+         ['a table'] = {}, ['a torch.FloatStorage'] = storage} do
+         assert.error_matches(function() cutorch.withDeviceOf(wrong, print) end,
+            "withDeviceOf: argument 'tensor' is " .. name .. ', wanted a tensor')
       end
+      assert.error_matches(function() cutorch.withDeviceOf() end,
+         "withDeviceOf: argument 'tensor' is nil, wanted a tensor")
    end)
 
    it('raise for withDevice and withDeviceOf without a function', function()
       local t = torch.CudaTensor(1)
-      for _, wrong in ipairs{false, 1, 'x', {}} do
-         local message = ": argument 'f' is of type [%w.]+, wanted a function"
-         assert.error_matches(function() cutorch.withDevice(1, wrong or nil) end, message)
-         assert.error_matches(function() cutorch.withDeviceOf(t, wrong or nil) end, message)
+      local message = ": argument 'f' is %s, wanted a function"
+      for name, wrong in pairs{['a boolean'] = false, ['a number'] = 1, ['a string'] = 'x',
+         ['a table'] = {}} do
+         local text = message:format(name)
+         assert.error_matches(function() cutorch.withDevice(1, wrong) end, 'withDevice' .. text)
+         assert.error_matches(function() cutorch.withDeviceOf(t, wrong) end, 'withDeviceOf' .. text)
       end
+      assert.error_matches(function() cutorch.withDevice(1) end, message:format 'nil')
       local callable = setmetatable({}, {__call = function(_, x) return x + 1 end})
       assert.equal(3, cutorch.withDeviceOf(t, callable, 2))
       assert.equal(3, cutorch.withDevice(1, callable, 2))

@@ -7,6 +7,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local class = require 'dpt.class'
+local want = require 'dpt.class.want'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local cutorch = {
@@ -72,26 +73,19 @@ local function restore(device, ok, ...)
    return error(..., 0)
 end
 
-local function checkCallable(fn, f)
-   local meta = type(f) ~= 'function' and debug.getmetatable(f)
-   if meta == nil or meta and not meta.__call then
-      fail("%s: argument 'f' is of type %s, wanted a function", fn, class.torch.type(f))
-   end
-end
-
 --- Calls f(...) with another current device, and returns its results. The device is restored even
 -- if f raises.
 function cutorch.withDevice(device, f, ...)
    local before = cutorch.getDevice()
-   checkCallable('withDevice', f)
+   want('withDevice', 'f', f, 'callable')
    cutorch.setDevice(device)
    return restore(before, pcall(f, ...))
 end
 
 --- Calls f(...) with a tensor's device current, and returns its results; host memory has no device.
 function cutorch.withDeviceOf(tensor, f, ...)
-   local device = C.dpt_tensor_device(core.checkTensor('withDeviceOf', 'tensor', tensor))
-   checkCallable('withDeviceOf', f)
+   local device = C.dpt_tensor_device(want('withDeviceOf', 'tensor', tensor, 'tensor'))
+   want('withDeviceOf', 'f', f, 'callable')
    if device == 0 or device == cutorch.getDevice() then return f(...) end
    return cutorch.withDevice(device, f, ...)
 end
