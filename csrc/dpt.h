@@ -27,7 +27,7 @@ const char *dpt_message(void);
  * caller may then free memory and call the function again. */
 const uint32_t *dpt_effects(void);
 int dpt_may_retry(uint32_t before);
-/* Return the version ("1.0.0"), and the text between the marks of this header. */
+/* Return the version ("2.0.0"), and the text between the marks of this header. */
 const char *dpt_version(void);
 const char *dpt_cdef(void);
 
