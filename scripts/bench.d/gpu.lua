@@ -265,7 +265,7 @@ results[#results + 1] = {'steady step', ('%d waits, %d allocations in %d steps')
    counted.waits, counted.taken, sizes.steps), 'none', counted.waits + counted.taken == 0}
 frame.rows(rows)
 if not small then
-   frame.section(here .. '../../docs/performance.md', 'scripts/bench gpu',
+   frame.section(here .. '../../docs/performance-gpu.md', 'scripts/bench gpu',
       ('`scripts/bench gpu` on an %s: best of 5 rounds; %s, TF32 only where a row names it. The '
       .. 'card copies %.0f GB/s (read and written).'):format(unit.name, version, peak / 1e9), rows)
 end

@@ -8,9 +8,9 @@
 -- side's threads have stopped spinning, with an untimed step. Networks run a third time, compiled
 -- by torch.compile, but not with --eager, --avx2 (the compiler uses the machine's full instruction
 -- set) or without g++. A row is ok by its ratio, or if dpt reaches 90 % of the bound
--- (peers/bound.lua). Without names the table replaces its section of docs/performance.md, with the
+-- (peers/bound.lua). Without names the table replaces that of docs/performance.md, with the
 -- versions and the machine. --setup installs PyTorch into build/peer first; --avx2 limits both
--- sides to AVX2.
+-- sides to AVX2 and replaces the table of docs/performance-avx2.md.
 local here = arg[0]:gsub('[^/]*$', '')
 package.path = here .. '?.lua;' .. package.path
 local frame, peer, bound = require 'frame', require 'peer', require 'peers.bound'
@@ -144,13 +144,14 @@ for _, row in ipairs(all) do
    end
 end
 
-local command = 'scripts/bench peers' .. (options['--avx2'] and ' --avx2' or '')
+local command, page = 'scripts/bench peers', 'docs/performance.md'
+if options['--avx2'] then command, page = command .. ' --avx2', 'docs/performance-avx2.md' end
 local title = ('steps of PyTorch %s and of dpt in turn, medians of %d rounds%s'):format(version,
    ROUNDS, options['--avx2'] and '; both without AVX-512' or '')
 frame.head(title, limits)
 frame.rows(rows)
 if #names == 0 then
-   frame.section(root .. 'docs/performance.md', command,
+   frame.section(root .. page, command,
       ('`%s`: %s. %s.'):format(command, title, limits), rows)
 end
 frame.finish{{'peers', ('%d of %d rows'):format(#rows - 1 - short, #rows - 1),
