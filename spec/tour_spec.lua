@@ -1,5 +1,5 @@
--- docs/tour.md: its changes apply to the files that they name, and the names in it exist. The step
--- `tour` of scripts/test applies them, builds the result and runs its specs.
+-- The pages docs/tour*.md: their changes apply to the files that they name, and the names in them
+-- exist. The step `tour` of scripts/test applies them, builds the result and runs its specs.
 local tour = require 'spec.support.tour'
 
 local function read(path)
@@ -9,24 +9,24 @@ local function read(path)
    return text
 end
 
-describe('docs/tour.md', function()
-   local page = read 'docs/tour.md'
-   local changes = tour.changes(page)
+describe('The worked examples', function()
+   local text = tour.text '.'
+   local changes = tour.changes(text)
 
-   it('has changes that fit the files that they name', function()
+   it('have changes that fit the files that they name', function()
       assert.is_true(#changes > 10)
       for _, change in ipairs(changes) do
-         local text = read(change.file)
+         local before = read(change.file)
          if change.side then
-            assert.truthy(text, change.file)
-            assert.equal(#text + #change.text, #tour.changed(text, change))
+            assert.truthy(before, change.file)
+            assert.equal(#before + #change.text, #tour.changed(before, change))
          else
-            assert.is_nil(text, change.file)
+            assert.is_nil(before, change.file)
          end
       end
    end)
 
-   it('names files and functions that are there, or that it makes', function()
+   it('name files and functions that are there, or that they make', function()
       local made, count = {}, 0
       for _, change in ipairs(changes) do
          if not change.side then made[change.file] = true end
@@ -36,7 +36,7 @@ describe('docs/tour.md', function()
       local pipe = io.popen "cat $(find csrc -name '*.[ch]' -o -name '*.def' -o -name '*.cu')"
       sources = table.concat(sources) .. pipe:read '*a'
       pipe:close()
-      for name in page:gsub('```.-```', ''):gmatch '`([^`\n]+)`' do
+      for name in text:gsub('```.-```', ''):gmatch '`([^`\n]+)`' do
          if name:find '^[%w_]+/[%w_/]+%.%l+$' then
             count = count + 1
             assert.is_true(made[name] or read(name) ~= nil, name)
@@ -49,7 +49,7 @@ describe('docs/tour.md', function()
       assert.is_true(count > 20)
    end)
 
-   it('raises for a change that fits no line, or several', function()
+   it('raise for a change that fits no line, or several', function()
       local change = {file = 'x', side = 'after', line = 'b', text = 'new\n'}
       assert.equal('a\nb\nnew\nc\n', tour.changed('a\nb\nc\n', change))
       change.side = 'before'

@@ -557,7 +557,7 @@ run_deb() {
   if command -v lintian >/dev/null; then lintian "$work"/packages/*.deb || tests 0 1; fi
 }
 
-# Applies the changes of docs/tour.md to a copy of the tree and runs their specs.
+# Applies the changes of docs/tour*.md to a copy of the tree and runs their specs.
 run_tour() {
   local tree=$work/tree list
   mkdir "$tree"

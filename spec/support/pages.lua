@@ -1,10 +1,11 @@
 --- Reads the pages of documentation: their blocks of Lua, and the text between them.
 --
 -- Invariant: each block is a program. A block for two ranks follows the line `<!-- ranks 2 -->`,
--- which GitHub does not show. The blocks of docs/tour.md are changes of files, which the step
--- `tour` applies.
+-- which GitHub does not show. The blocks of the pages docs/tour*.md are changes of files, which the
+-- step `tour` applies.
 local folder = require 'spec.support.folder'
 local read = require 'spec.support.read'
+local tour = require 'spec.support.tour'
 
 local pages = {list = {}}
 
@@ -29,7 +30,9 @@ end
 --- Returns the blocks of Lua: a list of {line, code, ranks}, where `ranks` is nil or a number.
 function pages.blocks(path)
    local blocks, before, block = {}, '', nil
-   if path == 'docs/tour.md' then return blocks end
+   for _, page in ipairs(tour.pages) do
+      if path == page then return blocks end
+   end
    lines(path, function(line, number, language)
       if language == 'lua' then
          if not block then

@@ -1,18 +1,26 @@
---- Applies the changes of docs/tour.md to a tree: `luajit spec/support/tour.lua FOLDER`. Prints the
--- specs that it has written.
+--- Applies the changes of the pages docs/tour*.md to a tree: `luajit spec/support/tour.lua FOLDER`.
+-- Prints the specs that it has written.
 --
 -- Invariant: a block of code belongs to the last line before it that names a file in one of three
 -- forms: "New file `FILE`:", "In `FILE`, after the line with `TEXT`:" and "... before the line with
 -- `TEXT`:". Exactly one line of the file contains TEXT. Anything else raises.
 local read = require 'spec.support.read'
 
-local M = {}
+-- pages: in the order in which their changes are applied.
+local M = {pages = {'docs/tour.md', 'docs/tour-kernel.md', 'docs/tour-layer.md'}}
 
---- Returns the changes of a page: a list of {file, text = the block, side = 'after', 'before' or
+--- Returns the text of all pages of a tree.
+function M.text(folder)
+   local texts = {}
+   for i, page in ipairs(M.pages) do texts[i] = read(folder .. '/' .. page) end
+   return table.concat(texts)
+end
+
+--- Returns the changes of a text: a list of {file, text = the block, side = 'after', 'before' or
 -- nil for a new file, line = text that the line contains}.
-function M.changes(page)
+function M.changes(pages)
    local list, change, block = {}, nil, nil
-   for line in page:gmatch '([^\n]*)\n' do
+   for line in pages:gmatch '([^\n]*)\n' do
       if block then
          if line == '```' then
             change.text = table.concat(block, '\n') .. '\n'
@@ -51,7 +59,7 @@ end
 
 if arg and arg[0] and arg[0]:find 'spec/support/tour%.lua$' then
    local folder = assert(arg[1], 'usage: luajit spec/support/tour.lua FOLDER')
-   for _, change in ipairs(M.changes(read(folder .. '/docs/tour.md'))) do
+   for _, change in ipairs(M.changes(M.text(folder))) do
       local path = folder .. '/' .. change.file
       local text = change.side and M.changed(read(path), change) or change.text
       local file = assert(io.open(path, 'w'))
