@@ -14,7 +14,7 @@
 -- @param outputDevice the device on which outputs are joined (the first)
 -- @param dim the dimension that is split (1)
 -- @param gather false: outputs stay on their devices
--- @param buffers how running statistics are combined, see docs/data-parallel.md
+-- @param buffers how running statistics are combined, see docs/data-parallel-replicas.md
 -- @param overlap false: gradients are summed after the backward pass, not during it
 -- @param weights a list of numbers; each device gets rows in proportion to its number
 -- @return a module; forward: the network's input -> its output on outputDevice

@@ -14,7 +14,7 @@
 -- @within nn data-parallel
 -- @as parallel
 -- @param reduce 'samples' (default): the mean over all ranks' samples; 'ranks': over ranks; 'sum'
--- @param buffers how running statistics are combined, see docs/distributed.md
+-- @param buffers how running statistics are combined, see docs/distributed-options.md
 -- @param overlap true (default): gradients are reduced during the backward pass
 -- @param checkAlike number: calls net:checkAlike() in every checkAlike-th forward in training
 -- @param group from distributed.group: the ranks that train the network (all)

@@ -4,7 +4,7 @@
 -- file of this folder that writes the field (`init` is nn/DistributedDataParallel.lua), and its
 -- meaning.
 local fields = {
-   -- Options (options.lua): docs/distributed.md.
+   -- Options (options.lua): docs/distributed-options.md.
    reduce = 'options: how ranks are weighted',
    buffers = 'options: whose running statistics all ranks get',
    checkEvery = 'options: the number of forwards between checks (checkAlike); nil: none',
