@@ -90,6 +90,10 @@ local changes = {
    end,
    ['nn.ClassNLLCriterion'] = losses,
    ['nn.SpatialClassNLLCriterion'] = losses,
+   -- dpt 1.0.0 had the field in nll only
+   ['cudnn.SpatialCrossEntropyCriterion'] = function(self)
+      if self.sizeAverage == nil then self.sizeAverage = self.nll.sizeAverage end
+   end,
 }
 
 --- Sets the missing fields of an object that was just read.
