@@ -3,14 +3,12 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
-local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local want = require 'dpt.class.want'
 
 local ClippedReLU, parent = torch.class('cudnn.ClippedReLU', 'nn.HardTanh')
 
 function ClippedReLU:__init(ceiling, inplace)
-   if type(ceiling) ~= 'number' then raise('cudnn.ClippedReLU: wants a ceiling') end
-   parent.__init(self, 0, ceiling, inplace)
+   parent.__init(self, 0, want('cudnn.ClippedReLU', 'ceiling', ceiling, 'number'), inplace)
    self.ceiling = ceiling
 end
 

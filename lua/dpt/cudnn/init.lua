@@ -127,7 +127,7 @@ function cudnn.convert(net, dst, exclude)
          return module
       end
       if to == 'nn' and module.groups and module.groups > 1 then
-         raise('cudnn.convert: nn has no convolution in groups, got groups = ' .. module.groups)
+         raise('cudnn.convert: nn has no grouped convolution, got groups = ' .. module.groups)
       end
       local new = torch.factory(to .. '.' .. name)()
       for key, value in pairs(module) do new[key] = value end
