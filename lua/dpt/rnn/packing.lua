@@ -30,7 +30,7 @@ function M.sizes(lengths, name)
    local sizes = {}
    for b, length in ipairs(lengths) do
       if b > 1 and length > lengths[b - 1] then
-         fail('%s: packed sequences want to be in the order of falling length, sequence %d has %d'
+         fail('%s: packed sequences must be sorted by decreasing length, sequence %d has %d'
             .. ' steps and the one before it %d', name, b, length, lengths[b - 1])
       end
       for t = 1, length do sizes[t] = b end

@@ -85,7 +85,7 @@ end
 --- Returns the layout of a module's weight, which M.moved needs, before its tensors change type.
 function M.before(module, typename)
    if typename == 'torch.HalfTensor' then
-      fail('%s: half precision is for devices (cudaHalf), host tensors want float or double',
+      fail('%s: half precision is for devices (cudaHalf), use float or double in host memory',
          torch.type(module))
    end
    return module.weight:nElement() > 0 and network.layout(module, module.weight) or nil
