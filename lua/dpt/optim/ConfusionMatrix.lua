@@ -258,7 +258,9 @@ function ConfusionMatrix:render(sortmode, display, block, legendwidth)
    picture = picture:view(1, n * block, -1):expand(3, n * block, picture:size(2)):clone()
    if display then
       local image = package.loaded.image
-      if not image then fail('optim.ConfusionMatrix: display wants the package image loaded') end
+      if not image then
+         fail("optim.ConfusionMatrix: display requires the package image; call require 'image'")
+      end
       image.display{image = picture, legend = 'Confusion matrix'}
    end
    return picture

@@ -187,7 +187,7 @@ end
 
 -- Prints once why there are no plots.
 local function warn(self, why)
-   if not self.warned then io.stderr:write('optim.Logger: nothing is plotted: ' .. why .. '\n') end
+   if not self.warned then io.stderr:write('optim.Logger: cannot plot: ' .. why .. '\n') end
    self.warned = true
 end
 

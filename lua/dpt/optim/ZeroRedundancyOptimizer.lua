@@ -42,8 +42,8 @@ function ZeroRedundancyOptimizer:__init(method, given)
    arguments.callable('ZeroRedundancyOptimizer', 'method', method)
    for _, name in ipairs(WHOLE) do
       if method == require 'dpt.optim'[name] then
-         fail('%s: optim.%s looks at all parameters at once, wanted a method that goes element by'
-            .. ' element: sgd, adam, ...', NAME, name)
+         fail('%s: optim.%s looks at all parameters at once, wanted an elementwise method such as'
+            .. ' sgd or adam', NAME, name)
       end
    end
    self.method, self.group = method, options.check(NAME, given, 2, {group = groups.option}).group
@@ -120,7 +120,7 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    checkPart(arguments.table('ZeroRedundancyOptimizer', 'state', state or config), group)
    if ranks == 1 then return self.method(opfunc, x, config, state) end
    if updates.isStale(x) or x:dim() ~= 1 or not x:isContiguous() then
-      fail('%s: wants the flat parameters that getParameters returns', NAME)
+      fail("%s: argument 'x' must be the flat parameters that getParameters returns", NAME)
    end
    state = state or config
    local n = x:nElement()

@@ -111,7 +111,7 @@ return function(opfunc, x, config, state)
       state.f_old = f
       local slope = g:dot(state.d)
       if slope > -tolX then
-         reason = 'f does not fall along the direction'
+         reason = 'f does not decrease along the direction'
          break
       end
 
