@@ -226,8 +226,8 @@ function Params:defer() self.pending:hold(self.source, self.gradient) end
 function Params:flush(x, dfdx)
    if self.sender or not updates.isIn(self.source, x) then return end
    if not updates.isIn(self.gradient, dfdx) then
-      fail("the gradient that opfunc returned is a copy of one replica's part, since gradients wait"
-         .. ' (noSync): call syncGradients() in opfunc before it is copied')
+      fail("the gradient that opfunc returned is a copy of one replica's part, since gradients are"
+         .. ' pending (noSync); call syncGradients() in opfunc before copying it')
    end
    if self.pending:check() then self:reduce() end
 end

@@ -72,8 +72,8 @@ end
 function Pending:checkUpdate()
    if isUpdated(self) then
       fail('%sparameters were written to while %s hold parts of the gradients (noSync): an update'
-         .. " by hand uses one part: call syncGradients() before it (optim's functions and"
-         .. ' updateParameters do), or zeroGradParameters() if they are to be dropped; %s',
+         .. " by hand uses one part only; call syncGradients() before it (optim's functions and"
+         .. ' updateParameters do), or zeroGradParameters() to drop the gradients; %s',
          self.prefix, self.holders, CLEAR)
    end
 end
@@ -83,7 +83,7 @@ function Pending:check()
    if self.spoiled then
       if self.written == comm.version(self.gradients) or not isZero(self.gradients) then
          fail('%sa backward failed after it had added to gradients, which cannot be separated from'
-            .. ' those before any more: %s', self.prefix, CLEAR)
+            .. ' earlier ones; %s', self.prefix, CLEAR)
       end
       self:forget()
    end
@@ -108,8 +108,8 @@ end
 function Pending:lose()
    if not self.gradients then return end
    self:forget()
-   fail('%sthe network was changed while gradients waited for syncGradients(): those of other %s'
-      .. ' are lost, %s', self.prefix, self.holders, CLEAR)
+   fail('%sthe network was changed while gradients waited for syncGradients(), and those of other'
+      .. ' %s are lost; %s', self.prefix, self.holders, CLEAR)
 end
 
 return Pending

@@ -49,7 +49,7 @@ local function checkSent(tracker, k, b)
       sizes[i] = table.concat(t:size():totable(), 'x')
    end
    fail('overlap: %s with parameters %s is called %d times in this pass, %d in those before, after'
-      .. ' its gradients had gone to other ranks (overlap = false lets them wait for the end)',
+      .. ' its gradients were sent to other ranks; overlap = false sends them after the pass',
       torch.type(tracker.modules[k]), table.concat(sizes, ', '), tracker.calls[k] + 1,
       tracker.wanted[k])
 end
@@ -242,9 +242,9 @@ function tracking.call(replica, i, pass, method, input, other, scale)
    if tracker.loose or tracker.late then trackers[replica] = nil end
    if not ok then error(result, 0) end
    if tracker.late then
-      fail('overlap: gradients were written to after their sum over the devices had begun, by'
-         .. ' something outside of their module and its containers: zeroGradParameters() and do'
-         .. ' this step again; sums wait for the end from now on (net.overlap = false: always)')
+      fail('overlap: gradients were written to after their sum over the devices had begun, by code'
+         .. ' outside of their module and its containers; call zeroGradParameters() and repeat this'
+         .. ' step, sums begin after the pass from now on (as with net.overlap = false)')
    end
    return result
 end

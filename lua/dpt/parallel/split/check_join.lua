@@ -23,9 +23,9 @@ return function(name, split, joined, says, used, before, inputs, outputs)
             and output:size(split) == rows
          if output:size(joined) ~= rows or both then
             fail('%s: the input was cut along dimension %d and outputs would be joined along'
-               .. ' dimension %d, but for %d of it that of replica %d is of size %s: a module says'
-               .. ' by outputSplit along what outputs are joined', name, split, joined, rows, i,
-               table.concat(output:size():totable(), 'x'))
+               .. ' dimension %d, but for %d of it that of replica %d is of size %s; define'
+               .. ' outputSplit of the module to choose the dimension of its outputs', name, split,
+               joined, rows, i, table.concat(output:size():totable(), 'x'))
          end
       end
    end

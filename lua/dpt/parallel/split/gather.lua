@@ -36,9 +36,9 @@ local function gatherOther(values, count, path)
       if type(value) ~= kind then wrongForm(path, i, first, value) end
       local plain = kind == 'number' or kind == 'string' or kind == 'boolean'
       if plain and value ~= first and (value == value or first == first) then
-         fail('%s: replica 1 returned %s, replica %d returned %s: what is no tensor must be the'
-            .. ' same in all (for losses there is nn.DataParallelCriterion)', path, tostring(first),
-            i, tostring(value))
+         fail('%s: replica 1 returned %s, replica %d returned %s: values other than tensors must be'
+            .. ' equal in all replicas; for losses use nn.DataParallelCriterion', path,
+            tostring(first), i, tostring(value))
       end
    end
    return first
