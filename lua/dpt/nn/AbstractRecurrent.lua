@@ -146,7 +146,7 @@ end
 function AbstractRecurrent:accGradParameters(_, gradOutput, scale)
    local step = self.back_
    if not step then
-      raise(torch.type(self) .. ': accGradParameters needs updateGradInput before it')
+      raise(torch.type(self) .. ': accGradParameters was called before updateGradInput')
    end
    if self.step - step <= self.rho then
       local slot = self:_slot(step)

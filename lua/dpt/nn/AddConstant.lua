@@ -9,14 +9,15 @@
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
-local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
+local fail, type = dptffi.fail, dptffi.type
 
 local AddConstant, parent = torch.class('nn.AddConstant', 'nn.Module')
 
 function AddConstant:__init(constant, ip)
    parent.__init(self)
    if type(constant) ~= 'number' and not torch.isTensor(constant) then
-      raise('nn.AddConstant: wants a number or a vector, got ' .. torch.type(constant))
+      fail("nn.AddConstant: argument 'constant' is of type %s, wanted a number or a vector",
+         torch.type(constant))
    end
    self.constant_scalar = constant
    self.inplace = ip or false

@@ -10,8 +10,7 @@
 
 local torch = require 'dpt.tensor'
 local losses = require 'dpt.nn.losses'
-local dptffi = require 'dpt.ffi'
-local raise, lib = dptffi.raise, dptffi.lib
+local lib = require('dpt.ffi').lib
 
 local BCECriterion, parent = torch.class('nn.BCECriterion', 'nn.Criterion')
 local id = losses.id('bce')
@@ -20,9 +19,7 @@ function BCECriterion:__init(weights, sizeAverage)
    parent.__init(self)
    self.sizeAverage = sizeAverage == nil and true or sizeAverage
    if weights ~= nil then
-      if not torch.isTensor(weights) or weights:dim() ~= 1 then
-         raise('nn.BCECriterion: weights want a vector, got ' .. torch.type(weights))
-      end
+      losses.checkWeights('nn.BCECriterion', weights)
       self.weights = weights
    end
 end

@@ -29,10 +29,11 @@ BatchNormalization.nDim = 2
 function BatchNormalization:__init(nOutput, eps, momentum, affine)
    parent.__init(self)
    if type(nOutput) ~= 'number' or nOutput == 0 then
-      fail('%s: wants the number of features, got %s', torch.type(self), tostring(nOutput))
+      fail("%s: argument 'nOutput' is %s, wanted the number of features", torch.type(self),
+         tostring(nOutput))
    end
    if affine ~= nil and type(affine) ~= 'boolean' then
-      fail('%s: affine wants true or false, got %s', torch.type(self), tostring(affine))
+      fail("%s: argument 'affine' is %s, wanted true or false", torch.type(self), tostring(affine))
    end
    self.affine = affine == nil and true or affine
    self.eps = eps or 1e-5

@@ -9,15 +9,17 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local usage = require('dpt.tensor.core').usage
 local dptffi = require 'dpt.ffi'
-local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
+local fail, type = dptffi.fail, dptffi.type
 
 local Bilinear, parent = torch.class('nn.Bilinear', 'nn.Module')
 
 function Bilinear:__init(inputSize1, inputSize2, outputSize, bias)
    if type(inputSize1) ~= 'number' or type(inputSize2) ~= 'number'
       or type(outputSize) ~= 'number' then
-      raise('nn.Bilinear: wants (inputSize1, inputSize2, outputSize [, bias])')
+      usage('nn.Bilinear', '(inputSize1, inputSize2, outputSize [, bias])', inputSize1, inputSize2,
+         outputSize, bias)
    end
    parent.__init(self)
    self.weight = torch.Tensor(outputSize, inputSize1, inputSize2)
@@ -43,13 +45,13 @@ end
 -- @param input table: two matrices
 -- @return nothing
 -- @usage local m = nn.Bilinear(2, 3, 1)
---    return select(2, pcall(m.check, m, {torch.ones(1, 9)})):match 'wants.*'
---    --> wants a table of matrices Nx2 and Nx3
+--    return select(2, pcall(m.check, m, {torch.ones(1, 9)})):match 'must.*'
+--    --> must be a table of matrices Nx2 and Nx3
 function Bilinear:check(input)
    local a, b = input[1], input[2]
    if not a or not b or a:dim() ~= 2 or b:dim() ~= 2 or a:size(1) ~= b:size(1)
       or a:size(2) ~= self.weight:size(2) or b:size(2) ~= self.weight:size(3) then
-      fail('nn.Bilinear: wants a table of matrices Nx%d and Nx%d',
+      fail("nn.Bilinear: argument 'input' must be a table of matrices Nx%d and Nx%d",
          self.weight:size(2), self.weight:size(3))
    end
 end

@@ -9,14 +9,14 @@
 -- @usage nn.Clamp(0, 1):forward(torch.Tensor{-1, 0.5, 2}) --> [0 0.5 1]
 
 local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local usage = require('dpt.tensor.core').usage
+local type = require('dpt.ffi').type
 
 local Clamp, parent = torch.class('nn.Clamp', 'nn.HardTanh')
 
 function Clamp:__init(minValue, maxValue)
    if type(minValue) ~= 'number' or type(maxValue) ~= 'number' then
-      raise('nn.Clamp: wants (min, max)')
+      usage('nn.Clamp', '(min, max)', minValue, maxValue)
    end
    parent.__init(self, minValue, maxValue)
 end

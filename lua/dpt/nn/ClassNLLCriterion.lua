@@ -13,8 +13,8 @@
 --       torch.LongTensor{1, 2}) --> 2.5, 2
 
 local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
-local raise, lib = dptffi.raise, dptffi.lib
+local losses = require 'dpt.nn.losses'
+local lib = require('dpt.ffi').lib
 
 local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
 
@@ -23,9 +23,7 @@ function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    self.sizeAverage = sizeAverage == nil and true or sizeAverage
    self.ignoreIndex = ignoreIndex or -100
    if weights then
-      if not torch.isTensor(weights) or weights:dim() ~= 1 then
-         raise(torch.type(self) .. ': weights want a vector, got ' .. torch.type(weights))
-      end
+      losses.checkWeights(torch.type(self), weights)
       self.weights = weights
    end
    self.output_tensor = torch.zeros(1)

@@ -33,7 +33,8 @@ end
 function ClassSimplexCriterion:__init(nClasses)
    parent.__init(self)
    if type(nClasses) ~= 'number' or nClasses < 2 then
-      raise('nn.ClassSimplexCriterion: wants at least 2 classes, got ' .. tostring(nClasses))
+      raise("nn.ClassSimplexCriterion: argument 'nClasses' is " .. tostring(nClasses)
+         .. ', wanted 2 or more')
    end
    self.nClasses = nClasses
    self.simplex = torch.zeros(nClasses, nClasses)

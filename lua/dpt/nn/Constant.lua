@@ -19,7 +19,8 @@ function Constant:__init(value, nInputDim)
    self.value = value
    if type(value) == 'number' then self.value = torch.Tensor{value} end
    if not torch.isTensor(self.value) then
-      raise('nn.Constant: value wants a tensor or a number, got ' .. torch.type(value))
+      raise("nn.Constant: argument 'value' is of type " .. torch.type(value)
+         .. ', wanted a tensor or a number')
    end
    self.nInputDim = nInputDim
 end

@@ -23,8 +23,8 @@ local asksTables = #setmetatable({}, {__len = function() return 1 end}) == 1
 function Container:__init(...)
    if not asksTables then
       report("this LuaJIT lacks Lua 5.2's features, so #net is 0 for every container: write"
-         .. ' net:size(), or run scripts by the command dpt (scripts/setup builds a LuaJIT with'
-         .. ' them)')
+         .. ' net:size(), or run scripts with the command dpt (scripts/setup builds a LuaJIT that'
+         .. ' has them)')
    end
    parent.__init(self, ...)
    self.modules = {}

@@ -59,14 +59,14 @@ function Convert:__init(inputShape, outputShape)
    inputShape = inputShape or outputShape == nil and 'b*' or nil
    outputShape = outputShape or inputShape
    if type(inputShape) ~= 'string' or type(outputShape) ~= 'string' then
-      fail('nn.Convert: wants two shapes, got %s and %s', torch.type(inputShape),
-         torch.type(outputShape))
+      fail("nn.Convert: wanted two shapes, such as 'bhwc' and 'bchw', got %s and %s",
+         torch.type(inputShape), torch.type(outputShape))
    end
    self.inputShape = inputShape:find('b') and inputShape or 'b' .. inputShape
    self.outputShape = outputShape:find('b') and outputShape or 'b' .. outputShape
    self.converter = converter(self.inputShape, self.outputShape)
    if not self.converter then
-      fail("nn.Convert: cannot make '%s' from '%s'", outputShape, inputShape)
+      fail("nn.Convert: cannot convert shape '%s' to '%s'", inputShape, outputShape)
    end
    self:add(self.converter)
 end

@@ -36,7 +36,7 @@ end
 -- @return a tensor of one element; a second one if updateOutput returns two numbers
 -- @usage nn.MSECriterion():updateLoss(torch.Tensor{1}, torch.Tensor{4}) --> [9]
 function Criterion:updateLoss(_, _)
-   dptffi.fail('%s has no updateOutput: a criterion fills in updateLoss or updateOutput',
+   dptffi.fail('%s has no updateOutput; a criterion defines updateLoss or updateOutput',
       torch.type(self))
 end
 
@@ -91,8 +91,8 @@ end
 --    sum. With a tensor, also its value if nothing is masked, or false if it depends on weights
 -- @usage nn.MSECriterion():denominator(torch.ones(2, 3), torch.ones(2, 3)) --> 6
 function Criterion:denominator(_, _)
-   dptffi.fail("%s cannot be computed in parts: it does not say what its loss is divided by (give"
-      .. ' it a method denominator(input, target); false for a sum)', torch.type(self))
+   dptffi.fail('%s cannot be computed in parts: the divisor of its loss is unknown; define a method'
+      .. ' denominator(input, target) that returns it, or false for a sum', torch.type(self))
 end
 
 --- Appends the divisors of the losses whose weighted sum this loss is, in the order of terms.

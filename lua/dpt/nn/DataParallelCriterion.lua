@@ -120,7 +120,7 @@ function DataParallelCriterion:_takeInput(input)
    end
    plan = self.plan
    if deviceOutputs.device(input) == 0 and deviceOutputs.rows(input, plan.dimension) > 0 then
-      fail('the input is a %s in host memory, wanted the output of a network on devices',
+      fail("argument 'input' is a %s in host memory, wanted the output of a network on devices",
          torch.type(input))
    end
    self:_prepare(plan.devices)

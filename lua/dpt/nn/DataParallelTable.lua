@@ -86,10 +86,12 @@ function DataParallelTable:__init(dimension, flattenParams, usenccl, more)
    parent.__init(self)
    dptffi.lib.device_check(NAME)
    if type(dimension) ~= 'number' or dimension % 1 ~= 0 or dimension < 1 then
-      fail('wants the dimension to split along, from 1, got %s', tostring(dimension))
+      fail("argument 'dimension' is %s, wanted the dimension to split along, from 1",
+         tostring(dimension))
    end
    if usenccl and not flattenParams then
-      fail('NCCL wants flat parameters: nn.DataParallelTable(%d, true, true)', dimension)
+      fail("argument 'usenccl' requires flat parameters; use nn.DataParallelTable(%d, true, true)",
+         dimension)
    end
    options.set(self, more, NAME)
    self.dimension = dimension
@@ -242,8 +244,8 @@ function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
    if self.params:hasMoved() then self:_layOut() end
    if self.impl.modules ~= self.impl.called then
       self.used = nil
-      fail('%s: the network was changed after its forward, so that replicas had to be made anew:'
-         .. ' call forward again', method)
+      fail('%s: the network was changed after its forward, and its replicas were rebuilt; call'
+         .. ' forward again', method)
    end
    self.params:broadcast() -- an optimizer may have run since that forward
    if self.gather then

@@ -95,7 +95,8 @@ function DistributedDataParallel:__init(module, given)
    end
    for _, one in ipairs(module:listModules()) do
       if torch.isTypeOf(one, NAME) then
-         fail('got a network with another one of it inside: take that out, one around all will do')
+         fail('got a network with another one of it inside: take that out, and wrap the network'
+            .. ' once')
       end
    end
    options.set(self, given, NAME)
@@ -137,8 +138,8 @@ function DistributedDataParallel:_place()
    local sampler = self.sampler
    if sampler then
       if not sampler.count then
-         fail('the sampler of the option sampler has given out no batch yet: a forward in training'
-            .. ' belongs into the loop over its epoch(), or behind its next()')
+         fail('the sampler of the option sampler has given out no batch yet; call forward in the'
+            .. ' loop over its epoch(), or after its next()')
       elseif sampler.count ~= self.rows then
          fail('got %d rows, the batch of the sampler has %d on this rank', self.rows, sampler.count)
       end
@@ -179,8 +180,8 @@ function DistributedDataParallel:_allGatherNumbers(numbers)
       local theirs, failures = its[n + 1], its[n + 2]
       most, same = math.max(most, theirs), same and theirs == offset
       if failures ~= first then
-         fail('a backward has failed on rank %d that has not on rank %d, so their gradients differ:'
-            .. ' an error that a script catches must come on all ranks',
+         fail('a backward has failed on rank %d that has not on rank %d, so their gradients differ;'
+            .. ' a script may catch an error only if all ranks raise it',
             self.group:globalRank(failures > first and r - 1 or 0),
             self.group:globalRank(failures > first and 0 or r - 1))
       end
@@ -266,8 +267,8 @@ local function checkForward(self, input, gradOutput)
    end
    local got = self.ranks > 1 and input ~= nil and rowsOf(self, input) or self.rows
    if got ~= self.rows then
-      fail('a backward of %d rows, and the last forward%s had %d: each backward comes after the'
-         .. ' forward of its input', got, self.evaluated and ', in evaluation,' or '', self.rows)
+      fail('a backward of %d rows, and the last forward%s had %d; call backward after the forward'
+         .. ' of the same input', got, self.evaluated and ', in evaluation,' or '', self.rows)
    end
 end
 

@@ -24,7 +24,7 @@ function DontCast:__init(module, castin, castout, moduleType)
    self.castout = castout == nil and castin or castout
    self.moduleType = moduleType or module:type()
    if castin and not self.moduleType then
-      raise('nn.DontCast: castin wants a module that knows its type, or moduleType')
+      raise("nn.DontCast: argument 'castin' requires a module with a type, or moduleType")
    end
 end
 

@@ -32,7 +32,7 @@ function Dropout:__init(p, v1, inplace, stochasticInference)
    self.stochastic_inference = stochasticInference or false
    self.v2 = not v1 -- Torch7's newer version, which scales in training
    if type(self.p) ~= 'number' or not (self.p >= 0 and self.p < 1) then
-      dptffi.fail('%s: the probability wants 0 <= p < 1, got %s', torch.type(self), tostring(p))
+      dptffi.fail("%s: argument 'p' is %s, wanted 0 <= p < 1", torch.type(self), tostring(p))
    end
    self.noise = torch.Tensor()
 end

@@ -12,15 +12,16 @@
 -- @usage nn.FeatureLPPooling(2, 2, 2, true):forward(torch.ones(1, 6)):size() --> 1x3
 
 local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local usage = require('dpt.tensor.core').usage
+local type = require('dpt.ffi').type
 
 local FeatureLPPooling, parent = torch.class('nn.FeatureLPPooling', 'nn.Module')
 
 function FeatureLPPooling:__init(width, stride, power, batchMode)
    parent.__init(self)
    if type(width) ~= 'number' or type(stride) ~= 'number' or type(power) ~= 'number' then
-      raise('nn.FeatureLPPooling: wants (width, stride, power, batchMode)')
+      usage('nn.FeatureLPPooling', '(width, stride, power [, batchMode])', width, stride, power,
+         batchMode)
    end
    self.width, self.stride, self.power = width, stride, power
    self.batch_mode = batchMode or false

@@ -55,10 +55,10 @@ function GPU:__init(module, device, outdevice)
       fail('wants an nn.Module as argument 1, got %s', torch.type(module))
    end
    if not isNumber(device) then
-      fail('wants the number of a device as argument 2, got %s', tostring(device))
+      fail('wanted a device number as argument 2, got %s', tostring(device))
    end
    if outdevice ~= nil and not isNumber(outdevice) then
-      fail('wants the number of a device as argument 3, got %s', tostring(outdevice))
+      fail('wanted a device number as argument 3, got %s', tostring(outdevice))
    end
    self.modules[1] = module
    self.outdevice = outdevice or device

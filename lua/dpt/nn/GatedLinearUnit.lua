@@ -28,7 +28,7 @@ function GatedLinearUnit:halves(t)
    local dim = self.dim or t:dim()
    local size = t:size(dim)
    if size % 2 ~= 0 then
-      fail('nn.GatedLinearUnit: dimension %d has size %d, wanted an even one', dim, size)
+      fail('nn.GatedLinearUnit: dimension %d has size %d, wanted an even size', dim, size)
    end
    return t:narrow(dim, 1, size / 2), t:narrow(dim, size / 2 + 1, size / 2)
 end

@@ -21,7 +21,7 @@ function HardTanh:__init(minValue, maxValue, inplace)
    self.max_val = maxValue or 1
    if type(self.min_val) ~= 'number' or type(self.max_val) ~= 'number'
       or self.max_val <= self.min_val then
-      fail('%s: wants min < max, got %s and %s', torch.type(self),
+      fail('%s: wanted min < max, got %s and %s', torch.type(self),
          tostring(self.min_val), tostring(self.max_val))
    end
    self.inplace = inplace or false

@@ -178,7 +178,7 @@ end
 function IndexLinear:updateGradInput(_, gradOutput)
    self.gradInput = {}
    if not self.doGradInput then return self.gradInput end
-   if self.normalize > 0 then fail('nn.IndexLinear: with normalize there is no gradInput') end
+   if self.normalize > 0 then fail('nn.IndexLinear: no gradInput with normalize') end
    local values = gradOutput:contiguous():view(self.count, self.outputSize) * self.weight:t()
    local keys = self.rows.new(self.inputSize):copy(torch.range(1, self.inputSize))
    keys:add(-self.offset - 1)

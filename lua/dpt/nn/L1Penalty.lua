@@ -58,8 +58,8 @@ end
 function L1Penalty:updateGradInput(input, gradOutput)
    local part, weight = self.batchPart, self:weightFor(input)
    if part and not part.share then
-      fail('nn.L1Penalty: adds a loss of its own, which several ranks count in a backward of all of'
-         .. ' them alone, not in noSync and not in updateGradInput by itself')
+      fail('nn.L1Penalty: adds a loss of its own, which with several ranks requires a backward of'
+         .. ' all ranks; noSync and updateGradInput alone do not support it')
    end
    if part and self.sizeAverage then weight = weight * part.share end
    self.gradInput:resizeAs(input):sign(input):mul(weight)

@@ -10,17 +10,15 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
-local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local want = require 'dpt.class.want'
+local type = require('dpt.ffi').type
 
 local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 
 function LeakyReLU:__init(negval, ip)
    parent.__init(self)
-   self.negval = type(negval) ~= 'boolean' and negval or 0.01
-   if type(self.negval) ~= 'number' then
-      raise('nn.LeakyReLU: wants a number as slope, got ' .. torch.type(negval))
-   end
+   self.negval = want('nn.LeakyReLU', 'negval', type(negval) ~= 'boolean' and negval or 0.01,
+      'number')
    self.inplace = self.negval >= 0 and ip or false
 end
 

@@ -46,11 +46,11 @@ function MM:operands(input)
    local a, b = input[1], input[2]
    local dims = a and b and a:dim() == b:dim() and a:dim() or 0
    if dims ~= 2 and dims ~= 3 then
-      raise('nn.MM: wants a table of two matrices or of two batches of matrices')
+      raise("nn.MM: argument 'input' must be a table of two matrices or of two batches of matrices")
    end
    local x, y = turned(a, self.transA), turned(b, self.transB)
    if x:size(dims) ~= y:size(dims - 1) or dims == 3 and x:size(1) ~= y:size(1) then
-      fail('nn.MM: matrices of size %s and %s do not fit',
+      fail('nn.MM: size mismatch: cannot multiply matrices of size %s and %s',
          table.concat(x:size():totable(), 'x'), table.concat(y:size():totable(), 'x'))
    end
    return x, y

@@ -28,7 +28,8 @@ end
 function MV:operands(input)
    local m, v = input[1], input[2]
    if not m or not v or m:dim() ~= v:dim() + 1 or m:dim() > 3 then
-      raise('nn.MV: wants a table of a matrix and a vector, or of batches of them')
+      raise("nn.MV: argument 'input' must be a table of a matrix and a vector, or of batches of"
+         .. ' them')
    end
    if m:dim() == 2 then
       m, v = m:contiguous():view(1, m:size(1), m:size(2)), v:contiguous():view(1, -1)

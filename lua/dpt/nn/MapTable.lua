@@ -64,7 +64,7 @@ end
 --- Sets the module that is cloned; it can be set once. nil sets none.
 function MapTable:add(module)
    if self.module then
-      raise('nn.MapTable: add takes one module and there is one already')
+      raise('nn.MapTable: add: a module was already added')
    end
    if module == nil then return self end
    self.module = part.want(self, 'add', 'module', module)

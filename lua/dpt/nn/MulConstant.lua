@@ -8,17 +8,13 @@
 -- @usage nn.MulConstant(3):forward(torch.Tensor{1, 2}) --> [3 6]
 
 local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local want = require 'dpt.class.want'
 
 local MulConstant, parent = torch.class('nn.MulConstant', 'nn.Module')
 
 function MulConstant:__init(constant, ip)
    parent.__init(self)
-   if type(constant) ~= 'number' then
-      raise('nn.MulConstant: wants a number, got ' .. torch.type(constant))
-   end
-   self.constant_scalar = constant
+   self.constant_scalar = want('nn.MulConstant', 'constant', constant, 'number')
    self.inplace = ip or false
 end
 

@@ -19,14 +19,12 @@ function MultiMarginCriterion:__init(p, weights, margin, sizeAverage)
    parent.__init(self)
    self.p = p or 1
    if self.p ~= 1 and self.p ~= 2 then
-      raise('nn.MultiMarginCriterion: p wants 1 or 2, got ' .. tostring(p))
+      raise("nn.MultiMarginCriterion: argument 'p' is " .. tostring(p) .. ', wanted 1 or 2')
    end
    self.margin = margin or 1
    self.sizeAverage = sizeAverage == nil and true or sizeAverage
    if weights then
-      if not torch.isTensor(weights) or weights:dim() ~= 1 then
-         raise('nn.MultiMarginCriterion: weights want a vector, got ' .. torch.type(weights))
-      end
+      losses.checkWeights('nn.MultiMarginCriterion', weights)
       self.weights = weights
    end
 end

@@ -9,14 +9,14 @@
 -- @usage nn.Narrow(1, 2, 2):forward(torch.Tensor{1, 2, 3, 4}) --> [2 3]
 
 local torch = require 'dpt.tensor'
-local raise = require('dpt.ffi').raise
+local usage = require('dpt.tensor.core').usage
 
 local Narrow, parent = torch.class('nn.Narrow', 'nn.Module')
 
 function Narrow:__init(dimension, offset, length)
    parent.__init(self)
    if not dimension or not offset then
-      raise('nn.Narrow: wants (dimension, offset [, length])')
+      usage('nn.Narrow', '(dimension, offset [, length])', dimension, offset, length)
    end
    self.dimension = dimension
    self.index = offset

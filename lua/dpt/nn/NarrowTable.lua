@@ -26,7 +26,7 @@ function NarrowTable:updateOutput(input)
    for i = 1, self.length do
       local entry = input[self.offset + i - 1]
       if entry == nil then
-         fail('nn.NarrowTable: the input table has %d entries, wanted %d..%d',
+         fail('nn.NarrowTable: the input table has %d entries, wanted entries %d to %d',
             #input, self.offset, self.offset + self.length - 1)
       end
       self.output[i] = entry

@@ -16,7 +16,7 @@ local Normalize, parent = torch.class('nn.Normalize', 'nn.Module')
 function Normalize:__init(p, eps)
    parent.__init(self)
    if type(p) ~= 'number' or p <= 0 then
-      raise('nn.Normalize: wants a positive number p, got ' .. tostring(p))
+      raise("nn.Normalize: argument 'p' is " .. tostring(p) .. ', wanted a number above 0')
    end
    self.p = p
    self.eps = eps or 1e-10

@@ -8,15 +8,13 @@
 -- @usage nn.Power(3):forward(torch.Tensor{2, 3}) --> [8 27]
 
 local torch = require 'dpt.tensor'
-local dptffi = require 'dpt.ffi'
-local raise, type = dptffi.raise, dptffi.type
+local want = require 'dpt.class.want'
 
 local Power, parent = torch.class('nn.Power', 'nn.Module')
 
 function Power:__init(p)
    parent.__init(self)
-   self.pow = p
-   if type(p) ~= 'number' then raise('nn.Power: wants an exponent') end
+   self.pow = want('nn.Power', 'p', p, 'number')
 end
 
 function Power:updateOutput(input)

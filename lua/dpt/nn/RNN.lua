@@ -322,7 +322,7 @@ function RNN:inputSplit(input)
    local batch = self.batchFirst and 1 or 2
    if torch.type(input) ~= 'table' then return batch end
    if torch.isTensor(input[1]) and input[1]:dim() == 2 then
-      fail(self, 'packed sequences cannot be split: give {x, lengths}, which need no order')
+      fail(self, 'packed sequences cannot be split: give {x, lengths}, in any order')
    end
    local split = {batch}
    for k = 2, table.maxn(input) do split[k] = calls.isList(input[k]) and 'list' or 2 end

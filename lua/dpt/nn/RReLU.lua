@@ -25,7 +25,7 @@ function RReLU:__init(l, u, ip)
    self.lower = l or 1 / 8
    self.upper = u or 1 / 3
    if type(self.lower) ~= 'number' or type(self.upper) ~= 'number' or self.lower > self.upper then
-      fail('nn.RReLU: wants lower <= upper, got %s and %s',
+      fail('nn.RReLU: wanted lower <= upper, got %s and %s',
          tostring(self.lower), tostring(self.upper))
    end
    self.noise = torch.Tensor()

@@ -21,7 +21,7 @@ function Replicate:__init(nFeatures, dim, nDim)
    self.dim = dim or 1
    self.ndim = nDim
    if self.dim % 1 ~= 0 or self.dim < 1 then -- NaN % 1 is NaN
-      raise('nn.Replicate: dim counts from 1, got ' .. self.dim)
+      raise("nn.Replicate: argument 'dim' is " .. self.dim .. ', wanted a positive integer')
    end
 end
 

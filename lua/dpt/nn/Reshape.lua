@@ -25,7 +25,7 @@ function Reshape:__init(...)
       arguments[n] = nil
    end
    local sizes = torch.isStorage(arguments[1]) and arguments[1]:totable() or arguments
-   if #sizes == 0 then raise('nn.Reshape: wants at least one size') end
+   if #sizes == 0 then raise('nn.Reshape: wanted at least one size') end
    self.size = torch.LongStorage(sizes)
    local batched = {0}
    self.nelement = 1

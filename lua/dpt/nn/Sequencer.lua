@@ -22,7 +22,8 @@ Sequencer.transient = {'joined_', 'gradJoined_'}
 function Sequencer:__init(module)
    parent.__init(self)
    if not torch.isTypeOf(module, 'nn.Module') then
-      raise('nn.Sequencer: wants an nn.Module, got ' .. torch.type(module))
+      raise("nn.Sequencer: argument 'module' is of type " .. torch.type(module)
+         .. ', wanted an nn.Module')
    end
    self.modules[1] = torch.isTypeOf(module, 'nn.AbstractRecurrent') and module
       or nn.Recursor(module)
@@ -51,7 +52,7 @@ local function steps(sequence)
       for t = 1, sequence:size(1) do list[t] = sequence:select(1, t) end
       return list
    elseif torch.type(sequence) ~= 'table' then
-      raise('nn.Sequencer: wants a list of steps or a tensor, got ' .. torch.type(sequence))
+      raise('nn.Sequencer: wanted a list of steps or a tensor, got ' .. torch.type(sequence))
    end
    return sequence
 end

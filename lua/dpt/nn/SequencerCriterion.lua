@@ -19,7 +19,8 @@ local SequencerCriterion, parent = torch.class('nn.SequencerCriterion', 'nn.Crit
 function SequencerCriterion:__init(criterion, sizeAverage)
    parent.__init(self)
    if not torch.isTypeOf(criterion, 'nn.Criterion') then
-      raise('nn.SequencerCriterion: wants an nn.Criterion, got ' .. torch.type(criterion))
+      raise("nn.SequencerCriterion: argument 'criterion' is of type " .. torch.type(criterion)
+         .. ', wanted an nn.Criterion')
    end
    self.criterion, self.sizeAverage = criterion, sizeAverage or false
    self.clones = {}

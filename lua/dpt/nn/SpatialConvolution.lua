@@ -12,16 +12,16 @@
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'
-local dptffi = require 'dpt.ffi'
-local raise, lib = dptffi.raise, dptffi.lib
+local usage = require('dpt.tensor.core').usage
+local lib = require('dpt.ffi').lib
 
 local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Module')
 
 function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    parent.__init(self)
    if not (nInputPlane and nOutputPlane and kW and kH) then
-      raise(torch.type(self)
-         .. ': wants (nInputPlane, nOutputPlane, kW, kH [, dW, dH, padW, padH])')
+      usage(torch.type(self), '(nInputPlane, nOutputPlane, kW, kH [, dW, dH, padW, padH])',
+         nInputPlane, nOutputPlane, kW, kH)
    end
    self.nInputPlane = nInputPlane
    self.nOutputPlane = nOutputPlane

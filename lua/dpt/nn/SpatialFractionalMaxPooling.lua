@@ -30,7 +30,8 @@ local function checkTargets(self, targets)
       if n < 1 then shares = shares + 1 end
    end
    if shares ~= 0 and shares ~= #targets then
-      raise(torch.type(self) .. ': wants output sizes of 1 and above, or all below 1 as shares')
+      raise(torch.type(self) .. ': wanted output sizes of 1 or more, or ratios that are all'
+         .. ' below 1')
    end
    return shares > 0
 end

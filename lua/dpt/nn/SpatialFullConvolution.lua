@@ -24,7 +24,7 @@ function SpatialFullConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH
    parent.__init(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    self.padH = padH or 0
    if self.adjW > self.dW - 1 or self.adjH > self.dH - 1 then
-      fail('nn.SpatialFullConvolution: adj %d,%d wants to be smaller than the stride %d,%d',
+      fail('nn.SpatialFullConvolution: adj %d,%d must be smaller than the stride %d,%d',
          self.adjW, self.adjH, self.dW, self.dH)
    end
 end

@@ -19,15 +19,15 @@ local SpatialMaxUnpooling, parent = torch.class('nn.SpatialMaxUnpooling', 'nn.Mo
 function SpatialMaxUnpooling:__init(poolingModule)
    parent.__init(self)
    if not torch.isTypeOf(poolingModule, 'nn.SpatialMaxPooling') then
-      raise('nn.SpatialMaxUnpooling: wants a nn.SpatialMaxPooling, got '
-         .. torch.type(poolingModule))
+      raise("nn.SpatialMaxUnpooling: argument 'pooling' is of type " .. torch.type(poolingModule)
+         .. ', wanted an nn.SpatialMaxPooling')
    end
    self.pooling = poolingModule
 end
 
 function SpatialMaxUnpooling:updateOutput(input)
    if not self.pooling.inputSize then
-      raise('nn.SpatialMaxUnpooling: the pooling module has had no input yet')
+      raise('nn.SpatialMaxUnpooling: the pooling module has no indices; call its forward first')
    end
    local size = self.pooling.inputSize:totable()
    local n = #size

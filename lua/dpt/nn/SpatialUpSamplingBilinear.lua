@@ -25,7 +25,7 @@ function SpatialUpSamplingBilinear:__init(params)
    end
    if not self.scale_factor and not (self.oheight and self.owidth)
       or self.scale_factor and self.scale_factor < 1 then
-      raise('nn.SpatialUpSamplingBilinear: wants a scale or {oheight = , owidth = }')
+      raise('nn.SpatialUpSamplingBilinear: wanted a scale of 1 or more, or {oheight = , owidth = }')
    end
 end
 

@@ -17,7 +17,8 @@ function SpatialUpSamplingNearest:__init(scale)
    parent.__init(self)
    self.scale_factor = scale
    if type(scale) ~= 'number' or scale < 1 or scale ~= math.floor(scale) then
-      raise('nn.SpatialUpSamplingNearest: scale wants a whole number, got ' .. tostring(scale))
+      raise("nn.SpatialUpSamplingNearest: argument 'scale' is " .. tostring(scale)
+         .. ', wanted a positive integer')
    end
 end
 

@@ -61,7 +61,7 @@ local function isShared(self)
    if not self.train then return false end
    if meeting.replicas() > 1 then return true end
    if random.running() and meeting.replicas() == 0 then
-      fail('%s: a replica was called by something that does not let replicas meet', NAME)
+      fail('%s: cannot share statistics outside a pass of all replicas', NAME)
    end
    return exchange.ranks(self):size() > 1
 end
@@ -178,7 +178,7 @@ end
 
 -- Returns the arguments of a backward as batches. Raises if there was no forward.
 local function checked(self, input, gradOutput)
-   if not self.mean then dptffi.raise(NAME .. ': backward wants a forward before it') end
+   if not self.mean then dptffi.raise(NAME .. ': backward was called before forward') end
    return self:batch(input), self:batch(gradOutput)
 end
 

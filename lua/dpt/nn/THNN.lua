@@ -48,7 +48,7 @@ local kernels = setmetatable({}, {__index = function(made, name)
    local class_, method = tostring(name):match '^(%w+)_(%w+)$'
    local entry = METHODS[method] and require('dpt.nn.kernels')[class_]
    if not entry or not entry[method] then
-      fail("THNN: there is no kernel '%s'; the modules of nn do the same", tostring(name))
+      fail("THNN: there is no kernel '%s'; use the module of nn", tostring(name))
    end
    local f = kernel(class_, method, entry[method], entry)
    rawset(made, name, f)

@@ -10,6 +10,7 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
+local usage = require('dpt.tensor.core').usage
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -20,7 +21,7 @@ function Threshold:__init(th, v, ip)
    self.threshold = th or 1e-6
    self.val = v or 0
    if type(self.threshold) ~= 'number' or type(self.val) ~= 'number' then
-      fail('nn.Threshold: wants numbers (th, v), got (%s, %s)', torch.type(th), torch.type(v))
+      usage('nn.Threshold', 'numbers (th, v)', th, v)
    end
    self.inplace = ip or false
    self:validateParameters()
@@ -32,12 +33,12 @@ end
 -- @return nothing
 -- @usage local m = nn.Threshold(0, 0, true)
 --    m.val = 5
---    return select(2, pcall(m.validateParameters, m)):match 'wants.*'
---    --> wants a value at most the threshold 0, got 5
+--    return select(2, pcall(m.validateParameters, m)):match 'requires.*'
+--    --> requires a value of at most the threshold 0, got 5
 function Threshold:validateParameters()
    self.inplace = self.inplace or false
    if self.inplace and self.val > self.threshold then
-      fail('nn.Threshold: in place wants a value at most the threshold %g, got %g',
+      fail('nn.Threshold: inplace requires a value of at most the threshold %g, got %g',
          self.threshold, self.val)
    end
 end

@@ -9,14 +9,14 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local dptffi = require 'dpt.ffi'
-local raise, fail = dptffi.raise, dptffi.fail
+local want = require 'dpt.class.want'
+local fail = require('dpt.ffi').fail
 
 local Unsqueeze, parent = torch.class('nn.Unsqueeze', 'nn.Module')
 
 function Unsqueeze:__init(pos, numInputDims)
    parent.__init(self)
-   if not pos then raise('nn.Unsqueeze: wants the position of the new dimension') end
+   want('nn.Unsqueeze', 'pos', pos, 'number')
    self.pos = pos
    self:setNumInputDims(numInputDims)
 end

@@ -23,16 +23,17 @@ function UpSampling:__init(params, mode)
    self.mode = modes[mode] or 'nearest'
    if type(params) == 'table' then
       if self.mode == 'nearest' then
-         raise("nn.UpSampling: mode 'nearest' wants a scale, got a table of sizes")
+         raise("nn.UpSampling: mode 'nearest' requires a scale, got a table of sizes")
       end
       self.odepth, self.oheight, self.owidth = params.odepth, params.oheight, params.owidth
       if not (self.oheight and self.owidth) then
-         raise('nn.UpSampling: wants a scale or {oheight = , owidth = [, odepth = ]}')
+         raise('nn.UpSampling: wanted a scale or {oheight = , owidth = [, odepth = ]}')
       end
       return
    end
    if type(params) ~= 'number' or params < 1 or params ~= math.floor(params) then
-      raise('nn.UpSampling: scale wants a whole number, got ' .. tostring(params))
+      raise("nn.UpSampling: argument 'scale' is " .. tostring(params)
+         .. ', wanted a positive integer')
    end
    self.scale_factor = params
 end
@@ -54,7 +55,7 @@ function UpSampling:sizes(input)
       for d = 1, dims do sizes[d] = input:size(n - dims + d) * self.scale_factor end
    elseif dims == 3 then
       if not self.odepth then
-         raise('nn.UpSampling: a volume wants {odepth = , oheight = , owidth = }')
+         raise('nn.UpSampling: a volume requires {odepth = , oheight = , owidth = }')
       end
       table.insert(sizes, 1, self.odepth)
    end

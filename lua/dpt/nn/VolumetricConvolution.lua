@@ -11,7 +11,7 @@
 
 local torch = require 'dpt.tensor'
 local window = require 'dpt.nn.window'
-local raise = require('dpt.ffi').raise
+local usage = require('dpt.tensor.core').usage
 
 local VolumetricConvolution, parent = torch.class('nn.VolumetricConvolution', 'nn.Module')
 local Spatial = torch.getmetatable('nn.SpatialConvolution')
@@ -20,8 +20,8 @@ function VolumetricConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH, dT,
    padH)
    parent.__init(self)
    if not (nInputPlane and nOutputPlane and kT and kW and kH) then
-      raise(torch.type(self) .. ': wants (nInputPlane, nOutputPlane, kT, kW, kH [, dT, dW, dH,'
-         .. ' padT, padW, padH])')
+      usage(torch.type(self), '(nInputPlane, nOutputPlane, kT, kW, kH [, dT, dW, dH, padT, padW,'
+         .. ' padH])', nInputPlane, nOutputPlane, kT, kW, kH)
    end
    self.nInputPlane, self.nOutputPlane = nInputPlane, nOutputPlane
    self.kT, self.kW, self.kH = kT, kW, kH

@@ -26,8 +26,8 @@ function VolumetricFractionalMaxPooling:__init(poolSizeT, poolSizeW, poolSizeH, 
    parent.__init(self, poolSizeW, poolSizeH, arg2, arg3)
    self.poolSizeT = poolSizeT
    if type(arg1) ~= 'number' or arg1 <= 0 or (arg1 < 1) ~= (self.ratioW ~= nil) then
-      raise('nn.VolumetricFractionalMaxPooling: wants output sizes of 1 and above, or all below 1'
-         .. ' as shares')
+      raise('nn.VolumetricFractionalMaxPooling: wanted output sizes of 1 or more, or ratios that'
+         .. ' are all below 1')
    end
    if self.ratioW then self.ratioT = arg1 else self.outT = arg1 end
 end

@@ -22,7 +22,7 @@ function VolumetricFullConvolution:__init(nInputPlane, nOutputPlane, kT, kW, kH,
       padH or 0)
    self.adjT, self.adjW, self.adjH = adjT or 0, adjW or 0, adjH or 0
    if self.adjT > self.dT - 1 or self.adjW > self.dW - 1 or self.adjH > self.dH - 1 then
-      fail('nn.VolumetricFullConvolution: adj %d,%d,%d wants to be smaller than the stride'
+      fail('nn.VolumetricFullConvolution: adj %d,%d,%d must be smaller than the stride'
          .. ' %d,%d,%d', self.adjT, self.adjW, self.adjH, self.dT, self.dW, self.dH)
    end
 end

@@ -19,15 +19,15 @@ local VolumetricMaxUnpooling, parent = torch.class('nn.VolumetricMaxUnpooling', 
 function VolumetricMaxUnpooling:__init(poolingModule)
    parent.__init(self)
    if not torch.isTypeOf(poolingModule, 'nn.VolumetricMaxPooling') then
-      raise('nn.VolumetricMaxUnpooling: wants a nn.VolumetricMaxPooling, got '
-         .. torch.type(poolingModule))
+      raise("nn.VolumetricMaxUnpooling: argument 'pooling' is of type " .. torch.type(poolingModule)
+         .. ', wanted an nn.VolumetricMaxPooling')
    end
    self.pooling = poolingModule
 end
 
 function VolumetricMaxUnpooling:updateOutput(input)
    if not self.pooling.inputSize then
-      raise('nn.VolumetricMaxUnpooling: the pooling module has had no input yet')
+      raise('nn.VolumetricMaxUnpooling: the pooling module has no indices; call its forward first')
    end
    local size = self.pooling.inputSize:totable()
    local n = #size

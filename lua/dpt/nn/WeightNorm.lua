@@ -26,7 +26,8 @@ end
 function WeightNorm:__init(module, outputDim)
    parent.__init(self, module)
    if not module.weight then
-      raise('nn.WeightNorm: wants a module with a weight, got ' .. torch.type(module))
+      raise("nn.WeightNorm: argument 'module' is of type " .. torch.type(module)
+         .. ', wanted a module with a weight')
    end
    self.bias, self.gradBias = module.bias, module.gradBias
    self.gradWeight, self.weight = module.gradWeight, module.weight

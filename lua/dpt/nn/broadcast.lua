@@ -22,7 +22,7 @@ function M.views(input, parameter, what)
       local rows = nn.utils.contiguousView(nil, input, input:size(1), -1)
       return rows, nn.utils.contiguousView(nil, parameter, 1, -1):expandAs(rows)
    end
-   fail('%s: input of size %s does not go with a parameter of size %s', what,
+   fail('%s: size mismatch: input of size %s, parameter of size %s', what,
       table.concat(input:size():totable(), 'x'), table.concat(parameter:size():totable(), 'x'))
 end
 

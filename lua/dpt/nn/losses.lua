@@ -3,8 +3,10 @@
 --
 -- Invariant: nothing here waits for a device.
 
+local torch = require 'dpt.tensor'
+local describeSize = require('dpt.tensor.core').describeSize
 local dptffi = require 'dpt.ffi'
-local C, lib = dptffi.C, dptffi.lib
+local C, lib, fail = dptffi.C, dptffi.lib, dptffi.fail
 
 local M = {}
 
@@ -13,6 +15,13 @@ function M.id(name)
    local id = C.dpt_loss(name)
    if id < 0 then error('libdpt has no loss ' .. name, 0) end
    return id
+end
+
+--- Raises unless a criterion's argument `weights` is a vector.
+function M.checkWeights(owner, weights)
+   if torch.isTensor(weights) and weights:dim() == 1 then return end
+   fail("%s: argument 'weights' is a %s, wanted a vector", owner,
+      torch.isTensor(weights) and describeSize(weights) or torch.type(weights))
 end
 
 --- Returns the divisor of a loss averaged over its elements, or false for a sum.

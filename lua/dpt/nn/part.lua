@@ -36,7 +36,7 @@ end
 function part.dimension(self, field)
    local dimension = self[field]
    if type(dimension) == 'number' then return dimension end
-   dptffi.fail('%s: %s is %s, wanted a number: it was made without, to hold modules',
+   dptffi.fail('%s: %s is %s, wanted a number: it was made without one and has no forward',
       torch.type(self), field, tostring(dimension))
 end
 

@@ -89,7 +89,9 @@ function safetensors.load(path)
          math.max(0, #text - 8), length)
    end
    local header = json.decode(text:sub(9, 8 + length), path)
-   if type(header) ~= 'table' then fail('safetensors.load: %s: its header is no object', path) end
+   if type(header) ~= 'table' then
+      fail('safetensors.load: %s: the header is not a JSON object', path)
+   end
    local body, tensors = text:sub(9 + length), {}
    for name, entry in pairs(header) do
       if name ~= '__metadata__' then tensors[name] = tensorOf(path, name, entry, body) end
@@ -282,7 +284,9 @@ function safetensors.fill(net, tensors, names)
    for _, entry in ipairs(named('fill', net, names)) do
       for name, each in pairs(slotsOf(entry.module)) do
          local new = tensors[entry.path .. name]
-         if not new then fail("safetensors.fill: there is no '%s%s'", entry.path, name) end
+         if not new then
+            fail("safetensors.fill: argument 'tensors': there is no '%s%s'", entry.path, name)
+         end
          local got, wanted = table.concat(new:size():totable(), 'x'), table.concat(each.sizes, 'x')
          if got ~= wanted then
             fail("safetensors.fill: '%s%s' is %s, wanted %s", entry.path, name, got, wanted)

@@ -39,7 +39,7 @@ local function convertTensor(t, typename, cache)
    local known = cache[t]
    if known then return known end
    if not torch.getmetatable(typename) then
-      fail('nn.utils: type %s is unknown, wanted the name of a class of tensors',
+      fail('nn.utils: type %s is unknown, wanted the name of a tensor class',
          tostring(typename))
    end
    local new = torch.getmetatable(typename).new()
@@ -131,7 +131,7 @@ function utils.moveTo(value, device)
 end
 
 local function mismatch(name, a, b)
-   fail('nn.utils.%s: wants tensors or tables of tensors of one form, got %s and %s',
+   fail('nn.utils.%s: wanted tensors, or tables of tensors of equal structure, got %s and %s',
       name, torch.type(a), torch.type(b))
 end
 

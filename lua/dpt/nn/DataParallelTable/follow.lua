@@ -23,7 +23,7 @@ end
 
 -- Returns replica 1; raises if there is none.
 function follow:_first()
-   return self.modules[1] or fail(self, 'nothing was added: call add(module, {devices}) first')
+   return self.modules[1] or fail(self, 'nothing was added; call add(module, {devices}) first')
 end
 
 -- Makes the replicas if they are missing, and invalidates the layout of the previous ones.
@@ -177,7 +177,7 @@ function follow:getParameters()
    local flat = self.flattenedParams[1]
    if #flat == 0 then return torch.Tensor(), torch.Tensor() end
    if #flat > 2 then
-      fail(self, 'getParameters wants parameters of one type, they are %s and %s; flattenedParams'
+      fail(self, 'getParameters requires parameters of one type, got %s and %s; flattenedParams'
          .. ' has all', torch.type(flat[1]), torch.type(flat[3]))
    end
    if not flat[2] or flat[1]:nElement() ~= flat[2]:nElement() then
@@ -237,8 +237,8 @@ end
 -- Copies all state that only the other replicas hold to replica 1.
 function follow:_flush()
    if self.params.sender and self.params.pending:waits() then
-      fail(self, 'it is copied or saved while gradients wait on the ranks (noSync): call'
-         .. ' syncGradients() of the nn.DistributedDataParallel on all ranks before')
+      fail(self, 'cannot be copied or saved while gradients wait on the ranks (noSync); call'
+         .. ' syncGradients() of the nn.DistributedDataParallel on all ranks first')
    end
    self:syncGradients()
    self:syncBuffers()

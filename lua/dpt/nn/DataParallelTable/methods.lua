@@ -41,12 +41,12 @@ function methods:add(module, gpus)
    part.wantBare(torch.type(self), 'add', module, options.WRAPPED)
    for _, inner in ipairs(module:listModules()) do
       if inner.ownDevices then
-         fail(self, 'add got a network with %s in it, which chooses devices itself: replicas have'
-            .. ' theirs', torch.type(inner))
+         fail(self, 'add got a network with %s in it, which chooses devices itself; each replica'
+            .. ' must stay on its device', torch.type(inner))
       end
    end
    if type(gpus) == 'table' and #self.modules > 0 then
-      fail(self, 'add with a table of devices is to be called once, there is a module already')
+      fail(self, 'add with a table of devices must be called once; a module was already added')
    end
    local wrong, list = checkDevices(self.gpuAssignments, gpus)
    if wrong then fail(self, 'add %s', wrong) end
@@ -173,9 +173,9 @@ end
 function methods:type(typename, tensorCache)
    if not typename then return self._type end
    if not options.types[typename] then
-      fail(self, 'type wants a floating type of devices, replicas do not live on the host:'
-         .. ' torch.CudaTensor, torch.CudaDoubleTensor or torch.CudaHalfTensor, got %s; get(1) is'
-         .. ' the network itself', tostring(typename))
+      fail(self, 'type wants a floating type of devices, torch.CudaTensor, torch.CudaDoubleTensor'
+         .. ' or torch.CudaHalfTensor, got %s; get(1) returns the network itself',
+         tostring(typename))
    end
    self:_flush()
    self.impl:applyChanges()
@@ -237,7 +237,7 @@ for _, name in ipairs{'insert', 'remove'} do
 end
 
 function methods:accUpdateGradParameters()
-   fail(self, 'accUpdateGradParameters would change each replica by its own rows alone; call'
+   fail(self, 'accUpdateGradParameters would update each replica with its own rows only; call'
       .. ' backward and then updateParameters(learningRate)')
 end
 methods.sharedAccUpdateGradParameters = methods.accUpdateGradParameters

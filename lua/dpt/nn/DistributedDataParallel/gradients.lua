@@ -65,7 +65,8 @@ function gradients:meanLoss(loss)
          type(loss))
    end
    if not self.rows then
-      dptffi.fail('nn.DistributedDataParallel: meanLoss before forward: a loss counts as its rows')
+      dptffi.fail('nn.DistributedDataParallel: meanLoss before forward: a loss is weighted by the'
+         .. ' rows of the last forward')
    end
    if self.ranks == 1 then return loss end
    local own = self.weight or {weight = self.rows, kind = shares.ROWS, ratio = 0}
@@ -77,8 +78,8 @@ function gradients:meanLoss(loss)
    end
    local total = shares.sum(weights, self.group)
    if not total then
-      dptffi.fail('nn.DistributedDataParallel: meanLoss got the sum of several terms that count'
-         .. ' differently on the ranks: call a criterion and meanLoss for each term')
+      dptffi.fail('nn.DistributedDataParallel: meanLoss got the sum of several terms with different'
+         .. ' weights on the ranks; call a criterion and meanLoss for each term')
    end
    return total > 0 and sum / total or 0
 end

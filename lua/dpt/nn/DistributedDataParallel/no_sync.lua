@@ -67,8 +67,9 @@ local function added(counts, own)
       base = counts.base, kind = counts.kind, ratio = counts.ratio, criterion = own.criterion}
    if own.kind == shares.NONE then return sum end
    if not shares.agree(counts, own) then
-      dptffi.fail('%s: in noSync the gradients of all passes must be divided by things of one kind'
-         .. ' (denominators, rows or nothing), and their terms have the same ratios', NAME)
+      dptffi.fail('%s: in noSync the gradients of all passes must be divided alike (all by'
+         .. ' denominators, by rows or not at all), and their terms have the same ratios; call'
+         .. ' syncGradients() between passes that differ', NAME)
    end
    sum.kind, sum.ratio = own.kind, own.weight > 0 and own.ratio or counts.ratio
    sum.unit = counts.unit or own.weight > 0 and own.weight or nil
@@ -224,8 +225,8 @@ end
 --- Raises while gradients are pending: a copy or a file would hold this rank's alone.
 function noSync:_checkWhole(what)
    if self.counts then
-      dptffi.fail('%s: %s while gradients wait on the ranks (noSync): call syncGradients() on all'
-         .. ' ranks before', NAME, what)
+      dptffi.fail('%s: %s while gradients wait on the ranks (noSync); call syncGradients() on all'
+         .. ' ranks first', NAME, what)
    end
 end
 

@@ -47,7 +47,7 @@ function options.checkSampler(object, owner)
    if getmetatable(sampler) == Sampler
       and (sampler.size ~= object.ranks or sampler.rank ~= object.rank) then
       dptffi.fail('%s: option sampler cuts batches for rank %d of %d, and the network has this as'
-         .. ' rank %d of %d: give distributed.sampler the same option group', owner, sampler.rank,
+         .. ' rank %d of %d; give distributed.sampler the same option group', owner, sampler.rank,
          sampler.size, object.rank, object.ranks)
    end
 end

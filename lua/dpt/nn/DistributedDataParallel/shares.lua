@@ -133,21 +133,21 @@ end
 -- or nil if it can.
 local function conflict(known, first, own, r, group)
    if own.kind == shares.UNKNOWN then
-      return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or made by"
+      return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or computed by"
          .. ' hand), and since the last backward a %s has run there that divides by something else'
-         .. ' than rows: say by what gradOutput was divided, backward(input, gradOutput, 1,'
-         .. ' {denominator = n}), false if its loss is a sum'):format(group:globalRank(r),
+         .. ' than rows; pass the divisor of gradOutput: backward(input, gradOutput, 1,'
+         .. ' {denominator = n}), false for a sum'):format(group:globalRank(r),
          own.criterion or 'criterion')
    elseif own.kind == shares.MIXED then
       return 'some terms of the loss are means, and some sums, which count differently on the'
-         .. ' ranks: call backward for each of the two, gradients add up'
+         .. ' ranks; call backward for each of the two, gradients are accumulated'
    elseif own.kind ~= known.kind then
       return ('the gradient of rank %d was divided by %s, that of rank %d by %s'):format(
          group:globalRank(first), KINDS[known.kind], group:globalRank(r), KINDS[own.kind])
    elseif not shares.agree(own, known) then
       return ('the terms of the loss count differently on the ranks: their denominators have'
-         .. ' other ratios on rank %d than on rank %d: call backward for each term, gradients add'
-         .. ' up'):format(group:globalRank(r), group:globalRank(first))
+         .. ' other ratios on rank %d than on rank %d; call backward for each term, gradients are'
+         .. ' accumulated'):format(group:globalRank(r), group:globalRank(first))
    end
 end
 

@@ -37,7 +37,7 @@ function sync:_checkLayers()
    if self.group == groups.world then return end
    for i, inner in ipairs(self.modules[1]:listModules()) do
       if inner.meetsReplicas and not inner.group then
-         dptffi.fail('%s: option group is %s, but module %d, an %s, adds up over all ranks: use'
+         dptffi.fail('%s: option group is %s, but module %d, an %s, adds up over all ranks; use'
             .. ' nn.SyncBatchNormalization.convert(network, {group = group})', NAME,
             tostring(self.group), i, torch.type(inner))
       end
@@ -93,7 +93,7 @@ local function layOutAlike(self)
    layOut(self, true)
    local difference = digest.difference(digest.places(module, self.params), self.group)
    if difference then
-      dptffi.fail('%s: ranks differ: %s: call getParameters of the same modules, in the same order,'
+      dptffi.fail('%s: ranks differ: %s; call getParameters of the same modules, in the same order,'
          .. ' on all ranks', NAME, difference)
    end
 end
@@ -149,15 +149,15 @@ function sync:_join(f, ...)
    if not self.limits then
       local result = f(...)
       if #effects.takeOwn(self.table and self.table.modules[1] or self.modules[1]) > 0 then
-         dptffi.fail('%s: a forward has changed rows of parameters on this rank alone: the option'
-            .. ' maxNorm of nn.LookupTable is to be set before the network is wrapped', NAME)
+         dptffi.fail('%s: a forward has changed rows of parameters on this rank only; set maxNorm'
+            .. ' of nn.LookupTable before the network is wrapped', NAME)
       end
       return result
    end
    if self.deferred then
-      dptffi.fail("%s: the network limits rows of parameters in its forward (nn.LookupTable's"
-         .. ' maxNorm), which in noSync ranks cannot do to each other: do it to all rows after the'
-         .. ' step', NAME)
+      dptffi.fail('%s: the forward limits the norm of rows of parameters (maxNorm of'
+         .. ' nn.LookupTable), which is not supported in noSync; limit all rows after the step',
+         NAME)
    end
    local result = f(...)
    local module = self.table and self.table.modules[1] or self.modules[1]
