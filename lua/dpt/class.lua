@@ -50,7 +50,7 @@ local function tables(name, above)
    -- A.__index is a table, for speed, but can be called like Torch7's function
    function meta.__call(_, object, key)
       if not children[getmetatable(object)] then
-         fail("%s: a class's method table makes no objects, its constructor does", name)
+         fail("%s: a class's method table creates no objects; its constructor does", name)
       end
       return defaults.__index(object, key)
    end
@@ -162,7 +162,7 @@ local function namespaceOf(name)
       if namespace then namespace = namespace[part]
       else namespace = packages[part] or rawget(_G, part) end
       if type(namespace) ~= 'table' then
-         fail("torch.class: class '%s' belongs into a table '%s', which does not exist", name, part)
+         fail("torch.class: class '%s': table '%s' not found", name, part)
       end
    end
    return namespace
@@ -197,8 +197,8 @@ function torch.newmetatable(name, parent, construct, _, factory, namespace)
    local constructor
    if entry then
       if entry.parent ~= parent then
-         fail("torch.class: class '%s' is declared with another parent than '%s'", name,
-            tostring(parent))
+         fail("torch.class: class '%s': got parent '%s', wanted '%s' as declared", name,
+            tostring(parent), tostring(entry.parent))
       end
       constructor = methods.__constructor
    else
@@ -238,7 +238,7 @@ function torch.class(name, parent, module)
    if type(parent) == 'table' and module == nil then parent, module = nil, parent end
    if type(name) ~= 'string' or (parent ~= nil and type(parent) ~= 'string')
       or (module ~= nil and type(module) ~= 'table') then
-      fail('torch.class: wanted name [, parent name] [, module table], got %s, %s, %s',
+      fail('torch.class: got %s, %s, %s, wanted name [, parent name] [, module table]',
          type(name), type(parent), type(module))
    end
    local methods, above, _
@@ -259,7 +259,7 @@ function torch.getmetatable(name) return known(name) end
 --- Makes a table the method table of a class of this name, which torch.typename then returns.
 function torch.metatype(name, methods)
    if type(name) ~= 'string' or type(methods) ~= 'table' then
-      fail('torch.metatype: wanted a name and a method table, got %s, %s', type(name),
+      fail('torch.metatype: got %s, %s, wanted a name and a method table', type(name),
          type(methods))
    end
    rawset(methods, '__typename', name)
@@ -272,7 +272,8 @@ function torch.setmetatable(object, name)
    local methods = known(name)
    if not methods then fail('torch.setmetatable: class %s is unknown', quote(name)) end
    if type(object) ~= 'table' then
-      fail("torch.setmetatable: wanted a table as object of class '%s', got %s", name, type(object))
+      fail("torch.setmetatable: argument 'object' is of type %s, wanted a table (class '%s')",
+         type(object), name)
    end
    return setmetatable(object, methods)
 end

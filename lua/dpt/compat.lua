@@ -28,7 +28,7 @@ local remedies = {
       pl:lua-penlight lfs:lua-filesystem cjson:lua-cjson bit32:lua-bit32 socket:lua-socket
       posix:lua-posix lpeg:lua-lpeg luaunit:lua-unit
    ]]},
-   {'needs a C library made for Torch7, which dpt cannot load: put a Lua module of that name, with'
+   {'needs a C library made for Torch7, which dpt cannot load; put a Lua module of that name, with'
       .. ' the functions that the program uses, on LUA_PATH', [[
       nnx dp stn fbcunn fbnn mattorch qtlua qttorch qt graphicsmagick camera video signal
       cltorch clnn distlearn unsup matio lmdb parallel ipc hash libtreplutils qtwidget
@@ -123,8 +123,8 @@ function compat.reject()
       local where = package.loaded[name] ~= nil and "package.loaded['" .. name .. "']"
          or rawget(_G, name) ~= nil and "the global '" .. name .. "'"
       if where then
-         error(("dpt: '%s' is loaded from elsewhere already (%s): dpt brings its own, load dpt"
-            .. ' first and do not load the other'):format(name, where), 0)
+         error(("dpt: '%s' is loaded from elsewhere already (%s); dpt includes its own: load dpt"
+            .. ' first, and not the other'):format(name, where), 0)
       end
    end
 end

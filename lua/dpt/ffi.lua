@@ -13,8 +13,8 @@ local chunk = '@' .. here .. 'ffi.lua'
 
 local registry = debug.getregistry()
 if registry.dpt_loaded then
-   error('dpt is loaded already in this Lua state and cannot be loaded again: something cleared'
-      .. " package.loaded; load 'ffi' and 'dpt' before it starts (with busted: in its helper)", 0)
+   error('dpt: loaded already in this Lua state and cannot be loaded twice: package.loaded was'
+      .. " cleared; load 'ffi' and 'dpt' before that (with busted: in its helper)", 0)
 end
 
 local function exists(path)
@@ -67,9 +67,9 @@ local function load()
    local ok, library = loadWaiting(path or 'dpt')
    if not ok then
       if path then error(library, 0) end
-      error("dpt: libdpt.so is not beside dpt's Lua files (" .. here
-         .. '), in ../../build, on package.cpath or in the system: build it with scripts/build, or'
-         .. ' name it in DPT_LIBRARY', 0)
+      error("dpt: libdpt.so not found beside dpt's Lua files (" .. here
+         .. "), in ../../build, on package.cpath or on the loader's path; build it with"
+         .. ' scripts/build, or set DPT_LIBRARY to its path', 0)
    end
    return library
 end

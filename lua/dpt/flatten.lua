@@ -134,8 +134,8 @@ local function checkAlike(tensors, what, name)
    for i, t in ipairs(tensors) do
       local device = t:nElement() > 0 and comm.device(t)
       if device and known and comm.device(tensors[known]) ~= device then
-         fail('%s: getParameters wants parameters on one device, parameter %d is on device %d and'
-            .. ' %d on device %d: flatten the part of each device by itself', what, known,
+         fail('%s: getParameters: wanted one device, parameter %d is on device %d and %d on device'
+            .. ' %d; flatten the modules of each device separately', what, known,
             comm.device(tensors[known]), i, device)
       end
       known = known or device and i
@@ -143,7 +143,7 @@ local function checkAlike(tensors, what, name)
    for i = 2, #tensors do
       if torch.type(tensors[i]) ~= torch.type(tensors[1]) then
          local which = name and (': %s and %s'):format(name(tensors[1]), name(tensors[i])) or ''
-         fail('%s: getParameters wants parameters of one type, parameter 1 is a %s and %d a %s%s',
+         fail('%s: getParameters: wanted one type, parameter 1 is a %s and %d a %s%s',
             what, torch.type(tensors[1]), i, torch.type(tensors[i]), which)
       end
    end

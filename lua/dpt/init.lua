@@ -60,10 +60,11 @@ showDevices()
 -- @param spec string: as for DPT_DEVICES
 -- @return nothing
 -- @usage select(2, pcall(require('dpt').setDevices, 5)):match 'got.*'
---    --> got number, wanted a string as in 'host:4'
+--    --> got number, wanted a string such as 'host:4'
 function dpt.setDevices(spec)
    if type(spec) ~= 'string' then
-      dptffi.fail("setDevices: got %s, wanted a string as in 'host:4'", class.torch.type(spec))
+      dptffi.fail("dpt.setDevices: got %s, wanted a string such as 'host:4'",
+         class.torch.type(spec))
    end
    dptffi.lib.devices_set(spec)
    showDevices()
