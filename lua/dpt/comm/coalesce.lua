@@ -118,7 +118,8 @@ local function everything(tensors)
    for i = 1, #tensors do
       local t = tensors[i]
       if t.kind_ ~= chunk.kind then
-         fail('flatten: tensor %d is a %s, wanted a %s as tensor 1', i, t:type(), tensors[1]:type())
+         fail('flatten: tensor %d is a %s, wanted a %s like tensor 1', i, t:type(),
+            tensors[1]:type())
       end
       chunk[i], chunk.count = i, chunk.count + tonumber(C.dpt_count(t))
    end
@@ -134,7 +135,9 @@ end
 -- @usage require('dpt').comm.flatten{torch.Tensor{1}, torch.Tensor{{2, 3}}} --> [1 2 3]
 function coalesce.flatten(tensors)
    lists.checkTensors('flatten', 'tensors', tensors)
-   if #tensors == 0 then fail('flatten: wants one tensor at least, got none') end
+   if #tensors == 0 then
+      fail("flatten: argument 'tensors' is empty, wanted one tensor at least")
+   end
    local chunk = everything(tensors)
    if chunk.count == 0 then return core.tensor(chunk.kind) end
    if #tensors == 1 then return tensors[1]:contiguous():view(-1) end
@@ -172,8 +175,9 @@ function coalesce.unflatten(flat, tensors)
    local count, chunk, result = 0, {}, {}
    for i, t in ipairs(tensors) do chunk[i], count = i, count + t:nElement() end
    if flat:nElement() ~= count or not flat:isContiguous() then
-      fail('unflatten: got a %s%s, wanted a contiguous tensor of %d elements as the tensors have',
-         flat:isContiguous() and '' or 'not contiguous ', core.describeSize(flat), count)
+      fail("unflatten: argument 'flat' is a %s%s, wanted a contiguous tensor of %d elements, as"
+         .. " many as 'tensors' have", core.describeSize(flat),
+         flat:isContiguous() and '' or ', not contiguous', count)
    end
    views(flat, chunk, tensors, result)
    return result
@@ -243,7 +247,8 @@ end
 --       {torch.CudaTensor{5}}})[1] --> [6]
 function coalesce.reduceAddCoalesced(inputs, destination, bufferSize)
    if type(inputs) ~= 'table' or #inputs == 0 then
-      fail('reduceAdd: wants inputs of one device at least, got none')
+      fail("reduceAdd: argument 'inputs' is %s, wanted the tensors of one device at least",
+         type(inputs) == 'table' and 'empty' or 'of type ' .. torch.type(inputs))
    end
    checkAlike(inputs)
    local chunks = group(inputs[1], checkLimit('reduceAdd', 'bufferSize', bufferSize))

@@ -36,7 +36,8 @@ for name, value in pairs(coalesce) do comm[name] = value end
 --    return now --> copy
 function comm.setTransport(name, strict)
    if type(name) ~= 'string' then
-      fail('setTransport: got %s, wanted the name of a transport, copy or nccl', torch.type(name))
+      fail("comm.setTransport: argument 'name' is of type %s, wanted 'copy' or 'nccl'",
+         torch.type(name))
    end
    local before = comm.transport()
    if C.dpt_comm_use(name) == 0 then
@@ -64,7 +65,7 @@ function comm.transport() return ffi.string(C.dpt_comm_transport()) end
 --       require('dpt').comm.device(torch.Tensor(1)) --> 1, 0
 function comm.device(tensor)
    if not core.isTensor(tensor) then
-      fail('comm.device: got a %s, wanted a tensor', torch.type(tensor))
+      fail("comm.device: argument 'tensor': got a %s, wanted a tensor", torch.type(tensor))
    end
    return C.dpt_tensor_device(tensor)
 end
@@ -298,8 +299,8 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
    lists.checkTensors('scatter', 'tensor', {tensor})
    lists.checkDevices('scatter', devices)
    if tensor:dim() < dim or dim < 1 then
-      fail('scatter: dimension %d of a %s of %d dimension(s) does not exist', dim, tensor:type(),
-         tensor:dim())
+      fail("scatter: argument 'dim': dimension %d is out of range, wanted 1 to %d as for %s", dim,
+         tensor:dim(), core.describeSize(tensor))
    end
    if not chunkSizes then
       local size = tensor:size(dim)
@@ -308,7 +309,8 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
          chunkSizes[i] = math.floor(size / #devices) + (i <= size % #devices and 1 or 0)
       end
    elseif #want('scatter', 'chunkSizes', chunkSizes, 'table') ~= #devices then
-      fail('scatter: got %d chunk sizes for %d devices', #chunkSizes, #devices)
+      fail("scatter: argument 'chunkSizes': got %d chunk sizes for %d devices", #chunkSizes,
+         #devices)
    end
    local parts, new = {}, torch.getmetatable(comm.deviceType(tensor:type())).new
    for i = 1, #devices do parts[i] = new() end
@@ -327,7 +329,9 @@ end
 --    --> [1 2 3]
 function comm.gather(tensors, dim, destination)
    lists.checkTensors('gather', 'tensors', tensors)
-   if #tensors == 0 then fail('gather: wants one tensor at least, got none') end
+   if #tensors == 0 then
+      fail("gather: argument 'tensors' is empty, wanted one tensor at least")
+   end
    local typename = tensors[1]:type()
    if destination == 0 then typename = comm.hostType(typename) end
    local result = torch.getmetatable(typename).new()

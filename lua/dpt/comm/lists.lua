@@ -59,7 +59,7 @@ function lists.checkDevice(name, tensors, device)
    for i = 1, #tensors do
       local t = tensors[i]
       if t.kind_ < ON_DEVICE then
-         fail('%s: entry %d is a %s in host memory, wanted a device tensor: copy it to device %d'
+         fail('%s: entry %d is a %s in host memory, wanted a device tensor; copy it to device %d'
             .. ' first', name, i, t:type(), device)
       end
       if C.dpt_tensor_device(t) ~= device and C.dpt_count(t) > 0 then

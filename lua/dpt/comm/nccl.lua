@@ -76,7 +76,7 @@ function nccl.reduce(inputs, outputs, async, root)
    root = checkRoot('reduce', root, #inputs)
    local output = (outputs or inputs)[root]
    if not core.isTensor(output) then
-      fail('reduce: there is no output %d, that of the root', root)
+      fail("reduce: argument 'outputs' has no output %d, that of the root", root)
    end
    lists.checkDevice('reduce', {output}, devices[root])
    local from = lists.contiguous(inputs)
