@@ -49,8 +49,8 @@ function M.check(notes)
       local note = notes[i]
       local owner, t, key, value = note[1], note[2], note[3], note[4]
       if not rawequal(t[key], value) then
-         fail("a graph: '%s' of %s has changed since the capture: got %s, wanted %s, which a"
-            .. ' replay would go on with; capture the function again (cutorch.graph)', key, owner,
+         fail("a graph: '%s' of %s has changed since the capture: got %s, wanted %s, which the"
+            .. ' graph recorded; capture the function again (cutorch.graph)', key, owner,
             describe(t[key]), describe(value))
       end
    end

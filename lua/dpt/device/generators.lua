@@ -13,7 +13,7 @@ local seedSlot = ffi.new 'uint64_t[1]'
 local function toSeed(fn, seed)
    seed = core.checkNumber(fn, 'seed', seed)
    if seed % 1 ~= 0 or math.abs(seed) >= 2 ^ 63 then
-      fail("%s: argument 'seed' is %s, wanted a whole number", fn, seed)
+      fail("%s: argument 'seed' is %s, wanted an integer", fn, seed)
    end
    return ffi.cast('uint64_t', ffi.cast('int64_t', seed))
 end
@@ -114,7 +114,7 @@ return function(cutorch, optionalDevice)
    --    return a - torch.CudaTensor(2):normal() --> [0 0]
    function cutorch.setRNGState(state, device)
       if not torch.isTensor(state) then
-         fail("setRNGState: argument 'state' is of type %s, wanted what getRNGState returned",
+         fail("setRNGState: argument 'state' is of type %s, wanted a state of getRNGState",
             torch.type(state))
       end
       device = optionalDevice('setRNGState', device)
@@ -148,7 +148,7 @@ return function(cutorch, optionalDevice)
    function cutorch.setRNGStateAll(states)
       local count = cutorch.getDeviceCount()
       if type(states) ~= 'table' or #states ~= count then
-         fail('setRNGStateAll: got %s, wanted a list of %d states, one for each device',
+         fail('setRNGStateAll: got %s, wanted a list of %d states, one per device',
             type(states) == 'table' and 'a list of ' .. #states or torch.type(states), count)
       end
       for i = 1, count do cutorch.setRNGState(states[i], i) end

@@ -51,7 +51,7 @@ return function(cutorch)
    --    return g() --> [3 3]
    function cutorch.graph(f, ...)
       if type(f) ~= 'function' and not rawget(debug.getmetatable(f) or {}, '__call') then
-         fail('cutorch.graph: got %s, wanted a function', torch.type(f))
+         fail("cutorch.graph: argument 'f' is of type %s, wanted a function", torch.type(f))
       end
       lib.graph_supported(slot)
       if slot[0] == 0 then

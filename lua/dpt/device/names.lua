@@ -63,7 +63,7 @@ return function(cutorch, whole)
       cutorch[setName] = function(n)
          n = whole(setName, 'n', n)
          if n < 1 or n > count then
-            fail("%s: there is no handle %d, there are %d: first call reserve%sHandles(%d)",
+            fail("%s: argument 'n': no handle %d, wanted 1 to %d; call reserve%sHandles(%d) first",
                setName, n, count, library, n)
          end
          current = n

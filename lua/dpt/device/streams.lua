@@ -236,7 +236,7 @@ return function(cutorch, whole)
    --    return torch.toc(start) -- 0.002 at least
    function cutorch.streamSleep(milliseconds)
       if type(milliseconds) ~= 'number' or milliseconds < 0 then
-         fail('streamSleep: got %s, wanted a number of milliseconds', milliseconds)
+         fail("streamSleep: argument 'milliseconds' is %s, wanted 0 or more", milliseconds)
       end
       lib.stream_sleep(milliseconds)
    end
