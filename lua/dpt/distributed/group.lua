@@ -19,7 +19,8 @@ local function release(made) C.dpt_world_group_release(made[0]) end
 -- @param ranks list of world ranks, in the group's order
 function Group:__init(ranks)
    if type(ranks) ~= 'table' then
-      fail('distributed.group: got %s, wanted a list of ranks', torch.type(ranks))
+      fail("distributed.group: argument 'ranks' is of type %s, wanted a list of ranks",
+         torch.type(ranks))
    end
    local list = ffi.new('int[?]', math.max(1, #ranks))
    self.list = {}

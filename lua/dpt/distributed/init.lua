@@ -343,7 +343,8 @@ local function addEntry(entry, i, transfers)
    local name = 'distributed.exchange: entry ' .. i
    if type(entry) ~= 'table' or (entry.send == nil) == (entry.receive == nil) then
       fail('%s: got %s, wanted {send = tensor, to = rank} or {receive = tensor, from = rank}', name,
-         type(entry) == 'table' and 'a table of another form' or torch.type(entry))
+         type(entry) ~= 'table' and torch.type(entry)
+            or entry.send == nil and 'a table with neither' or 'a table with both')
    end
    local receives = entry.receive ~= nil
    local rank = core.checkInteger(name, receives and 'from' or 'to',
@@ -369,7 +370,8 @@ end
 -- @usage require('dpt').distributed.exchange({}):done() --> true
 function distributed.exchange(entries, group, name)
    if type(entries) ~= 'table' then
-      fail('distributed.exchange: got %s, wanted a list of entries', torch.type(entries))
+      fail("distributed.exchange: argument 'entries' is of type %s, wanted a list",
+         torch.type(entries))
    end
    local transfers, which = {}, groups.number('exchange', group)
    for i, entry in ipairs(entries) do addEntry(entry, i, transfers) end

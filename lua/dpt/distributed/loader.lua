@@ -26,11 +26,11 @@ local NAME = 'distributed.loader'
 
 local known = {
    threads = {options.isCount, 'how many workers there are, 1 at least'},
-   ahead = {options.isCount, 'how many batches are under way, 1 at least'},
+   ahead = {options.isCount, 'how many batches are in flight, 1 at least'},
    device = {function(value) return value == 0 or options.isCount(value) end,
-      "a device's number; 0: batches stay in host memory"},
+      "a device's number, or 0 to leave batches in host memory"},
    init = {function(value) return type(value) == 'function' end,
-      'a function that is called in each worker with its number'},
+      'a function, which each worker calls with its number'},
 }
 
 -- The stream on which all loaders of this process copy: numbered after the existing ones, and not

@@ -164,7 +164,8 @@ function Sampler:load(state)
       end
    end
    if state.position > self.n then
-      fail('%s: load got position = %s of %d rows', NAME, tostring(state.position), self.n)
+      fail('%s: load got position = %s, wanted 0 to %d, the number of rows', NAME,
+         tostring(state.position), self.n)
    end
    for name in pairs(states) do
       if state[name] ~= nil and not self.asked[name] then self[name] = state[name] end
