@@ -12,7 +12,7 @@ local text = require 'dpt.file.text'
 local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 
 local File = torch.newmetatable('torch.File', nil, function()
-   fail('torch.File: wanted torch.DiskFile, torch.PipeFile or torch.MemoryFile')
+   fail 'torch.File: abstract class; use torch.DiskFile, torch.PipeFile or torch.MemoryFile'
 end, nil, nil, torch)
 
 local LITTLE = ffi.abi 'le'
@@ -135,7 +135,7 @@ function File.isBigEndianCPU() return not LITTLE end
 --    return #f:storage() --> 5
 function File:longSize(size)
    if size ~= 0 and size ~= 4 and size ~= 8 then
-      fail('longSize: got %s, wanted 0, 4 or 8', tostring(size))
+      fail("longSize: argument 'size' is %s, wanted 0, 4 or 8", tostring(size))
    end
    self.long_ = size == 4 and 4 or 8
    return self
@@ -178,7 +178,8 @@ function File:isReferenced() return not self.force_ end
 --    --> holds a Lua function
 function File:allowFunctions(how)
    if how ~= nil and type(how) ~= 'boolean' and how ~= 'skip' then
-      fail("%s: functions are %s, wanted true, false or 'skip'", self.__typename, core.quote(how))
+      fail("%s: argument 'how' is %s, wanted true, false or 'skip'", self.__typename,
+         core.quote(how))
    end
    self.functions_ = how
    return self
@@ -282,7 +283,7 @@ function File:readString(format)
    self:_usable 'read'
    local what = type(format) == 'string' and format:sub(1, 2)
    if what ~= '*l' and what ~= '*a' then
-      fail("readString: got %s, wanted '*l' or '*a'", core.quote(format))
+      fail("readString: argument 'format' is %s, wanted '*l' or '*a'", core.quote(format))
    end
    local first = self:_byte()
    if first < 0 then
@@ -307,7 +308,7 @@ function File:writeString(bytes)
 end
 
 local function notAnObject(self)
-   fail('%s: a file cannot be written to or read from a file', self.__typename)
+   fail('%s: file objects cannot be serialized', self.__typename)
 end
 File.__write, File.__read = notAnObject, notAnObject
 

@@ -43,7 +43,8 @@ function construct(storage, mode)
    end
    local n = core.storageLength(storage)
    if n == 0 or storage[n] ~= 0 then
-      fail('torch.MemoryFile: wanted a torch.CharStorage whose last element is 0')
+      fail("torch.MemoryFile: argument 'storage' is %s, wanted a torch.CharStorage that ends in 0",
+         n == 0 and 'empty' or 'not terminated')
    end
    return over(storage, n - 1, mode)
 end

@@ -27,9 +27,8 @@ local function leaveOut(kept)
    setmetatable(kept, Kept)
    return function()
       local subject = kept.subject -- the first mention of an upvalue
-      return fail('a function was left out when %s was loaded, since it could do anything: if its'
-         .. ' origin is trusted, load it with {functions = true}, or run the program with'
-         .. ' DPT_FUNCTIONS=1', subject)
+      return fail('a function was left out when %s was loaded, since it could run any code; if you'
+         .. ' trust the file, load it with {functions = true}, or set DPT_FUNCTIONS=1', subject)
    end
 end
 
@@ -66,9 +65,8 @@ function functions.parts(file, f)
    local kept = functions.leftOut(f)
    if kept then
       if file.loadsFunctions_ then
-         fail('%s: a function that was left out when %s was loaded cannot be copied: load that file'
-            .. ' with {functions = true}, or run the program with DPT_FUNCTIONS=1', file.caller_,
-            kept.subject)
+         fail('%s: a function that was left out when %s was loaded cannot be copied; load that file'
+            .. ' with {functions = true}, or set DPT_FUNCTIONS=1', file.caller_, kept.subject)
       end
       return kept.bytes, keptUpvalues(file, kept)
    end
@@ -94,8 +92,8 @@ end
 --- Raises if the file must not contain functions.
 function functions.check(file)
    if policy(file) ~= false then return end
-   file:_raise('holds a Lua function, which could do anything: if its origin is trusted, load it'
-      .. ' with {functions = true}')
+   file:_raise('holds a Lua function, which could run any code; if you trust the file, load it with'
+      .. ' {functions = true}')
 end
 
 -- Keeps the upvalues of a replacement function. Upvalues with the same number in the file get the

@@ -44,7 +44,7 @@ function File:_writeBlock(kind, pointer, n)
          for i = 0, n - 1 do
             keep[i] = pointer[i]
             if keep[i] ~= pointer[i] then
-               fail('%s: %s does not fit into the 4 bytes of longSize', self.caller_,
+               fail('%s: %s does not fit in a Long of 4 bytes (longSize)', self.caller_,
                   tostring(pointer[i]):sub(1, -3))
             end
          end

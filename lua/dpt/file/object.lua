@@ -47,7 +47,7 @@ function File:isWritableObject(value)
 end
 
 local function tooDeep(file)
-   fail('%s: objects are nested too deep, %d or more in each other', file.caller_, file.depth_)
+   fail('%s: objects are nested too deeply, %d levels or more', file.caller_, file.depth_)
 end
 
 -- Calls f(file, ...) one level deeper.

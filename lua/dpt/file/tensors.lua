@@ -67,7 +67,7 @@ local function readTensor(file, kind, t)
    file:_readBlock(LONG, step, n)
    local first, storage = file:readLong() - 1, file:readObject()
    if storage ~= nil and not (core.isStorage(storage) and storage.kind_ == kind) then
-      file:_damaged('a %s lies in a %s, wanted a %s', name, core.describe(storage),
+      file:_damaged('the storage of a %s is a %s, wanted a %s', name, core.describe(storage),
          core.storageNames[kind])
    end
    local need, have = extent(n, size, step), storage and core.storageLength(storage) or 0
