@@ -18,7 +18,7 @@ local output = require 'dpt.output'
 local scope = require 'dpt.device.scope'
 local summary = require 'dpt.profiler.summary'
 local want = require 'dpt.class.want'
-local C, lib, ffi, fail, type = dptffi.C, dptffi.lib, dptffi.ffi, dptffi.fail, dptffi.type
+local C, lib, ffi, fail = dptffi.C, dptffi.lib, dptffi.ffi, dptffi.fail
 
 local profiler = {}
 
@@ -53,9 +53,7 @@ end
 --    return (p.count()) --> 1
 function profiler.start(options)
    options = options or {}
-   if type(options) ~= 'table' then
-      fail('profiler.start: got a %s, wanted a table of options', type(options))
-   end
+   want('profiler.start', 'options', options, 'table')
    local records = options.records or RECORDS
    want('profiler.start', 'records', records, 'number')
    if endOther then endOther() end

@@ -109,7 +109,7 @@ end
 function json.decode(source, name)
    local value, at = read(source, 1)
    if not at or source:find('%S', at) then
-      fail('%s: wanted JSON, which ends or goes wrong at byte %d of %d', name, at or 0, #source)
+      fail('%s: wanted JSON, got a syntax error at byte %d of %d', name, at or 0, #source)
    end
    return value
 end

@@ -162,7 +162,7 @@ function Summary:__tostring()
    end
    if #rows > 1 then text[#text + 1] = columns(rows, 2) end
    if #self.modules > MOST then
-      text[#text + 1] = ('and %d modules more'):format(#self.modules - MOST)
+      text[#text + 1] = ('and %d more modules'):format(#self.modules - MOST)
    end
    return table.concat(text, '\n')
 end
