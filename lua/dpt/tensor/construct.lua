@@ -16,9 +16,9 @@ local function measure(name, values)
    while type(level) == 'table' do
       if #level == 0 then
          if n == 0 then return 0 end
-         fail('%s: a table in the table is empty', name)
+         fail('%s: the table contains an empty table', name)
       end
-      if n == 12 then fail('%s: the table is nested more than 12 deep', name) end
+      if n == 12 then fail('%s: the table is nested more than 12 levels deep', name) end
       sizes.size[n] = #level
       n, level = n + 1, level[1]
    end
@@ -61,12 +61,13 @@ local function setToStorage(fn, r, s, offset, ...)
    end
    local first = 0
    if offset ~= nil then first = core.checkInteger(fn, 'offset', offset) - 1 end
-   if first < 0 then fail('%s: got offset %d, wanted 1 or more', fn, first + 1) end
+   if first < 0 then fail("%s: argument 'offset' is %d, wanted 1 or more", fn, first + 1) end
    local n, stepped = sizes.readPairs(fn, ...)
    if n == 0 then
       local have = core.storageLength(s)
       if first > have then
-         fail('%s: got offset %d, wanted 1 to %d, the size of the storage', fn, first + 1, have)
+         fail("%s: argument 'offset' is %d, wanted 1 to %d, the size of the storage", fn, first + 1,
+            have)
       end
       sizes.size[0] = have - first
       n = have > first and 1 or 0

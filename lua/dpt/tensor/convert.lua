@@ -56,7 +56,7 @@ method('type', function(t, name)
    if name == 'torch.Tensor' then return convert(t, core.default) end
    local kind = core.kinds[name]
    if not kind or core.tensorNames[kind] ~= name then
-      fail('type: %s is no tensor type', core.quote(name))
+      fail('type: %s is not a tensor type', core.quote(name))
    end
    return convert(t, kind)
 end)

@@ -94,7 +94,7 @@ local function offsetOf(t, s)
 end
 
 local function noDimension(t)
-   return fail('%s: an index into a tensor with no dimension', core.tensorNames[t.kind_])
+   return fail('%s: cannot index a tensor with no dimension', core.tensorNames[t.kind_])
 end
 
 local function getNumber(t, i)
@@ -209,8 +209,8 @@ local function set(t, key, v)
       return put(t, offsetOf(t, key), v)
    elseif kind == 'string' then
       fail("%s: a tensor has no fields, got an assignment to '%s'%s", core.tensorNames[t.kind_],
-         key, key == 'storage' and ": it is no C struct of Torch7's; a job of threads returns the"
-         .. ' tensor itself' or '')
+         key, key == 'storage' and "; dpt's tensors are not Torch7's C structs: return the tensor"
+         .. ' itself from the job' or '')
    end
    return wrongKey(t, key)
 end

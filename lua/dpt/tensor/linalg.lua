@@ -49,8 +49,8 @@ for name, product in pairs(products) do
          local fits = r.ndim_ == #shape
          for d = 0, #shape - 1 do fits = fits and r.size_[d] == sizes.size[d] end
          if not fits then
-            fail('%s: the result is a %s, which does not fit %s and %s', name, core.describeSize(r),
-               core.describeSize(x), core.describeSize(y))
+            fail('%s: the result is a %s, which does not match %s and %s', name,
+               core.describeSize(r), core.describeSize(x), core.describeSize(y))
          end
       end
       multiply(r, 0, r, 1, x, y)

@@ -41,7 +41,7 @@ local function put(fn, i, v)
    if type(v) ~= 'number' then
       v = tonumber(v) or wrong(fn, v)
    end
-   if not (v >= -2 ^ 53 and v <= 2 ^ 53) then fail('%s: got %s as a size', fn, v) end
+   if not (v >= -2 ^ 53 and v <= 2 ^ 53) then fail('%s: got size %s, wanted an integer', fn, v) end
    size[i] = v
 end
 
@@ -77,7 +77,7 @@ end
 function sizes.readSteps(fn, s, count)
    if not isLongs(s) then wrong(fn, s) end
    if readStorage(fn, step, s) ~= count then
-      fail('%s: got %d sizes and %d strides, wanted as many', fn, count,
+      fail('%s: got %d sizes and %d strides, wanted as many strides as sizes', fn, count,
          tonumber(C.dpt_storage_size(s.ptr_)))
    end
 end

@@ -96,7 +96,7 @@ function core.newStorage(kind, a, offset, size, memory)
    end
    if istype(storageType, a) then
       if a.kind_ ~= kind then
-         fail('%s: got a %s, wanted a %s to look into', name, core.storageNames[a.kind_], name)
+         fail('%s: got a %s, wanted a %s to view', name, core.storageNames[a.kind_], name)
       end
       offset = offset and checkInteger(name, 'offset', offset) or 1
       local have = length(a)
@@ -240,8 +240,8 @@ storageMethod('copy', function(s, from)
    check('copy', s)
    if not istype(storageType, from) then core.usage('copy', 'a storage', from) end
    if length(s) ~= length(from) then
-      fail('copy: storage has %d elements, wanted %d as in the %s to copy', length(s), length(from),
-         core.storageNames[from.kind_])
+      fail('copy: storage has %d elements, wanted %d like the source, a %s', length(s),
+         length(from), core.storageNames[from.kind_])
    end
    lib.copy(whole(s), whole(from))
    return s
@@ -340,7 +340,7 @@ local function convert(s, name)
    if name == nil then return core.storageNames[s.kind_] end
    local kind = core.kinds[name]
    if not kind or core.storageNames[kind] ~= name then
-      fail('type: %s is no storage type', core.quote(name))
+      fail('type: %s is not a storage type', core.quote(name))
    end
    if kind == s.kind_ then return s end
    return core.newStorage(kind, length(s)):copy(s)

@@ -148,7 +148,7 @@ end)
 local function reshape(out, t, ...)
    lib.resize(out, sizes.read('reshape', ...), size)
    if C.dpt_count(out) ~= C.dpt_count(t) then
-      fail('reshape: got a %s, which has not as many elements as a %s', core.describeSize(t),
+      fail('reshape: got a %s, wanted as many elements as in a %s', core.describeSize(t),
          core.describeSize(out))
    end
    lib.copy(out, t)
