@@ -107,7 +107,7 @@ end
 function named.methods(sent)
    local methods, name = received(sent)
    return methods or fail("threads: class '%s' is unknown in this thread: let the pool's init"
-      .. ' function (of a network that of net:threads(f)) require the file that defines it', name)
+      .. ' function (for a network, f of net:threads(f)) require the file that defines it', name)
 end
 
 -- Stand-ins for classes that were unknown when received -> the texts that the classes were sent as.

@@ -77,7 +77,7 @@ end
 -- @return the pool, and for each worker the list of results of its last init function
 function Pool.new(n, inits, share)
    if not pcall(require, 'string.buffer') then
-      fail('threads: this LuaJIT (%s) has no string.buffer, wanted one of 2021 or later',
+      fail('threads: this LuaJIT (%s) lacks string.buffer; install a version of 2021 or later',
          jit.version)
    end
    local slot = ffi.new 'dpt_workers *[1]'
