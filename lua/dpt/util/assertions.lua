@@ -17,7 +17,7 @@ end
 --- Returns the message of an assertion that accepts no other option.
 local function message(text, ...)
    if next{...} ~= nil then
-      dptffi.fail('Tester: Unexpected arguments (%s) behind the message', torch.type((...)))
+      dptffi.fail('Tester: Unexpected arguments (%s) after the message', torch.type((...)))
    elseif text ~= nil and type(text) ~= 'string' then
       dptffi.fail('Tester: got a %s, wanted a message', torch.type(text))
    end
@@ -31,11 +31,14 @@ local function options(default, ...)
       local value = select(i, ...)
       if type(value) == 'number' then
          if tolerance or value < 0 then
-            dptffi.fail('Tester: got the tolerances %s and %s', tostring(tolerance), value)
+            dptffi.fail('Tester: got the tolerances %s and %s, wanted one, 0 or more',
+               tostring(tolerance), value)
          end
          tolerance = value
       elseif type(value) == 'string' then
-         if label then dptffi.fail("Tester: got two messages, '%s' and '%s'", label, value) end
+         if label then
+            dptffi.fail("Tester: got two messages, '%s' and '%s', wanted one", label, value)
+         end
          label = value
       elseif value ~= nil then
          dptffi.fail('Tester: got a %s, wanted a tolerance or a message', torch.type(value))

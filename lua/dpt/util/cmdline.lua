@@ -200,7 +200,8 @@ function CmdLine:string(prefix, params, ignore)
       elseif order[name] then
          table.insert(arguments, {order[name], text})
       else
-         print(("WARNING: '%s' is neither option nor argument, left out of the name"):format(name))
+         print(("WARNING: '%s' is neither an option nor an argument, not added to the name"):format(
+            name))
       end
    end
    table.sort(arguments, function(a, b) return a[1] < b[1] end)

@@ -203,7 +203,7 @@ function gnuplot.plotflush(n)
    local f = n and figures[n] or current
    if not f or not f.plot then return false end
    if not f.path then
-      say 'there are no windows here: begin it with gnuplot.svgfigure or pngfigure(path)'
+      say 'windows are not supported; create the figure with gnuplot.svgfigure or pngfigure(path)'
       return false
    end
    if not succeeds(('command -v %s >/dev/null 2>&1'):format(program)) then

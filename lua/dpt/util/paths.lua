@@ -264,7 +264,7 @@ function paths.tmpname() return os.tmpname() end
 function paths.thisfile(name, level)
    local info = type(level or 2) == 'number' and debug.getinfo(level or 2, 'S')
    if not info then
-      dptffi.fail("paths.thisfile: argument 'level' is %s, wanted a level of the stack",
+      dptffi.fail("paths.thisfile: argument 'level' is %s, wanted a stack level",
          tostring(level))
    end
    local source = info.source

@@ -181,7 +181,8 @@ end
 --    p:displayAll{painter = {setcolor = f, moveto = f, show = f}}
 --    return n --> 3
 function Profiler:displayAll(args)
-   local painter = args.painter or args.win or error('Profiler:displayAll: wants a painter', 2)
+   local painter = args.painter or args.win
+      or error("Profiler:displayAll: argument 'painter' is nil, wanted a painter", 2)
    local size = args.font or 24 * (args.zoom or 1)
    if self.off then return end
    for i, e in ipairs(self.list) do

@@ -49,7 +49,7 @@ local function curve(words, fn)
       end
    end
    local only = data[1]
-   if only == nil then fail('gnuplot.%s: there is nothing to draw in a curve', fn) end
+   if only == nil then fail('gnuplot.%s: a curve has no data', fn) end
    if not data[2] and torch.isTensor(only) and only:dim() == 2 and only:size(2) == 2 then
       c.x, c.y = numbers(only:select(2, 1)), numbers(only:select(2, 2))
    elseif data[2] then
