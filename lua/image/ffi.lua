@@ -13,8 +13,9 @@ dptffi.own(here)
 
 local path = dptffi.find('libdpt_image', here)
 if not path then
-   error("image: libdpt_image.so is not where image's Lua files (" .. here .. ') have it: build it'
-      .. ' with scripts/build, or install the rock image', 0)
+   error("image: libdpt_image.so not found beside image's Lua files (" .. here .. '), in'
+      .. ' ../../build or on package.cpath; build it with scripts/build, or install the rock image',
+      0)
 end
 local C = ffi.load(path)
 ffi.cdef 'const char *dpt_image_cdef(void);'
@@ -68,8 +69,8 @@ end
 function binding.number(fn, name, v, whole, least)
    local n = tonumber(v)
    if not n or n ~= n or whole and n % 1 ~= 0 or least and n < least then
-      fail("%s: argument '%s' is %s, wanted a %snumber%s", fn, name, tostring(v),
-         whole and 'whole ' or '', least and ' from ' .. least .. ' on' or '')
+      fail("%s: argument '%s' is %s, wanted %s%s", fn, name, tostring(v),
+         whole and 'an integer' or 'a number', least and ' of at least ' .. least or '')
    end
    return n
 end

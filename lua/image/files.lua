@@ -16,7 +16,7 @@ local codecs = ' ' .. ffi.string(C.dpt_image_codecs())
 --- Raises if the library was built without a codec.
 local function need(fn, codec)
    if codecs:find(' ' .. codec .. ' ', 1, true) then return end
-   fail("%s: dpt's image was built without %s: install lib%s and build again (scripts/setup,"
+   fail('%s: image was built without support of %s; install lib%s and rebuild (scripts/setup,'
       .. ' scripts/build)', fn, codec:upper(), codec)
 end
 

@@ -73,7 +73,7 @@ function geometry.scale(...)
       mode = a
       picture('image.scale', 'dst', dst)
       if dst:dim() ~= src:dim() or dst:dim() == 3 and dst:size(1) ~= src:size(1) then
-         fail('image.scale: the destination is %s, the source %s: planes differ',
+         fail('image.scale: the destination is %s, wanted the planes of the source, %s',
             binding.describe(dst), binding.describe(src))
       end
       rows, columns = extent(dst)
@@ -301,7 +301,8 @@ local function warp(fn, dst, src, field, mode, offset, clamp, padding)
          binding.describe(field))
    end
    if padding ~= nil and clamp ~= 'pad' then
-      fail("%s: a padding value is only for the clamp mode 'pad'", fn)
+      fail("%s: argument 'padding' requires the clamp mode 'pad', got '%s'", fn,
+         tostring(clamp or 'clamp'))
    end
    local way, pad = word(fn, 'mode', mode or 'bilinear', MODES),
       word(fn, 'clamp mode', clamp or 'clamp', CLAMPS)

@@ -17,13 +17,15 @@ local function headOf(what, bytes)
          at = (bytes:find('\n', first, true) or #bytes) + 1
       else
          local digits = bytes:match('^%d+', first or #bytes + 1)
-         if not digits or #digits > 9 then fail('%s: its head has no three numbers', what) end
+         if not digits or #digits > 9 then
+            fail('%s: invalid header, wanted three numbers', what)
+         end
          numbers[#numbers + 1], at = tonumber(digits), first + #digits
       end
    end
    local width, height, most = unpack(numbers)
    if width < 1 or height < 1 or most < 1 or most > 65535 then
-      fail('%s: it claims %d x %d pixels up to %d', what, width, height, most)
+      fail('%s: invalid header: got %d x %d pixels up to %d', what, width, height, most)
    end
    local planes, width16 = kind % 3 == 0 and 3 or 1, most > 255 and 2 or 1
    local count = width * height * planes
