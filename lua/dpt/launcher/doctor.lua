@@ -38,13 +38,13 @@ local function explainLibrary(why)
       end
    end
    if not library then
-      problem('there is no libdpt.so', 'scripts/build makes it (scripts/setup before that)')
+      problem('libdpt.so not found', 'build it with scripts/build, after scripts/setup')
       return
    end
    for name in output("ldd '" .. library .. "'"):gmatch('(%S+) => not found') do
       local packaged = packages[name:match('^%a+')]
-      problem(library .. ' needs ' .. name .. ', which is not there',
-         packaged and 'Debian: apt-get install ' .. packaged or 'install it by hand')
+      problem(library .. ' requires ' .. name .. ', which is not installed',
+         packaged and 'Debian: apt-get install ' .. packaged or 'install it manually')
    end
 end
 
@@ -57,7 +57,7 @@ local function devices(dpt)
    end
    local ok, count = pcall(cutorch.getDeviceCount)
    if not ok then
-      problem('no device can be used', 'e.g. DPT_DEVICES=host:4')
+      problem('no device is available', 'set DPT_DEVICES, for example DPT_DEVICES=host:4')
       return
    end
    local shared -- the machine's memory, which emulated devices on its CPU share
@@ -75,7 +75,7 @@ local function devices(dpt)
       end
       say('device ' .. i, text)
    end
-   if shared then say('memory', shared .. ', for all host devices together') end
+   if shared then say('memory', shared .. ', shared by all host devices') end
 end
 
 -- Compares a matrix product with the core's peak speed: a BLAS that does not know the CPU is slow
@@ -91,10 +91,10 @@ local function products(C, ffi)
       ffi.string(isa[0])))
    if speed >= peak / 2 then return end
    local coretype = os.getenv 'OPENBLAS_CORETYPE'
-   problem('products take more than twice the time that this CPU needs', coretype
-      and ('OPENBLAS_CORETYPE=%s is set: unset it, dpt then chooses the kernels'):format(coretype)
-      or 'a newer OpenBLAS or MKL, named by DPT_BLAS=FILE, may have better ones; OPENBLAS_CORETYPE'
-         .. ' names kernels of OpenBLAS')
+   problem("products take more than twice the time that this CPU's peak allows", coretype
+      and ('OPENBLAS_CORETYPE=%s is set: unset it, and dpt chooses the kernels'):format(coretype)
+      or 'a newer OpenBLAS or MKL may have faster kernels (DPT_BLAS=FILE); OPENBLAS_CORETYPE'
+         .. ' selects the kernels of OpenBLAS')
 end
 
 -- Reports usable GPUs, or why there are none, whatever devices are in use.
@@ -104,7 +104,7 @@ local function gpus(C, ffi)
       return say('CUDA', 'no GPU can be used: ' .. ffi.string(C.dpt_message()))
    end
    local function version(v) return ('%d.%d'):format(v[0] / 1000, v[0] % 1000 / 10) end
-   say('CUDA', ('%d GPU%s; CUDA %s, a driver for %s'):format(n[0], n[0] == 1 and '' or 's',
+   say('CUDA', ('%d GPU%s; CUDA %s, driver for CUDA %s'):format(n[0], n[0] == 1 and '' or 's',
       version(runtime), version(driver)))
 end
 
@@ -131,8 +131,8 @@ local function ranks(distributed)
          why ~= '' and ' (' .. why .. ')' or ''))
    else
       say('MPI', version
-         or 'no mpirun (Debian: the package dpt-mpi; for a build of your own openmpi-bin and '
-            .. 'libopenmpi-dev, then build dpt again)')
+         or 'mpirun not found (Debian: package dpt-mpi; if you build dpt, openmpi-bin and '
+            .. 'libopenmpi-dev, then rebuild dpt)')
       say('ranks', 'not running as part of a multi-process job'
          .. (version and ' (start one with `dpt launch`)' or ''))
    end
@@ -151,9 +151,9 @@ function doctor.run()
    say('LuaJIT', jit.version .. (jit.status() and ', compiler on' or ', COMPILER OFF') .. ', '
       .. (arg and arg[first] or 'luajit'))
    if not compatible52() then
-      say('', "built without Lua 5.2's features, so #net is 0: scripts/setup builds one with them")
+      say('', "built without Lua 5.2 features, so #net is 0: scripts/setup builds one with them")
    end
-   if not jit.status() then problem('the compiler of LuaJIT is off: dpt will be slow') end
+   if not jit.status() then problem('the JIT compiler of LuaJIT is off: dpt will be slow') end
    local ok, dpt = pcall(require, 'dpt')
    if not ok then
       explainLibrary(dpt)
@@ -171,7 +171,7 @@ function doctor.run()
       gpus(C, ffi)
       ranks(dpt.distributed)
       if not require('dpt.launcher.editor').installed() then
-         say('optional', 'libedit gives the prompt history and editing (Debian: libedit2)')
+         say('optional', 'libedit adds history and line editing to the prompt (Debian: libedit2)')
       end
    end
    print(problems == 0 and 'all is well' or 'problems: ' .. problems)
@@ -183,7 +183,7 @@ function doctor.main(words)
    local usage = 'usage: dpt doctor\n'
    local given, others = options.command('dpt doctor', usage, words, {}, true)
    if not given then return others end
-   if #others > 0 then return options.wrong('dpt doctor', usage, 'it takes no words') end
+   if #others > 0 then return options.wrong('dpt doctor', usage, 'takes no arguments') end
    return doctor.run()
 end
 

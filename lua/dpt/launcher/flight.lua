@@ -10,12 +10,12 @@ local flight = {}
 local USAGE = [[
 usage: dpt flight [RECORD ...]
 
-Prints what the ranks of a job did last, and where they first differ: from the files of their
-records, or, without them, those of your last job in $DPT_FLIGHT, $TMPDIR or /tmp.
+Prints the last operation of each rank of a job, and the first operation at which ranks
+differ. Default: the records of your last job in $DPT_FLIGHT, $TMPDIR or /tmp.
 ]]
 
-local STATES = {[0] = 'was starting', 'was running', 'has failed', 'had ended its script',
-   'had left'}
+local STATES = {[0] = 'was starting', 'was running', 'has failed', 'had finished its script',
+   'had exited'}
 
 local function read(dptffi, path)
    local ffi = dptffi.ffi
@@ -90,7 +90,7 @@ local function title(ranks, now)
    local last = ranks[1]
    for _, rank in ipairs(ranks) do if rank.alive > last.alive then last = rank end end
    return ('%s on %s, last alive %s (%s), records %s'):format(
-      last.program ~= '' and last.program or 'a program without a name', last.host,
+      last.program ~= '' and last.program or 'unnamed program', last.host,
       os.date('%Y-%m-%d %H:%M:%S', last.alive), ago(now - last.alive),
       (last.path:gsub('%-%d+$', '-*')))
 end
@@ -143,7 +143,7 @@ function flight.run(paths)
       pipe:close()
    end
    if #paths == 0 then
-      io.stderr:write 'dpt flight: there are no records; name their files\n'
+      io.stderr:write 'dpt flight: no records found; pass their paths\n'
       return 2
    end
    local ranks = {}

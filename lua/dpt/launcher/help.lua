@@ -12,14 +12,14 @@ local topics = require 'dpt.launcher.topics'
 local help = {}
 
 local USAGE = [[
-? NAME      the reference of a name, as in ? nn.Linear, ? torch.add, ? view (or: help NAME)
-? WORDS     the names of a topic, as in ? nn convolution, or what mentions the words
-$ COMMAND   runs a command of the shell
+? NAME      prints the reference of a name: ? nn.Linear, ? torch.add, ? view (or: help NAME)
+? WORDS     lists a topic (? nn convolution), or the entries that mention the words
+$ COMMAND   runs a shell command
 = VALUES    prints values; so does an expression without the =
-local       is kept for the next lines, too
+local       variables remain visible in later lines
 Tab         completes names after a dot, methods after a colon, files in a string
-Ctrl-C      ends what runs; once more within two seconds: ends dpt
-Ctrl-D      leaves, as quit and exit do]]
+Ctrl-C      interrupts the running code; twice within two seconds: exits dpt
+Ctrl-D      exits, as quit and exit do]]
 
 -- PyTorch's packages.
 local PACKAGES = {nn = 'nn.', optim = 'optim.', cuda = 'cutorch.', distributed = 'distributed.'}
@@ -265,8 +265,8 @@ end
 
 local function contents()
    local lines = {'dpt help TOPIC  lists the names of a topic: nn, or one of those below',
-      'dpt help NAME   explains a name, as in dpt help nn.Linear',
-      'dpt help WORDS  finds what mentions the words, as in dpt help learning rate', ''}
+      'dpt help NAME   prints the reference of a name, as in dpt help nn.Linear',
+      'dpt help WORDS  lists the entries that mention the words, as in dpt help learning rate', ''}
    for _, chapter in ipairs(topics.chapters) do
       lines[#lines + 1] = ('%-17s %s'):format(chapter[1], chapter[3])
    end

@@ -10,12 +10,12 @@ local launch = {}
 local USAGE = [[
 usage: dpt launch [-n RANKS] [--hosts FILE] [--log FOLDER] [--tag] [--profile FILE] FILE [ARGS]
 
-Runs FILE as so many ranks (default: one for each core) by mpirun, and prints the command.
-Variables DPT_* and OMP_*, LUA_PATH and LUA_CPATH are the same on all hosts.
---hosts FILE   a line for each host, as mpirun's --hostfile wants it: `node1 slots=4`
---log FOLDER   writes what rank N prints, errors too, to FOLDER/rank-N.log instead
---tag          puts the rank before each line that is printed
---profile FILE records what rank N's devices did in NAME.rankN.json, if FILE is NAME.json
+Runs FILE on RANKS ranks (default: one per core) with mpirun, and prints the command.
+Passes DPT_*, OMP_*, LUA_PATH and LUA_CPATH to all hosts.
+--hosts FILE   one line per host, in the format of mpirun's --hostfile: `node1 slots=4`
+--log FOLDER   writes the output of rank N, stderr included, to FOLDER/rank-N.log
+--tag          prefixes each line of output with its rank
+--profile FILE writes a profile of rank N to NAME.rankN.json, if FILE is NAME.json
 ]]
 
 local known = {['-n'] = 'number', ['--hosts'] = 'text', ['--log'] = 'text', ['--tag'] = 'flag',
@@ -98,7 +98,7 @@ function launch.run(words, program)
    if not given then return script end
    local what = {n = given['-n'] or tonumber(output 'nproc'), hosts = given['--hosts'],
       tag = given['--tag']}
-   if not script[1] then return options.wrong('dpt launch', USAGE, 'no FILE is named') end
+   if not script[1] then return options.wrong('dpt launch', USAGE, 'missing argument FILE') end
    if what.n < 1 or what.n % 1 ~= 0 then
       return options.wrong('dpt launch', USAGE, "option '-n' is " .. what.n .. ', wanted 1, 2 ...')
    end
@@ -111,7 +111,7 @@ function launch.run(words, program)
    end
    local library = output 'mpirun --version'
    if not library:find '%d' then
-      io.stderr:write('dpt launch: there is no mpirun (Debian: apt-get install openmpi-bin)\n')
+      io.stderr:write('dpt launch: mpirun not found (Debian: apt-get install openmpi-bin)\n')
       return 1
    end
    local command = launch.options(what, {library = library, root = output 'id -u':match '^0%s*$',

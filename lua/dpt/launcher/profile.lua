@@ -26,10 +26,10 @@ local function save()
    io.stderr:write(tostring(profiler.summary()), '\n\n')
    local _, lost = profiler.count()
    if lost > 0 then
-      io.stderr:write(('dpt: the last %d records are lost for lack of space: profile a part of the'
-         .. ' program with dpt.profiler.start() and stop()\n'):format(lost))
+      io.stderr:write(('dpt: the buffer was full: the last %d records were dropped; profile a part'
+         .. ' of the program with dpt.profiler.start() and stop()\n'):format(lost))
    end
-   io.stderr:write(('dpt: see it with `dpt timeline %s > step.html`, or open it in'
+   io.stderr:write(('dpt: view it with `dpt timeline %s > step.html`, or open it in'
       .. ' https://ui.perfetto.dev\n'):format(written))
    return true
 end

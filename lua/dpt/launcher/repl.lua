@@ -101,7 +101,7 @@ local REQUIRE = [=[^%s*require%s*%(?%s*["'][^"']*["']%s*%)?%s*$]=]
 -- text is incomplete; or nil and the error
 function repl.compile(text, own)
    if text:find '[%z\1-\8\14-\31]' then
-      return nil, 'stdin: got the code of a key that this prompt does not know, or bytecode'
+      return nil, 'stdin: got bytecode, or the code of a key that the prompt does not support'
    end
    local expression = text:match('^%s*=(.*)$') or text
    -- not a tail call, which would hide the expression's line from tracebacks

@@ -8,8 +8,8 @@ local timeline = {}
 local usage = [=[
 usage: dpt timeline [--svg [--from=MS] [--to=MS]] PROFILE ... > FILE
 
-Writes a page that shows profiles (dpt --profile=FILE, dpt.profiler.stop), or with --svg a picture
-of what the streams ran between two times. Several profiles: those of the ranks of a job.
+Writes an HTML timeline of profiles (dpt --profile=FILE, dpt.profiler.stop), or with --svg
+a picture of the streams between two times. Several profiles: those of the ranks of a job.
 ]=]
 
 --- @param words of the command line after `timeline`

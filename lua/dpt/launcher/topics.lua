@@ -96,7 +96,7 @@ it falls, and leave the loop when it has not fallen for some epochs.]],
    kldivloss = 'nn.DistKLDivCriterion',
    l1loss = 'nn.AbsCriterion',
    layernorm = [[
-There is no layer normalization of rows yet: docs/from-pytorch.md makes it of other modules.
+There is no layer normalization of rows yet: docs/from-pytorch.md builds it from other modules.
 nn.LayerNormalization is Torch7's, which mixes the rows of a batch.]],
    loadstatedict = 'nn.safetensors.fill',
    lrscheduler = SCHEDULER,
