@@ -12,7 +12,7 @@ local sizes = small
    or {n = 100000000, gemm = 4096, batch = 64, plane = 56, steps = 200, hidden = 512, time = 64,
       net = 256}
 if cutorch.getDeviceCount() < 1 then
-   print('bench gpu: there is no device')
+   print('bench gpu: no device found')
    os.exit(1)
 end
 local unit = cutorch.getDeviceProperties(1)

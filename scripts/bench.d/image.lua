@@ -9,8 +9,8 @@ local TARGET = 0.9
 local FILES, ROUNDS = 40, 15
 local python = os.getenv 'DPT_PEER_PYTHON' or 'python3'
 if not frame.succeeds(python .. " -c 'import PIL' 2>/dev/null") then
-   print 'There is no Pillow: python3-pil is the Debian package of it; DPT_PEER_PYTHON may name the'
-   print 'Python of an environment that has it.'
+   print 'Pillow not found: install python3-pil (Debian), or set DPT_PEER_PYTHON to a Python'
+   print 'that has it.'
    print(('image: no peer (target %.1f of its pictures) short'):format(TARGET))
    os.exit(1)
 end

@@ -13,8 +13,8 @@ function peer.python(bench, target)
    for _, name in ipairs{os.getenv 'DPT_PEER_PYTHON' or '/usr/bin/python3', 'python3'} do
       if frame.succeeds(name .. " -c 'import torch' 2>/dev/null") then return name end
    end
-   print 'There is no PyTorch: python3-torch is the Debian package of it; DPT_PEER_PYTHON may name'
-   print 'the Python of an environment that has it.'
+   print 'PyTorch not found: install python3-torch (Debian), or set DPT_PEER_PYTHON to a Python'
+   print 'that has it.'
    print(('%s: no peer (target %s) short'):format(bench, target))
    os.exit(1)
 end

@@ -23,7 +23,7 @@ for _, word in ipairs(arg) do
    if not word:find '^%-' then
       names[#names + 1] = word
    elseif options[word] == nil then
-      error(('peers: there is no option %s, only --setup, --avx2, --eager'):format(word), 0)
+      error(('peers: unknown option %s, wanted --setup, --avx2 or --eager'):format(word), 0)
    else
       options[word] = true
    end
@@ -65,7 +65,7 @@ for _, part in ipairs(#names > 0 and names or {''}) do
    if not found then
       local list = {}
       for i, row in ipairs(all) do list[i] = row.name end
-      error(('peers: no row has %q in its name, only %s'):format(part, table.concat(list, ', ')), 0)
+      error(('peers: no row matches %q; rows: %s'):format(part, table.concat(list, ', ')), 0)
    end
 end
 

@@ -90,13 +90,13 @@ run_lint() {
   luacheck -q lua spec examples .busted scripts/{cuda-calls,demo.d,docs,golden,layers*} || tests 0 1
   files 'csrc/*.[ch]' 'csrc/*.cu' 'spec/c/*.[ch]' 'spec/emulation/*.[ch]*' |
     xargs -r clang-format-14 --dry-run -Werror || tests 0 1
-  none 'lines beyond 100 columns, or with a tab' "$(files '*.lua' '*.[ch]' '*.cu' '*.cpp' '*.def' \
+  none 'lines over 100 columns, or with a tab' "$(files '*.lua' '*.[ch]' '*.cu' '*.cpp' '*.def' \
     '*.cmake' 'scripts/*' '*CMakeLists.txt' | grep -v '^spec/golden/\(cases\|t7\)/' |
     xargs awk 'length > 100 || /\t/ {print FILENAME ":" FNR}')"
-  none 'macros of more than seven lines, by their last' "$(files 'csrc/*.[ch]' 'csrc/*.cu' |
+  none 'macros longer than seven lines (last line of each)' "$(files 'csrc/*.[ch]' 'csrc/*.cu' |
     xargs awk '/^ *# *define/ {n = 1}
       n && /\\$/ {n++; next} {if (n > 7) print FILENAME ":" FNR; n = 0}')"
-  none 'not among the entries of the top folder that steps.sh lists' "$(files '*' | cut -d/ -f1 |
+  none 'entries of the top folder that steps.sh does not list' "$(files '*' | cut -d/ -f1 |
     sort -u | grep -vxF "$(tr ' ' '\n' <<<"$top")")"
   found=$(openings)
   [ -z "$found" ] || note "warning: $(wc -l <<<"$found") added comments open with a word that \
@@ -367,7 +367,7 @@ run_prompt() { dpt_path && specs_together spec/support/prompt.lua; }
 # For one architecture: warnings of the compiler are the same for all.
 run_cuda() {
   if ! command -v nvcc >/dev/null && [ ! -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
-    note 'cuda: not built, since there is no nvcc'
+    note 'cuda: not built: nvcc not found'
     return 0
   fi
   scripts/build build-cuda -DDPT_WERROR=ON -DBUILD_TESTING=OFF -DDPT_CUDA=ON \
@@ -413,7 +413,7 @@ run_leaks() {
   }
   [ "$DPT_TORTURE" = full ] && many=100
   few=$(at_end 2) && many_bytes=$(at_end $many) || return 1
-  echo "bytes at the end after 2 networks: $few; after $many: $many_bytes; none are lost"
+  echo "bytes reachable at exit after 2 networks: $few; after $many: $many_bytes; none lost"
   [ $((many_bytes - few)) -lt 16384 ]
 }
 
@@ -539,7 +539,7 @@ CMAKE
 run_deb() {
   local root=$work/root list multi package
   multi=$(dpkg-architecture -qDEB_HOST_MULTIARCH) ||
-    { note 'deb: not run, since this is no Debian'; return 0; }
+    { note 'deb: not run: not a Debian system'; return 0; }
   DPT_CUDA=${DPT_CUDA-OFF} scripts/deb "$work/packages" >"$work/deb" 2>&1 ||
     { tail -40 "$work/deb"; return 1; }
   for package in "$work"/packages/*.deb; do
