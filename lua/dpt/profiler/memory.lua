@@ -40,7 +40,8 @@ function Memory:__tostring()
          lines[#lines + 1] = ('%14d  %s'):format(h.bytes, h.name)
       end
       if #device.holders > MOST then
-         lines[#lines + 1] = ('%14s  %d others'):format('', #device.holders - MOST)
+         lines[#lines + 1] = ('%14s  %d other%s'):format('', #device.holders - MOST,
+            #device.holders - MOST == 1 and '' or 's')
       end
    end
    return table.concat(lines, '\n')

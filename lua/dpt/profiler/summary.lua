@@ -140,37 +140,48 @@ Summary.__index = Summary
 
 local MOST = 20 -- modules in the text
 
-function Summary:__tostring()
-   local rows = {{'phase', 'items', 'ms', 'share', 'hidden'}}
+--- Returns the summary as tables of text: phases, devices and modules, each a list of rows, the
+-- first of which has the columns' names. `left` is the number of columns to align left; `more` says
+-- how many modules are left out, if any.
+function Summary:tables()
+   local byPhase = {{'phase', 'items', 'ms', 'share', 'hidden'}, left = 1}
    for _, p in ipairs(self.phases) do
-      rows[#rows + 1] = {p.name, tostring(p.items), ms(p.ms), percent(p.share),
+      byPhase[#byPhase + 1] = {p.name, tostring(p.items), ms(p.ms), percent(p.share),
          p.hidden and percent(p.elapsed > 0 and p.hidden / p.elapsed or 0) or ''}
    end
-   local text = {('%.3f ms from the first item to the last'):format(self.elapsed), '',
-      columns(rows, 1), ''}
-   rows = {{'device', 'busy ms', 'idle ms', 'idle'}}
+   local byDevice = {{'device', 'busy ms', 'idle ms', 'idle'}, left = 1}
    for _, d in ipairs(self.devices) do
-      rows[#rows + 1] = {(self.ranks and ('rank %d, '):format(d.rank) or '') .. d.device,
+      byDevice[#byDevice + 1] = {(self.ranks and ('rank %d, '):format(d.rank) or '') .. d.device,
          ms(d.busy), ms(d.idle), percent(self.elapsed > 0 and d.idle / self.elapsed or 0)}
    end
-   text[#text + 1] = columns(rows, 1) .. '\n'
-   rows = {{'module', 'class', 'own ms', 'share', 'forward', 'backward', 'total'}}
+   local byModule = {
+      {'module', 'class', 'own ms', 'share', 'forward', 'backward', 'total'}, left = 2}
    for i = 1, math.min(MOST, #self.modules) do
       local m = self.modules[i]
-      rows[#rows + 1] = {m.path == '' and '(all)' or m.path, m.class, ms(m.own), percent(m.share),
-         ms(m.forward), ms(m.backward), ms(m.total)}
+      byModule[#byModule + 1] = {m.path == '' and '(all)' or m.path, m.class, ms(m.own),
+         percent(m.share), ms(m.forward), ms(m.backward), ms(m.total)}
    end
-   if #rows > 1 then text[#text + 1] = columns(rows, 2) end
-   if #self.modules > MOST then
-      text[#text + 1] = ('and %d more modules'):format(#self.modules - MOST)
+   local more = #self.modules - MOST
+   if more > 0 then
+      byModule.more = ('and %d more module%s'):format(more, more == 1 and '' or 's')
    end
+   return byPhase, byDevice, byModule
+end
+
+function Summary:__tostring()
+   local byPhase, byDevice, byModule = self:tables()
+   local text = {('%.3f ms from the first item to the last'):format(self.elapsed), '',
+      columns(byPhase, byPhase.left), '', columns(byDevice, byDevice.left) .. '\n'}
+   if #byModule > 1 then text[#text + 1] = columns(byModule, byModule.left) end
+   text[#text + 1] = byModule.more
    return table.concat(text, '\n')
 end
 
 --- @param events list of them
 -- @return table with elapsed; phases: list of {name, items, ms, share}, for communication also
 -- {elapsed, hidden}; communication of all phases; devices: list of {rank, device, busy, idle};
--- modules: list of {path, class, own, total, forward, backward, share}. tostring formats it as text
+-- modules: list of {path, class, own, total, forward, backward, share}. tostring formats
+-- it as text, tables() as tables
 return function(events)
    local list, elapsed = works(events)
    local all = total(list)
