@@ -52,15 +52,85 @@ local function titleOf(profiles)
    return table.concat(names, ', ')
 end
 
+local function swatch(phase)
+   return ('<i class="key %s" style="background-color: var(--%s)"></i>'):format(phase, phase)
+end
+
 -- Returns the phases with their colours: only the names, and a list with their meanings.
 local function legend()
    local names, list = {}, {}
    for i, name in ipairs(colours.order) do
-      names[i] = ('<i class="key" style="background: %s"></i>%s'):format(colours[name], name)
-      list[i] = ('<li>%s: %s</li>'):format(names[i], escape(colours.meanings[name]))
-      names[i] = '<span style="white-space: nowrap">' .. names[i] .. '</span>'
+      names[i] = ('<li>%s%s</li>'):format(swatch(name), name)
+      list[i] = ('<dt>%s%s</dt><dd>%s</dd>'):format(swatch(name), name,
+         escape(colours.meanings[name]))
    end
-   return table.concat(names, ' &nbsp;'), table.concat(list, '\n')
+   return table.concat(names), table.concat(list, '\n')
+end
+
+-- Returns a table of HTML, in a frame that scrolls sideways. A phase has its colour, a share a bar.
+local function tableOf(rows)
+   local out, header = {}, rows[1]
+   for k, row in ipairs(rows) do
+      local cells = {}
+      for i, cell in ipairs(row) do
+         local tag = k == 1 and 'th' or 'td'
+         local open = tag .. (k == 1 and ' scope="col"' or '')
+            .. (i <= rows.left and ' class="word"' or '')
+         if k > 1 and header[i] == 'share' then
+            open = ('%s style="--share: %s"'):format(open, cell:gsub(' ', ''))
+         end
+         local mark = k > 1 and header[i] == 'phase' and swatch(cell) or ''
+         cells[i] = ('<%s>%s%s</%s>'):format(open, mark, escape(cell), tag)
+      end
+      out[k] = '<tr>' .. table.concat(cells) .. '</tr>'
+   end
+   return ('<div class="scroll" tabindex="0"><table>\n<thead>%s</thead>\n<tbody>%s</tbody>'
+      .. '</table></div>%s'):format(table.remove(out, 1), table.concat(out, '\n'),
+         rows.more and '<p class="note">' .. rows.more .. '</p>' or '')
+end
+
+-- Returns a number of things, with commas between thousands.
+local function plural(n, word)
+   local digits = ('%d'):format(n):reverse():gsub('(%d%d%d)', '%1,'):reverse():gsub('^,', '')
+   return ('<b>%s %s%s</b>'):format(digits, word, n == 1 and '' or 's')
+end
+
+-- Returns a sentence about a summary.
+local function lede(sums)
+   local items, busy, count = 0, 0, #sums.devices
+   for _, p in ipairs(sums.phases) do items = items + p.items end
+   for _, d in ipairs(sums.devices) do busy = busy + d.busy end
+   if items == 0 then return 'The profile has no operations.' end
+   local text = ('%s on %s took %.3f ms from the first item to the last.'):format(
+      plural(items, 'operation'), plural(count, 'device'), sums.elapsed)
+   if count == 0 or sums.elapsed == 0 then return text end
+   return ('%s %s busy for <b>%.0f&nbsp;%%</b> of that time%s.'):format(text,
+      count == 1 and 'The device was' or 'The devices were', 100 * busy / count / sums.elapsed,
+      count == 1 and '' or ' on average')
+end
+
+-- Returns the section about memory; nothing if the profile has no blocks.
+local function memorySection(list)
+   if #list == 0 then return '' end
+   local out, ranks = {}, list[#list].device >= 1000
+   for i, device in ipairs(list) do
+      local rows, number = {{'held by', 'MiB'}, left = 1}, device.device % 1000
+      local name = number == 0 and 'Host' or 'Device ' .. number
+      local rank = math.floor(device.device / 1000)
+      if ranks then name = ('Rank %d: %s'):format(rank, name:lower()) end
+      local function mib(bytes) return ('%.2f'):format(bytes / 1048576) end
+      for k = 1, math.min(10, #device.holders) do
+         rows[k + 1] = {device.holders[k].name, mib(device.holders[k].bytes)}
+      end
+      local more = #device.holders - 10
+      if more > 0 then rows.more = ('and %d other%s'):format(more, more == 1 and '' or 's') end
+      out[i] = ('<div><h3>%s</h3><p class="note">At most %s MiB were in use, %.3f ms after '
+         .. 'the start; at the end %s MiB.</p>%s</div>'):format(name, mib(device.peak),
+         device.at / 1e3, mib(device.live), tableOf(rows))
+   end
+   return ('<details><summary>Memory</summary><p>The largest number of bytes in use at one time, '
+      .. 'and the modules that had allocated them.</p><div class="columns many">%s</div></details>')
+      :format(table.concat(out, '\n'))
 end
 
 --- Returns the page.
@@ -74,17 +144,23 @@ function timeline.page(profiles, title, above)
          .. p.text:gsub('</', '<\\/'):gsub('<!%-%-', '<\\u0021--') .. '</script>'
    end
    local events = merged(profiles)
+   local sums = summary(events)
    local names, phases = legend()
-   local parts = {TITLE = escape(title or titleOf(profiles)), NAME = escape(titleOf(profiles)),
-      ABOVE = above or '', LEGEND = names, PHASES = phases, COLOURS = json.encode(colours),
-      SUMMARY = escape(tostring(summary(events))), MEMORY = escape(tostring(memory(events))),
-      DATA = table.concat(data, '\n')}
+   local byPhase, byDevice, byModule = sums:tables()
+   local name = escape(titleOf(profiles))
+   local parts = {TITLE = escape(title or titleOf(profiles)), LEDE = lede(sums), LEGEND = names,
+      LIGHT = colours.variables(colours.light), DARK = colours.variables(colours.dark),
+      ABOVE = above or '<header><h1>' .. name .. '</h1></header>', PHASES = phases,
+      NAMES = json.encode(colours.order), BYPHASE = tableOf(byPhase),
+      BYDEVICE = tableOf(byDevice), BYMODULE = tableOf(byModule),
+      MEMORY = memorySection(memory(events)), DATA = table.concat(data, '\n')}
    return (page:gsub('@SCRIPT@', function() return script end):gsub('@(%u+)@', parts))
 end
 
 -- pictures ----------------------------------------------------------------------------------------
 
-local LEFT, WIDTH, ROW, TOP = 180, 1000, 18, 30
+local WIDTH, ROW, TOP, EDGE, FOOT = 880, 20, 36, 12, 66
+local LETTER = 7 -- about the width of a letter
 
 -- Returns the lanes of streams that ran something, in order: {name, events, pid}.
 local function lanesOf(events)
@@ -122,45 +198,98 @@ local function extent(lanes)
    return first, last
 end
 
---- Returns an SVG picture of the work on streams; boxes wide enough to point at have a tooltip.
+-- Returns the rules of a theme for a picture. They have no variables: some viewers know none.
+local function rules(theme)
+   local list = {('.ground{fill:%s;stroke:%s} .grid{stroke:%s} text{fill:%s} .axis{fill:%s} '
+      .. '.hatch{stroke:%s}'):format(theme.background, theme.line, theme.line, theme.text,
+      theme.muted, theme.wait)}
+   for _, name in ipairs(colours.order) do
+      if name ~= 'wait' then
+         list[#list + 1] = ('.%s{fill:%s} .on-%s{fill:%s}'):format(name, theme[name], name,
+            colours.ink(theme[name]))
+      end
+   end
+   return table.concat(list, ' ')
+end
+
+-- Returns a text that fits into a width, in pixels; nil if there is no room for it.
+local function fit(text, width)
+   local count = math.floor(width / LETTER)
+   if #text <= count then return text end
+   return count > 3 and text:sub(1, count - 1) .. '\226\128\166' or nil
+end
+
+-- Returns a step of 1, 2 or 5 times a power of ten, at least `least`.
+local function nice(least)
+   local power = 10 ^ math.floor(math.log10(least))
+   for _, factor in ipairs{1, 2, 5} do
+      if factor * power >= least then return factor * power end
+   end
+   return 10 * power
+end
+
+--- Returns an SVG picture of the work on streams, for light and dark pages; wide boxes have names,
+-- and those wide enough to point at a tooltip.
 -- @param profiles list of results of read
 -- @param from, to milliseconds since the first item (all)
 function timeline.picture(profiles, from, to)
    local lanes = lanesOf(merged(profiles))
    local first, last = extent(lanes)
+   local edge = 120 -- of the boxes, on the left
+   for _, lane in ipairs(lanes) do edge = math.max(edge, 2 * EDGE + #lane.name * LETTER) end
    local left, right = first + (from or 0) * 1e3, to and first + to * 1e3 or last
-   local height = TOP + #lanes * (ROW + 4) + 46
+   local bottom = TOP + #lanes * (ROW + 6)
+   local height = bottom + FOOT
    local out = {}
    local function add(format, ...) out[#out + 1] = format:format(...) end
-   local function x(ts) return LEFT + (ts - left) / (right - left) * (WIDTH - LEFT - 10) end
+   local function x(ts) return edge + (ts - left) / (right - left) * (WIDTH - edge - EDGE) end
    add('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" '
-      .. 'font-family="sans-serif" font-size="11">', WIDTH, height, WIDTH, height)
-   add('<rect width="%d" height="%d" fill="#fff"/>', WIDTH, height)
-   for i = 0, 5 do
-      local ts = left + (right - left) * i / 5
-      add('<text x="%.1f" y="16" fill="#666"%s>%.2f ms</text>', x(ts),
-         i == 5 and ' text-anchor="end"' or '', (ts - first) / 1e3)
-      add('<path d="M%.1f 22V%d" stroke="#eee"/>', x(ts), height - 40)
+      .. 'role="img" font-family="system-ui, -apple-system, \'Segoe UI\', sans-serif" '
+      .. 'font-size="12">', WIDTH, height, WIDTH, height)
+   add('<style>%s\n@media (prefers-color-scheme: dark) {%s}</style>', rules(colours.light),
+      rules(colours.dark))
+   add '<pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse">'
+   add '<path class="hatch" d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke-width="1.6"/></pattern>'
+   add('<rect class="ground" x=".5" y=".5" width="%d" height="%d" rx="6"/>', WIDTH - 1, height - 1)
+   add('<text class="axis" x="%d" y="22">time</text>', EDGE)
+   local step = nice((right - left) / 8)
+   for i = math.ceil((left - first) / step - 1e-9), math.floor((right - first) / step + 1e-9) do
+      local at = x(first + i * step)
+      add('<path class="grid" d="M%.1f 28V%d"/>', at, bottom)
+      add('<text class="axis" x="%.1f" y="22" text-anchor="%s">%g ms</text>', at,
+         at > WIDTH - 40 and 'end' or at < edge + 20 and 'start' or 'middle',
+         i == 0 and 0 or i * step / 1e3) -- not -0
    end
    for k, lane in ipairs(lanes) do
-      local y = TOP + (k - 1) * (ROW + 4)
-      add('<text x="6" y="%d">%s</text>', y + 13, escape(lane.name))
+      local y = TOP + (k - 1) * (ROW + 6)
+      add('<text x="%d" y="%d">%s</text>', EDGE, y + 14, escape(lane.name))
       for _, e in ipairs(lane.events) do
          if e.ts + e.dur >= left and e.ts <= right then
-            local a, b = math.max(x(e.ts), LEFT), math.min(x(e.ts + e.dur), WIDTH - 10)
+            local a, b = math.max(x(e.ts), edge), math.min(x(e.ts + e.dur), WIDTH - EDGE)
+            local phase = colours.meanings[e.cat] and e.cat or 'other'
             local module = e.args.module or ''
-            local about = ('%s%s, %s, %.3f ms'):format(module ~= '' and module .. ' ' or '', e.name,
-               e.cat, e.dur / 1e3)
-            local title = b - a >= 2 and '<title>' .. escape(about) .. '</title>' or ''
-            add('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s">%s</rect>', a, y,
-               math.max(b - a, 0.5), ROW, colours[e.cat] or colours.other, title)
+            local name = (module ~= '' and module .. ' ' or '') .. e.name
+            local title = b - a >= 2 and ('<title>%s, %s, %.3f ms</title>'):format(escape(name),
+               e.cat, e.dur / 1e3) or ''
+            add('<rect %s x="%.1f" y="%d" width="%.1f" height="%d">%s</rect>', phase == 'wait'
+               and 'fill="url(#hatch)"' or ('class="%s"'):format(phase), a, y,
+               math.max(b - a - (b - a > 3 and 0.7 or 0), 0.5), ROW, title)
+            local text = phase ~= 'wait' and fit(name, b - a - 8)
+            if text then
+               add('<text class="on-%s" x="%.1f" y="%d" pointer-events="none">%s</text>', phase,
+                  a + 4, y + 14, escape(text))
+            end
          end
       end
    end
+   local columns = math.ceil(#colours.order / 2)
    for i, name in ipairs(colours.order) do
-      local at = LEFT + (i - 1) * 80
-      add('<rect x="%d" y="%d" width="10" height="10" fill="%s"/><text x="%d" y="%d">%s</text>', at,
-         height - 26, colours[name], at + 14, height - 17, name)
+      local at = edge + (i - 1) % columns * (WIDTH - edge) / columns
+      local y = bottom + 12 + math.floor((i - 1) / columns) * 22
+      add('<rect %s x="%d" y="%d" width="12" height="12" rx="2"/>'
+         .. '<text x="%d" y="%d">%s</text>',
+         name == 'wait' and 'fill="url(#hatch)"' or ('class="%s"'):format(name), at, y, at + 18,
+         y + 10, name)
    end
    add '</svg>'
    return table.concat(out, '\n') .. '\n'
