@@ -11,10 +11,10 @@ local ACCURACY = 0.9 -- each run must reach it
 local DIFFERENCE = 0.02 -- between the losses of runs: rounding differs, and grows over 120 steps
 local NOTABLE = 0.1 -- part of the cores that other programs may use without being reported
 
-require 'dpt'
 local summary = require 'dpt.profiler.summary'
 local timeline = require 'dpt.profiler.timeline'
-local others = dofile((arg[0]:match '^.*/' or '') .. 'others.lua')
+local here = arg[0]:match '^.*/' or ''
+local others, figures = dofile(here .. 'others.lua'), dofile(here .. 'figures.lua')
 local folder = table.remove(arg, 1)
 
 local function read(name)
@@ -78,37 +78,74 @@ for _, r in ipairs(runs) do
    end
 end
 
--- The page's first part, with the table and the curves.
+-- Returns a number with a comma between thousands.
+local function thousands(n) return (('%.0f'):format(n):gsub('^(%d+)(%d%d%d)$', '%1,%2')) end
+
+-- Returns the figures: the speed, the losses, and how they differ.
+local function curves(names)
+   local text, series, differences, bars = {}, {}, {}, {}
+   local function add(title, svg, caption, ...)
+      text[#text + 1] = ('<figure><h3>%s</h3>\n%s\n<figcaption>%s</figcaption></figure>'):format(
+         title, svg, caption:format(...))
+   end
+   for i, r in ipairs(runs) do
+      series[i] = {name = plural(r.n, 'device'), values = r.losses}
+      bars[i] = {name = tostring(r.n), value = r.rate, ideal = r.n * runs[1].rate,
+         text = thousands(r.rate)}
+      if i > 1 then
+         local values = {}
+         for k, loss in ipairs(r.losses) do values[k] = loss - runs[1].losses[k] end
+         differences[i - 1] = {name = series[i].name, values = values}
+      end
+   end
+   if #runs > 1 then
+      add('How fast', figures.bars('Bars of images per second by the number of devices',
+         'images per second', 'devices', bars), 'The dashes show n times the speed of 1 device. '
+         .. 'Look how far below them a bar ends: that part went to copies, sums and waiting%s.',
+         busy and ', and to other programs' or '')
+   end
+   add('How the loss fell', figures.curves('Curves of the loss by epoch',
+      '<tspan>loss</tspan> in nats', 'epoch', series),
+      'An epoch shows the network all images once. The loss is the mean of &minus;log p over an '
+      .. 'epoch (natural logarithm), where p is the probability that the network gave to the right '
+      .. 'digit.%s', #runs > 1 and (' The curves of %s coincide: the results are the same but for '
+      .. 'rounding (at most %.4f here), since data parallelism does not change what is computed, '
+      .. 'only where.'):format(names, largest) or '')
+   if #runs > 1 then
+      add('How the losses differ', figures.curves('Curves of the difference of losses by epoch',
+         'loss minus that of 1 device', 'epoch', differences, 2), 'The same losses, each minus '
+         .. 'that of 1 device. Look at the numbers at the axis: several devices sum in another '
+         .. 'order, so they round differently, and training amplifies the difference.')
+   end
+   return figures.STYLE .. '<div class="figures">' .. table.concat(text, '\n') .. '</div>'
+end
+
+-- Returns the page's first part, with the table and the figures.
 local function above()
    local text, names = {}, {}
    local function add(...) text[#text + 1] = string.format(...) end
    for i, r in ipairs(runs) do names[i] = plural(r.n, 'device') end
    names = table.concat(names, ', '):gsub(', ([^,]*)$', ' and %1')
-   add('<main><h1>dpt: the demo</h1>\n<p>A convolutional network learned to read handwritten '
-      .. 'digits (1,500 images of 8 x 8 pixels), on %s. A device is one core of this machine. '
-      .. 'Each device has a copy of the network and gets its part of every batch; the gradients '
-      .. 'are summed over the devices before each update.</p>', names)
-   add '<table><tr>'
-   for _, name in ipairs(HEADER) do add('<th>%s</th>', name) end
-   for _, row in ipairs(rows) do add('</tr><tr><td>%s</td>', table.concat(row, '</td><td>')) end
-   add('</tr></table>\n<p>%s</p>', SPEED_UP)
-   if busy then add('<p><b>Beware: %s.</b></p>', busy) end
-   add '<h2>How the loss fell</h2>'
-   local files = {}
-   for i, r in ipairs(runs) do
-      files[i] = {plural(r.n, 'device'), ('%s/losses.%d'):format(folder, r.n)}
-   end
-   if optim.Logger.compare(folder .. '/losses.svg', 'loss', files, 'epoch') then
-      text[#text + 1] = read('losses.svg'):match '<svg.*'
-   end
-   add('<p>An epoch shows the network all images once. The loss is the mean of &minus;log p over '
-      .. 'an epoch, where p is the probability that the network gave to the right digit.')
+   add '<header><h1>dpt: the demo</h1>'
    if #runs > 1 then
-      add('The curves of %s coincide: the results are the same but for rounding (at most %.4f '
-         .. 'here), since data parallelism does not change what is computed, only where.', names,
-         largest)
+      add('<p class="lede"><b>%s</b> trained a network <b>%.2f times</b> as fast as 1 device, with '
+         .. 'the same losses.</p>', plural(biggest.n, 'device'), biggest.rate / runs[1].rate)
    end
-   add('</p>\n<h2>Where the time went: the last ten steps on %s</h2></main>\n',
+   add('<p>A convolutional network learned to read handwritten '
+      .. 'digits (1,500 images of 8 &times; 8 pixels), on %s. A device is one core of this '
+      .. 'machine. Each device has a copy of the network and gets its part of every batch; the '
+      .. 'gradients are summed over the devices before each update.</p>', names)
+   if busy then add('<p class="warning"><b>Beware: %s.</b></p>', busy) end
+   add '</header><section>'
+   text[#text + 1] = curves(names)
+   add '<h2>The runs</h2><div class="scroll" style="max-width: 720px" tabindex="0">'
+   add '<table><thead><tr>'
+   for _, name in ipairs(HEADER) do add('<th scope="col">%s</th>', name) end
+   add '</tr></thead><tbody>'
+   for _, row in ipairs(rows) do add('<tr><td>%s</td></tr>', table.concat(row, '</td><td>')) end
+   add('</tbody></table></div>\n<p class="note">%s; last loss: of the last epoch; test accuracy: '
+      .. 'the part of other images that the network read correctly.</p>', SPEED_UP)
+   add('<h2>Where the time went: the last ten steps on %s</h2></section>\n',
       plural(biggest.n, 'device'))
    return table.concat(text, '\n')
 end

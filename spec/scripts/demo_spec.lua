@@ -4,6 +4,7 @@ local demo = require 'spec.support.demo'
 local read = require 'spec.support.read'
 local paths = require('dpt').paths
 local others = dofile 'scripts/demo.d/others.lua'
+local figures = dofile 'scripts/demo.d/figures.lua'
 
 describe('The cores that other programs used', function()
    it('are those that worked beside the program, of its own ones', function()
@@ -22,6 +23,46 @@ describe('The cores that other programs used', function()
    it('are unknown where the system does not count', function()
       assert.is_nil((others(demo.machine('0,1', 12, {}))))
       assert.same({nil, 1}, {others 'cores 3\nseconds 1 1 2\n'})
+   end)
+end)
+
+describe('The figures of the demo', function()
+   it('name axes and curves, and keep the names of curves that coincide apart', function()
+      local svg = figures.curves('label', 'loss', 'epoch', {{name = '1 device', values = {2, 0.5}},
+         {name = '2 devices', values = {2, 0.5}}, {name = '4 devices', values = {2, 0.5}}})
+      for _, text in ipairs{'loss', 'epoch', '0', '2', '1 device', '4 devices'} do
+         assert.matches('>' .. text .. '</text>', svg, 1, true)
+      end
+      local previous, colours = -math.huge, {}
+      for y in svg:gmatch 'class="name" x="%d+" y="([%d.]+)"' do
+         assert.is_true(tonumber(y) >= previous + 19.9)
+         previous = tonumber(y)
+      end
+      for colour, width in svg:gmatch 'stroke: var%(%-%-(%l+)%); stroke%-width: ([%d.]+)' do
+         colours[#colours + 1] = colour .. ' ' .. width
+      end
+      assert.same({'backward 8.9', 'forward 5.7', 'update 2.5'}, colours) -- the widest first
+   end)
+
+   it('have values below zero, and curves of one value', function()
+      local svg = figures.curves('label', 'difference', 'epoch', {{name = 'a',
+         values = {0, -0.0004}}})
+      assert.matches('>\226\136\1460.0004</text>', svg, 1, true)
+      assert.matches('grid zero', svg, 1, true)
+      svg = figures.curves('label', 'difference', 'epoch', {{name = 'a', values = {0}}})
+      assert.is_nil(svg:find 'nan')
+   end)
+
+   it('have a bar for each value, beside what it could be', function()
+      local svg = figures.bars('label', 'images per second', 'devices', {
+         {name = '1', value = 1000, text = '1,000', ideal = 1000},
+         {name = '2', value = 1500, text = '1,500', ideal = 2000}})
+      local heights = {}
+      for y in svg:gmatch '<rect[^>]* height="([%d.]+)"' do heights[#heights + 1] = tonumber(y) end
+      assert.is_true(math.abs(heights[2] / heights[1] - 1.5) < 0.01)
+      local _, dashes = svg:gsub('class="ideal"', '')
+      assert.equal(2, dashes)
+      assert.matches('>2,000</text>', svg, 1, true) -- at the axis
    end)
 end)
 
@@ -49,10 +90,9 @@ describe('The report of the demo #noasan #hostonly', function()
          'How to read the timeline', '0.900 ms from the first item'} do
          assert.matches(part, page, 1, true)
       end
-      if paths.findprogram 'gnuplot' then
-         for _, part in ipairs{'>epoch<', '>loss<', '>1 device<', '>2 devices<'} do
-            assert.matches(part, page, 1, true)
-         end
+      for _, part in ipairs{'>epoch<', '>loss<', '>1 device<', '>2 devices<',
+         '<b>2 devices</b> trained a network <b>1.50 times</b> as fast'} do
+         assert.matches(part, page, 1, true)
       end
    end)
 
