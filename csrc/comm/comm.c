@@ -28,15 +28,16 @@ static int comm_check(const char *fn, int64_t n, const dpt_tensor *const *model,
   for (int64_t i = 0; i < n * groups; i++) {
     const dpt_tensor *t = list[i], *first = list[i / n * n];
     if (!dpt__is_device(t->kind_) || !t->storage_)
-      return dpt__fail("%s: tensor %lld is a %s%s, wanted elements on a device", fn,
+      return dpt__fail("%s: tensor %lld is a %s%s, wanted a non-empty device tensor", fn,
                        (long long)i + 1, dpt__describe(t),
                        dpt__is_device(t->kind_) ? "" : " in host memory");
     if (t->storage_->device != first->storage_->device)
-      return dpt__fail("%s: tensor %lld is on device %d, wanted device %d as the first of its list",
-                       fn, (long long)i + 1, t->storage_->device, first->storage_->device);
+      return dpt__fail(
+          "%s: tensor %lld is on device %d, wanted device %d, that of the first tensor of its list",
+          fn, (long long)i + 1, t->storage_->device, first->storage_->device);
     if (t->kind_ != model[i % n]->kind_ || dpt__count(t) != dpt__count(model[i % n]))
-      return dpt__fail("%s: tensor %lld is a %s, wanted the type and count of %s", fn,
-                       (long long)i + 1, dpt__describe(t), dpt__describe(model[i % n]));
+      return dpt__fail("%s: tensor %lld is a %s, wanted the type and number of elements of a %s",
+                       fn, (long long)i + 1, dpt__describe(t), dpt__describe(model[i % n]));
     if (!dpt__contiguous(t))
       return dpt__fail("%s: tensor %lld, a %s, is not contiguous", fn, (long long)i + 1,
                        dpt__describe(t));
@@ -154,7 +155,7 @@ static int comm_check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
       const dpt_tensor *t = side ? out[i] : in[i];
       const char *name = side ? "output" : "input";
       if (!dpt__is_device(t->kind_) || !t->storage_)
-        return dpt__fail("%s: %s %lld is a %s%s, wanted elements on a device", fn, name,
+        return dpt__fail("%s: %s %lld is a %s%s, wanted a non-empty device tensor", fn, name,
                          (long long)i + 1, dpt__describe(t),
                          dpt__is_device(t->kind_) ? "" : " in host memory");
       if (t->kind_ != in[0]->kind_ || !dpt__contiguous(t))
@@ -162,13 +163,13 @@ static int comm_check_pairs(const char *fn, int64_t n, dpt_tensor *const *out,
                          dpt__describe(t), dpt__kind_name(in[0]->kind_));
       if (t->storage_->device != in[i]->storage_->device)
         return dpt__fail("%s: input %lld is on device %d and its output on device %d, wanted both "
-                         "on one",
+                         "on the same device",
                          fn, (long long)i + 1, in[i]->storage_->device, t->storage_->device);
       for (int64_t k = 0; k < i; k++)
         if (in[k]->storage_->device == t->storage_->device)
-          return dpt__fail("%s: inputs %lld and %lld are both on device %d, wanted each on a "
-                           "device of its own",
-                           fn, (long long)k + 1, (long long)i + 1, t->storage_->device);
+          return dpt__fail(
+              "%s: inputs %lld and %lld are both on device %d, wanted each on a different device",
+              fn, (long long)k + 1, (long long)i + 1, t->storage_->device);
     }
   return 0;
 }

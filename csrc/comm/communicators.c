@@ -205,7 +205,7 @@ static int communicators_start_watch(void) DPT__REQUIRES(lock) {
   pthread_t thread;
   if (watching) return 0;
   pthread_cond_init(&more, NULL);
-  DPT__TRY(dpt__thread_start(&thread, communicators_watch, NULL, "the watch over collectives"));
+  DPT__TRY(dpt__thread_start(&thread, communicators_watch, NULL, "the watchdog of collectives"));
   pthread_detach(thread);
   watching = 1;
   return 0;
@@ -235,7 +235,7 @@ static int communicator_new(int n, const int *device, dpt__communicator **commun
   if (g) g->device = malloc((size_t)n * sizeof *device);
   if (!g || !g->device) {
     free(g);
-    return dpt__no_memory("no host memory to join %d devices", n);
+    return dpt__no_memory("no host memory for a communicator of %d devices", n);
   }
   g->n = n;
   memcpy(g->device, device, (size_t)n * sizeof *device);
@@ -313,7 +313,7 @@ static int communicators_begin_to_watch(const char *fn, const dpt__communicator 
     DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   watched *w = malloc(sizeof *w + (size_t)g->n * sizeof *w->item);
-  if (!w) return dpt__no_memory("no host memory to watch over %s", g->name);
+  if (!w) return dpt__no_memory("no host memory to monitor %s", g->name);
   *w = (watched){.fn = fn, .communicator = g, .until = communicators_deadline()};
   if (library->record(g->joined, native, &w->pending)) {
     free(w);
@@ -500,7 +500,7 @@ void dpt__communicators_abort(void) {
     g->ended = 1;
   }
   if (joined) {
-    snprintf(why, sizeof why, "%s was aborted, since the job ends", library->name);
+    snprintf(why, sizeof why, "%s was aborted because the job is ending", library->name);
     library->abort();
   }
   dpt__unlock(&lock);

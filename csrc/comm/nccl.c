@@ -296,7 +296,7 @@ static int nccl_sum_of(int n, dpt_tensor *t) {
     DPT__TRY(dpt_fill(all[i], i + 1));
   }
   DPT__TRY(nccl_try_all_reduce(n, all, (const dpt_tensor *const *)all, &can));
-  if (!can) return dpt__fail("its devices were not joined");
+  if (!can) return dpt__fail("its devices have no communicator");
   for (int i = 0; i < n; i++)
     for (int64_t k = 0; k < TEST; k += TEST - 1) {
       double value, wanted = n * (n + 1) / 2;
@@ -345,11 +345,11 @@ static int nccl_test_all(int n) {
   snprintf(reason, sizeof reason, "%s", dpt_message());
   if (n == 2 || (n > 2 && nccl_find_pair(n, &a, &b)))
     snprintf(text, sizeof text,
-             "a small sum of devices %d and %d failed: %s (where peer-to-peer copies of these two "
-             "are at fault, NCCL_P2P_DISABLE=1 in the environment helps)",
+             "a test sum of devices %d and %d failed: %s (if peer-to-peer copies between the two "
+             "are at fault, set NCCL_P2P_DISABLE=1)",
              a, b, n == 2 ? reason : dpt_message());
   else
-    snprintf(text, sizeof text, "a small sum of %d device%s failed%s: %s", n, n > 1 ? "s" : "",
+    snprintf(text, sizeof text, "a test sum of %d device%s failed%s: %s", n, n > 1 ? "s" : "",
              n > 1 ? ", though every two of them can sum" : "", reason);
   return nccl_reject(text);
 }

@@ -69,8 +69,8 @@ static int reducer_fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *ten
     int device = t->storage_ ? t->storage_->device : 0;
     if (!r->devices[replica]) r->devices[replica] = device;
     if (!device || device != r->devices[replica])
-      return dpt__fail("reducer: tensor %lld is a %s on device %d, wanted device %d as the first "
-                       "of its replica",
+      return dpt__fail("reducer: tensor %lld is a %s on device %d, wanted device %d, that of the "
+                       "first tensor of its replica",
                        (long long)(first + i) + 1, dpt__describe(t), device, r->devices[replica]);
     dpt__take(&r->own[first + i], t);
     b->lists[i] = &r->own[first + i];
@@ -83,7 +83,7 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
                     dpt_tensor *const *tensors) DPT__UNPROVED {
   DPT__TRY(dpt__devices_ready("reducer"));
   if (buckets < 1 || replicas < 1)
-    return dpt__fail("reducer: got %lld buckets of %lld replicas, wanted 1 at least",
+    return dpt__fail("reducer: got %lld buckets of %lld replicas, wanted at least 1 of each",
                      (long long)buckets, (long long)replicas);
   dpt_reducer *r = calloc(1, sizeof *r);
   if (!r) return dpt__no_memory("reducer: no host memory");
@@ -100,7 +100,7 @@ int dpt_reducer_new(dpt_reducer **result, int64_t buckets, const int64_t *counts
   }
   if (!status && !r->tensors)
     status =
-        dpt__fail("reducer: got no tensors in %lld buckets, wanted 1 at least for each replica",
+        dpt__fail("reducer: got no tensors in %lld buckets, wanted at least 1 for each replica",
                   (long long)buckets);
   for (int64_t i = 0; i < replicas && !status; i++)
     status = !dpt__communication_stream(r->devices[i]);
@@ -149,8 +149,7 @@ static int reducer_bucket_ready(dpt_reducer *r, int64_t replica, int64_t b) DPT_
 
 static int reducer_check(const dpt_reducer *r, int64_t replica, int64_t b) {
   if (replica >= 0 && replica < r->replicas && b >= 0 && b < r->buckets) return 0;
-  return dpt__fail("reducer: there is no bucket %lld of replica %lld, wanted 1 to %lld of 1 to "
-                   "%lld",
+  return dpt__fail("reducer: got bucket %lld of replica %lld, wanted 1 to %lld of 1 to %lld",
                    (long long)dpt__from_one(b), (long long)dpt__from_one(replica),
                    (long long)r->buckets, (long long)r->replicas);
 }
@@ -175,7 +174,7 @@ int dpt_reducer_invalidate(dpt_reducer *r, int64_t replica, int64_t b) {
   dpt__lock(&r->lock);
   dpt__event *event = &r->ready[b * r->replicas + replica];
   if (r->bucket[b].sent) {
-    status = dpt__fail("reducer: bucket %lld was sent", (long long)dpt__from_one(b));
+    status = dpt__fail("reducer: bucket %lld was sent already", (long long)dpt__from_one(b));
   } else if (r->bucket[b].queued) {
     r->bucket[b].again = 1;
     status = reducer_wait_for_sums(r, replica);
@@ -262,7 +261,7 @@ int dpt_reducer_send(dpt_reducer *r, int64_t b, int begin) {
   if (ready && begin) r->bucket[b].sent = r->bucket[b].written = 1;
   dpt__unlock(&r->lock);
   if (!ready && begin)
-    return dpt__fail("reducer: bucket %lld is not summed", (long long)dpt__from_one(b));
+    return dpt__fail("reducer: bucket %lld is not summed yet", (long long)dpt__from_one(b));
   dpt__communicate(begin);
   dpt__writes_later = begin;
   return 0;

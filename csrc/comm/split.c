@@ -78,7 +78,8 @@ int dpt_comm_scatter(int64_t n, dpt_tensor *const *out, const int32_t *devices, 
   int64_t all = 0, first = 0;
   for (int64_t i = 0; i < n; i++) {
     if (rows[i] < 0)
-      return dpt__fail("scatter: chunk %lld has size %lld", (long long)i + 1, (long long)rows[i]);
+      return dpt__fail("scatter: chunk %lld has size %lld, wanted 0 or more", (long long)i + 1,
+                       (long long)rows[i]);
     all += rows[i];
   }
   if (src->ndim_ || all > 0) DPT__TRY(dpt__check_dim("scatter", src, dim));
