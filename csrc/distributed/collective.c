@@ -198,7 +198,7 @@ static int collective_perform(const job *j) {
   case DPT__RANKS_JOIN_DEVICES:
     return dpt__devices_join(g, j->device);
   default:
-    return dpt__fail("there is no operation %u", s->what);
+    return dpt__fail("unknown operation %u", s->what);
   }
 }
 
@@ -317,7 +317,8 @@ static int64_t collective_parts(const dpt__ranks *g, int parts, int root) {
 
 static int collective_check_tensor(const char *fn, const char *name, const dpt_tensor *t,
                                    int64_t parts) {
-  if (!parts) return t ? dpt__fail("%s: got '%s', which this rank does not have", fn, name) : 0;
+  if (!parts)
+    return t ? dpt__fail("%s: argument '%s' is given, wanted none on this rank", fn, name) : 0;
   if (!t) return dpt__fail("%s: argument '%s' is missing, wanted a tensor", fn, name);
   if (!dpt__contiguous(t)) return dpt__fail("%s: argument '%s' is not contiguous", fn, name);
   if (dpt__count(t) % parts)
@@ -384,8 +385,8 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
   DPT__TRY(collective_check_tensor(fn, "in", in, ins) ||
            collective_check_tensor(fn, "out", out, outs));
   if (in && out && (in->kind_ != out->kind_ || dpt__count(in) * outs != dpt__count(out) * ins))
-    return dpt__fail("%s: got a %s for a %s of %d ranks", fn, dpt__describe(out), dpt__describe(in),
-                     g->n);
+    return dpt__fail("%s: got a %s as output for a %s of %d ranks", fn, dpt__describe(out),
+                     dpt__describe(in), g->n);
   const dpt_tensor *t = in ? in : out;
   int dtype = t ? dpt__type(t) : DPT_U8;
   if (c->how == DPT_RANKS_MEAN && !dpt__is_real(dtype))
@@ -679,7 +680,7 @@ int dpt__collective_run(const dpt_collective *call_, const dpt_tensor *in, dpt_t
   const char *fn = dpt__collective_name((uint32_t)call_->what);
   job j = {.number = NULL};
   if (call_->what < 0 || call_->what > DPT_RANKS_ALL_TO_ALL || call_->what == DPT_RANKS_EXCHANGE)
-    return dpt__fail("distributed: there is no operation %d", call_->what);
+    return dpt__fail("distributed: unknown operation %d", call_->what);
   DPT__TRY(dpt__job_group(fn, call_->group, &j.group) || collective_check(call_, in, out, &j) ||
            dpt__capture_rejects(fn, "other processes take part in it"));
   part parts[2];

@@ -15,7 +15,7 @@ int dpt__compare(char text[DPT__FINDING], int rank, const dpt__operation *own, i
   else if (own->chain != its->chain)
     snprintf(text, DPT__FINDING,
              "ranks %d and %d have called different operations before operation %llu, %s (`dpt "
-             "flight` may say which)",
+             "flight` may show which)",
              rank, other, number, dpt__operation_text(a, own));
   else
     return 0;
@@ -38,12 +38,13 @@ int dpt__compare_ends(char text[DPT__FINDING], int rank, const dpt__channel *min
              other, missing ? dpt__operation_text(what, missing) : "an operation of a group", rank,
              number);
   else if (mine->number == its->number && mine->chain != its->chain && pair)
-    snprintf(text, DPT__FINDING, "messages from rank %d to rank %d were received with other tags",
+    snprintf(text, DPT__FINDING,
+             "messages from rank %d to rank %d were received with different tags",
              dpt__pair_from(mine->key), dpt__pair_to(mine->key));
   else if (mine->number == its->number && mine->chain != its->chain)
     snprintf(text, DPT__FINDING,
              "ranks %d and %d have called different operations up to operation %llu of a group "
-             "(`dpt flight` may say which)",
+             "(`dpt flight` may show which)",
              rank, other, (unsigned long long)mine->number);
   else
     return 0;

@@ -24,7 +24,7 @@ static void devices_make_offer(const dpt__ranks *g, int device, offer *mine) {
   if (!backend)
     snprintf(mine->why, sizeof mine->why, "it has no device");
   else if (!backend->collectives)
-    snprintf(mine->why, sizeof mine->why, "%s devices have no library for it", backend->name);
+    snprintf(mine->why, sizeof mine->why, "%s devices have no collectives library", backend->name);
   else if (dpt__communicators_open() || (!g->rank && dpt__communicator_new_id(mine->id)))
     snprintf(mine->why, sizeof mine->why, "%s", dpt_message());
   else
@@ -63,7 +63,7 @@ static int devices_join(dpt__ranks *g, int device, offer *mine, offer *all) {
 
 int dpt__devices_join(dpt__ranks *g, int device) {
   offer mine, *all = calloc((size_t)g->n, sizeof *all);
-  if (!all) return dpt__no_memory("no host memory to join devices");
+  if (!all) return dpt__no_memory("no host memory for the communicators of devices");
   int status = devices_join(g, device, &mine, all);
   free(all);
   atomic_store(&g->asked, !status);

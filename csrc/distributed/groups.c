@@ -125,7 +125,7 @@ int dpt__groups_make(dpt__ranks *g, int *number) {
   if (n > 1) DPT__TRY(groups_free_released(n));
   while (i < n && groups_at(i)) i++;
   if (i == DPT__GROUPS)
-    return dpt__fail("there are %d groups of ranks, which is the most", DPT__GROUPS);
+    return dpt__fail("there are %d groups of ranks, which is the maximum", DPT__GROUPS);
   g->hash = groups_hash(job->groups_made++, g->n, g->list);
   if (job->engine) DPT__TRY(job->engine->group(g->n, g->list, &g->joined));
   if (g->rank >= 0) g->channel = dpt__record_channel(job->record, g->hash);

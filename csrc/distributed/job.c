@@ -8,7 +8,7 @@ int dpt__job_group(const char *fn, int number, dpt__ranks **group) {
   dpt__lock(&job->lock);
   *group = number >= 0 && number < job->groups ? job->group[number] : NULL;
   dpt__unlock(&job->lock);
-  return *group ? 0 : dpt__fail("%s: there is no group %d", fn, number);
+  return *group ? 0 : dpt__fail("%s: unknown group %d", fn, number);
 }
 
 const dpt__ranks *dpt__job_find(uint64_t hash) {

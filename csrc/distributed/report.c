@@ -45,7 +45,7 @@ static const char *report_word_of(const dpt__record *r) {
   if (process == 'T' || process == 't') return "is stopped";
   if (state == DPT__RANK_FAILED) return "has failed";
   if (state >= DPT__RANK_LEAVING) return "has ended its script";
-  if (state == DPT__RANK_STARTING) return "connects to the others";
+  if (state == DPT__RANK_STARTING) return "is connecting to the others";
   return NULL;
 }
 
@@ -183,7 +183,7 @@ void dpt__report_start(char text[DPT__REPORT]) {
 void dpt__report_end(char text[DPT__REPORT]) {
   const dpt__job *job = &dpt__job_own;
   snprintf(text, DPT__REPORT,
-           "rank %d has ended its script and waits for the others, of which some have not answered "
+           "rank %d has ended its script and waits for the others, some of which have not answered "
            "for %g s (DPT_TIMEOUT)",
            job->rank, (double)dpt__timeout() * 1e-9);
   for (int k = 0; k < job->size; k++)

@@ -109,11 +109,11 @@ static void waits_tell(char text[DPT__FINDING], const walk *w) {
                           !dpt__is_message(s) && s->group != group ? " of another group" : "");
   }
   if (n < DPT__FINDING)
-    snprintf(
-        text + n, DPT__FINDING - n, ": %s",
-        messages == w->length
-            ? "a send may wait for its receive; distributed.exchange sends and receives at once"
-            : "each rank calls the operations of all its groups in one order");
+    snprintf(text + n, DPT__FINDING - n, ": %s",
+             messages == w->length
+                 ? "a send may wait for its receive; distributed.exchange sends and receives "
+                   "simultaneously"
+                 : "each rank must call the operations of all its groups in the same order");
 }
 
 int dpt__waits_circle(char text[DPT__FINDING]) {

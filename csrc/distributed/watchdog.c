@@ -229,7 +229,7 @@ static void *watchdog_watch(void *none) {
 int dpt__watch_begin(void) {
   atomic_store(&running, 1);
   if (pthread_create(&thread, NULL, watchdog_watch, NULL))
-    return dpt__fail("distributed: no thread can be started for the watchdog");
+    return dpt__fail("distributed: cannot start a thread for the watchdog");
   return 0;
 }
 

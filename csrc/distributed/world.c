@@ -77,13 +77,13 @@ static const dpt__engine_services services = {dpt__plugin_fail};
 static int world_open_engine(const char *fn, const dpt__engine **engine) {
   void *library = dpt__plugin_open("mpi");
   if (!library)
-    return dpt__fail("%s: this process is one of several ranks, but dpt cannot use MPI: %s (build "
-                     "dpt again where MPI is installed)",
+    return dpt__fail("%s: this process is one of several ranks, but dpt cannot use MPI: %s "
+                     "(rebuild dpt where MPI is installed)",
                      fn, dlerror());
   dpt__engine_fn *get;
   *(void **)&get = dlsym(library, "dpt_engine");
   *engine = get ? get(DPT__ENGINE_ABI, &services) : NULL;
-  if (!*engine) return dpt__fail("%s: libdpt_mpi.so is of another version of dpt", fn);
+  if (!*engine) return dpt__fail("%s: libdpt_mpi.so is from another version of dpt", fn);
   return 0;
 }
 
@@ -134,8 +134,8 @@ static int world_connect_ranks(const char *fn) {
   job->record->rank = job->rank;
   job->record->size = job->size;
   if (size > 1 && job->size != size)
-    return dpt__fail("it was started as one of %d ranks, but %s connects %d: the launcher is none "
-                     "of this MPI (srun --mpi=list says what Slurm can do)",
+    return dpt__fail("it was started as one of %d ranks, but %s connects %d: the launcher does not "
+                     "belong to this MPI (srun --mpi=list lists what Slurm supports)",
                      size, job->library, job->size);
   return world_open_records() || dpt__hosts_open() || world_new_stream() || world_add_all(fn) ||
          dpt__settings_compare();
@@ -196,7 +196,7 @@ int dpt_world_group(int n, const int *ranks, int *number) {
       if (ranks[k] == ranks[i])
         return dpt__fail("distributed.group: rank %d is there twice", ranks[i]);
   }
-  if (n < 1) return dpt__fail("distributed.group: got no ranks");
+  if (n < 1) return dpt__fail("distributed.group: got no ranks, wanted at least 1");
   return dpt__collective_group("distributed.group", n, ranks, number);
 }
 

@@ -109,8 +109,9 @@ static int mpi_start(char name[128], int *rank, int *size, int *local_rank, int 
   else if (mpi_join(&level))
     return 1;
   if (level < MPI_THREAD_MULTIPLE)
-    return services->fail("MPI allows no calls of several threads (level %d, wanted %d)", level,
-                          MPI_THREAD_MULTIPLE);
+    return services->fail(
+        "MPI does not support calls from several threads (thread level %d, wanted %d)", level,
+        MPI_THREAD_MULTIPLE);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, rank);
   MPI_Comm_size(MPI_COMM_WORLD, size);
