@@ -99,7 +99,7 @@ int dpt__block_use_first(dpt__block *block, dpt__stream *stream) {
       block->users = users;
       block->user_capacity = capacity;
     } else {
-      status = dpt__no_memory("no host memory to note a stream that uses a block");
+      status = dpt__no_memory("no host memory to record a stream that uses a block");
     }
   }
   if (!status) {
@@ -181,7 +181,7 @@ void dpt__block_free(dpt__block *block) {
 int dpt__block_pin(dpt__block *block, dpt__capture *capture) {
   if (block->graph == capture->id) return 0;
   if (dpt__list_add(&capture->blocks, block))
-    return dpt__no_memory("cutorch.graph: no host memory to note what it uses");
+    return dpt__no_memory("cutorch.graph: no host memory to record the blocks that it uses");
   pool *p = &pools[block->device];
   dpt__lock(&p->lock);
   block->pins++;

@@ -179,7 +179,7 @@ int dpt__backend_events_follow(dpt__stream *stream, uint64_t at, dpt__event even
   if (f && f->event.number < event.number) f->event.number = event.number;
   if (f && f->at < at) f->at = at;
   dpt__unlock(&follow_lock);
-  return f ? 0 : dpt__no_memory("no host memory to note which stream waits for which");
+  return f ? 0 : dpt__no_memory("no host memory to record a wait between streams");
 }
 
 /* Returns a list of the stream and of all streams that it follows, directly or indirectly. */

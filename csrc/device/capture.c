@@ -8,7 +8,7 @@ _Thread_local dpt__capture *dpt__own_capture;
 int dpt_graph_capturing(void) { return dpt__own_capture != NULL; }
 
 int dpt__capture_reject(const char *fn, const char *why) {
-  return dpt__fail("%s: %s, which a function that cutorch.graph captures can't do", fn, why);
+  return dpt__fail("%s: %s, which cutorch.graph cannot capture", fn, why);
 }
 
 int dpt_graph_reject(const char *fn, const char *why) { return dpt__capture_rejects(fn, why); }
@@ -20,7 +20,7 @@ int dpt__capture_mismatch(const char *fn, const dpt__stream *stream) {
                      "(cutorch.graph)",
                      fn, stream->index, stream->device);
   return dpt__fail("%s: it needs stream %d of device %d, but cutorch.graph captures stream %d of "
-                   "device %d: all that a captured function does is done there",
+                   "device %d; a captured function uses that stream only",
                    fn, stream->index, stream->device, own->stream->index, own->stream->device);
 }
 

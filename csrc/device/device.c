@@ -256,7 +256,7 @@ static int device_find_stream(const char *fn, int number, int index, dpt__stream
   DPT__TRY(dpt__device_find(fn, number, &device));
   int count = atomic_load(&device->nstream);
   if (index < -1 || index >= count)
-    return dpt__fail("%s: device %d has no stream %d, wanted 0 to %d (reserveStreams makes more)",
+    return dpt__fail("%s: device %d has no stream %d, wanted 0 to %d (reserveStreams creates more)",
                      fn, device->number, index, count - 1);
   *stream = index < 0 ? dpt__current_stream(device->number) : device->streams[index];
   return 0;

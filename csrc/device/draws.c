@@ -125,7 +125,7 @@ int dpt_pass_make(dpt_pass *pass, int device) {
 
 int dpt_pass_enter(const dpt_pass *pass) {
   if (passes.n == DEPTH)
-    return dpt__fail("a pass: %d passes lie within each other, more than there may be", DEPTH);
+    return dpt__fail("a pass: %d passes lie within each other, which is the maximum", DEPTH);
   int device;
   DPT__TRY(dpt_device_get(&device));
   passes.list[passes.n].device = device;

@@ -55,7 +55,7 @@ static int fault_delay_init(const char *text) {
   char *end;
   uint64_t seed = strtoull(text, &end, 10);
   if (!isdigit((unsigned char)*text) || *end)
-    return dpt__fail("DPT_DELAY: got '%s', wanted a seed as in 1234 (0 is no delays)", text);
+    return dpt__fail("DPT_DELAY: got '%s', wanted a seed as in 1234 (0: no delays)", text);
   return dpt_delay_set(seed);
 }
 

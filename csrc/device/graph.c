@@ -94,7 +94,7 @@ int dpt_graph_begin(dpt_graph **out) {
   DPT__TRY(dpt__device_find(fn, 0, &device));
   if (dpt__own_capture) return dpt__capture_reject(fn, "it captures");
   if (!device->backend->capture_begin)
-    return dpt__fail("%s: %s devices have no graphs", fn, device->backend->name);
+    return dpt__fail("%s: %s devices do not support graphs", fn, device->backend->name);
   dpt__graphs_sweep();
   dpt__stream *stream = dpt__current_stream(device->number);
   DPT__TRY(dpt__stream_synchronize(stream));
@@ -128,7 +128,7 @@ int dpt_graph_begin(dpt_graph **out) {
 int dpt_graph_end(dpt_graph *graph) {
   dpt__stream *stream = graph->capture.stream;
   if (dpt__own_capture != &graph->capture)
-    return dpt__fail("cutorch.graph: this thread does not capture that graph");
+    return dpt__fail("cutorch.graph: this thread is not capturing that graph");
   int status = graph_run(graph, graph_run_end);
   dpt__backend_events_close(stream, 0);
   dpt__own_capture = NULL;
@@ -136,7 +136,7 @@ int dpt_graph_end(dpt_graph *graph) {
   /* includes errors of items that ran during the capture */
   status = status || dpt__stream_synchronize(stream) || graph->status;
   if (!status && graph->capture.failed)
-    status = dpt__no_memory("cutorch.graph: no host memory to note what it uses");
+    status = dpt__no_memory("cutorch.graph: no host memory to record the blocks that it uses");
   return status;
 }
 
@@ -161,7 +161,7 @@ int dpt_graph_launch(dpt_graph *graph) {
   const char *fn = "a graph";
   dpt__stream *stream = graph->capture.stream;
   DPT__TRY(dpt__devices_ready(fn));
-  if (!graph->work) return dpt__fail("%s: it was not captured to its end", fn);
+  if (!graph->work) return dpt__fail("%s: its capture did not complete", fn);
   DPT__TRY(dpt__capture_rejects(fn, "it is replayed"));
   dpt__stream *current = dpt__current_stream(stream->device);
   DPT__TRY(dpt__stream_wait_all(stream, current));

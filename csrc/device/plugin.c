@@ -40,14 +40,14 @@ void *dpt__plugin_open(const char *name) {
 
 static int plugin_load(const char *name, const dpt__backend **backend) {
   void *library = dpt__plugin_open(name);
-  if (!library) return dpt__fail("dpt's plugin for it can not be loaded: %s", dlerror());
+  if (!library) return dpt__fail("dpt's plugin for it cannot be loaded: %s", dlerror());
   dpt__plugin_fn *get;
   *(void **)&get = dlsym(library, "dpt_backend");
   if (!get) return dpt__fail("libdpt_%s.so has no dpt_backend: %s", name, dlerror());
   *backend = get(DPT__BACKEND_ABI, &services);
   if (!*backend) return 1;
   if ((*backend)->abi != DPT__BACKEND_ABI)
-    return dpt__fail("libdpt_%s.so is of another version of dpt (interface %d, wanted %d)", name,
+    return dpt__fail("libdpt_%s.so is from another version of dpt (interface %d, wanted %d)", name,
                      (*backend)->abi, DPT__BACKEND_ABI);
   return 0;
 }

@@ -50,7 +50,7 @@ int dpt__stream_rendezvous(int n, dpt__stream *const *streams, dpt__rendezvous_f
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX);
   dpt__stream *sorted[DPT__PUSH_MAX];
   size_t head = (sizeof(rendezvous) + (size_t)n * sizeof *streams + 15) / 16 * 16;
-  DPT__TRY(dpt__capture_rejects(name, "it is work of several devices together"));
+  DPT__TRY(dpt__capture_rejects(name, "it uses several devices"));
   rendezvous *m = malloc(head + size);
   if (!m) return dpt__no_memory("%s: no host memory", name);
   *m = (rendezvous){.n = n, .fn = fn, .args = (char *)m + head};

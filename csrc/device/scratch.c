@@ -22,7 +22,7 @@ static int scratch_take_own(dpt__context *context) {
     pthread_once(&once, scratch_make_key);
     pthread_setspecific(key, NULL);
     if (dpt__host.memory_alloc(0, bytes, &more) || !more)
-      return dpt__no_memory("out of memory: %zu bytes wanted as temporary memory of a kernel",
+      return dpt__no_memory("out of memory: %zu bytes requested as temporary memory of a kernel",
                             bytes);
     own = more;
     own_bytes = bytes;

@@ -32,7 +32,7 @@ static int storage_take_host(size_t bytes, void **data) {
     dpt__host.memory_alloc(0, bytes, data);
   }
   if (!*data)
-    return dpt__no_memory("no host memory: %zu bytes wanted, %lld bytes are live", bytes,
+    return dpt__no_memory("no host memory: %zu bytes requested, %lld bytes live", bytes,
                           (long long)dpt_host_live_bytes());
   atomic_fetch_add_explicit(&live, (long long)bytes, memory_order_relaxed);
   return 0;
@@ -119,8 +119,9 @@ int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size) {
 
 int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_t size) {
   if (first < 0 || size < 0 || first > parent->size || size > parent->size - first)
-    return dpt__fail("storage: got a view of %lld elements from %lld on, wanted it within %lld",
-                     (long long)size, (long long)first + 1, (long long)parent->size);
+    return dpt__fail(
+        "storage: got a view of %lld elements from element %lld, wanted it within %lld elements",
+        (long long)size, (long long)first + 1, (long long)parent->size);
   dpt_storage *s;
   int flags = (parent->flags & DPT__PINNED) | DPT__FIXED | DPT__FOREIGN;
   DPT__TRY(storage_init(&s, parent->kind, parent->device, flags, size));

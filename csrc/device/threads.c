@@ -41,7 +41,7 @@ static void threads_name_limit(char *text, size_t size) {
   if (memory.rlim_cur != RLIM_INFINITY)
     n += snprintf(text + n, size - (size_t)n, "%sRLIMIT_AS (ulimit -v) is %llu kB", n ? ", " : "",
                   (unsigned long long)memory.rlim_cur / 1024);
-  if (!n) snprintf(text, size, "no limit of this process is set: see the system's");
+  if (!n) snprintf(text, size, "this process has no limit of its own; check the system's");
 }
 
 /* The thread blocks all signals except those raised by its own instructions: these, if blocked,
