@@ -49,8 +49,7 @@ int dpt__host_map(dpt__context *context, const void *args) {
     task.scales = by->scales;
   }
   if (divisor && map_has_zero(&a->walk, divisor))
-    return dpt__fail("a divisor is 0, which %s elements can't be divided by",
-                     dpt__dtype_name(dtype));
+    return dpt__fail("a divisor is 0, which is invalid for %s elements", dpt__dtype_name(dtype));
   dpt__tiles(context, &a->walk, &task);
   return 0;
 }

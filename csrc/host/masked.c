@@ -79,7 +79,7 @@ int dpt__host_nonzero(dpt__context *context, const void *args) {
   int64_t *starts = dpt__scratch(context, (size_t)(blocks + 1) * sizeof *starts);
   if (context->measures) return 0;
   masked_count_blocks(context, walk, 0, blocks, starts);
-  if (starts[blocks] > g->capacity) return dpt__fail("the tensor changed meanwhile");
+  if (starts[blocks] > g->capacity) return dpt__fail("the tensor was modified during the call");
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (blocks > 2)
   for (int64_t b = 0; b < blocks; b++) {
     int64_t left = count - b * BLOCK, at = b * BLOCK;

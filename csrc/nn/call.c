@@ -99,8 +99,8 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
   dpt__call_present(call, name, t);
   if (call->status) return NULL;
   if (dpt__is_device(t->kind_) != dpt__is_device(call->kind)) {
-    call->status = dpt__fail("%s: argument '%s' is a %s, but the others are %ss", call->fn, name,
-                             dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
+    call->status = dpt__fail("%s: argument '%s' is a %s, but the other arguments are %ss", call->fn,
+                             name, dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
     return NULL;
   }
   *type = dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t);

@@ -41,7 +41,7 @@ static void conv_slide(dpt__call *call, const dpt_tensor *in, const dpt_window *
   int64_t reach = s->dilation[d] * (s->kernel[d] - 1) + 1;
   if (window->transposed) {
     if (adjust < 0 || (adjust && adjust >= s->stride[d])) {
-      call->status = dpt__fail("%s: adjustment of the output by %lld, wanted less than stride %lld",
+      call->status = dpt__fail("%s: output adjustment is %lld, wanted less than stride %lld",
                                call->fn, (long long)adjust, (long long)s->stride[d]);
       return;
     }
@@ -53,8 +53,8 @@ static void conv_slide(dpt__call *call, const dpt_tensor *in, const dpt_window *
   s->in[d] = window->transposed ? *out : size;
   s->out[d] = window->transposed ? size : *out;
   if (*out < 1 || size < 1)
-    call->status = dpt__fail("%s: argument 'input' is a %s, too small for a kernel that reaches "
-                             "over %lld elements with padding %lld",
+    call->status = dpt__fail("%s: argument 'input' is a %s, too small for a kernel that spans %lld "
+                             "elements with padding %lld",
                              call->fn, dpt__describe(in), (long long)reach, (long long)s->pad[d]);
 }
 

@@ -11,7 +11,7 @@ int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double va
   dpt__call_begin(&call, "dropout", "mask", mask);
   if (!call.status && !draw) call.status = dpt__fail("dropout: argument 'draw' is missing");
   if (!call.status && !(p >= 0 && p <= 1))
-    call.status = dpt__fail("dropout: argument 'p' is %g, wanted a probability", p);
+    call.status = dpt__fail("dropout: argument 'p' is %g, wanted 0 to 1", p);
   dpt_tensor *m = dpt__call_update(&call, "mask", mask, &args.mask);
   if (call.status || !dpt__count(m)) return dpt__call_end(&call);
   args.n = dpt__count(m);

@@ -37,7 +37,7 @@ static void pool_adaptive_sizes(dpt__call *call, const char *name, const dpt_ten
     s->in[d] = images->size[d];
     s->dilation[d] = 1;
     if (s->out[d] < 1 || s->in[d] < 1) {
-      call->status = dpt__fail("%s: argument '%s' is a %s, and the output has size %lld in one "
+      call->status = dpt__fail("%s: argument '%s' is a %s and the output has size %lld in one "
                                "dimension, wanted at least 1 in both",
                                call->fn, name, dpt__describe(in), (long long)s->out[d]);
       return;
@@ -110,7 +110,7 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
 static const dpt_tensor *pool_take_indices(dpt__call *call, const dpt_tensor *idx, void *field) {
   int32_t type;
   const dpt_tensor *i = dpt__call_index(call, "indices", idx, field, &type);
-  if (i && type != DPT_I64) dpt__call_wrong(call, "indices", i, "64-bit integers");
+  if (i && type != DPT_I64) dpt__call_wrong(call, "indices", i, "a tensor of 64-bit integers");
   return i;
 }
 

@@ -53,8 +53,8 @@ int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
   for (int d = 0; d < 3 && !call.status; d++) {
     args.insize[d] = images.size[d];
     if (args.outsize[d] < 1 || args.insize[d] < 1)
-      call.status = dpt__fail("upsampling: argument 'input' is a %s for an output of size %lld, "
-                              "wanted at least 1 in both",
+      call.status = dpt__fail("upsampling: argument 'input' is a %s and the output has size %lld "
+                              "in one dimension, wanted at least 1 in both",
                               dpt__describe(x), (long long)args.outsize[d]);
   }
   return resample_up(&call, out, x, &images, ndim, &args);
@@ -107,11 +107,10 @@ static int resample_pad(dpt_tensor *result, const dpt_tensor *operand, const dpt
                after[d] >= least && (n >= 1 || mode == DPT_PAD_ZERO);
     if (fits) args.outsize[d] = n + args.below[d] + after[d];
     if (!fits || args.outsize[d] < 1)
-      call.status =
-          dpt__fail("padding: argument 'input' is a %s, which %lld and %lld more elements "
-                    "do not fit to%s",
-                    dpt__describe(in), (long long)args.below[d], (long long)after[d],
-                    mode == DPT_PAD_REFLECT ? ": reflection wants fewer than it has" : "");
+      call.status = dpt__fail(
+          "padding: argument 'input' is a %s, which paddings %lld and %lld do not fit%s",
+          dpt__describe(in), (long long)args.below[d], (long long)after[d],
+          mode == DPT_PAD_REFLECT ? "; reflection requires each to be less than the size" : "");
     if (d >= 3 - ndim) size[first + d - (3 - ndim)] = args.outsize[d];
   }
   if (call.status) return dpt__call_end(&call);

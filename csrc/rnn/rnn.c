@@ -29,9 +29,9 @@ static int rnn_check_network(const dpt_rnn *r) {
   DPT__TRY(rnn_check_number("hidden", r->hidden, 1, 1 << 24));
   DPT__TRY(rnn_check_number("projection", r->projection, 0, r->hidden - 1));
   if (r->projection && r->cell != DPT_RNN_LSTM)
-    return dpt__fail("rnn: 'projection' of the network is %d, but only an LSTM has one: this is a "
-                     "%s",
-                     (int)r->projection, cell_names[r->cell]);
+    return dpt__fail(
+        "rnn: 'projection' of the network is %d, but only an LSTM has one: this is a %s",
+        (int)r->projection, cell_names[r->cell]);
   if (r->skip_input && r->input != r->hidden)
     return dpt__fail("rnn: the network skips the input's matrices, so 'input' %d must be 'hidden' "
                      "%d",
@@ -214,8 +214,9 @@ static void rnn_weight_in(rnn_call *c, const dpt_tensor *weight) {
 /* Fails the call if a state that only an LSTM has is given for another cell. */
 static void rnn_only_lstm(rnn_call *c, const char *name, const dpt_tensor *t) {
   if (!c->call.status && t && c->rnn->cell != DPT_RNN_LSTM)
-    c->call.status = dpt__fail("rnn: argument '%s' is given, but a %s has no cells: only an LSTM",
-                               name, cell_names[c->rnn->cell]);
+    c->call.status =
+        dpt__fail("rnn: argument '%s' is given, but a %s has no cells; only an LSTM has", name,
+                  cell_names[c->rnn->cell]);
 }
 
 /* Returns the bytes of forward's reserve on the device of the first operand. */
@@ -238,9 +239,9 @@ static void rnn_reserve_in(rnn_call *c, dpt_tensor *reserve) {
   if (c->call.status) return;
   int64_t bytes = rnn_reserve_bytes(c);
   if (!c->call.status && (dpt__count(reserve) != bytes || !dpt__contiguous(reserve)))
-    c->call.status = dpt__fail("rnn: argument 'reserve' is a %s, wanted the %lld bytes that "
-                               "forward left",
-                               dpt__describe(reserve), (long long)bytes);
+    c->call.status =
+        dpt__fail("rnn: argument 'reserve' is a %s, wanted the %lld bytes that forward wrote",
+                  dpt__describe(reserve), (long long)bytes);
   c->args->reserve_bytes = bytes;
   dpt__call_update_type(&c->call, "reserve", reserve, DPT_U8, &c->args->reserve);
 }

@@ -155,7 +155,7 @@ int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a)
     status = dnnl_stream_create(&r.stream, dpt__dnnl_engine(), dnnl_stream_default_flags) !=
              dnnl_success;
     if (status)
-      dpt__fail("oneDNN gave no stream");
+      dpt__fail("oneDNN cannot create a stream");
     else {
       status = alone ? conv_dnnl_one_by_one(context, &r, a) : conv_dnnl_whole(context, &r, a);
       dnnl_stream_destroy(r.stream);

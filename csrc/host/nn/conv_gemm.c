@@ -39,5 +39,5 @@ int dpt__conv_gemm(dpt__context *context, const struct dpt__convolution_args *a)
     alone.threads = 1;
     failed |= conv_image(&alone, a, i, col + each * (size_t)dpt__thread_number());
   }
-  return failed ? dpt__fail("a product failed") : 0;
+  return failed ? dpt__fail("a matrix product failed") : 0;
 }

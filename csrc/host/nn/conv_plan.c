@@ -167,7 +167,7 @@ int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
   if (!plan) {
     plan = calloc(1, sizeof *plan);
     if (!plan)
-      status = dpt__fail("no memory for a primitive");
+      status = dpt__fail("no host memory for a oneDNN primitive");
     else {
       plan->hash = hash;
       plan->key = *key;
