@@ -43,7 +43,7 @@ static form column = {1, "a vector", blas_see_column}, row = {1, "a vector", bla
 static int blas_check(const char *fn, const dpt_tensor *r, const char *name, const dpt_tensor *t,
                       form *wanted) {
   if (t->kind_ != r->kind_)
-    return dpt__fail("%s: argument '%s' is a %s, wanted a %s as the result", fn, name,
+    return dpt__fail("%s: argument '%s' is a %s, wanted a %s like the result", fn, name,
                      dpt__kind_name(t->kind_), dpt__kind_name(r->kind_));
   return t->ndim_ == wanted->ndim ? 0 : dpt__wrong(fn, name, t, wanted->wanted);
 }
@@ -53,7 +53,7 @@ static int blas_launch(const char *fn, double beta, view c, double alpha, view a
   dpt__launch l;
   for (int i = 0; i < 3; i++)
     if (a.size[i] > INT32_MAX || b.size[i] > INT32_MAX)
-      return dpt__fail("%s: a dimension of 2^31 elements or more", fn);
+      return dpt__fail("%s: a dimension has 2^31 elements or more", fn);
   dpt__gemm_args args = {.dtype = dpt__type(c.t),
                          .fixed = dpt_deterministic_get(),
                          .tf32 = dpt_tf32_get(),

@@ -193,7 +193,7 @@ static int blas_opens(const char *path) {
         return 0;
       }
       if (blas_take_functions(&names)) {
-        blas_add_reason(path, "lacks functions of CBLAS");
+        blas_add_reason(path, "lacks CBLAS functions");
         return 0;
       }
       blas_describe(&names);

@@ -27,7 +27,8 @@ static int create_ramp(const char *fn, dpt_tensor *r, double from, double step, 
 
 int dpt_range(dpt_tensor *r, double from, double to, double step) {
   if (!dpt__is_real(dpt__type(r))) from = trunc(from), to = trunc(to), step = trunc(step);
-  if (step == 0 || !isfinite(step)) return dpt__fail("range: the step is %g", step);
+  if (step == 0 || !isfinite(step))
+    return dpt__fail("range: the step is %g, wanted a finite nonzero number", step);
   double n = floor((to - from) / step + 1);
   if (!((step > 0 && to >= from) || (step < 0 && to <= from)))
     return dpt__fail("range: no way from %g to %g by steps of %g", from, to, step);
@@ -38,9 +39,11 @@ int dpt_range(dpt_tensor *r, double from, double to, double step) {
 static int create_spaced(const char *fn, dpt_tensor *r, double from, double to, int64_t n,
                          int power) {
   if (!dpt__is_real(dpt__type(r)))
-    return dpt__fail("%s: wanted a tensor of reals, got a %s", fn, dpt__kind_name(r->kind_));
+    return dpt__fail("%s: got a %s, wanted a tensor of reals", fn, dpt__kind_name(r->kind_));
   if (n < 1 || (n == 1 && from != to))
-    return dpt__fail("%s: %lld numbers from %g to %g", fn, (long long)n, from, to);
+    return dpt__fail(
+        "%s: got %lld numbers from %g to %g, wanted at least 1, or 2 if the ends differ", fn,
+        (long long)n, from, to);
   return create_with_count(r, n) ||
          create_ramp(fn, r, from, n > 1 ? (to - from) / (double)(n - 1) : 0, power);
 }
@@ -69,7 +72,8 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
   dpt_tensor line;
   const int64_t size[] = {n, m};
   if (n < 1 || m < 1)
-    return dpt__fail("eye: %lld rows and %lld columns", (long long)n, (long long)m);
+    return dpt__fail("eye: got %lld rows and %lld columns, wanted at least 1 of each", (long long)n,
+                     (long long)m);
   DPT__TRY(dpt__result(r, 2, size, dpt_tensor_device(r)) || dpt_fill(r, 0));
   create_diagonal(&line, r, 0);
   return dpt_fill(&line, 1);
@@ -106,10 +110,11 @@ static int cat_joined(int n, const dpt_tensor *const *list, int *dim, int *dims,
     if (list[i]->ndim_ > *dims) *dims = list[i]->ndim_;
   if (*dim < 0) *dim = *dims ? *dims - 1 : 0;
   if (*dims && *dim > *dims)
-    return dpt__fail("cat: dimension %lld of tensors with %d dimensions",
+    return dpt__fail("cat: dimension %lld is out of range of tensors with %d dimensions",
                      (long long)dpt__from_one(*dim), *dims);
   if (*dims && *dim == *dims) ++*dims;
-  if (*dims > DPT_MAXDIM) return dpt__fail("cat: more than %d dimensions", DPT_MAXDIM);
+  if (*dims > DPT_MAXDIM)
+    return dpt__fail("cat: the result has more than %d dimensions", DPT_MAXDIM);
   for (int i = 0; i < n; i++) {
     const dpt_tensor *t = list[i];
     if (t->ndim_ == 0) continue;
@@ -120,7 +125,7 @@ static int cat_joined(int n, const dpt_tensor *const *list, int *dim, int *dims,
       else if (d == *dim)
         size[d] += here;
       else if (size[d] != here)
-        return dpt__fail("cat: a %s and a %s do not fit along dimension %d", dpt__describe(first),
+        return dpt__fail("cat: cannot join a %s and a %s along dimension %d", dpt__describe(first),
                          dpt__describe(t), *dim + 1);
     }
     if (!first) first = t;
@@ -148,7 +153,7 @@ static int cat_into(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim
 int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
   dpt_tensor aside = {.kind_ = r->kind_};
   int shared = 0;
-  if (n < 1) return dpt__fail("cat: there are no tensors to join");
+  if (n < 1) return dpt__fail("cat: got no tensors, wanted at least 1");
   for (int i = 0; i < n; i++) {
     DPT__TRY(dpt__check_kind("cat", r, list[i]));
     shared |= r->storage_ && r->storage_ == list[i]->storage_;

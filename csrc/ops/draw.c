@@ -56,7 +56,7 @@ static int draw_convert(dpt_tensor *r, const dpt_tensor *list) {
 
 int dpt_randperm(dpt_tensor *r, dpt_generator *g, int64_t n) {
   words w;
-  if (n <= 0) return dpt__fail("randperm: n is %lld, wanted a positive number", (long long)n);
+  if (n <= 0) return dpt__fail("randperm: argument 'n' is %lld, wanted 1 or more", (long long)n);
   DPT__TRY(draw_check_capture("randperm", r));
   dpt_tensor list;
   DPT__TRY(dpt_tensor_new(&list, DPT_I64, 1, &n));
@@ -121,12 +121,14 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   if (p->ndim_ < 1 || p->ndim_ > 2 || !dpt__is_real(dpt__type(p)))
     return dpt__wrong("multinomial", "p", p, "a vector or matrix of real numbers");
   if (dpt__type(r) != DPT_I64)
-    return dpt__fail("multinomial: the result is a %s, wanted a Long tensor",
+    return dpt__fail("multinomial: the result is a %s, wanted a torch.LongTensor",
                      dpt__kind_name(r->kind_));
-  if (n <= 0) return dpt__fail("multinomial: %lld draws, wanted 1 or more", (long long)n);
+  if (n <= 0) return dpt__fail("multinomial: got %lld draws, wanted 1 or more", (long long)n);
   int64_t c = p->size_[p->ndim_ - 1], rows = p->ndim_ == 2 ? p->size_[0] : 1;
   const int64_t size[] = {rows, n};
-  if (!c) return dpt__fail("multinomial: got no probabilities, a %s", dpt__describe(p));
+  if (!c)
+    return dpt__fail("multinomial: argument 'p' is a %s, wanted at least 1 probability in a row",
+                     dpt__describe(p));
   if (!rows) return dpt_resize(r, 2, size);
   DPT__TRY(draw_check_capture("multinomial", p));
   dpt_tensor sums = {0}, list = {0};
@@ -193,7 +195,7 @@ int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *
   if (p->ndim_ != 1 || !dpt__is_real(dpt__type(p)))
     return dpt__wrong(fn, "p", p, "a vector of real numbers");
   if (dpt__type(J) != DPT_I64 || q->kind_ != p->kind_)
-    return dpt__fail("%s: the tables are a %s and a %s, wanted a Long tensor and a %s", fn,
+    return dpt__fail("%s: the tables are a %s and a %s, wanted a torch.LongTensor and a %s", fn,
                      dpt__kind_name(J->kind_), dpt__kind_name(q->kind_), dpt__kind_name(p->kind_));
   int64_t n = p->size_[0];
   double sum;
@@ -233,7 +235,7 @@ int dpt_multinomial_alias(dpt_tensor *r, dpt_generator *g, const dpt_tensor *J,
   words w;
   if (dpt__type(r) != DPT_I64 || dpt__type(J) != DPT_I64 || !dpt__is_real(dpt__type(q)) ||
       J->ndim_ != 1 || q->ndim_ != 1 || J->size_[0] != q->size_[0])
-    return dpt__fail("%s: wanted a Long tensor and the tables of multinomialAliasSetup", fn);
+    return dpt__fail("%s: wanted a torch.LongTensor and the tables of multinomialAliasSetup", fn);
   int64_t n = J->size_[0], many = dpt__count(r);
   if (many == 0) return 0;
   DPT__TRY(draw_check_capture(fn, r));

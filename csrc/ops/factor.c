@@ -108,8 +108,9 @@ static dpt__columns *factor_tau_in(dpt__lapack_call *l, const dpt_tensor *tau,
                                    const dpt__columns *c) {
   dpt__columns *t = dpt__lapack_in(l, "tau", tau, 0);
   if (!l->status && (t->cols != 1 || t->rows > factor_smaller(c->rows, c->cols)))
-    l->status =
-        dpt__fail("%s: tau has %d numbers, a is %dx%d", l->fn, t->rows * t->cols, c->rows, c->cols);
+    l->status = dpt__fail("%s: argument 'tau' has %d elements, wanted a vector no longer than the "
+                          "smaller size of a, %dx%d",
+                          l->fn, t->rows * t->cols, c->rows, c->cols);
   return t;
 }
 
@@ -133,8 +134,8 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
   dpt__columns *ca = dpt__lapack_in(&l, "a", a, 0), *t = factor_tau_in(&l, tau, ca);
   dpt__columns *cc = dpt__lapack_in(&l, "c", c, 0);
   if (!l.status && ca->rows != (s == 'L' ? cc->rows : cc->cols))
-    l.status = dpt__fail("ormqr: a has %d rows and does not fit c, %dx%d, on side %c", ca->rows,
-                         cc->rows, cc->cols, s);
+    l.status = dpt__fail("ormqr: a has %d rows, which does not fit c of size %dx%d on side %c",
+                         ca->rows, cc->rows, cc->cols, s);
   while (dpt__lapack_work(&l, &work)) DPT__LAPACK(&l, ormqr)
   (&s, &x, &cc->rows, &cc->cols, &t->rows, ca->data, &ca->rows, t->data, cc->data, &cc->rows,
    work.data, &work.n, &l.info);

@@ -29,7 +29,7 @@ uint64_t dpt_generator_initial_seed(const dpt_generator *g) { return g->seed; }
 
 int dpt_generator_new(dpt_generator **g) {
   *g = malloc(sizeof **g);
-  if (!*g) return dpt__no_memory("Generator: no memory");
+  if (!*g) return dpt__no_memory("Generator: no host memory");
   dpt_generator_seed(*g);
   return 0;
 }
@@ -186,7 +186,7 @@ _Static_assert(sizeof(struct state) == 5048, "Torch7's size");
 int dpt__state_put(dpt_tensor *r, const void *state, size_t size) {
   const int64_t count = (int64_t)size;
   if (r->kind_ != DPT_U8)
-    return dpt__fail("getRNGState: the state goes into a torch.ByteTensor, got a %s",
+    return dpt__fail("getRNGState: got a %s, wanted a torch.ByteTensor for the state",
                      dpt__kind_name(r->kind_));
   dpt_tensor fresh;
   DPT__TRY(dpt_tensor_new(&fresh, DPT_U8, 1, &count));
@@ -198,7 +198,7 @@ int dpt__state_put(dpt_tensor *r, const void *state, size_t size) {
 
 int dpt__state_take(const dpt_tensor *from, void *state, size_t size) {
   if (from->kind_ != DPT_U8 || dpt__count(from) != (int64_t)size || !dpt__contiguous(from))
-    return dpt__fail("setRNGState: wanted what getRNGState gave, got a %s", dpt__describe(from));
+    return dpt__fail("setRNGState: got a %s, wanted a state from getRNGState", dpt__describe(from));
   memcpy(state, dpt__at(from), size);
   return 0;
 }

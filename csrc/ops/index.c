@@ -65,7 +65,7 @@ int dpt_index(dpt_tensor *r, const dpt_tensor *in, int dim, const dpt_tensor *in
   /* copies, because r may be one of the operands, and is resized */
   const dpt_tensor view = *in, at = *indices, *a = &view, *idx = &at;
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim) || index_check_vector(fn, idx));
-  if (idx->ndim_ == 0) return dpt__fail("%s: there are no indices", fn);
+  if (idx->ndim_ == 0) return dpt__fail("%s: got no indices, wanted at least 1", fn);
   int failed = index_convert(fn, &idx, a, &moved);
   int64_t size[DPT_MAXDIM];
   for (int d = 0; d < a->ndim_; d++) size[d] = d == dim ? idx->size_[0] : a->size_[d];

@@ -13,7 +13,7 @@ void dpt__lapack_begin(dpt__lapack_call *call, const char *fn, int n,
   call->device = dpt_tensor_device(list[0]);
   for (int i = 1; i < n && !call->status; i++)
     if (list[i]->kind_ != list[0]->kind_)
-      call->status = dpt__fail("%s: a %s and a %s, wanted tensors of one type", fn,
+      call->status = dpt__fail("%s: got a %s and a %s, wanted tensors of one type", fn,
                                dpt__kind_name(list[0]->kind_), dpt__kind_name(list[i]->kind_));
   if (!call->status) call->status = dpt__lapack_open(fn);
 }

@@ -48,11 +48,11 @@ static int map_check_type(int op, int kind, double p) {
 static int map_check(int op, int n, const dpt_tensor *r, const dpt_tensor *const *in, double p) {
   if (op < 0 || op >= DPT__NMAP) return dpt__fail("map: there is no operation %d", op);
   if (ops[op].operands != n)
-    return dpt__fail("%s: takes %d tensors beside the result, got %d", ops[op].name,
+    return dpt__fail("%s: takes %d tensors besides the result, got %d", ops[op].name,
                      ops[op].operands, n);
   for (int k = 1; k < n; k++) {
     if (in[k]->kind_ != in[0]->kind_)
-      return dpt__fail("%s: argument '%c' is a %s, wanted a %s as the first", ops[op].known,
+      return dpt__fail("%s: argument '%c' is a %s, wanted a %s like the first", ops[op].known,
                        'a' + k, dpt__kind_name(in[k]->kind_), dpt__kind_name(in[0]->kind_));
     if (dpt__count(in[k]) != dpt__count(in[0]))
       return dpt__fail("%s: argument '%c' has %" PRId64 " elements, wanted %" PRId64 " as in %s",

@@ -42,7 +42,7 @@ static int matrix_histogram(const char *fn, int dims, dpt_tensor *r, const dpt_t
   int64_t rows = dims == 2 ? a->size_[0] : 1;
   const int64_t size[] = {rows, bins};
   if (type != DPT_F32 && type != DPT_F64) return dpt__wrong(fn, "x", a, "floats or doubles");
-  if (bins < 1) return dpt__fail("%s: %lld bins", fn, (long long)bins);
+  if (bins < 1) return dpt__fail("%s: got %lld bins, wanted at least 1", fn, (long long)bins);
   if (dpt__count(a) == 0) return dpt__fail("%s: the tensor is empty", fn);
   if (low == high) {
     DPT__TRY(dpt_reduce_all(dpt_reduction("min"), a, 0, &low));
@@ -50,7 +50,7 @@ static int matrix_histogram(const char *fn, int dims, dpt_tensor *r, const dpt_t
   }
   if (low == high) low -= 1, high += 1;
   if (!(low < high) || !isfinite(low) || !isfinite(high))
-    return dpt__fail("%s: bins from %g to %g", fn, low, high);
+    return dpt__fail("%s: got bins from %g to %g, wanted finite increasing bounds", fn, low, high);
   dpt_tensor in = {.kind_ = a->kind_}, out = {.kind_ = r->kind_};
   dpt__launch l;
   dpt__histogram_args g = {.dtype = type,
@@ -84,7 +84,7 @@ int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max
   static const char fn[] = "renorm";
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
   if (!dpt__is_real(dpt__type(a))) return dpt__wrong(fn, "x", a, "a tensor of reals");
-  if (!(p > 0)) return dpt__fail("%s: the norm's exponent is %g, wanted a positive one", fn, p);
+  if (!(p > 0)) return dpt__fail("%s: the norm's exponent is %g, wanted a positive number", fn, p);
   dpt_tensor front = {.kind_ = a->kind_}, rows = {.kind_ = a->kind_};
   dpt__launch l;
   dpt__renorm_args g = {.dtype = dpt__type(a), .rows = a->size_[dim], .p = p, .max_norm = max_norm};
@@ -144,6 +144,6 @@ int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, 
   int many = a->ndim_ - ndim, more = k->ndim_ - ndim;
   if ((many == 0 && more == 0) || (many == 1 && (more == 1 || more == 2)))
     return matrix_planes(r, a, k, ndim, full, flip);
-  return dpt__fail("conv%d: a %s and a kernel of size %s", ndim, dpt__describe(a),
-                   dpt__describe_size(k));
+  return dpt__fail("conv%d: got a %s and a kernel of size %s, whose dimensions do not match", ndim,
+                   dpt__describe(a), dpt__describe_size(k));
 }

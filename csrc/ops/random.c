@@ -53,7 +53,7 @@ static int random_check(source *s, int distribution, int dtype, double a, double
     return dpt__fail("random: no distribution has the number %d", distribution);
   const char *fn = table[distribution].name;
   if (table[distribution].types == 'r' && !dpt__is_real(dtype))
-    return dpt__fail("%s: wanted a tensor of reals, got a %s tensor", fn, dpt__dtype_name(dtype));
+    return dpt__fail("%s: got a %s tensor, wanted a tensor of reals", fn, dpt__dtype_name(dtype));
   *s = (source){distribution, 1, a, b};
   switch (distribution) {
   case DPT__RANDOM_random:
@@ -62,7 +62,7 @@ static int random_check(source *s, int distribution, int dtype, double a, double
       s->a = 0;
     } else {
       if (!(b - a < 0x1p53))
-        return dpt__fail("random: the bounds %g and %g lie too far apart", a, b);
+        return dpt__fail("random: the bounds %g and %g are too far apart", a, b);
       s->a = floor(a);
       s->range = (uint64_t)(floor(b) - s->a) + 1;
     }
@@ -78,10 +78,10 @@ static int random_check(source *s, int distribution, int dtype, double a, double
   case DPT__RANDOM_normal:
   case DPT__RANDOM_logNormal:
     if (b > 0 || (b == 0 && distribution == DPT__RANDOM_normal)) return 0;
-    return dpt__fail("%s: the standard deviation is %g, wanted a positive one", fn, b);
+    return dpt__fail("%s: the standard deviation is %g, wanted a positive number", fn, b);
   case DPT__RANDOM_exponential:
     if (a > 0) return 0;
-    return dpt__fail("exponential: the rate is %g, wanted a positive one", a);
+    return dpt__fail("exponential: the rate is %g, wanted a positive number", a);
   case DPT__RANDOM_geometric:
     if (a > 0 && a < 1) return 0;
     return dpt__fail("geometric: p is %g, wanted a number between 0 and 1", a);
@@ -266,7 +266,8 @@ int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
   int dtype = dpt__type(p);
   if ((dtype != DPT_F32 && dtype != DPT_F64) ||
       dpt__is_device(p->kind_) != dpt__is_device(r->kind_) || dpt__count(p) != dpt__count(r))
-    return dpt__wrong("bernoulli", "p", p, "floats or doubles beside r, as many");
+    return dpt__wrong("bernoulli", "p", p,
+                      "as many floats or doubles as the result has elements, in the same memory");
   source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
   if (dpt__count(r) == 0) return random_fill_nothing(r, &s, g);
   const dpt_tensor *operands[] = {r, p};

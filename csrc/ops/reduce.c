@@ -51,7 +51,7 @@ static int reduce_of_nothing(int op, double *value) {
     *value = 1;
     return 0;
   default:
-    return dpt__fail("%s: there are no elements", table[op].name);
+    return dpt__fail("%s: the tensor has no elements", table[op].name);
   }
 }
 
@@ -168,7 +168,7 @@ int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value) {
 int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value) {
   DPT__TRY(pair_check("dist", a, b));
   if (!dpt__is_real(dpt__type(a)))
-    return dpt__fail("dist: wanted tensors of reals, got a %s", dpt__kind_name(a->kind_));
+    return dpt__fail("dist: got a %s, wanted tensors of reals", dpt__kind_name(a->kind_));
   *value = 0;
   return dpt__count(a) ? pair_launch("dist", DPT__PAIR_dist, a, b, p, value) : 0;
 }

@@ -44,13 +44,14 @@ static int cross_launch(dpt_tensor *r, dpt_tensor view_a, dpt_tensor view_b, int
 int dpt_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim) {
   DPT__TRY(dpt__check_kind("cross", r, a) || dpt__check_kind("cross", r, b));
   if (!dpt__same_size(a, b))
-    return dpt__fail("cross: a %s and a %s have different sizes", dpt__describe(a),
+    return dpt__fail("cross: got a %s and a %s, wanted the same size", dpt__describe(a),
                      dpt__describe(b));
   for (int d = 0; d < a->ndim_ && dim < 0; d++)
     if (a->size_[d] == 3) dim = d;
   if (dim < 0) return dpt__fail("cross: no dimension of a %s has size 3", dpt__describe(a));
   DPT__TRY(dpt__check_dim("cross", a, dim));
   if (a->size_[dim] != 3)
-    return dpt__fail("cross: dimension %d of a %s has not size 3", dim + 1, dpt__describe(a));
+    return dpt__fail("cross: dimension %d of a %s has size %lld, wanted 3", dim + 1,
+                     dpt__describe(a), (long long)a->size_[dim]);
   return cross_launch(r, *a, *b, dim);
 }

@@ -9,8 +9,8 @@
 static dpt__columns *solve_right_side(dpt__lapack_call *l, const dpt_tensor *b, const dpt_tensor *a,
                                       int rows) {
   if (!l->status && (a->ndim_ != 2 || b->ndim_ < 1 || a->size_[0] != b->size_[0]))
-    l->status = dpt__fail("%s: a %s and a %s do not have as many rows", l->fn, dpt__describe(a),
-                          dpt__describe(b));
+    l->status = dpt__fail("%s: got a %s and a %s, wanted matrices with the same number of rows",
+                          l->fn, dpt__describe(a), dpt__describe(b));
   return dpt__lapack_in(l, "b", b, rows);
 }
 
@@ -37,7 +37,7 @@ int dpt_trtrs(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tens
   dpt__columns *ca = dpt__lapack_in_square(&l, "a", a), *cb = solve_right_side(&l, b, a, 0);
   if (!l.status) DPT__LAPACK(&l, trtrs)
   (&u, &t, &d, &ca->rows, &cb->cols, ca->data, &ca->rows, cb->data, &cb->rows, &l.info);
-  dpt__lapack_check(&l, "the matrix is singular: number %d of its diagonal is 0", l.info);
+  dpt__lapack_check(&l, "the matrix is singular: diagonal element %d is 0", l.info);
   dpt__lapack_out(&l, x, cb, cb->rows, cb->cols);
   dpt__lapack_out(&l, ra, ca, ca->rows, ca->cols);
   return dpt__lapack_end(&l);
@@ -51,7 +51,7 @@ int dpt_gels(dpt_tensor *x, dpt_tensor *ra, const dpt_tensor *b, const dpt_tenso
   while (dpt__lapack_work(&l, &work)) DPT__LAPACK(&l, gels)
   ("N", &ca->rows, &ca->cols, &cb->cols, ca->data, &ca->rows, cb->data, &cb->rows, work.data,
    &work.n, &l.info);
-  dpt__lapack_check(&l, "the matrix has not full rank");
+  dpt__lapack_check(&l, "the matrix does not have full rank");
   dpt__lapack_out(&l, x, cb, ca->cols, cb->cols);
   dpt__lapack_out(&l, ra, ca, ca->rows, ca->cols);
   return dpt__lapack_end(&l);
@@ -97,7 +97,7 @@ int dpt_potri(dpt_tensor *r, const dpt_tensor *a, const char *uplo) {
   char u = dpt__lapack_letter(&l, "uplo", uplo, "UL");
   dpt__columns *c = dpt__lapack_in_square(&l, "a", a);
   if (!l.status) DPT__LAPACK(&l, potri)(&u, &c->rows, c->data, &c->rows, &l.info);
-  dpt__lapack_check(&l, "the matrix is singular: number %d of its diagonal is 0", l.info);
+  dpt__lapack_check(&l, "the matrix is singular: diagonal element %d is 0", l.info);
   dpt__columns_triangle(&l, c, u, 1);
   dpt__lapack_out(&l, r, c, c->rows, c->cols);
   return dpt__lapack_end(&l);
@@ -122,14 +122,14 @@ int dpt_pstrf(dpt_tensor *r, dpt_tensor *piv, const dpt_tensor *a, const char *u
   DPT__LAPACK_BEGIN(&l, "pstrf", a, r);
   char u = dpt__lapack_letter(&l, "uplo", uplo, "UL");
   if (!l.status && dpt__type(piv) != DPT_I32)
-    l.status =
-        dpt__fail("pstrf: the pivots are a %s, wanted an Int tensor", dpt__kind_name(piv->kind_));
+    l.status = dpt__fail("pstrf: the pivots are a %s, wanted a torch.IntTensor",
+                         dpt__kind_name(piv->kind_));
   dpt__columns *c = dpt__lapack_in_square(&l, "a", a), *p = dpt__lapack_new_ints(&l, c->rows);
   dpt__columns *work = dpt__lapack_new(&l, 2 * c->rows, 1);
   dpt__put_element(l.type, &limit, tol);
   if (!l.status) DPT__LAPACK(&l, pstrf)
   (&u, &c->rows, c->data, &c->rows, p->data, &rank, &limit, work->data, &l.info);
-  dpt__lapack_check(&l, "the matrix has rank %d or is not positive", rank);
+  dpt__lapack_check(&l, "the matrix has rank %d or is not positive semidefinite", rank);
   dpt__columns_triangle(&l, c, u, 0);
   dpt__lapack_out(&l, r, c, c->rows, c->cols);
   dpt__lapack_out_vector(&l, piv, p);

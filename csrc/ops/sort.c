@@ -37,8 +37,8 @@ int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int d
 static int sort_check_k(const char *fn, const dpt_tensor *a, int64_t k, int dim) {
   DPT__TRY(dpt__check_dim(fn, a, dim));
   if (k >= 1 && k <= a->size_[dim]) return 0;
-  return dpt__fail("%s: k is %lld, dimension %d has %lld elements", fn, (long long)k, dim + 1,
-                   (long long)a->size_[dim]);
+  return dpt__fail("%s: k is %lld, wanted 1 to the size of dimension %d, %lld", fn, (long long)k,
+                   dim + 1, (long long)a->size_[dim]);
 }
 
 int dpt_topk(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim, int largest,

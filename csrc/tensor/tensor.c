@@ -61,7 +61,7 @@ static int tensor_plan(const char *fn, dpt_tensor *t, int ndim, const int64_t *s
   for (int d = ndim - 1; d >= 0; d--) {
     int64_t own = stride && stride[d] >= 0 ? stride[d] : next, far;
     if (size[d] < 0)
-      return dpt__fail("%s: got size %s, wanted no negative size", fn,
+      return dpt__fail("%s: got size %s, wanted 0 or more in each dimension", fn,
                        tensor_size_text(ndim, size));
     if (__builtin_mul_overflow(tensor_at_least_1(size[d]), count, &count) ||
         __builtin_mul_overflow(tensor_at_least_1(size[d]), own, &next) ||
@@ -127,8 +127,7 @@ int dpt_resize_beside(dpt_tensor *r, int ndim, const int64_t *size, const dpt_te
 
 int dpt_tensor_new(dpt_tensor *r, int kind, int ndim, const int64_t *size) {
   dpt_tensor t = {.kind_ = kind};
-  if (kind < 0 || kind >= 2 * DPT_ON_DEVICE)
-    return dpt__fail("tensor: %d is no kind of tensor", kind);
+  if (kind < 0 || kind >= 2 * DPT_ON_DEVICE) return dpt__fail("tensor: unknown kind %d", kind);
   DPT__TRY(tensor_resize("tensor", &t, ndim, size, NULL, -1));
   *r = t;
   return 0;
@@ -165,10 +164,9 @@ int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim
   dpt_tensor t = {.kind_ = r->kind_, .storage_ = storage, .offset_ = first};
   int64_t extent;
   if (storage && storage->kind != r->kind_)
-    return dpt__fail("set: the storage is of a %s, wanted one of a %s",
+    return dpt__fail("set: got the storage of a %s, wanted that of a %s",
                      dpt__kind_name(storage->kind), dpt__kind_name(r->kind_));
-  if (first < 0)
-    return dpt__fail("set: got storage offset %" PRId64 ", wanted none below 0", first);
+  if (first < 0) return dpt__fail("set: got storage offset %" PRId64 ", wanted 0 or more", first);
   DPT__TRY(tensor_plan("set", &t, ndim, size, stride, &extent));
   if (!storage && extent > 0) {
     DPT__TRY(tensor_reserve("set", &t, extent, -1));

@@ -32,7 +32,7 @@ int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int
   DPT__TRY(dpt__check_dim("narrow", t, dim));
   if (first < 0 || n < 0 || first > t->size_[dim] || n > t->size_[dim] - first)
     return dpt__fail("narrow: %" PRId64 " elements from %" PRId64
-                     " do not lie in dimension %d of a %s",
+                     " are out of range of dimension %d of a %s",
                      n, dpt__from_one(first), dim + 1, dpt__describe(t));
   if (n > 0) v.offset_ += first * v.stride_[dim];
   v.size_[dim] = n;
@@ -81,7 +81,7 @@ int dpt_unfold(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t n, int64_t
   DPT__TRY(dpt__check_dim("unfold", t, dim));
   if (n < 1 || n > t->size_[dim] || step < 1)
     return dpt__fail("unfold: windows of %" PRId64 " every %" PRId64
-                     " do not lie in dimension %d of a %s",
+                     " are out of range of dimension %d of a %s",
                      n, step, dim + 1, dpt__describe(t));
   if (t->ndim_ == DPT_MAXDIM)
     return dpt__fail("unfold: a tensor has at most %d dimensions", DPT_MAXDIM);
@@ -104,14 +104,14 @@ int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *si
   for (int d = 0; d < ndim; d++) {
     if (size[d] != t->size_[d]) {
       if (t->size_[d] != 1 || size[d] < 0)
-        return dpt__fail("expand: dimension %d of a %s can't become %" PRId64
-                         ", only one of size 1 is repeated",
+        return dpt__fail("expand: dimension %d of a %s cannot be expanded to %" PRId64
+                         ", wanted size 1",
                          d + 1, dpt__describe(t), size[d]);
       v.size_[d] = size[d];
       v.stride_[d] = 0;
     }
     if (__builtin_mul_overflow(count, size[d] > 1 ? size[d] : 1, &count))
-      return dpt__fail("expand: the sizes have more elements than can be counted");
+      return dpt__fail("expand: the sizes have more elements than 64 bits can count");
   }
   return view_return("expand", out, &v);
 }
@@ -143,7 +143,7 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
       if (open >= 0) return dpt__fail("view: only one size may be -1");
       open = d;
     } else if (size[d] < 0) {
-      return dpt__fail("view: got size %" PRId64 ", wanted none below -1", size[d]);
+      return dpt__fail("view: got size %" PRId64 ", wanted -1 or more", size[d]);
     } else if (__builtin_mul_overflow(known, size[d], &known)) {
       known = -1;
       break;
@@ -159,7 +159,7 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
   int fits = open < 0 ? known == count : left >= 0;
   if (ndim == 0) fits = count == 0;
   if (!fits)
-    return dpt__fail("view: a %s has %" PRId64 " elements, wanted those of size %s",
+    return dpt__fail("view: a %s has %" PRId64 " elements, wanted as many as size %s",
                      dpt__describe(t), count, dpt__describe_size(&v));
   if (open >= 0) v.size_[open] = left;
   int64_t stride = 1;
