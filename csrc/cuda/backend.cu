@@ -48,11 +48,10 @@ int dpt__cuda_status(cudaError_t error, const char *call) {
   const char *after = "";
   if (backend_is_lasting(error)) {
     lost = true;
-    after =
-        dpt__cuda_checks_launches()
-            ? "; CUDA can do no more work in this process"
-            : "; a kernel that was started before is the cause, and CUDA can do no more work in "
-              "this process: DPT_CHECK_LAUNCHES=1 names the kernel";
+    after = dpt__cuda_checks_launches()
+                ? "; CUDA can do no more work in this process"
+                : "; a kernel launched earlier is the cause, and CUDA can do no more work in this "
+                  "process: DPT_CHECK_LAUNCHES=1 names the kernel";
   }
   return dpt__cuda_fail("%s: %s (%s)%s", name, cudaGetErrorString(error), cudaGetErrorName(error),
                         after);
@@ -98,7 +97,7 @@ void plant(dpt__backend *backend); /* spec/emulation/planted.cpp */
 template <int kernel> static int borrowed(dpt__context *context, const void *args) {
   if (!context->measures) {
     if (dpt__native_stream_of(context)->captures)
-      return dpt__cuda_fail("the emulation has no such kernel that a graph can record");
+      return dpt__cuda_fail("the emulation cannot record this kernel in a graph");
     DPT__CUDA(cudaStreamSynchronize(dpt__native_stream_of(context)->stream));
   }
   return dpt__cuda_services->host->kernels[kernel](context, args);
@@ -110,7 +109,7 @@ dpt_backend(int abi, const dpt__services *services) {
   static dpt__backend backend;
   dpt__cuda_services = services;
   if (abi != DPT__BACKEND_ABI) {
-    services->fail("this CUDA plugin has interface %d, libdpt wants %d: they are of two versions",
+    services->fail("the CUDA plugin has interface %d, libdpt wants %d: their versions differ",
                    DPT__BACKEND_ABI, abi);
     return NULL;
   }

@@ -16,8 +16,8 @@ static int devices_version_message(const char *why) {
   DPT__CUDA(cudaRuntimeGetVersion(&runtime));
   DPT__CUDA(cudaDriverGetVersion(&driver));
   if (!driver) return dpt__cuda_fail("this machine has no NVIDIA driver (%s)", why);
-  return dpt__cuda_fail("the NVIDIA driver of this machine is made for CUDA %d.%d, this plugin "
-                        "wants %d.%d: a newer driver is needed (%s)",
+  return dpt__cuda_fail("the NVIDIA driver of this machine supports CUDA %d.%d, this plugin "
+                        "requires %d.%d: a newer driver is needed (%s)",
                         driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
                         why);
 }
@@ -31,7 +31,7 @@ static int devices_count(int *n) {
     return devices_version_message(cudaGetErrorString(error));
   if (error == cudaErrorStubLibrary)
     return dpt__cuda_fail("the libcuda.so.1 that is found first is the toolkit's stub, not the "
-                          "NVIDIA driver's: take its folder out of LD_LIBRARY_PATH");
+                          "NVIDIA driver's: remove its directory from LD_LIBRARY_PATH");
   return dpt__cuda_status(error, "cudaGetDeviceCount");
 }
 

@@ -95,7 +95,7 @@ template <typename F> int dpt__of_type(int dtype, F f) {
     DPT__CUDA_TYPES(X)
 #undef X
   }
-  return dpt__cuda_fail("there is no element type %d", dtype);
+  return dpt__cuda_fail("unknown element type %d", dtype);
 }
 template <typename F> int dpt__of_real(int dtype, F f) {
   if (dtype == DPT_F32) return f(float());

@@ -54,8 +54,8 @@ bool look(dpt__library *library, char *why) {
 int try_to_open(dpt__library *library) {
   char why[WHY] = "";
   if (look(library, why)) return library->take(library);
-  return dpt__cuda_fail("%s cannot be opened: %s (the variable %s may name the file)",
-                        library->name, why, library->variable);
+  return dpt__cuda_fail("%s cannot be opened: %s (set %s to the file's path)", library->name, why,
+                        library->variable);
 }
 
 } // namespace

@@ -60,7 +60,7 @@ int status_of(ncclResult_t result, const char *call) {
   if (result == ncclSuccess || result == ncclInProgress) return 0;
   const char *last = nccl.ncclGetLastError(NULL);
   return dpt__library_fail(call, nccl.ncclGetErrorString(result),
-                           last && *last ? last : "NCCL_DEBUG=WARN tells more");
+                           last && *last ? last : "set NCCL_DEBUG=WARN for details");
 }
 #define DPT__NCCL(call)                                                                            \
   do {                                                                                             \
@@ -79,9 +79,10 @@ int take(dpt__library *library) {
 #undef DPT_FUNCTION
   DPT__NCCL(nccl.ncclGetVersion(&version));
   if (version >= OLDEST && version < (NCCL_MAJOR + 1) * 10000) return 0;
-  return dpt__cuda_fail("NCCL has version %d (as ncclGetVersion says it), wanted %d to %d99, dpt "
-                        "was built with %d",
-                        version, (int)OLDEST, NCCL_MAJOR * 100 + 99, NCCL_VERSION_CODE);
+  return dpt__cuda_fail(
+      "NCCL has version %d (as reported by ncclGetVersion), wanted %d to %d99, dpt "
+      "was built with %d",
+      version, (int)OLDEST, NCCL_MAJOR * 100 + 99, NCCL_VERSION_CODE);
 }
 
 #ifdef DPT_EMULATED
@@ -131,7 +132,7 @@ int open() {
 #ifdef DPT_EMULATED
   const char *file = getenv("DPT_NCCL");
   if (!file || !*file)
-    return dpt__cuda_fail("emulated devices have none (DPT_NCCL names what stands in for it)");
+    return dpt__cuda_fail("emulated devices have none (set DPT_NCCL to the file of a substitute)");
 #endif
   return dpt__library_open(&library);
 }

@@ -329,7 +329,7 @@ int launch(dpt__context *context, const Source &source, int64_t n, bool along, c
   } else {
     switch (r.kind) { DPT__WHOLE_ACCUMULATIONS(CASE) }
   }
-  return dpt__cuda_fail("nothing accumulates that of element type %d", r.dtype);
+  return dpt__cuda_fail("no accumulator type for element type %d", r.dtype);
 }
 #undef CASE
 
@@ -398,7 +398,7 @@ template <typename T> int pair(dpt__context *context, const dpt__pair_args *g) {
       }
       return 1;
     });
-  return dpt__cuda_fail("there is no distance of element type %d", g->op);
+  return dpt__cuda_fail("no distance for element type %d", g->op);
 }
 
 } // namespace

@@ -129,7 +129,7 @@ int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
   dpt__index_text(index, f.value, f.read);
   switch (f.code) {
   case DPT__KERNEL_FAULT_DIVISOR:
-    return dpt__cuda_fail("a divisor is 0, which integers can't be divided by");
+    return dpt__cuda_fail("a divisor is 0, which is invalid for integers");
   case DPT__KERNEL_FAULT_ROW:
     return dpt__cuda_fail("argument 'indices' has %s at element %lld, wanted 1 to %lld", index,
                           f.position, f.limit);
@@ -139,7 +139,7 @@ int dpt__cuda_stream_fault(void *native, uint64_t *number, const char **name) {
   case DPT__KERNEL_FAULT_MASK:
     return dpt__cuda_fail("the mask names %lld elements, there are %lld", f.value, f.limit);
   case DPT__KERNEL_FAULT_CHANGED:
-    return dpt__cuda_fail("the tensor changed meanwhile");
+    return dpt__cuda_fail("the tensor was modified during the call");
   case DPT__KERNEL_FAULT_INDEX:
   default:
     return dpt__cuda_fail("index %s is out of range, dimension %lld has %lld elements", index,

@@ -155,8 +155,8 @@ int by_columns(dpt__context *context, const struct dpt__convolution_args *a) {
   bool fit;
   if (columns_fit(context, a, &fit)) return 1;
   if (!context->measures && !fit)
-    return dpt__cuda_fail("cuDNN rejected a convolution that it had accepted: from now on it is "
-                          "computed without cuDNN");
+    return dpt__cuda_fail("cuDNN rejected a convolution that it had accepted; further calls "
+                          "compute it without cuDNN");
   return dpt__cuda_conv_columns(context, a);
 }
 

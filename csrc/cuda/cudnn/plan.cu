@@ -413,7 +413,7 @@ int dpt__conv_need_of(const dpt__context *context, const dpt__conv_key *key, dpt
     if (visit.failed || plan_decide(f, desk->handle, tight, need)) return 1;
     if (!found) {
       found = (dpt__conv_need *)malloc(sizeof *found);
-      if (!found) return dpt__cuda_fail("no host memory for what a convolution needs");
+      if (!found) return dpt__cuda_fail("no host memory for the memory needs of a convolution");
       found->key = *key;
       desk->convolutions.keep(found, [](dpt__conv_need *old) { free(old); });
     }

@@ -55,11 +55,12 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
       return 1;
   }
   if (r->a->reserve && (size_t)r->a->reserve_bytes < r->plan->reserve())
-    return dpt__cuda_fail("cuDNN wants a reserve of %zu bytes now, not %lld", r->plan->reserve(),
-                          (long long)r->a->reserve_bytes);
+    return dpt__cuda_fail(
+        "argument 'reserve' has the wrong size: cuDNN requires %zu bytes, got %lld",
+        r->plan->reserve(), (long long)r->a->reserve_bytes);
   if (!aligned(r->a->reserve, WEIGHT_ALIGN))
-    return dpt__cuda_fail("argument 'reserve' begins within its storage, wanted a tensor of "
-                          "its own");
+    return dpt__cuda_fail("argument 'reserve' does not begin at the start of its storage, wanted a "
+                          "tensor with its own storage");
   r->width = dpt__rnn_element(r->a->type);
   r->rows = (int64_t)r->a->T * r->a->B;
   r->columns = r->a->rnn.directions * dpt__rnn_width(&r->a->rnn);

@@ -64,9 +64,9 @@ int describe_data(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int 
   int64_t input = dpt__rnn_input(r, layer), most = columns_of(a);
   if (most < input) most = input;
   if ((int64_t)a->T * a->B * (most < r->hidden ? r->hidden : most) > INT32_MAX)
-    return dpt__cuda_fail("%d steps of %d sequences of %lld columns are more than cuDNN can "
-                          "count: take smaller batches",
-                          (int)a->T, (int)a->B, (long long)most);
+    return dpt__cuda_fail(
+        "%d steps of %d sequences of %lld columns exceed cuDNN's limits: use smaller batches",
+        (int)a->T, (int)a->B, (long long)most);
   DPT__CUDNN(call->cudnnCreateRNNDataDescriptor(&plan->x));
   DPT__CUDNN(call->cudnnCreateRNNDataDescriptor(&plan->y));
   if (describe_state(call, a, dpt__rnn_width(r), &plan->h)) return 1;
@@ -197,7 +197,7 @@ int offset_of(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, 
   if (ndim != 3 || sizes[0] != 1 || strides[1] != sizes[2] || bytes % element)
     return dpt__cuda_fail(
         "cudnnGetRNNWeightParams: %d dimensions, %dx%dx%d with strides %d and %d, "
-        "%zu bytes from the begin: this is not the layout that dpt expects",
+        "%zu bytes from the start: this is not the layout that dpt expects",
         ndim, sizes[0], sizes[1], sizes[2], strides[1], strides[2], bytes);
   *first = (int64_t)(bytes / element), *rows = sizes[1], *columns = sizes[2];
   return 0;

@@ -99,7 +99,7 @@ template <typename T> int sort_short(dpt__context *context, const dpt__sort_args
 
 int dpt__sort_slices(dpt__context *context, const dpt__sort_args *g, int bits) {
   if (g->n >= UINT32_MAX)
-    return dpt__cuda_fail("a dimension of %lld elements is too long to sort, wanted less than "
+    return dpt__cuda_fail("a dimension of %lld elements is too long to sort, wanted fewer than "
                           "2^32 - 1",
                           (long long)g->n);
   return dpt__of_type(g->dtype, [&](auto zero) {
