@@ -28,7 +28,7 @@ static const dpt_image__codec *codec_of(const char *bytes, int64_t n) {
       NULL};
   for (int i = 0; all[i]; i++)
     if (all[i]->is((const unsigned char *)bytes, n)) return all[i];
-  dpt_image__fail("the first bytes are those of no codec that is built in (%s)",
+  dpt_image__fail("unknown image format, wanted one of the built-in codecs (%s)",
                   dpt_image_codecs());
   return NULL;
 }

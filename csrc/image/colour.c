@@ -51,5 +51,5 @@ int dpt_image_colour(const dpt_image *in, const dpt_image *out, const char *name
   const int found = in->bytes == 1   ? colour_convert_byte(in, out, name, team)
                     : in->bytes == 4 ? colour_convert_float(in, out, name, team)
                                      : colour_convert_double(in, out, name, team);
-  return found ? 0 : dpt_image__fail("there is no conversion %s", name);
+  return found ? 0 : dpt_image__fail("unknown conversion %s", name);
 }

@@ -68,7 +68,8 @@ static int png_read_head(png_job *job, const char *bytes, int64_t n, int64_t *ab
   job->left = n;
   job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, png_on_error, png_on_warning);
   job->info = job->png ? png_create_info_struct(job->png) : NULL;
-  if (!job->info) return dpt_image__fail("PNG: libpng cannot begin: no memory or another version");
+  if (!job->info)
+    return dpt_image__fail("PNG: cannot initialize libpng: no memory, or another version");
   png_set_read_fn(job->png, job, png_on_read);
   /* the library's limits of a million rows and columns suffice; text is not read */
   png_set_keep_unknown_chunks(job->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
@@ -142,7 +143,7 @@ static int png_write(png_job *job, const dpt_image *from) {
   job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, png_on_error, png_on_warning);
   job->info = job->png ? png_create_info_struct(job->png) : NULL;
   job->pixels = malloc((size_t)(width * planes));
-  if (!job->info || !job->pixels) return dpt_image__fail("PNG: no memory to begin");
+  if (!job->info || !job->pixels) return dpt_image__fail("PNG: no host memory");
   png_set_write_fn(job->png, job, png_on_write, png_on_flush);
   png_set_IHDR(job->png, job->info, (png_uint_32)width, (png_uint_32)height, 8,
                planes == 1   ? PNG_COLOR_TYPE_GRAY

@@ -4,7 +4,7 @@
 int dpt_image__fits(const int64_t *about, const dpt_image *to) {
   for (int d = 0; d < 3; d++)
     if (about[d] != to->size[d])
-      return dpt_image__fail("the picture is %lld x %lld x %lld, the result is not",
+      return dpt_image__fail("the image is %lld x %lld x %lld, the result has another size",
                              (long long)about[0], (long long)about[1], (long long)about[2]);
   return 0;
 }
