@@ -55,7 +55,7 @@ int dpt__shared_new(dpt_shared **shared, int kind, void *content, void (*end)(vo
 
 int dpt_shared_new(dpt_shared **shared, int kind) {
   if (kind == DPT_QUEUE || kind == DPT_HASH || kind == DPT_VEC)
-    return dpt__fail("dpt_shared_new: argument 'kind': got a %s, which has a function of its own",
+    return dpt__fail("dpt_shared_new: argument 'kind': got a %s, which has its own function",
                      names[kind]);
   return dpt__shared_new(shared, kind, NULL, NULL);
 }

@@ -38,8 +38,8 @@ void *dpt__worker_run(void *arg) {
   dpt__worker_begin(worker);
   lua_State *L = luaL_newstate ? luaL_newstate() : NULL;
   if (!L) {
-    dpt__worker_end(worker, luaL_newstate ? "there is no memory for a Lua state"
-                                          : "this process has no LuaJIT");
+    dpt__worker_end(worker,
+                    luaL_newstate ? "no host memory for a Lua state" : "no LuaJIT in this process");
   } else {
     const char *why = lua_cpcall(L, state_run, worker) ? lua_tolstring(L, -1, NULL) : NULL;
     dpt__worker_end(worker, why);

@@ -216,7 +216,8 @@ static int table_put(table *t, const dpt_value *key, table_value *value, table_v
 
 /* Makes a vec at least n long; new elements are nil. */
 static int table_reserve(table *t, int64_t n) DPT__REQUIRES(t->lock) {
-  if (n > TABLE_MOST) return dpt__fail("tds.Vec: %lld elements are too many", (long long)n);
+  if (n > TABLE_MOST)
+    return dpt__fail("tds.Vec: got %lld elements, which is too many", (long long)n);
   if (n > t->space) {
     const int64_t space = n < LEAST_SPACE ? LEAST_SPACE : n > t->space * 2 ? n : t->space * 2;
     table_value *values = realloc(t->values, (size_t)space * sizeof *values);

@@ -100,7 +100,7 @@ static void worker_answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *m
 
 void dpt__worker_end(dpt__worker *worker, const char *why) {
   dpt_workers *w = worker->workers;
-  snprintf(worker->why, sizeof worker->why, "%s", why ? why : "its pool ended it");
+  snprintf(worker->why, sizeof worker->why, "%s", why ? why : "it was ended by its pool");
   dpt__lock(&w->lock);
   worker->state = DPT__WORKER_DEAD;
   w->alive--;
