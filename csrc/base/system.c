@@ -85,7 +85,7 @@ static char *system_keep(char *fresh) {
 const char *dpt_folder_list(const char *path) {
   DIR *folder = opendir(path);
   if (!folder) {
-    dpt__fail("dir: cannot read the folder '%s': %s", path, strerror(errno));
+    dpt__fail("dir: cannot read directory '%s': %s", path, strerror(errno));
     return NULL;
   }
   size_t used = 0, capacity = 256;
@@ -105,7 +105,7 @@ const char *dpt_folder_list(const char *path) {
   }
   closedir(folder);
   if (!names) {
-    dpt__no_memory("dir: no memory for the names in the folder '%s'", path);
+    dpt__no_memory("dir: no host memory for the names in directory '%s'", path);
     return NULL;
   }
   names[used] = 0;
@@ -114,17 +114,17 @@ const char *dpt_folder_list(const char *path) {
 
 int dpt_folder_make(const char *path) {
   if (mkdir(path, 0777) == 0) return 0;
-  return dpt__fail("mkdir: cannot make the folder '%s': %s", path, strerror(errno));
+  return dpt__fail("mkdir: cannot create directory '%s': %s", path, strerror(errno));
 }
 
 int dpt_folder_remove(const char *path) {
   if (rmdir(path) == 0) return 0;
-  return dpt__fail("rmdir: cannot remove the folder '%s': %s", path, strerror(errno));
+  return dpt__fail("rmdir: cannot remove directory '%s': %s", path, strerror(errno));
 }
 
 const char *dpt_cwd(void) {
   char *path = getcwd(NULL, 0);
-  if (!path) dpt__fail("cwd: the current folder has no name: %s", strerror(errno));
+  if (!path) dpt__fail("cwd: cannot get the current directory: %s", strerror(errno));
   return path ? system_keep(path) : NULL;
 }
 
