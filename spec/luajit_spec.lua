@@ -1,5 +1,6 @@
 -- Code that dpt.luajit prevents LuaJIT from running. The actual fault needs more live registers
--- than a short loop has; here its bytes are planted, or a sound trace is declared faulty.
+-- than a short loop has: one spec has such a loop; others plant the bytes, or declare a sound trace
+-- faulty.
 local luajit = require 'dpt.luajit'
 local run = require 'spec.support.run'
 local util = require 'jit.util'
@@ -23,11 +24,22 @@ describe('machine code that LuaJIT compiled', function()
          base - #code(3, own, '\x92')))
    end)
 
+   it('is faulty if rax, edx or both are stored on the stack before the exchange', function()
+      local edx, edxFar = '\x89\x54\x24\x58', '\x89\x94\x24\x88\0\0\0'
+      local rax, raxFar = '\x48\x89\x44\x24\x10', '\x48\x89\x84\x24\x88\0\0\0'
+      for _, stores in ipairs{edx, edxFar, rax, raxFar, rax .. edx, raxFar .. edxFar} do
+         assert.is_true(luajit.faulty(code(9, own, stores .. '\x92'), base))
+         assert.is_false(luajit.faulty(code(9, own, stores .. '\x48\x92'), base))
+         assert.is_false(luajit.faulty(code(9, own + 2 ^ 28, stores .. '\x92'), base))
+      end
+   end)
+
    it('is not if all 64 bits are exchanged, or after a call elsewhere', function()
       assert.is_false(luajit.faulty(code(5, own, '\x48\x92'), base))
       assert.is_false(luajit.faulty(code(5, own + 2 ^ 28, '\x92'), base))
       assert.is_false(luajit.faulty(code(5, own, '\x90\x92'), base))
       assert.is_false(luajit.faulty('', base))
+      assert.is_false(luajit.faulty('\x92\xe8', base))
    end)
 end)
 
@@ -79,6 +91,36 @@ describe('a trace that is faulty', function()
       else
          assert.equal(0, compiled)
       end
+   end)
+
+   it('does not crash a loop over pairs that LuaJIT really compiles to it', function()
+      assert.equal('true\n', run.lua [[
+         require 'dpt'
+         local function loop(list)
+            local s = #list
+            local a, b, c, d, e, f = 2, 3, s, s, s, s
+            local g, h, i, j, k, l, m = 9, s, 13, 14, s, 16, s
+            for _ = 1, 200 do
+               for key in pairs(list) do
+                  a = a + m
+                  if list[key] then b = bit.band(list[key], a) end
+                  c = bit.bxor(c, d)
+                  if list[key] then d = bit.band(list[key], i) end
+                  e = bit.bxor(e, k)
+                  f = bit.bxor(f, c)
+                  h = bit.bxor(h, e)
+                  if list[key] then j = bit.band(list[key], g) end
+                  m = bit.bxor(m, l)
+               end
+            end
+            return a + b + c + d + e + f + g + h + i + j + k + l + m
+         end
+         local list = {}
+         for i = 1, 5 do list['k' .. i] = i end
+         local sum = loop(list)
+         jit.off(loop)
+         print(sum == loop(list))
+      ]])
    end)
 
    -- Traces that begin in `step` and continue in the loop of `count` are declared faulty.

@@ -42,15 +42,27 @@ local function displacement(code, at)
    return bit.tobit(a + b * 2 ^ 8 + c * 2 ^ 16 + d * 2 ^ 24)
 end
 
---- Returns true if machine code calls a LuaJIT function and then executes `xchg eax, edx`.
+-- Returns the position after the stores of rax and edx to the stack that begin at that byte.
+local function afterStores(code, at)
+   for _ = 1, 2 do
+      at = code:match('^H?\x89[DT]$.()', at) or code:match('^H?\x89[\x84\x94]$....()', at) or at
+   end
+   return at
+end
+
+--- Returns true if machine code calls a LuaJIT function, stores its results if they have stack
+-- slots, and then executes `xchg eax, edx`.
 -- @param code a string of bytes
 -- @param address of the first byte
 function M.faulty(code, address)
-   local at = code:find('\xe8....\x92')
-   while at do
+   if not code:find('\x92', 1, true) then return false end
+   local at = code:find('\xe8', 1, true)
+   while at and at + 5 <= #code do
       local target = address + at + 4 + displacement(code, at)
-      if math.abs(target - program) < NEAR then return true end
-      at = code:find('\xe8....\x92', at + 1)
+      if math.abs(target - program) < NEAR and code:byte(afterStores(code, at + 5)) == 0x92 then
+         return true
+      end
+      at = code:find('\xe8', at + 1, true)
    end
    return false
 end
