@@ -16,7 +16,7 @@ return {
       'reference_spec.lua', 'pages_spec.lua', 'rocks_spec.lua'},
 
    groups = {
-      ['class'] = 'class.operators class.types class.want',
+      ['class'] = 'class.operators class.types class.expect',
       ['transient'] = 'class.transient',
       ['compat'] = 'init',
       ['cudnn/ReLU'] = 'Sigmoid Tanh',
@@ -127,7 +127,7 @@ return {
          Abs CReLU Clamp ELU Exp GatedLinearUnit HardShrink HardTanh LeakyReLU Log
          LogSigmoid LogSoftMax MulConstant NaN Normalize PReLU Power RReLU ReLU ReLU6
          Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax
-         SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold alike
+         SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold elementwise
       ]],
       ['nn/recurrent'] = [[
          AbstractRecurrent GRU LSTM LookupTableMaskZero NoBackprop RNN Recurrent

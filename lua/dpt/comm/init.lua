@@ -15,7 +15,7 @@ local coalesce = require 'dpt.comm.coalesce'
 local lists = require 'dpt.comm.lists'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local pointers, constant, integers = lists.pointers, lists.constant, lists.integers
-local checkInteger, want = core.checkInteger, require 'dpt.class.want'
+local checkInteger, expect = core.checkInteger, require 'dpt.class.expect'
 
 local comm = {}
 for name, value in pairs(coalesce) do comm[name] = value end
@@ -78,7 +78,7 @@ end
 -- @usage local x, address = torch.Tensor(2), require('dpt').comm.address
 --    return address(x:narrow(1, 2, 1)) - address(x), address(torch.Tensor()) --> 0, 0
 function comm.address(tensor)
-   want('comm.address', 'tensor', tensor, 'tensor')
+   expect('comm.address', 'tensor', tensor, 'tensor')
    return tonumber(ffi.cast('uintptr_t', tensor.storage_))
 end
 
@@ -93,10 +93,10 @@ end
 --    x:fill(1)
 --    return version{x} - before --> 1
 function comm.version(tensors)
-   want('comm.version', 'tensors', tensors, 'table')
+   expect('comm.version', 'tensors', tensors, 'table')
    local sum = tonumber(C.dpt_failures())
    for _, t in ipairs(tensors) do
-      if not core.isTensor(t) then want('comm.version', 'tensors', t, 'tensor') end
+      if not core.isTensor(t) then expect('comm.version', 'tensors', t, 'tensor') end
       if t.storage_ ~= nil then sum = sum + tonumber(C.dpt_storage_writes(t.storage_)) end
    end
    return sum
@@ -124,9 +124,9 @@ function comm.copied() return tonumber(C.dpt_copied_bytes()) end
 --    require('dpt').comm.count(counts, 'bytes', function() end)
 --    return counts --> {bytes=0}
 function comm.count(counts, name, f, ...)
-   want('comm.count', 'counts', counts, 'table')
-   want('comm.count', 'counts[name]', counts[name], 'number')
-   want('comm.count', 'f', f, 'callable')
+   expect('comm.count', 'counts', counts, 'table')
+   expect('comm.count', 'counts[name]', counts[name], 'number')
+   expect('comm.count', 'f', f, 'callable')
    local before = comm.copied()
    f(...)
    counts[name] = counts[name] + comm.copied() - before
@@ -142,8 +142,8 @@ end
 --    require('dpt').comm.broadcastInto({a}, {b})
 --    return b --> [4 4]
 function comm.broadcastInto(sources, destinations)
-   want('broadcastInto', 'sources', sources, 'table')
-   want('broadcastInto', 'destinations', destinations, 'table')
+   expect('broadcastInto', 'sources', sources, 'table')
+   expect('broadcastInto', 'destinations', destinations, 'table')
    local n = #sources
    if n == 0 then return end
    lib.comm_broadcast(n, constant(sources, n), #destinations / n,
@@ -162,8 +162,8 @@ end
 --    require('dpt').comm.reduceInto({a}, {b}, true)
 --    return a, b --> [3], [0]
 function comm.reduceInto(destinations, sources, clear)
-   want('reduceInto', 'destinations', destinations, 'table')
-   want('reduceInto', 'sources', sources, 'table')
+   expect('reduceInto', 'destinations', destinations, 'table')
+   expect('reduceInto', 'sources', sources, 'table')
    local n = #destinations
    if n == 0 then return end
    lib.comm_reduce(n, pointers(destinations, n), #sources / n, pointers(sources, #sources), 1,
@@ -184,10 +184,10 @@ end
 --       2})
 --    return a, b --> [1], [2 3]
 function comm.scatterInto(parts, tensor, dimension, rows, devices)
-   want('scatterInto', 'parts', parts, 'table')
-   want('scatterInto', 'rows', rows, 'table')
+   expect('scatterInto', 'parts', parts, 'table')
+   expect('scatterInto', 'rows', rows, 'table')
    dimension = checkInteger('scatterInto', 'dimension', dimension)
-   local n = #want('scatterInto', 'devices', devices, 'table')
+   local n = #expect('scatterInto', 'devices', devices, 'table')
    lib.comm_scatter(n, pointers(parts, n), integers('int32_t[?]', devices, n),
       integers('int64_t[?]', rows, n), tensor, dimension - 1)
 end
@@ -205,7 +205,7 @@ end
 --       0)
 --    return r --> [1 2]
 function comm.gatherInto(result, tensors, dimension, device)
-   want('gatherInto', 'tensors', tensors, 'table')
+   expect('gatherInto', 'tensors', tensors, 'table')
    dimension = checkInteger('gatherInto', 'dimension', dimension)
    device = checkInteger('gatherInto', 'device', device)
    lib.comm_gather(result, device, #tensors, constant(tensors, #tensors),
@@ -219,7 +219,7 @@ end
 -- @return a string
 -- @usage require('dpt').comm.deviceType 'torch.LongTensor' --> torch.CudaLongTensor
 function comm.deviceType(name)
-   want('comm.deviceType', 'name', name, 'string')
+   expect('comm.deviceType', 'name', name, 'string')
    if name:find('^torch%.Cuda') then return name end
    if name == 'torch.FloatTensor' then return 'torch.CudaTensor' end
    return (name:gsub('^torch%.', 'torch.Cuda'))
@@ -232,7 +232,7 @@ end
 -- @return a string
 -- @usage require('dpt').comm.hostType 'torch.CudaTensor' --> torch.FloatTensor
 function comm.hostType(name)
-   want('comm.hostType', 'name', name, 'string')
+   expect('comm.hostType', 'name', name, 'string')
    if name == 'torch.CudaTensor' then return 'torch.FloatTensor' end
    return (name:gsub('^torch%.Cuda', 'torch.'))
 end

@@ -9,7 +9,7 @@ local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
 local lists = require 'dpt.comm.lists'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local nccl = {}
@@ -72,7 +72,7 @@ end
 --    return a, b --> [1], [3]
 function nccl.reduce(inputs, outputs, async, root)
    local devices = devicesOf('reduce', inputs)
-   if outputs then want('reduce', 'outputs', outputs, 'table') end
+   if outputs then expect('reduce', 'outputs', outputs, 'table') end
    root = checkRoot('reduce', root, #inputs)
    local output = (outputs or inputs)[root]
    if not core.isTensor(output) then

@@ -7,7 +7,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local sizes = require 'dpt.tensor.sizes'
 local class = require 'dpt.class'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local cutorch = {
@@ -77,15 +77,15 @@ end
 -- if f raises.
 function cutorch.withDevice(device, f, ...)
    local before = cutorch.getDevice()
-   want('withDevice', 'f', f, 'callable')
+   expect('withDevice', 'f', f, 'callable')
    cutorch.setDevice(device)
    return restore(before, pcall(f, ...))
 end
 
 --- Calls f(...) with a tensor's device current, and returns its results; host memory has no device.
 function cutorch.withDeviceOf(tensor, f, ...)
-   local device = C.dpt_tensor_device(want('withDeviceOf', 'tensor', tensor, 'tensor'))
-   want('withDeviceOf', 'f', f, 'callable')
+   local device = C.dpt_tensor_device(expect('withDeviceOf', 'tensor', tensor, 'tensor'))
+   expect('withDeviceOf', 'f', f, 'callable')
    if device == 0 or device == cutorch.getDevice() then return f(...) end
    return cutorch.withDevice(device, f, ...)
 end

@@ -12,7 +12,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local broadcast = require 'dpt.nn.broadcast'
-local alike = require 'dpt.nn.alike'
+local elementwise = require 'dpt.nn.elementwise'
 
 local Add, parent = torch.class('nn.Add', 'nn.Module')
 
@@ -53,7 +53,7 @@ function Add:accGradParameters(input, gradOutput, scale)
    if self.gradBias:nElement() == 1 then
       self.gradBias:add(scale or 1, nn.utils.contiguousView(nil, gradOutput, -1):sum(1))
    else
-      broadcast.accumulate(self.gradBias, scale or 1, alike.shape(self, input, gradOutput))
+      broadcast.accumulate(self.gradBias, scale or 1, elementwise.reshape(self, input, gradOutput))
    end
 end
 

@@ -8,7 +8,7 @@
 
 local torch = require 'dpt.tensor'
 local broadcast = require 'dpt.nn.broadcast'
-local alike = require 'dpt.nn.alike'
+local elementwise = require 'dpt.nn.elementwise'
 
 local CAdd, parent = torch.class('nn.CAdd', 'nn.Module')
 
@@ -40,7 +40,7 @@ function CAdd:updateGradInput(_, gradOutput)
 end
 
 function CAdd:accGradParameters(input, gradOutput, scale)
-   broadcast.accumulate(self.gradBias, scale or 1, alike.shape(self, input, gradOutput))
+   broadcast.accumulate(self.gradBias, scale or 1, elementwise.reshape(self, input, gradOutput))
 end
 
 return CAdd

@@ -19,7 +19,7 @@ function CAddTensorTable:__init()
 end
 
 -- Returns the tensor, or a copy of it in the type and sizes of another.
-local function alike(t, other)
+local function convertLike(t, other)
    if torch.type(t) == torch.type(other) and t:isSameSizeAs(other) then return t end
    return other.new():resizeAs(other):copy(t)
 end
@@ -28,14 +28,14 @@ function CAddTensorTable:updateOutput(input)
    local term = input[1]
    self.output = {}
    for i, x in ipairs(input[2]) do
-      self.output[i] = term.new():resizeAs(term):add(alike(x, term), 1, term)
+      self.output[i] = term.new():resizeAs(term):add(convertLike(x, term), 1, term)
    end
    return self.output
 end
 
 function CAddTensorTable:updateGradInput(input, gradOutput)
    local term, gradients = input[1], {}
-   for i = 1, #input[2] do gradients[i] = alike(gradOutput[i], term) end
+   for i = 1, #input[2] do gradients[i] = convertLike(gradOutput[i], term) end
    local sum = term.new():resizeAs(term):copy(gradients[1])
    for i = 2, #gradients do sum:add(1, gradients[i]) end
    self.gradInput = {sum, gradients}

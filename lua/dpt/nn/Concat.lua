@@ -12,7 +12,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local partDimension = require('dpt.nn.part').dimension
+local requireDimension = require('dpt.nn.child').dimension
 
 local Concat, parent = torch.class('nn.Concat', 'nn.Container')
 Concat.leavesGradients = true
@@ -29,7 +29,7 @@ function Concat:updateOutput(input)
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', input)
    end
    self.output = torch.isTensor(self.output) and self.output or input.new()
-   nn.utils.join(self.output, outputs, partDimension(self, 'dimension'))
+   nn.utils.join(self.output, outputs, requireDimension(self, 'dimension'))
    self.outputSize = self.output:size()
    return self.output
 end

@@ -9,7 +9,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local wantPart = require('dpt.nn.part').want
+local checkChild = require('dpt.nn.child').check
 local report = require 'dpt.report'
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
@@ -39,7 +39,7 @@ end
 -- @usage #nn.Sequential():add(nn.Tanh()):add(nn.ReLU()).modules --> 2
 function Container:add(module)
    if module ~= nil then
-      self.modules[#self.modules + 1] = wantPart(self, 'add', 'module', module)
+      self.modules[#self.modules + 1] = checkChild(self, 'add', 'module', module)
    end
    return self
 end
@@ -69,7 +69,7 @@ local NESTED = 1000
 local TOO_DEEP = ': more than ' .. NESTED .. ' containers inside each other: does one of'
 local calls = 0
 
-local function wantShallow(self, method)
+local function checkDepth(self, method)
    if debug.getinfo(2 * NESTED, 'l') then
       dptffi.fail('%s: %s%s them contain itself?', torch.type(self), method, TOO_DEEP)
    end
@@ -90,7 +90,7 @@ end
 function Container:rethrowErrors(module, index, method, ...)
    local before = calls
    calls = before + 1
-   if calls > NESTED then wantShallow(self, method) end
+   if calls > NESTED then checkDepth(self, method) end
    local ok, result = xpcall(module[method], handler, module, ...)
    calls = before
    if ok then return result end

@@ -42,12 +42,12 @@ end
 
 function CosineEmbeddingCriterion:updateLoss(input, target)
    local c, y = cosines(self, input, target)
-   local alike = torch.eq(y, 1)
-   local unlike = torch.add(c, -self.margin):cmax(0)
-   unlike:maskedFill(alike, 0)
+   local isSimilar = torch.eq(y, 1)
+   local dissimilar = torch.add(c, -self.margin):cmax(0)
+   dissimilar:maskedFill(isSimilar, 0)
    local same = c:mul(-1):add(1)
    same:maskedFill(torch.ne(y, 1), 0)
-   return self:sumOf(unlike:add(1, same), self:denominator(input))
+   return self:sumOf(dissimilar:add(1, same), self:denominator(input))
 end
 
 function CosineEmbeddingCriterion:denominator(input)
@@ -56,7 +56,7 @@ end
 
 function CosineEmbeddingCriterion:updateGradInput(input, target)
    local c, y, inverse, aa, bb, a, b = cosines(self, input, target)
-   -- d(loss)/dc: -1 where alike, 1 where unlike and above the margin
+   -- d(loss)/dc: -1 where similar, 1 where dissimilar and above the margin
    local slope = c.new():resizeAs(c):gt(c, self.margin)
    slope:maskedFill(torch.eq(y, 1), -1)
    if self.sizeAverage then slope:div(y:size(1)) end

@@ -25,7 +25,7 @@ local nn = require 'dpt.nn'
 local cutorch = require 'dpt.device'
 local devices = require 'dpt.parallel.dispatch.devices'
 local options = require 'dpt.nn.DataParallelTable.options'
-local part = require 'dpt.nn.part'
+local child = require 'dpt.nn.child'
 local fail = require('dpt.ffi').fail
 
 local NAME = 'nn.DataParallel'
@@ -37,7 +37,7 @@ function nn.DataParallel(module, given)
    if not torch.isTypeOf(module, 'nn.Module') then
       fail('%s: wants an nn.Module as argument 1, got %s', NAME, torch.type(module))
    end
-   part.wantBare(NAME, 'argument 1', module, 'nn.DataParallel(network)')
+   child.rejectDistributed(NAME, 'argument 1', module, 'nn.DataParallel(network)')
    given = options.read(given, {'devices', 'dim', unpack(options.names)}, NAME, 2)
    local passed = {}
    for _, name in ipairs(options.names) do passed[name] = given[name] end

@@ -93,7 +93,7 @@ local function describe(list, value, seen)
    return list
 end
 
-local function alike(a, b)
+local function isEqual(a, b)
    for i = 1, math.max(#a, #b) do
       if a[i] ~= b[i] then return false end
    end
@@ -103,7 +103,7 @@ end
 -- Makes the copies if they are missing or on other devices, or if the criterion has changed.
 function DataParallelCriterion:_prepare(list)
    local made = describe({}, {list, self.criterion}, {})
-   if self.made and alike(made, self.made) then return end
+   if self.made and isEqual(made, self.made) then return end
    self.made, self.gpuAssignments = made, copyTree(list)
    self.modules = {cutorch.withDevice(list[1], function() return self:replicate() end)}
    self.impl = Basic(self)

@@ -30,7 +30,7 @@ local gather = require 'dpt.parallel.split.gather'
 local methods = require 'dpt.nn.DataParallelTable.methods'
 local options = require 'dpt.nn.DataParallelTable.options'
 local timed = require 'dpt.nn.DataParallelTable.profile'
-local part = require 'dpt.parallel.dispatch.part'
+local batchPart = require 'dpt.parallel.dispatch.batch_part'
 local scatter = require 'dpt.parallel.split.scatter'
 local serial = require 'dpt.nn.DataParallelTable.files'
 local deviceOutputs = require 'dpt.parallel.split.device_outputs'
@@ -153,7 +153,7 @@ function DataParallelTable:_join(name, parts, splitSpec)
    return joined[name]
 end
 
--- Returns the part of the batch of each replica (dpt.parallel.dispatch.part).
+-- Returns the part of the batch of each replica (dpt.parallel.dispatch.batch_part).
 local function partsOf(self, used)
    local before, own, list = self.impl.before, self.batchPart or {share = 1}, {}
    local rows = before[#before]
@@ -167,9 +167,9 @@ end
 -- Runs a pass: calls a method of the replicas. Its changes to replica 1 do not count as a script's.
 function DataParallelTable:_call(name, method, used, ...)
    local wanted = self.impl:isPartWanted()
-   if wanted then self.impl:run(part.setReplica, partsOf(self, used)) end
+   if wanted then self.impl:run(batchPart.setReplica, partsOf(self, used)) end
    local ok, results = pcall(timed, self, name, self.impl.call, self.impl, method, used, ...)
-   if wanted then self.impl:run(part.setReplica, nil) end
+   if wanted then self.impl:run(batchPart.setReplica, nil) end
    self:_takeSnapshot(true)
    self.params.pending:passed()
    if not ok then error(results, 0) end
@@ -181,7 +181,7 @@ end
 -- communicate within the pass; otherwise 0.
 function DataParallelTable:_leastUsed()
    if self.gather and deviceOutputs.dimensions(self.inputGpu[1]) > 0 then return 1 end
-   return self.train ~= false and self.impl:meets() and distributed.size() > 1 and 1 or 0
+   return self.train ~= false and self.impl:usesRendezvous() and distributed.size() > 1 and 1 or 0
 end
 
 --- Returns how an input is split into the replicas' parts.
@@ -264,7 +264,7 @@ end
 -- exchanges.
 function DataParallelTable:_overlaps()
    local sender = self.params.sender
-   return self.overlap and not (sender and (sender.waits or self.impl:meets()))
+   return self.overlap and not (sender and (sender.waits or self.impl:usesRendezvous()))
 end
 
 -- Runs a method that accumulates gradients, as _backward does, and sums the gradients in replica 1.

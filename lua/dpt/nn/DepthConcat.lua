@@ -11,7 +11,7 @@
 --    --> 1x5x6x6
 
 local torch = require 'dpt.tensor'
-local partDimension = require('dpt.nn.part').dimension
+local requireDimension = require('dpt.nn.child').dimension
 
 local DepthConcat = torch.class('nn.DepthConcat', 'nn.Concat')
 DepthConcat.leavesGradients = true
@@ -39,7 +39,7 @@ function DepthConcat:windowNarrow(t, like, offset)
 end
 
 function DepthConcat:updateOutput(input)
-   local outputs, size, along = {}, nil, partDimension(self, 'dimension')
+   local outputs, size, along = {}, nil, requireDimension(self, 'dimension')
    for i, module in ipairs(self.modules) do
       local output = self:rethrowErrors(module, i, 'updateOutput', input)
       outputs[i] = output

@@ -44,8 +44,8 @@ local shares = require 'dpt.nn.DistributedDataParallel.shares'
 local sync = require 'dpt.nn.DistributedDataParallel.sync'
 local denominators = require 'dpt.nn.denominators'
 local Pending = require 'dpt.parallel.params.pending'
-local meeting = require 'dpt.parallel.dispatch.meeting'
-local part = require 'dpt.parallel.dispatch.part'
+local rendezvous = require 'dpt.parallel.dispatch.rendezvous'
+local batchPart = require 'dpt.parallel.dispatch.batch_part'
 local rows = require 'dpt.parallel.split.rows'
 
 local DistributedDataParallel, parent = torch.class('nn.DistributedDataParallel', 'nn.Decorator')
@@ -204,9 +204,10 @@ end
 local function within(self, share, f, ...)
    local own = {share = share, devices = self.sender.parts}
    if (self.device or 0) == 0 then
-      return random.from(self.before, self.rank, part.within, self.told, own, f, ...)
+      return random.from(self.before, self.rank, batchPart.within, self.partModules, own, f, ...)
    end
-   return random.from(self.before, self.rank, onDevice, self, part.within, self.told, own, f, ...)
+   return random.from(self.before, self.rank, onDevice, self, batchPart.within, self.partModules,
+      own, f, ...)
 end
 
 --- Calls a method of the network, a pass over this rank's rows that sends no gradients.
@@ -246,7 +247,7 @@ function DistributedDataParallel:updateOutput(input)
       return self.output
    end
    self.rows = rowsOf(self, input)
-   self.weight, self.told = nil, self.table and {self.table} or part.told(module)
+   self.weight, self.partModules = nil, self.table and {self.table} or batchPart.modulesOf(module)
    if self.evaluated then
       self.output = evaluate(self, input)
       return self.output
@@ -302,7 +303,7 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
       return self.gradInput
    end
    local terms = shares.termsOf(gradOutput)
-   local share = meeting.isWanted(module)
+   local share = rendezvous.isUsedBy(module)
       and shares.want(self:_weight(gradOutput, terms), self.group).weight or 1
    self.gradInput = self:_pass(self._run, share, nil, 'updateGradInput', input, gradOutput)
    follow(self, gradOutput, terms)

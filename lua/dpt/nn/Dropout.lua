@@ -16,7 +16,7 @@
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
-local alike = require 'dpt.nn.alike'
+local elementwise = require 'dpt.nn.elementwise'
 local type, lib = dptffi.type, dptffi.lib
 
 local Dropout, parent = torch.class('nn.Dropout', 'nn.Module')
@@ -89,7 +89,7 @@ local function drop(self, result, x, input)
    if active then
       local noise = self.noise
       if noise:nElement() ~= input:nElement() then noise = noise:expandAs(input) end
-      alike.count(self, input, x)
+      elementwise.checkCount(self, input, x)
       result:cmul(x, noise)
    elseif not self.v2 and not self.train then
       result:mul(1 - self.p)

@@ -12,7 +12,7 @@
 
 local torch = require 'dpt.tensor'
 local checkInteger = require('dpt.tensor.core').checkInteger
-local part = require 'dpt.nn.part'
+local child = require 'dpt.nn.child'
 local dptffi = require 'dpt.ffi'
 local fail, raise, type = dptffi.fail, dptffi.raise, dptffi.type
 
@@ -67,8 +67,8 @@ function MapTable:add(module)
       raise('nn.MapTable: add: a module was already added')
    end
    if module == nil then return self end
-   self.module = part.want(self, 'add', 'module', module)
-   part.wantBare('nn.MapTable', 'add', module, 'network')
+   self.module = child.check(self, 'add', 'module', module)
+   child.rejectDistributed('nn.MapTable', 'add', module, 'network')
    self.modules[1] = module
    return self
 end

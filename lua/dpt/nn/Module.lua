@@ -19,7 +19,7 @@ local norms = require 'dpt.nn.gradients'
 local transient = require 'dpt.transient'
 local addObjectMethods = require 'dpt.nn.object'
 local sharing = require 'dpt.nn.sharing'
-local part = require 'dpt.nn.part'
+local describe = require('dpt.nn.child').describe
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -169,7 +169,7 @@ function Module:updateParameters(learningRate)
    local params, gradients = self:parameters()
    if not params then return end
    local rate = tonumber(learningRate) or fail("%s: updateParameters: argument 'learningRate',"
-      .. ' wanted a number, got %s', torch.type(self), part.describe(learningRate))
+      .. ' wanted a number, got %s', torch.type(self), describe(learningRate))
    for i = 1, #params do params[i]:add(-rate, gradients[i]) end
 end
 

@@ -11,7 +11,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local captured = require 'dpt.device.captured'
-local wantPart = require('dpt.nn.part').want
+local checkChild = require('dpt.nn.child').check
 
 local MultiCriterion, parent = torch.class('nn.MultiCriterion', 'nn.Criterion')
 
@@ -31,7 +31,7 @@ end
 -- @usage nn.MultiCriterion():add(nn.MSECriterion(), 2) :forward(torch.Tensor{1},
 --       torch.Tensor{2}) --> 2
 function MultiCriterion:add(criterion, weight)
-   self.criterions[#self.criterions + 1] = wantPart(self, 'add', 'criterion', criterion)
+   self.criterions[#self.criterions + 1] = checkChild(self, 'add', 'criterion', criterion)
    self.weights:resize(#self.criterions)
    self.weights[#self.criterions] = weight or 1
    return self

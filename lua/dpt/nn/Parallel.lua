@@ -13,7 +13,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local fail = require('dpt.ffi').fail
-local partDimension = require('dpt.nn.part').dimension
+local requireDimension = require('dpt.nn.child').dimension
 
 local Parallel, parent = torch.class('nn.Parallel', 'nn.Container')
 Parallel.leavesGradients = true
@@ -25,7 +25,7 @@ function Parallel:__init(inputDimension, outputDimension)
 end
 
 function Parallel:updateOutput(input)
-   local slices = input:size(partDimension(self, 'inputDimension'))
+   local slices = input:size(requireDimension(self, 'inputDimension'))
    if slices > #self.modules then
       fail('nn.Parallel: input has %d slices along dimension %d, wanted at most %d, one for each'
          .. ' module', slices, self.inputDimension, #self.modules)
@@ -35,7 +35,7 @@ function Parallel:updateOutput(input)
       local module, part = self.modules[i], input:select(self.inputDimension, i)
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', part)
    end
-   return nn.utils.join(self.output, outputs, partDimension(self, 'outputDimension'))
+   return nn.utils.join(self.output, outputs, requireDimension(self, 'outputDimension'))
 end
 
 --- Calls f(module, index, slice, part) for each slice in order; part is its part of gradOutput.

@@ -13,7 +13,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local captured = require 'dpt.device.captured'
-local wantPart = require('dpt.nn.part').want
+local checkChild = require('dpt.nn.child').check
 
 local ParallelCriterion, parent = torch.class('nn.ParallelCriterion', 'nn.Criterion')
 
@@ -35,7 +35,7 @@ end
 -- @usage nn.ParallelCriterion()
 --       :add(nn.AbsCriterion(), 3) :forward({torch.Tensor{1}}, {torch.Tensor{2}}) --> 3
 function ParallelCriterion:add(criterion, weight)
-   self.criterions[#self.criterions + 1] = wantPart(self, 'add', 'criterion', criterion)
+   self.criterions[#self.criterions + 1] = checkChild(self, 'add', 'criterion', criterion)
    self.weights[#self.weights + 1] = weight or 1
    return self
 end

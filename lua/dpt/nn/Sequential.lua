@@ -8,7 +8,7 @@
 --       :forward(torch.ones(2, 3)) :size() --> 2x5
 
 local torch = require 'dpt.tensor'
-local wantPart = require('dpt.nn.part').want
+local checkChild = require('dpt.nn.child').check
 local fail = require('dpt.ffi').fail
 
 local Sequential = torch.class('nn.Sequential', 'nn.Container')
@@ -19,7 +19,7 @@ function Sequential:__len()
 end
 
 function Sequential:add(module)
-   self.modules[#self.modules + 1] = wantPart(self, 'add', 'module', module)
+   self.modules[#self.modules + 1] = checkChild(self, 'add', 'module', module)
    self.output = module.output
    return self
 end
@@ -30,7 +30,7 @@ function Sequential:insert(module, index)
    if not (index >= 1 and index <= #self.modules + 1) then
       fail('nn.Sequential: insert at %s is not in 1..%d', index, #self.modules + 1)
    end
-   table.insert(self.modules, index, wantPart(self, 'insert', 'module', module))
+   table.insert(self.modules, index, checkChild(self, 'insert', 'module', module))
    self.output = self.modules[#self.modules].output
    self.gradInput = self.modules[1].gradInput
 end

@@ -8,8 +8,8 @@
 -- statistics are weighted by its number of rows; ranks without rows have no weight. In backward,
 -- the sums over ranks weight each rank's gradient as nn.DistributedDataParallel does in that pass,
 -- or by rows without it. All ranks must call forward and backward; replicas of an
--- nn.DataParallelTable meet there (dpt.parallel.dispatch.meeting). The module waits for no device,
--- and in evaluation it communicates nothing.
+-- nn.DataParallelTable meet there (dpt.parallel.dispatch.rendezvous). The module waits for no
+-- device, and in evaluation it communicates nothing.
 -- @function nn.SyncBatchNormalization
 -- @within nn normalization
 -- @as layer
@@ -20,7 +20,7 @@ local groups = require 'dpt.distributed.group'
 local options = require 'dpt.distributed.options'
 local comm = require 'dpt.comm'
 local random = require 'dpt.parallel.dispatch.random'
-local meeting = require 'dpt.parallel.dispatch.meeting'
+local rendezvous = require 'dpt.parallel.dispatch.rendezvous'
 local exchange = require 'dpt.nn.SyncBatchNormalization.exchange'
 local dptffi = require 'dpt.ffi'
 local fail, lib = dptffi.fail, dptffi.lib
@@ -70,8 +70,8 @@ end
 -- this replica's result.
 local function ask(self, what, value, t)
    value.group, value.part = self.group, self.batchPart
-   if meeting.replicas() > 0 then
-      return meeting.meet('dpt.nn.SyncBatchNormalization.exchange', what, value)
+   if rendezvous.replicas() > 0 then
+      return rendezvous.exchange('dpt.nn.SyncBatchNormalization.exchange', what, value)
    end
    return exchange[what]({value}, comm.device(t), 1)[1]
 end

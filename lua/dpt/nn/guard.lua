@@ -10,8 +10,8 @@ local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local signatures = require 'dpt.nn.signatures'
 local unalias = require 'dpt.nn.unalias'
-local part = require 'dpt.nn.part'
-local alike = require 'dpt.nn.alike'
+local child = require 'dpt.nn.child'
+local elementwise = require 'dpt.nn.elementwise'
 local captured = require 'dpt.device.captured'
 local type = dptffi.type
 
@@ -19,7 +19,7 @@ local function isTensor(value) return type(value) == 'cdata' and torch.isTensor(
 
 --- Returns a function that returns true for an object of a class or of a class derived from it.
 local function object(class)
-   return function(value) return torch.isTypeOf(value, class) and not part.isClass(value) end
+   return function(value) return torch.isTypeOf(value, class) and not child.isClass(value) end
 end
 
 --- Kinds: the name in messages, and a function that returns true for a value of the kind.
@@ -47,7 +47,7 @@ local function reject(class, argument, kind, value)
    local wanted = {}
    each(kind, function(name) wanted[#wanted + 1] = kinds[name][1] end)
    dptffi.fail("%s: argument '%s', wanted %s, got %s", class, argument,
-      table.concat(wanted, ' or '), part.describe(value))
+      table.concat(wanted, ' or '), child.describe(value))
 end
 
 -- methods -----------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ local function method(parameters, arguments, plain)
       if parameters:find('a' .. i) then
          tests[i] = ("if %s then reject(typename(self), '%s', '%s', a%d) end"):format(
             other(argument.kind, 'a' .. i), argument.name, argument.kind, i)
-         if argument.alike then tests[i + 1] = 'a2 = alike(self, a1, a2)' end
+         if argument.isElementwise then tests[i + 1] = 'a2 = reshape(self, a1, a2)' end
       end
    end
    if parameters:find 'a3' then
@@ -102,11 +102,11 @@ local function method(parameters, arguments, plain)
          .. " reject(typename(self), 'scale', 'number', a3) end"
    end
    tests[#tests + 1] = 'if captured.notes then note(self) end'
-   local source = ('local plain, type, typename, reject, alike, captured, note = ...\n'
+   local source = ('local plain, type, typename, reject, reshape, captured, note = ...\n'
       .. 'return function(self, %s)\n%s\nreturn plain(self, %s)\nend')
       :format(parameters, table.concat(tests, '\n'), parameters)
    return assert(loadstring(source, '@' .. debug.getinfo(1, 'S').source:sub(2)))(plain, type,
-      torch.type, reject, alike.shape, captured, note)
+      torch.type, reject, elementwise.reshape, captured, note)
 end
 
 -- constructors ------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 --
 -- Invariant: forward is r = op(input), backward is r = op_backward(gradOutput, input or output). In
 -- place, the result aliases the operand. gradOutput has the input's shape: dpt.nn.signatures
--- declares it as `alike`.
+-- declares it as `elementwise`.
 
 local dptffi = require 'dpt.ffi'
 local C, lib, type = dptffi.C, dptffi.lib, dptffi.type

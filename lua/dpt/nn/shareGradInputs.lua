@@ -5,7 +5,7 @@
 -- scripts, views, modules used twice in the network) keeps it, and counts as a view of its
 -- gradOutput.
 local torch = require 'dpt.tensor'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 
 -- Classes of nn, and those of cudnn with the same names, that write their own gradInput once and
 -- completely, unless they work in place.
@@ -98,7 +98,7 @@ end
 -- @follows fb.resnet.torch's shareGradInput, for any order of modules
 return function(net)
    if not torch.isTypeOf(net, 'nn.Module') then
-      want('nn.utils.shareGradInputs', 'net', net, 'module')
+      expect('nn.utils.shareGradInputs', 'net', net, 'module')
    end
    local walk = {slots = {}, count = {}}
    net:apply(function(module) walk.count[module] = (walk.count[module] or 0) + 1 end)

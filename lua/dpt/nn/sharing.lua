@@ -5,7 +5,7 @@
 
 local torch = require 'dpt.tensor'
 local deepcopy = require 'dpt.clone'
-local part = require 'dpt.nn.part'
+local rejectDistributed = require('dpt.nn.child').rejectDistributed
 
 local M = {}
 
@@ -54,7 +54,7 @@ end
 --- Returns a copy for another step of a sequence, with the same recurrent modules (method
 -- stepClone).
 function M.step(module)
-   part.wantBare(torch.type(module), 'stepClone', module, 'network')
+   rejectDistributed(torch.type(module), 'stepClone', module, 'network')
    steps = steps + 1
    local ok, copy = pcall(M.clone, module)
    steps = steps - 1

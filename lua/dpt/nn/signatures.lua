@@ -7,8 +7,8 @@
 -- parent's has no line. A parameter is a number unless a kind follows a colon. One with ? is
 -- optional. A last one with ... covers all that follow. Kinds joined by | are alternatives, `any`
 -- is not checked, and an empty right side means that forward takes the arguments of the modules
--- inside. `alike` is a gradOutput with as many elements as the input, in any shape. This file needs
--- no library: scripts/docs reads it before one is built.
+-- inside. `elementwise` is a gradOutput with as many elements as the input, in any shape. This file
+-- needs no library: scripts/docs reads it before one is built.
 
 --- Parameters with the same meaning in all classes, for the reference.
 -- @pattern parameters
@@ -115,7 +115,7 @@ CSubTable CDivTable() tensor|table -> tensor
 Copy(intype?:string, outtype?:string, forceCopy?:any, dontCast?:any)
 Contiguous() tensor -> tensor
 View CAdd(sizes...:number|storage) tensor -> tensor
-CMul(sizes...:number|storage) tensor -> alike
+CMul(sizes...:number|storage) tensor -> elementwise
 Reshape(sizes...:number|storage|boolean) tensor -> tensor
 Narrow(dimension, offset, length?) tensor -> tensor
 Select(dimension, index) tensor -> tensor
@@ -146,7 +146,7 @@ LookupTable(nIndex, nOutput, paddingValue?, maxNorm?, normType?) tensor -> tenso
 LookupTableMaskZero(nIndex, nOutput) tensor -> tensor
 Maxout(inputSize, outputSize, maxoutNumber, preprocess?:module)
 Add(inputSize, scalar?:any) tensor -> tensor
-Mul() tensor -> alike
+Mul() tensor -> elementwise
 AddConstant(constant:number|tensor, inplace?:any) tensor -> tensor
 MulConstant(constant, inplace?:any) tensor -> tensor
 Euclidean WeightedEuclidean Cosine(inputSize, outputSize) tensor -> tensor
@@ -155,23 +155,23 @@ MV(trans?:any) table -> tensor
 DotProduct CosineDistance() tensor|table -> tensor
 PairwiseDistance(p?) tensor|table -> tensor
 
-Abs Exp Log Square Sqrt SoftSign LogSigmoid Sigmoid Tanh TanhShrink() tensor -> alike
+Abs Exp Log Square Sqrt SoftSign LogSigmoid Sigmoid Tanh TanhShrink() tensor -> elementwise
 SoftMax SoftMin LogSoftMax SpatialSoftMax SpatialLogSoftMax() tensor -> tensor
-HardShrink SoftShrink(lambda?) tensor -> alike
-SoftPlus(beta?) tensor -> alike
+HardShrink SoftShrink(lambda?) tensor -> elementwise
+SoftPlus(beta?) tensor -> elementwise
 GradientReversal(lambda?) any -> tensor
-HardTanh(min?, max?, inplace?:any) tensor -> alike
+HardTanh(min?, max?, inplace?:any) tensor -> elementwise
 Clamp(min, max)
-Power(p) tensor -> alike
-Normalize(p, eps?) tensor -> alike
+Power(p) tensor -> elementwise
+Normalize(p, eps?) tensor -> elementwise
 GatedLinearUnit(dim?) tensor -> tensor
-Threshold(th?, v?, inplace?:any) tensor -> alike
+Threshold(th?, v?, inplace?:any) tensor -> elementwise
 ReLU ReLU6(inplace?:any)
 PReLU(nOutputPlane?) tensor -> tensor
-RReLU(l?, u?, inplace?:any) tensor -> alike
+RReLU(l?, u?, inplace?:any) tensor -> elementwise
 CReLU(nInputDims?, inplace?:any) tensor -> tensor
-ELU(alpha?, inplace?:any) tensor -> alike
-LeakyReLU(negval?:any, inplace?:any) tensor -> alike
+ELU(alpha?, inplace?:any) tensor -> elementwise
+LeakyReLU(negval?:any, inplace?:any) tensor -> elementwise
 L1Penalty(l1weight?, sizeAverage?:any, provideOutput?:any) tensor -> any
 
 Dropout(p?, v1?:any, inplace?:any, stochasticInference?:any) tensor -> tensor
@@ -265,8 +265,8 @@ cudnn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT?, dW?, dH?
    padH?, groups?) tensor -> tensor
 cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH?, padH?) tensor -> tensor
 cudnn.SpatialAveragePooling(kW, kH, dW?, dH?, padW?, padH?) tensor -> tensor
-cudnn.ReLU(inplace?:any) tensor -> alike
-cudnn.ClippedReLU(ceiling, inplace?:any) tensor -> alike
+cudnn.ReLU(inplace?:any) tensor -> elementwise
+cudnn.ClippedReLU(ceiling, inplace?:any) tensor -> elementwise
 cudnn.Tanh cudnn.Sigmoid(inplace?:any) tensor -> tensor
 cudnn.VolumetricSoftMax() tensor -> tensor
 cudnn.SpatialCrossEntropyCriterion cudnn.VolumetricCrossEntropyCriterion(weights?:tensor) tensor,
@@ -297,8 +297,9 @@ end
 local M = {}
 
 --- Returns the signature of a class: {parameters = list of {name, kind, optional, rest = true if it
--- covers all that follow}, arguments = nil or two of {name, kind, alike = true if methods receive
--- it in the input's shape}, criterion = true for a criterion}; nil for a class without a line.
+-- covers all that follow}, arguments = nil or two of {name, kind, isElementwise = true if
+-- methods receive it in the input's shape}, criterion = true for a criterion}; nil for a class
+-- without a line.
 function M.of(class)
    local line = lines[class]
    if not line or parsed[class] then return parsed[class] end
@@ -308,8 +309,9 @@ function M.of(class)
       parameters = parameters(list:sub(2, -2)),
       criterion = between == ',',
       arguments = first and {{name = 'input', kind = first},
-         {name = between == ',' and 'target' or 'gradOutput', alike = second == 'alike',
-            kind = second == 'alike' and 'tensor' or second}},
+         {name = between == ',' and 'target' or 'gradOutput',
+            isElementwise = second == 'elementwise',
+            kind = second == 'elementwise' and 'tensor' or second}},
    }
    return parsed[class]
 end

@@ -6,7 +6,7 @@
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -62,7 +62,7 @@ end
 -- @usage nn.utils.recursiveType({torch.Tensor{1}}, 'torch.IntTensor')[1]:type()
 --    --> torch.IntTensor
 function utils.recursiveType(value, typename, cache)
-   cache = want('nn.utils.recursiveType', 'cache', cache or {}, 'table')
+   cache = expect('nn.utils.recursiveType', 'cache', cache or {}, 'table')
    if torch.isTensor(value) then
       return torch.typename(value) == typename and value or convertTensor(value, typename, cache)
    elseif type(value) == 'table' then
@@ -89,7 +89,7 @@ end
 --    nn.utils.convertFields(t, 'torch.IntTensor', {})
 --    return t.a:type() --> torch.IntTensor
 function utils.convertFields(object, typename, cache)
-   want('nn.utils.convertFields', 'object', object, 'table')
+   expect('nn.utils.convertFields', 'object', object, 'table')
    cache = cache or {}
    local keys = {}
    for key in next, object do keys[#keys + 1] = key end
@@ -125,7 +125,7 @@ end
 --    nn.utils.moveTo(m, 2)
 --    return m.weight:getDevice() --> 2
 function utils.moveTo(value, device)
-   want('nn.utils.moveTo', 'value', value, 'table')
+   expect('nn.utils.moveTo', 'value', value, 'table')
    cutorch.withDevice(device, moveInto, value, device, {})
    return value
 end
@@ -260,8 +260,8 @@ function utils.recursiveCopy(a, b, async) return copy(a, b, async, 0) end
 -- @usage nn.utils.addSingletonDimension(torch.ones(3)):size() --> 1x3
 function utils.addSingletonDimension(result, t, dim)
    if not torch.isTensor(t) then result, t, dim = nil, result, t end
-   want('nn.utils.addSingletonDimension', 't', t, 'tensor')
-   result = want('nn.utils.addSingletonDimension', 'result', result or t.new(), 'tensor')
+   expect('nn.utils.addSingletonDimension', 't', t, 'tensor')
+   result = expect('nn.utils.addSingletonDimension', 'result', result or t.new(), 'tensor')
    dim = dim or 1
    local none = t:nElement() == 0
    local size = none and t:dim() == 0 and {0} or t:size():totable() -- an empty vector has no sizes
@@ -289,8 +289,8 @@ end
 -- @return the view
 -- @usage nn.utils.contiguousView(nil, torch.ones(2, 3), 6):size() --> 6
 function utils.contiguousView(output, input, ...)
-   want('nn.utils.contiguousView', 'input', input, 'tensor')
-   output = want('nn.utils.contiguousView', 'output', output or input.new(), 'tensor')
+   expect('nn.utils.contiguousView', 'input', input, 'tensor')
+   output = expect('nn.utils.contiguousView', 'output', output or input.new(), 'tensor')
    if input:isContiguous() then return output:view(input, ...) end
    output:resize(input:size()):copy(input)
    return output:view(output, ...)
@@ -308,7 +308,7 @@ end
 --    local v = nn.utils.viewAgain(nil, x, 6)
 --    return rawequal(nn.utils.viewAgain(v, x, 3, 2), v), v:size() --> true, 3x2
 function utils.viewAgain(current, input, ...)
-   want('nn.utils.viewAgain', 'input', input, 'tensor')
+   expect('nn.utils.viewAgain', 'input', input, 'tensor')
    if torch.type(current) ~= torch.type(input) then current = input.new() end
    return current:view(input:contiguous(), ...)
 end
@@ -340,8 +340,8 @@ end
 function utils.sameSide(object, field, t, like)
    local onDevice = torch.type(like):find('Cuda') ~= nil
    if onDevice == (torch.type(t):find('Cuda') ~= nil) then return t end
-   want('nn.utils.sameSide', 't', t, 'tensor')
-   want('nn.utils.sameSide', 'object', object, 'table')
+   expect('nn.utils.sameSide', 't', t, 'tensor')
+   expect('nn.utils.sameSide', 'object', object, 'table')
    object[field] = utils.indexTensor(object[field], like)
    return object[field]:resize(t:size()):copy(t)
 end
@@ -356,9 +356,9 @@ end
 -- @usage nn.utils.join(torch.FloatTensor(), {torch.FloatTensor{1.5}, torch.LongTensor{2}}, 1)
 --    --> [1.5 2]
 function utils.join(result, tensors, dimension)
-   want('nn.utils.join', 'result', result, 'tensor')
+   expect('nn.utils.join', 'result', result, 'tensor')
    local list = {}
-   for i, t in ipairs(want('nn.utils.join', 'tensors', tensors, 'table')) do
+   for i, t in ipairs(expect('nn.utils.join', 'tensors', tensors, 'table')) do
       list[i] = torch.isTensor(t) and t:typeAs(result) or t
    end
    return torch.cat(result, list, dimension)
@@ -373,10 +373,10 @@ end
 -- @return a list of the same length as others
 -- @usage #nn.utils.tensorsLike(nil, {torch.Tensor(), torch.Tensor()}) --> 2
 function utils.tensorsLike(list, others)
-   want('nn.utils.tensorsLike', 'others', others, 'table')
+   expect('nn.utils.tensorsLike', 'others', others, 'table')
    list = type(list) == 'table' and list or {}
    for i, t in ipairs(others) do
-      want('nn.utils.tensorsLike', 'others', t, 'tensor')
+      expect('nn.utils.tensorsLike', 'others', t, 'tensor')
       if torch.type(list[i]) ~= torch.type(t) then list[i] = t.new() end
    end
    for i = #others + 1, #list do list[i] = nil end
@@ -392,7 +392,7 @@ end
 -- @return the object
 -- @usage nn.utils.clear({a = torch.ones(2), b = 5, c = {1}}, 'a', 'b').a:nElement() --> 0
 function utils.clear(object, ...)
-   want('nn.utils.clear', 'object', object, 'table')
+   expect('nn.utils.clear', 'object', object, 'table')
    local fields = {...}
    if type(fields[1]) == 'table' then fields = fields[1] end
    for _, field in ipairs(fields) do

@@ -55,7 +55,7 @@ function profiler.start(options)
    options = options or {}
    want('profiler.start', 'options', options, 'table')
    local records = options.records or RECORDS
-   want('profiler.start', 'records', records, 'number')
+   expect('profiler.start', 'records', records, 'number')
    if endOther then endOther() end
    start(records)
 end
@@ -118,7 +118,7 @@ end
 --    p.stop(name)
 --    return paths.filep(name), os.remove(name) --> true, true
 function profiler.stop(path)
-   if path ~= nil then want('profiler.stop', 'path', path, 'string') end
+   if path ~= nil then expect('profiler.stop', 'path', path, 'string') end
    if endOther then fail 'profiler: it does not run' end
    return profiler._stop(path)
 end
@@ -137,7 +137,7 @@ end
 --    os.remove(name)
 --    return text --> {"displayTimeUnit":"ms",
 function profiler.save(path)
-   want('profiler.save', 'path', path, 'string')
+   expect('profiler.save', 'path', path, 'string')
    local p = profile 'save'
    if p.ranks > 1 then
       local stem, suffix = path:match '^(.*)(%.[^./]*)$'

@@ -135,7 +135,7 @@ function Tester:ne(a, b, ...)
       'NE failed: the two are equal')
 end
 
-local function want(name, is, what, a, b)
+local function checkTypes(name, is, what, a, b)
    for place_, value in pairs{First = a, Second = b} do
       if not is(value) then
          dptffi.fail('Tester:%s: %s argument should be a %s, got a %s', name, place_, what,
@@ -153,7 +153,7 @@ end
 -- @usage local t, x, y = torch.Tester(), torch.Tensor{1, 1}, torch.Tensor{1, 1.5}
 --    return t:assertTensorEq(x, y, 0.5), t:assertTensorEq(x, y, 0.25) --> true, false
 function Tester:assertTensorEq(a, b, ...)
-   want('assertTensorEq', torch.isTensor, 'Tensor', a, b)
+   checkTypes('assertTensorEq', torch.isTensor, 'Tensor', a, b)
    local tolerance, label = options(0, ...)
    local why = compare.tensors(a, b, tolerance, self._assertTensorEqIgnoresDims)
    if not why and not a:isSameSizeAs(b) then
@@ -171,7 +171,7 @@ end
 -- @usage local t, x = torch.Tester(), torch.ones(2)
 --    return t:assertTensorNe(x, torch.zeros(2)), t:assertTensorNe(x, torch.ones(2)) --> true, false
 function Tester:assertTensorNe(a, b, ...)
-   want('assertTensorNe', torch.isTensor, 'Tensor', a, b)
+   checkTypes('assertTensorNe', torch.isTensor, 'Tensor', a, b)
    local tolerance, label = options(0, ...)
    return count(self, compare.tensors(a, b, tolerance, self._assertTensorEqIgnoresDims) ~= nil,
       label, 'TensorNE failed: the two are equal')
@@ -191,7 +191,7 @@ local function isTable(v) return type(v) == 'table' end
 --    return t:assertTableEq({a = {1}}, {a = {1}}), t:assertTableEq({a = {1}}, {a = {2}})
 --    --> true, false
 function Tester:assertTableEq(a, b, ...)
-   want('assertTableEq', isTable, 'Table', a, b)
+   checkTypes('assertTableEq', isTable, 'Table', a, b)
    return self:eq(a, b, ...)
 end
 
@@ -204,7 +204,7 @@ end
 -- @usage local t = torch.Tester()
 --    return t:assertTableNe({1}, {2}), t:assertTableNe({1}, {1}) --> true, false
 function Tester:assertTableNe(a, b, ...)
-   want('assertTableNe', isTable, 'Table', a, b)
+   checkTypes('assertTableNe', isTable, 'Table', a, b)
    return self:ne(a, b, ...)
 end
 

@@ -4,7 +4,7 @@
 -- Invariant: they work the same with and without devices; nothing here sets a global.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local C, ffi = dptffi.C, dptffi.ffi
 
 require 'dpt.util.timer'
@@ -45,7 +45,7 @@ function torch.version() return ffi.string(C.dpt_version()) end
 -- @param name a package's name; packages of dpt, such as 'nn', are in dpt's folder
 -- @return the path, nil if there is no such package; without a name, the folder above dpt's
 function torch.packageLuaPath(name)
-   if name ~= nil then want('torch.packageLuaPath', 'name', name, 'string') end
+   if name ~= nil then expect('torch.packageLuaPath', 'name', name, 'string') end
    local module = name == nil and 'dpt' or package.preload[name] and 'dpt' or name
    if name == 'torch' then module = 'dpt' end
    local path = package.searchpath(module, package.path)
@@ -59,12 +59,13 @@ end
 function torch.include(package, file)
    local folder
    if file then
-      folder = torch.packageLuaPath(want('torch.include', 'package', package, 'string')) or package
+      expect('torch.include', 'package', package, 'string')
+      folder = torch.packageLuaPath(package) or package
    else
       file = package
       folder = debug.getinfo(2, 'S').source:match('^@(.*)/[^/]*$') or '.'
    end
-   return dofile(folder .. '/' .. want('torch.include', 'file', file, 'string'))
+   return dofile(folder .. '/' .. expect('torch.include', 'file', file, 'string'))
 end
 
 --- Creates a parser of command line options, which have names, defaults and help texts.

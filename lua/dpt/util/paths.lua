@@ -3,13 +3,13 @@
 -- Invariant: paths.concat returns an absolute path without `.` and `..`; functions that search
 -- return nil or false if they find nothing, they do not raise.
 local dptffi = require 'dpt.ffi'
-local wantKind = require 'dpt.class.want'
+local expectKind = require 'dpt.class.expect'
 local C, ffi, type = dptffi.C, dptffi.ffi, dptffi.type
 
 local paths = {}
 
-local function want(name, value, argument)
-   return wantKind('paths.' .. name, argument or 'path', value, 'string')
+local function expect(name, value, argument)
+   return expectKind('paths.' .. name, argument or 'path', value, 'string')
 end
 
 --- The user's home folder.
@@ -46,7 +46,7 @@ end
 -- @param path string: the path to test
 -- @return a boolean
 -- @usage paths.filep '/bin/sh', paths.filep '/bin' --> true, false
-function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
+function paths.filep(path) return C.dpt_path_kind(expect('filep', path)) == 1 end
 
 --- Returns true if there is a folder at the path.
 -- @function paths.dirp
@@ -54,7 +54,7 @@ function paths.filep(path) return C.dpt_path_kind(want('filep', path)) == 1 end
 -- @param path string: the path to test
 -- @return a boolean
 -- @usage paths.dirp '/bin', paths.dirp '/bin/sh' --> true, false
-function paths.dirp(path) return C.dpt_path_kind(want('dirp', path)) == 2 end
+function paths.dirp(path) return C.dpt_path_kind(expect('dirp', path)) == 2 end
 
 --- Returns the path of the current folder.
 -- @function paths.cwd
@@ -76,7 +76,7 @@ end
 function paths.concat(...)
    local whole = ''
    for i = 1, select('#', ...) do
-      local path = want('concat', (select(i, ...)))
+      local path = expect('concat', (select(i, ...)))
       whole = path:sub(1, 1) == '/' and path or whole .. '/' .. path
       if i == 1 and path:sub(1, 1) ~= '/' then whole = paths.cwd() .. '/' .. path end
    end
@@ -100,8 +100,8 @@ end
 -- @return a string; '' if the path has only slashes
 -- @usage paths.basename('/a/b.lua', 'lua') --> b
 function paths.basename(path, suffix)
-   local name = want('basename', path):match('([^/]*)/*$')
-   suffix = suffix and want('basename', suffix, 'suffix'):gsub('^%.?', '.') or '.'
+   local name = expect('basename', path):match('([^/]*)/*$')
+   suffix = suffix and expect('basename', suffix, 'suffix'):gsub('^%.?', '.') or '.'
    if suffix ~= '.' and name:sub(-#suffix) == suffix then return name:sub(1, -#suffix - 1) end
    return name
 end
@@ -113,7 +113,7 @@ end
 -- @return a string
 -- @usage paths.dirname '/a/b.lua' --> /a
 function paths.dirname(path)
-   path = want('dirname', path):gsub('(.)/+$', '%1')
+   path = expect('dirname', path):gsub('(.)/+$', '%1')
    local folder = path:match('^(.*)/[^/]*$')
    if not folder then return '.' end
    folder = folder:gsub('/+$', '')
@@ -135,7 +135,7 @@ function paths.extname(path) return paths.basename(path):match '%.([^.]*)$' end
 -- @return a list of strings, or nil
 -- @usage paths.dir('/')[1] --> .
 function paths.dir(path)
-   local text = C.dpt_folder_list(want('dir', path))
+   local text = C.dpt_folder_list(expect('dir', path))
    if text == nil then return nil end
    local names = {}
    for name in ffi.string(text):gmatch('[^/]+') do names[#names + 1] = name end
@@ -204,7 +204,7 @@ end
 --    os.remove(p)
 --    return paths.mkdir(p .. '/a/b'), paths.rmall(p, 'yes') --> true, true
 function paths.mkdir(path)
-   if paths.dirp(want('mkdir', path)) then return true end
+   if paths.dirp(expect('mkdir', path)) then return true end
    local above = paths.dirname(path)
    if above ~= path and not paths.dirp(above) then
       local ok, why = paths.mkdir(above)
@@ -224,7 +224,9 @@ end
 --    paths.mkdir(p)
 --    return paths.rmdir(p), paths.dirp(p) --> true, false
 function paths.rmdir(path)
-   if C.dpt_folder_remove(want('rmdir', path)) ~= 0 then return nil, ffi.string(C.dpt_message()) end
+   if C.dpt_folder_remove(expect('rmdir', path)) ~= 0 then
+      return nil, ffi.string(C.dpt_message())
+   end
    return true
 end
 
@@ -289,7 +291,7 @@ end
 --    return v --> 7
 function paths.dofile(name, level)
    local path = paths.thisfile(nil, (tonumber(level or 2) or -1) + 1)
-   want('dofile', name)
+   expect('dofile', name)
    return dofile(path and paths.concat(paths.dirname(path), name) or name)
 end
 
@@ -303,7 +305,7 @@ end
 function paths.findprogram(...)
    for i = 1, select('#', ...) do
       for folder in (os.getenv 'PATH' or '.'):gmatch('[^:]+') do
-         local path = folder .. '/' .. want('findprogram', (select(i, ...)))
+         local path = folder .. '/' .. expect('findprogram', (select(i, ...)))
          if paths.filep(path) then return paths.concat(path) end
       end
    end
@@ -345,7 +347,7 @@ paths.require = require
 -- @return a string
 -- @usage paths.execute 'printf abc' --> abc
 function paths.execute(command)
-   local pipe = assert(io.popen(want('execute', command)))
+   local pipe = assert(io.popen(expect('execute', command)))
    local text = pipe:read '*a'
    pipe:close()
    return text

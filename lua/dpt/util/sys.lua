@@ -1,7 +1,7 @@
 --- sys: Torch7's clock, shell commands and terminal colours.
 local dptffi = require 'dpt.ffi'
 local paths = require 'dpt.util.paths'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local C = dptffi.C
 
 --- Returns the path without its last part, as paths.dirname does.
@@ -52,7 +52,7 @@ end
 -- @usage local start = torch.tic()
 --    sys.sleep(0.001)
 --    return torch.toc(start) -- 0.001 at least
-function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'number')) end
+function sys.sleep(seconds) C.dpt_sleep(expect('sys.sleep', 'seconds', seconds, 'number')) end
 
 --- Sleeps for a number of microseconds.
 -- @function sys.usleep
@@ -63,7 +63,7 @@ function sys.sleep(seconds) C.dpt_sleep(want('sys.sleep', 'seconds', seconds, 'n
 --    sys.usleep(1000)
 --    return torch.toc(start) -- 0.001 at least
 function sys.usleep(microseconds)
-   C.dpt_sleep(1e-6 * want('sys.usleep', 'microseconds', microseconds, 'number'))
+   C.dpt_sleep(1e-6 * expect('sys.usleep', 'microseconds', microseconds, 'number'))
 end
 
 --- Runs a shell command and returns its output and errors, without surrounding white space.
@@ -74,7 +74,7 @@ end
 -- @return a string
 -- @usage sys.execute 'echo abc' --> abc
 function sys.execute(command)
-   want('sys.execute', 'command', command, 'string')
+   expect('sys.execute', 'command', command, 'string')
    return (paths.execute('{ ' .. command .. '\n} 2>&1'):gsub('^%s+', ''):gsub('%s+$', ''))
 end
 sys.fexecute = sys.execute
@@ -128,8 +128,8 @@ end
 -- @return a list of strings, without an empty first one
 -- @usage sys.split('a,b,c', ',') --> {a b c}
 function sys.split(text, pattern)
-   want('sys.split', 'text', text, 'string')
-   want('sys.split', 'pattern', pattern, 'string')
+   expect('sys.split', 'text', text, 'string')
+   expect('sys.split', 'pattern', pattern, 'string')
    local parts, from = {}, 1
    while true do
       local first, last = text:find(pattern, from)

@@ -6,7 +6,7 @@
 -- order.
 local torch = require('dpt.class').torch
 local colors = require('dpt.util.sys').COLORS
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local type = require('dpt.ffi').type
 
 local usage = {}
@@ -28,7 +28,7 @@ end
 -- @return a string
 -- @usage xlua.table2string{1, a = 'b'} --> {1,a="b"}
 function usage.table2string(value, newline)
-   want('xlua.table2string', 'value', value, 'table')
+   expect('xlua.table2string', 'value', value, 'table')
    local parts = {}
    for _, v in ipairs(value) do parts[#parts + 1] = text(v) end
    local count = #parts
@@ -70,13 +70,13 @@ end
 -- @usage local text = xlua.usage('f', 'does it', nil, {arg = 'x', type = 'number', help = 'the x'})
 --    return (text:match '%[x.-the x':gsub('%s+', ' ')) --> [x = number] -- the x
 function usage.usage(name, description, example, ...)
-   want('xlua.usage', 'name', name, 'string')
+   expect('xlua.usage', 'name', name, 'string')
    for argument, value in pairs{description = description or '', example = example or ''} do
-      want('xlua.usage', argument, value, 'string')
+      expect('xlua.usage', argument, value, 'string')
    end
    local list, rule = {...}, ('+'):rep(69)
    for _, entry in ipairs(list) do
-      if entry ~= '' then want('xlua.usage', 'descriptions', entry, 'table') end
+      if entry ~= '' then expect('xlua.usage', 'descriptions', entry, 'table') end
    end
    if list[1] and list[1].tabled then list = list[1].tabled end
    local named = list[1] and list[1].arg
@@ -116,11 +116,11 @@ end
 -- @usage select(2, xlua.unpack({{y = 2}}, 'f', '', {arg = 'x', default = 1}, {arg = 'y'}))
 --    --> 1, 2
 function usage.unpack(args, name, description, ...)
-   want('xlua.unpack', 'args', args, 'table')
+   expect('xlua.unpack', 'args', args, 'table')
    local list = {...}
    for i = 1, select('#', ...) do
-      local entry = want('xlua.unpack', 'descriptions', list[i], 'table')
-      want('xlua.unpack', 'arg', entry.arg, 'string')
+      local entry = expect('xlua.unpack', 'descriptions', list[i], 'table')
+      expect('xlua.unpack', 'arg', entry.arg, 'string')
    end
    local help = setmetatable({}, {__tostring = function()
       local example
@@ -178,8 +178,8 @@ end
 --    xlua.usage_module(p, 'mine', 'for me')
 --    return tostring(p):gsub('%s+', ' '):match 'PACKAGE.-for me' --> PACKAGE: mine DESC: for me
 function usage.usage_module(package, name, description)
-   want('xlua.usage_module', 'package', package, 'table')
-   want('xlua.usage_module', 'name', name, 'string')
+   expect('xlua.usage_module', 'package', package, 'table')
+   expect('xlua.usage_module', 'name', name, 'string')
    local rule = ('+'):rep(69)
    local help = colors.magenta .. rule .. '\nPACKAGE:\n' .. name .. '\n'
       .. (description and '\nDESC:\n' .. description .. '\n' or '') .. rule .. colors.none

@@ -4,7 +4,7 @@
 local dptffi = require 'dpt.ffi'
 local paths = require 'dpt.util.paths'
 local sys = require 'dpt.util.sys'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local C, type = dptffi.C, dptffi.type
 
 local xlua = {
@@ -23,7 +23,7 @@ xlua.begin, xlua.set = nil, nil -- for dpt.compat
 -- @return a string
 -- @usage xlua.formatTime(3720) --> 1h2m
 function xlua.formatTime(seconds)
-   want('xlua.formatTime', 'seconds', seconds, 'number')
+   expect('xlua.formatTime', 'seconds', seconds, 'number')
    local units = {{'D', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}, {'ms', 0.001}}
    local text, used = '', 0
    for _, unit in ipairs(units) do
@@ -137,7 +137,7 @@ end
 -- @return a boolean; the path of its file, if it has one
 -- @usage xlua.installed 'nosuchpackage' --> false, nil
 function xlua.installed(package_)
-   want('xlua.installed', 'package', package_, 'string')
+   expect('xlua.installed', 'package', package_, 'string')
    local path = package.searchpath(package_, package.path)
       or package.searchpath(package_, package.cpath)
    return path ~= nil or package.preload[package_] ~= nil, path
@@ -150,7 +150,7 @@ end
 -- @return the module, or false
 -- @usage xlua.require('nn').Tanh() --> nn.Tanh
 function xlua.require(name)
-   want('xlua.require', 'name', name, 'string')
+   expect('xlua.require', 'name', name, 'string')
    local ok, result = pcall(require, name)
    if ok then return result end
    print(result)
@@ -167,7 +167,7 @@ end
 --    return xlua.envparams{REFERENCE_N = 1, REFERENCE_M = 2}
 --    --> {REFERENCE_M=2 REFERENCE_N=7}
 function xlua.envparams(defaults)
-   want('xlua.envparams', 'defaults', defaults, 'table')
+   expect('xlua.envparams', 'defaults', defaults, 'table')
    local params = {}
    for name, value in pairs(defaults) do
       local text = os.getenv(name)
@@ -196,7 +196,7 @@ end
 --    xlua.trycatch(function() error('no', 0) end, function(e) got = e end)
 --    return got --> no
 function xlua.trycatch(try, catch)
-   want('xlua.trycatch', 'catch', catch, 'callable')
+   expect('xlua.trycatch', 'catch', catch, 'callable')
    local ok, why = pcall(try)
    if not ok then catch(why) end
 end

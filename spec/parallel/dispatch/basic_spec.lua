@@ -80,7 +80,7 @@ describe('dpt.parallel.dispatch.basic', function()
       for _, case in ipairs{{nn.BatchNormalization(2), false, false},
          {nn.SyncBatchNormalization(2), true, true}, {nn.L1Penalty(1), false, true}} do
          local impl = nn.DataParallelTable(1):add(case[1]:cuda(), same.range(n)).impl
-         assert.same({case[2], case[3]}, {impl:meets(), impl:isPartWanted()})
+         assert.same({case[2], case[3]}, {impl:usesRendezvous(), impl:isPartWanted()})
       end
    end)
 

@@ -12,7 +12,7 @@ local torch = require 'dpt.tensor'
 local updates = require 'dpt.updates'
 local options = require 'dpt.nn.DataParallelTable.options'
 local Snapshot = require 'dpt.parallel.params.snapshot'
-local part = require 'dpt.nn.part'
+local child = require 'dpt.nn.child'
 local timed = require 'dpt.nn.DataParallelTable.profile'
 
 local follow = {}
@@ -29,7 +29,7 @@ end
 -- Makes the replicas if they are missing, and invalidates the layout of the previous ones.
 function follow:_replicas()
    if self.impl.modules or not self.modules[1] then return end
-   part.wantBare(torch.type(self), 'a pass', self.modules[1], options.WRAPPED)
+   child.rejectDistributed(torch.type(self), 'a pass', self.modules[1], options.WRAPPED)
    self.impl:setup()
    self.params:distrust()
    self.statistics:made(self.impl)

@@ -13,7 +13,7 @@ local checkDevices = require('dpt.parallel.dispatch.devices').check
 local Params = require 'dpt.parallel.params'
 local replica = require 'dpt.parallel.dispatch.replica'
 local Threads = require 'dpt.parallel.dispatch.threads'
-local part = require 'dpt.nn.part'
+local child = require 'dpt.nn.child'
 local options = require 'dpt.nn.DataParallelTable.options'
 local type = dptffi.type
 
@@ -35,10 +35,10 @@ end
 -- device, where only the first module counts.
 -- @return self
 function methods:add(module, gpus)
-   if not torch.isTypeOf(module, 'nn.Module') or part.isClass(module) then
-      fail(self, 'add wants an nn.Module as argument 1, got %s', part.describe(module))
+   if not torch.isTypeOf(module, 'nn.Module') or child.isClass(module) then
+      fail(self, 'add wants an nn.Module as argument 1, got %s', child.describe(module))
    end
-   part.wantBare(torch.type(self), 'add', module, options.WRAPPED)
+   child.rejectDistributed(torch.type(self), 'add', module, options.WRAPPED)
    for _, inner in ipairs(module:listModules()) do
       if inner.ownDevices then
          fail(self, 'add got a network with %s in it, which chooses devices itself; each replica'

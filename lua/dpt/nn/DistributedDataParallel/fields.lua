@@ -38,7 +38,7 @@ local fields = {
    total = 'init: the number of rows of all ranks; nil: unknown',
    active = 'init: {first, count, isOwn}, the ranks with rows in the last one in training; or nil',
    moved = 'init: true if it has moved running statistics, until the backward after it',
-   told = 'init: the modules that are told which part of the batch they have (batchPart)',
+   partModules = 'init: the modules that receive the part of the batch (field batchPart)',
    untilCheck = 'check: the number of forwards until the next check',
    evaluated = 'init: true if it was in evaluation',
 

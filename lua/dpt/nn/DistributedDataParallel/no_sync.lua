@@ -11,7 +11,7 @@ local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
 local follow = require 'dpt.nn.DataParallelTable.follow'
 local updates = require 'dpt.updates'
-local meeting = require 'dpt.parallel.dispatch.meeting'
+local rendezvous = require 'dpt.parallel.dispatch.rendezvous'
 local Sender = require 'dpt.parallel.ranks.sender'
 local shares = require 'dpt.nn.DistributedDataParallel.shares'
 
@@ -51,7 +51,7 @@ end
 local function begin(self)
    local counts = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {}}
    -- modules that sum over ranks need the same unit on all
-   counts.unit = meeting.isWanted(self.modules[1]) and 1 or nil
+   counts.unit = rendezvous.isUsedBy(self.modules[1]) and 1 or nil
    for i, t in ipairs(self.params.gradient) do
       if self.rank == 0 and t:nElement() > 0 and t:norm() ~= 0 then
          counts.base[i] = cutorch.withDeviceOf(t, t.clone, t)

@@ -5,7 +5,7 @@
 -- ranks and devices. Each element is one sum that is rounded once, so the bits do not depend on how
 -- devices are distributed over processes. A part without rows has no effect. With several ranks, a
 -- call is one collective: all ranks have the same number of devices, or nn.DistributedDataParallel
--- passes the largest number (dpt.parallel.dispatch.part).
+-- passes the largest number (dpt.parallel.dispatch.batch_part).
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'

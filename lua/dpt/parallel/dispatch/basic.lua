@@ -15,9 +15,9 @@
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
-local meeting = require 'dpt.parallel.dispatch.meeting'
+local rendezvous = require 'dpt.parallel.dispatch.rendezvous'
 local errors = require 'dpt.parallel.dispatch.errors'
-local part = require 'dpt.parallel.dispatch.part'
+local batchPart = require 'dpt.parallel.dispatch.batch_part'
 local replica = require 'dpt.parallel.dispatch.replica'
 
 local dispatchers = {}
@@ -130,8 +130,8 @@ local function same(_, ...) return ... end
 -- @return a list of results
 function Basic:call(method, count, inputs, others, scale, f)
    local passes = self.before and random.passes(self.dpt.gpuAssignments[1], self.before, count)
-   if self:meets() then
-      return meeting.run(self, count, f or replica.call, argumentsOfCall, passes, method, inputs,
+   if self:usesRendezvous() then
+      return rendezvous.run(self, count, f or replica.call, argumentsOfCall, passes, method, inputs,
          others, scale)
    end
    return self:perform(count, f or replica.call, argumentsOfCall, passes, method, inputs, others,
@@ -139,24 +139,24 @@ function Basic:call(method, count, inputs, others, scale, f)
 end
 
 -- Queries properties of the replicas once after they were created.
-local function look(self)
+local function inspect(self)
    local made = self:setup()
-   if self.asked == made then return end
-   self.asked, self.met = made, meeting.isWanted(made[1])
-   self.partWanted = #part.told(made[1]) > 0
+   if self.inspected == made then return end
+   self.inspected, self.rendezvousUsed = made, rendezvous.isUsedBy(made[1])
+   self.partWanted = #batchPart.modulesOf(made[1]) > 0
 end
 
 --- Returns true if replicas exchange values in the middle of passes.
 -- @return a boolean
-function Basic:meets()
-   look(self)
-   return self.met
+function Basic:usesRendezvous()
+   inspect(self)
+   return self.rendezvousUsed
 end
 
 --- Returns true if some modules need to know their replica's part of the batch.
 -- @return a boolean
 function Basic:isPartWanted()
-   look(self)
+   inspect(self)
    return self.partWanted
 end
 

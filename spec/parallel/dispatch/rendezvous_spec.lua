@@ -1,11 +1,11 @@
--- dpt.parallel.dispatch.meeting: replicas exchange values during a pass;
+-- dpt.parallel.dispatch.rendezvous: replicas exchange values during a pass;
 -- spec/nn/SyncBatchNormalization_spec.lua tests it with threads.
 local dpt = require 'dpt'
 local cutorch, nn = dpt.cutorch, dpt.nn
-local meeting = require 'dpt.parallel.dispatch.meeting'
+local rendezvous = require 'dpt.parallel.dispatch.rendezvous'
 local random = require 'dpt.parallel.dispatch.random'
 
-describe('dpt.parallel.dispatch.meeting', function()
+describe('dpt.parallel.dispatch.rendezvous', function()
    -- Returns a stand-in for a dispatcher of n replicas, all in this Lua state.
    local function dispatcher(n)
       local replicas = {}
@@ -28,17 +28,17 @@ describe('dpt.parallel.dispatch.meeting', function()
       for i = 1, #values do list[i] = sum end
       return list
    end}
-   local function ask(value) return meeting.meet('spec.answers', 'sum', value) end
+   local function ask(value) return rendezvous.exchange('spec.answers', 'sum', value) end
    local function same(_, ...) return ... end
 
    it('lets all replicas of a pass have the same answer, as often as they ask', function()
-      local results = meeting.run(dispatcher(3), 3, function(_, i)
-         assert.equal(3, meeting.replicas())
+      local results = rendezvous.run(dispatcher(3), 3, function(_, i)
+         assert.equal(3, rendezvous.replicas())
          return ask(i) + 1000 * ask(4 - i)
       end, same)
       assert.same({321123, 321123, 321123}, results)
-      assert.equal(0, meeting.replicas())
-      assert.same({}, meeting.run(dispatcher(3), 0, error, same))
+      assert.equal(0, rendezvous.replicas())
+      assert.same({}, rendezvous.run(dispatcher(3), 0, error, same))
    end)
 
    it('raises if one does not come, and lets the others end', function()
@@ -49,7 +49,7 @@ describe('dpt.parallel.dispatch.meeting', function()
          error(ok or why, 0)
       end
       local function run(f)
-         local ok, why = pcall(meeting.run, dispatcher(3), 3, f, same)
+         local ok, why = pcall(rendezvous.run, dispatcher(3), 3, f, same)
          assert.is_false(ok)
          return why
       end
@@ -61,9 +61,9 @@ describe('dpt.parallel.dispatch.meeting', function()
       assert.is_nil(why:find('waits', 1, true))
       assert.equal(4, ended)
       package.loaded['spec.answers'].wrong = function() error('no answer', 0) end
-      why = run(function() return meeting.meet('spec.answers', 'wrong', 1) end)
+      why = run(function() return rendezvous.exchange('spec.answers', 'wrong', 1) end)
       assert.matches('replica 2: no answer', why, 1, true)
-      assert.equal(0, meeting.replicas())
+      assert.equal(0, rendezvous.replicas())
    end)
 
    it('keeps the draws of each replica apart', function()
@@ -80,7 +80,7 @@ describe('dpt.parallel.dispatch.meeting', function()
                list[i] = {first:totable(), torch.CudaTensor(2, 2):uniform():totable()}
             end)
          end
-         if meets then meeting.run(dispatcher(2), 2, pass, same)
+         if meets then rendezvous.run(dispatcher(2), 2, pass, same)
          else for i = 1, 2 do pass(nil, i) end end
          assert.is_nil(random.running())
          list[3] = torch.CudaTensor(3):uniform():totable()
@@ -91,8 +91,8 @@ describe('dpt.parallel.dispatch.meeting', function()
 
    it('is wanted by modules that say so', function()
       local net = nn.Sequential():add(nn.Linear(3, 2))
-      assert.is_false(meeting.isWanted(net))
-      assert.is_true(meeting.isWanted(net:add(nn.SyncBatchNormalization(2))))
-      assert.is_false(meeting.isWanted(nn.MSECriterion()))
+      assert.is_false(rendezvous.isUsedBy(net))
+      assert.is_true(rendezvous.isUsedBy(net:add(nn.SyncBatchNormalization(2))))
+      assert.is_false(rendezvous.isUsedBy(nn.MSECriterion()))
    end)
 end)

@@ -1,4 +1,4 @@
---- dpt.nn.part: checks that containers and constructors receive objects, not classes.
+--- dpt.nn.child: checks that containers and constructors receive objects, not classes.
 --
 -- Invariant: nn.Tanh is a class, nn.Tanh() an object. A table that is not a class of torch is
 -- accepted without further checks.
@@ -6,34 +6,34 @@ local torch = require('dpt.class').torch
 local dptffi = require 'dpt.ffi'
 local type = dptffi.type
 
-local part = {}
+local child = {}
 
 --- Returns true if a value is a class of modules or criterions.
-function part.isClass(value)
+function child.isClass(value)
    return type(value) == 'table' and not torch.typename(value)
       and (torch.isTypeOf(value, 'nn.Module') or torch.isTypeOf(value, 'nn.Criterion'))
 end
 
 --- Returns the description of a value for error messages.
-function part.describe(value)
-   return part.isClass(value) and 'the class ' .. value.__typename or torch.type(value)
+function child.describe(value)
+   return child.isClass(value) and 'the class ' .. value.__typename or torch.type(value)
 end
 
---- Returns the value if it can become a part of self; else raises at the script's line.
+--- Returns the value if it can become a child of self; else raises at the script's line.
 -- @param kind 'module' or 'criterion'
-function part.want(self, method, kind, value)
+function child.check(self, method, kind, value)
    if rawequal(value, self) then
       dptffi.fail("%s: %s: argument '%s' is the container itself", torch.type(self), method, kind)
    end
-   if type(value) == 'table' and not part.isClass(value) then return value end
+   if type(value) == 'table' and not child.isClass(value) then return value end
    dptffi.fail("%s: %s: argument '%s' is %s, wanted a %s", torch.type(self), method, kind,
-      part.describe(value), kind)
+      child.describe(value), kind)
 end
 
 --- Returns the dimension that a container was created with. Raises without one: scripts of Torch7
 -- create nn.Concat() and nn.Parallel() only to hold modules whose parameters are flattened, and
 -- such a container has no forward.
-function part.dimension(self, field)
+function child.dimension(self, field)
    local dimension = self[field]
    if type(dimension) == 'number' then return dimension end
    dptffi.fail('%s: %s is %s, wanted a number: it was made without one and has no forward',
@@ -44,7 +44,7 @@ end
 -- networks, which would not reduce gradients.
 -- @param owner, method the class and method that copy it
 -- @param instead the object to wrap
-function part.wantBare(owner, method, module, instead)
+function child.rejectDistributed(owner, method, module, instead)
    for _, inner in ipairs(module:listModules()) do
       if torch.isTypeOf(inner, 'nn.DistributedDataParallel') then
          dptffi.fail('%s: %s got a network with nn.DistributedDataParallel in it, whose copies'
@@ -54,4 +54,4 @@ function part.wantBare(owner, method, module, instead)
    end
 end
 
-return part
+return child

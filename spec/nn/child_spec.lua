@@ -21,7 +21,7 @@ local takeNil = {['nn.ConcatTable: add'] = true, ['nn.MapTable: add'] = true}
 local function rejected(f, value, words)
    local ok, why = pcall(f, value)
    assert(not ok, words .. ' is taken')
-   assert(why:find 'part_spec.lua:%d+: ', why)
+   assert(why:find 'child_spec.lua:%d+: ', why)
    assert(why:find(words, 1, true), why)
 end
 

@@ -1,14 +1,15 @@
---- dpt.parallel.dispatch.part: gives modules information about the part of a batch in their pass.
+--- dpt.parallel.dispatch.batch_part: gives modules information about the part of a batch in their
+-- pass.
 --
 -- Invariant: it sets the field batchPart of modules whose class has it (as false) to a table while
 -- a pass over a part runs. Before and after a pass the modules have no such field, so files and
 -- copies never contain it: {share = rows of the part / rows of the whole batch, nil: unknown;
 -- devices = largest number of devices of a rank, if gradOutput is that of the mean over several
 -- ranks}.
-local part = {}
+local batchPart = {}
 
 --- Returns the modules of a network that have the field.
-function part.told(module)
+function batchPart.modulesOf(module)
    local list = {}
    for _, inner in ipairs(module.listModules and module:listModules() or {}) do
       if inner.batchPart ~= nil then list[#list + 1] = inner end
@@ -22,12 +23,14 @@ end
 
 --- Sets the part of replica i (run by a dispatcher).
 -- @param values list by replica; nil: a pass has ended
-function part.setReplica(replica, i, values) set(part.told(replica), values and values[i]) end
+function batchPart.setReplica(replica, i, values)
+   set(batchPart.modulesOf(replica), values and values[i])
+end
 
 --- Calls f(...), a pass over a part.
 -- @param list modules that have the field
 -- @return what f returns
-function part.within(list, value, f, ...)
+function batchPart.within(list, value, f, ...)
    if #list == 0 then return f(...) end
    set(list, value)
    local results = {pcall(f, ...)}
@@ -36,4 +39,4 @@ function part.within(list, value, f, ...)
    return unpack(results, 2, table.maxn(results))
 end
 
-return part
+return batchPart

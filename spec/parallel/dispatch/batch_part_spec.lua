@@ -1,29 +1,29 @@
--- dpt.parallel.dispatch.part: tells modules which part of a batch their pass processes.
+-- dpt.parallel.dispatch.batch_part: tells modules which part of a batch their pass processes.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
-local part = require 'dpt.parallel.dispatch.part'
+local batchPart = require 'dpt.parallel.dispatch.batch_part'
 local same = require 'spec.support.parallel'
 
-describe('dpt.parallel.dispatch.part', function()
-   it('is told to the modules that want it, while a pass runs', function()
+describe('dpt.parallel.dispatch.batch_part', function()
+   it('sets the field batchPart of the modules that have it while a pass runs', function()
       local penalty, plain = nn.L1Penalty(1), nn.Linear(2, 2)
       local net = nn.Sequential():add(plain):add(penalty)
-      local told = part.told(net)
-      assert.is_true(#told == 1 and told[1] == penalty)
-      assert.same({}, part.told(plain))
-      assert.same({}, part.told(nn.MSECriterion()))
+      local modules = batchPart.modulesOf(net)
+      assert.is_true(#modules == 1 and modules[1] == penalty)
+      assert.same({}, batchPart.modulesOf(plain))
+      assert.same({}, batchPart.modulesOf(nn.MSECriterion()))
       local own = {share = 0.5}
-      assert.equal(7, part.within(told, own, function(x)
+      assert.equal(7, batchPart.within(modules, own, function(x)
          assert.equal(own, penalty.batchPart)
          assert.is_nil(plain.batchPart)
          return x
       end, 7))
       assert.is_nil(rawget(penalty, 'batchPart'))
-      assert.error_matches(function() part.within(told, own, error, 'oh', 0) end, 'oh')
+      assert.error_matches(function() batchPart.within(modules, own, error, 'oh', 0) end, 'oh')
       assert.is_nil(rawget(penalty, 'batchPart'))
-      part.setReplica(net, 2, {own, {share = 1}})
+      batchPart.setReplica(net, 2, {own, {share = 1}})
       assert.same({share = 1}, penalty.batchPart)
-      part.setReplica(net, 2, nil)
+      batchPart.setReplica(net, 2, nil)
       assert.is_false(penalty.batchPart)
    end)
 

@@ -1,4 +1,4 @@
---- dpt.class.want: want(fn, argument, value, kind) returns the value if it is of that kind, and
+--- dpt.class.expect: expect(fn, argument, value, kind) returns the value if it is of that kind, and
 -- raises otherwise.
 --
 -- Invariant: `kind` is one of Lua's types, 'tensor', or 'callable' for a value that can be called.

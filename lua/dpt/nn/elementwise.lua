@@ -1,14 +1,14 @@
---- dpt.nn.alike: checks and reshapes the gradOutput of elementwise modules.
+--- dpt.nn.elementwise: checks and reshapes the gradOutput of elementwise modules.
 --
 -- Invariant: gradOutput has as many elements as the input, in any shape, as in Torch7.
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
 
-local alike = {}
+local elementwise = {}
 
 --- Raises unless gradOutput has as many elements as the input.
-function alike.count(module, input, gradOutput)
+function elementwise.checkCount(module, input, gradOutput)
    local n = input:nElement()
    if gradOutput:nElement() ~= n then
       fail("%s: argument 'gradOutput' is a %s, wanted %d elements, one for each of the input",
@@ -17,10 +17,10 @@ function alike.count(module, input, gradOutput)
 end
 
 --- Returns gradOutput with the input's sizes: itself, a view, or a view of a contiguous copy.
-function alike.shape(module, input, gradOutput)
+function elementwise.reshape(module, input, gradOutput)
    if torch.isSameSizeAs(input, gradOutput) then return gradOutput end
-   alike.count(module, input, gradOutput)
+   elementwise.checkCount(module, input, gradOutput)
    return gradOutput:contiguous():view(input:size())
 end
 
-return alike
+return elementwise

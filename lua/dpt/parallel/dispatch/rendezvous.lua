@@ -1,4 +1,4 @@
---- dpt.parallel.dispatch.meeting: lets replicas exchange values in the middle of a pass.
+--- dpt.parallel.dispatch.rendezvous: lets replicas exchange values in the middle of a pass.
 --
 -- Invariant: if a module of the network requires it (field meetsReplicas), a pass runs as a
 -- coroutine in the Lua state of each replica. meet() yields. When all replicas of the pass have
@@ -9,13 +9,13 @@
 local random = require 'dpt.parallel.dispatch.random'
 local errors = require 'dpt.parallel.dispatch.errors'
 
-local meeting = {}
+local rendezvous = {}
 
 local waiting = setmetatable({}, {__mode = 'k'}) -- coroutines, by replica
 local running = 0 -- number of replicas in the running pass of this Lua state; 0: no coroutine
 
 --- Returns true if a network has such a module.
-function meeting.isWanted(module)
+function rendezvous.isUsedBy(module)
    for _, inner in ipairs(module.listModules and module:listModules() or {}) do
       if inner.meetsReplicas then return true end
    end
@@ -23,7 +23,7 @@ function meeting.isWanted(module)
 end
 
 --- Returns how many replicas meet in the running pass of this Lua state; 0: none.
-function meeting.replicas() return running end
+function rendezvous.replicas() return running end
 
 --- Waits for the other replicas of a pass.
 -- @param by name of a dpt module that has a function named by `what`: what(values, device, devices)
@@ -31,7 +31,7 @@ function meeting.replicas() return running end
 -- replicas
 -- @param value a value that can be sent to a thread
 -- @return this replica's answer
-function meeting.meet(by, what, value)
+function rendezvous.exchange(by, what, value)
    local left = random.suspend()
    local answer, message = coroutine.yield{by = by, what = what, value = value}
    random.resume(left)
@@ -56,14 +56,14 @@ end
 
 --- Begins a pass of a replica (run by a dispatcher).
 -- @param f as for a dispatcher's call
-function meeting.start(module, i, count, f, ...)
+function rendezvous.start(module, i, count, f, ...)
    local co = coroutine.create(function(...) return xpcall(f, errors.handler, module, i, ...) end)
    return continue(module, co, count, ...)
 end
 
 --- Continues the pass of a replica (run by a dispatcher).
 -- @param message error to raise in it; nil: none
-function meeting.go(module, _, count, answer, message)
+function rendezvous.resume(module, _, count, answer, message)
    local co = waiting[module]
    waiting[module] = nil
    if not co then return {} end
@@ -85,9 +85,9 @@ end
 --- Calls a method of the first `count` replicas, which may meet.
 -- @param argumentsOfCall, ... as for a dispatcher's perform
 -- @return list of results
-function meeting.run(dispatcher, count, f, argumentsOfCall, ...)
+function rendezvous.run(dispatcher, count, f, argumentsOfCall, ...)
    local function begin(i, ...) return count, f, argumentsOfCall(i, ...) end
-   local states = dispatcher:perform(count, meeting.start, begin, ...)
+   local states = dispatcher:perform(count, rendezvous.start, begin, ...)
    local results, wrong = {}, {}
    while true do
       local waits, ended
@@ -110,7 +110,7 @@ function meeting.run(dispatcher, count, f, argumentsOfCall, ...)
          if ok then answers = made else message = made end
       end
       local first = #wrong
-      states = dispatcher:perform(count, meeting.go, argumentsOf, count, answers, message)
+      states = dispatcher:perform(count, rendezvous.resume, argumentsOf, count, answers, message)
       if message and first > 0 then -- further errors are consequences of the first
          for i = 1, count do states[i].message = nil end
       end
@@ -119,4 +119,4 @@ function meeting.run(dispatcher, count, f, argumentsOfCall, ...)
    return results
 end
 
-return meeting
+return rendezvous
