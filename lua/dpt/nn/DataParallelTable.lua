@@ -24,8 +24,8 @@ local Basic = require 'dpt.parallel.dispatch.basic'
 local Buffers = require 'dpt.parallel.params.buffers'
 local Constants = require 'dpt.parallel.params.constants'
 local Params = require 'dpt.parallel.params'
-local effects = require 'dpt.parallel.params.effects'
-local follow = require 'dpt.nn.DataParallelTable.follow'
+local forwardWrites = require 'dpt.parallel.params.forward_writes'
+local sync = require 'dpt.nn.DataParallelTable.sync'
 local gather = require 'dpt.parallel.split.gather'
 local methods = require 'dpt.nn.DataParallelTable.methods'
 local options = require 'dpt.nn.DataParallelTable.options'
@@ -71,7 +71,7 @@ DataParallelTable.batchPart = false
 
 --- Fields that are rebuilt when needed; each copy has its own dispatcher.
 DataParallelTable.transient = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu', 'state',
-   'used', 'deferred', 'copiedBytes', 'params', 'snapshot', 'constants', 'statistics',
+   'used', 'inNoSync', 'copiedBytes', 'params', 'snapshot', 'constants', 'statistics',
    'flattenedParams', 'impl', 'batchPart'}
 
 local NAME = 'nn.DataParallelTable'
@@ -114,7 +114,7 @@ end
 function DataParallelTable:resetTransient()
    self:_resetState()
    self.impl = self.impl or Basic(self)
-   self.deferred = false -- true inside noSync
+   self.inNoSync = false -- true inside noSync
    -- bytes copied between devices for the network itself so far
    self.copiedBytes = {parameters = 0, gradients = 0, buffers = 0}
    self.params = Params.new(self.copiedBytes)
@@ -171,7 +171,7 @@ function DataParallelTable:_call(name, method, used, ...)
    local ok, results = pcall(timed, self, name, self.impl.call, self.impl, method, used, ...)
    if wanted then self.impl:run(batchPart.setReplica, nil) end
    self:_takeSnapshot(true)
-   self.params.pending:passed()
+   self.params.pending:endPass()
    if not ok then error(results, 0) end
    return results
 end
@@ -186,7 +186,7 @@ end
 
 --- Returns how an input is split into the replicas' parts.
 function DataParallelTable:inputSplit(input)
-   return self.splitSpec or self.policy or self:_first():inputSplit(input) or self.dimension
+   return self.splitSpec or self.policy or self:_firstReplica():inputSplit(input) or self.dimension
 end
 
 function DataParallelTable:updateOutput(input)
@@ -200,7 +200,9 @@ function DataParallelTable:updateOutput(input)
    used = math.max(used, self:_leastUsed())
    self.impl:setRows(before)
    self.outputGpu = self:_call('forward', 'updateOutput', used, self.inputGpu)
-   if effects.join(module, self.gpuAssignments[1], self.impl) then self.params.pending:passed() end
+   if forwardWrites.replay(module, self.gpuAssignments[1], self.impl) then
+      self.params.pending:endPass()
+   end
    self.used, self.impl.called = used, self.impl.modules
    state.outputSplit = module:outputSplit(state.inputSplit)
    if self.gather then
@@ -240,8 +242,8 @@ function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
    self:_takeInput(input)
    self.state.awaitsBackward = false
-   self:_follow()
-   if self.params:hasMoved() then self:_layOut() end
+   self:_applyScriptChanges()
+   if self.params:hasMoved() then self:_updateLayout() end
    if self.impl.modules ~= self.impl.called then
       self.used = nil
       fail('%s: the network was changed after its forward, and its replicas were rebuilt; call'
@@ -272,12 +274,12 @@ function DataParallelTable:_accumulate(method, input, gradOutput, scale)
    self.params.pending:check()
    local before = self.params.gradient and self.params:gradientVersion()
    local ok, result = pcall(self._backward, self, method, input, gradOutput, scale or 1,
-      (self.overlap or self.params.sender) and self.flattenParams and not self.deferred)
+      (self.overlap or self.params.sender) and self.flattenParams and not self.inNoSync)
    if not ok then
-      if self.used then self.params:failed(before) end
+      if self.used then self.params:failBackward(before) end
       error(result, 0)
    end
-   if self.deferred then self.params:defer()
+   if self.inNoSync then self.params:holdPending()
    else timed(self, 'reduce', self.params.reduce, self.params) end
    self.needsSync = true
    return result
@@ -310,7 +312,7 @@ function DataParallelTable:clearState()
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 
-for name, method in pairs(follow) do DataParallelTable[name] = method end
+for name, method in pairs(sync) do DataParallelTable[name] = method end
 for name, method in pairs(methods) do DataParallelTable[name] = method end
 DataParallelTable.__clone = serial.clone -- dpt.clone calls it
 DataParallelTable.__write, DataParallelTable.__read = serial.write, serial.read

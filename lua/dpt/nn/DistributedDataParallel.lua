@@ -144,14 +144,14 @@ function DistributedDataParallel:_place()
          fail('got %d rows, the batch of the sampler has %d on this rank', self.rows, sampler.count)
       end
       self.before, self.total = sampler.before, sampler.total
-      if not self.deferred then
+      if not self.inNoSync then
          self.active = {first = 0, count = math.min(self.total, self.ranks), isOwn = self.rows > 0}
       end
       return
    end
    self.before, self.total = self.rows * self.rank, nil
    if self.evenBatches then self.total, self.active = self.rows * self.ranks, nil end
-   if self.deferred or self.evenBatches then return end -- nothing is sent: assumes equal counts
+   if self.inNoSync or self.evenBatches then return end -- nothing is sent: assumes equal counts
    local all = self:_allGatherNumbers{self.rows}
    self.before, self.total = 0, 0
    local active = {count = 0, isOwn = self.rows > 0}
@@ -215,7 +215,7 @@ function DistributedDataParallel:_run(share, method, ...)
    local module = self.modules[1]
    self.pending:checkUpdate()
    local result = within(self, share, module[method], module, ...)
-   self.pending:passed()
+   self.pending:endPass()
    return result
 end
 
@@ -252,7 +252,7 @@ function DistributedDataParallel:updateOutput(input)
       self.output = evaluate(self, input)
       return self.output
    end
-   self:_layOut()
+   self:_updateLayout()
    self:_checkEvery()
    self:_place()
    self.moved = true
@@ -304,7 +304,7 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
    end
    local terms = shares.termsOf(gradOutput)
    local share = rendezvous.isUsedBy(module)
-      and shares.want(self:_weight(gradOutput, terms), self.group).weight or 1
+      and shares.check(self:_weight(gradOutput, terms), self.group).weight or 1
    self.gradInput = self:_pass(self._run, share, nil, 'updateGradInput', input, gradOutput)
    follow(self, gradOutput, terms)
    return self.gradInput
@@ -344,14 +344,14 @@ end
 
 -- Runs a pass whose gradients are summed over all ranks.
 local function train(self, method, input, gradOutput, factor, terms)
-   local share, rowsShare, number, text = self:_settle(self:_weight(gradOutput, terms))
+   local share, rowsShare, number, text = self:_exchangeWeights(self:_weight(gradOutput, terms))
    local params = self.params
-   self:_holdOnce()
+   self:_countPendingOnce()
    local ok, result = pcall(distributed.promising, number, text, self._pass, self, pass, share,
       rowsShare, method, input, gradOutput, factor)
    if not ok then
       self.failures = self.failures + 1
-      self.pending:spoil(params.source, params.gradient)
+      self.pending:invalidate(params.source, params.gradient)
       error(result, 0)
    end
    if not self.ordered then learnOrder(self) end
@@ -365,8 +365,8 @@ function DistributedDataParallel:_accumulate(method, input, gradOutput, factor, 
    checkForward(self, input, gradOutput)
    local terms = shares.termsOf(gradOutput, given)
    if self.ranks == 1 then return module[method](module, input, gradOutput, factor) end
-   self:_layOut()
-   local run = self.deferred and self._defer or train
+   self:_updateLayout()
+   local run = self.inNoSync and self._accumulateLocally or train
    local result, hasShares = run(self, method, input, gradOutput, factor or 1, terms)
    return result, hasShares, terms
 end

@@ -10,7 +10,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local effects = require 'dpt.parallel.params.effects'
+local forwardWrites = require 'dpt.parallel.params.forward_writes'
 local dptffi = require 'dpt.ffi'
 local fail, lib = dptffi.fail, dptffi.lib
 
@@ -129,7 +129,7 @@ function LookupTable:indices(input)
    return nn.utils.sameSide(self, '_input', input, self.weight)
 end
 
-function effects.kinds.renorm(weight, indices, maxNorm, normType)
+function forwardWrites.kinds.renorm(weight, indices, maxNorm, normType)
    lib.lookup_renorm(weight, indices, maxNorm, normType)
 end
 
@@ -145,8 +145,8 @@ end
 function LookupTable:renorm(indices)
    if self.maxNorm then
       local normType = self.normType or 2
-      effects.kinds.renorm(self.weight, indices, self.maxNorm, normType)
-      effects.note('renorm', self.weight, indices, self.maxNorm, normType)
+      forwardWrites.kinds.renorm(self.weight, indices, self.maxNorm, normType)
+      forwardWrites.record('renorm', self.weight, indices, self.maxNorm, normType)
    end
 end
 

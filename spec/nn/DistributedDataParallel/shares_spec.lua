@@ -89,17 +89,17 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
          denominators.record(input, {{denominator = a}, {denominator = b}}, 'nn.X', input)
          return weigh(input, 3)
       end
-      assert.is_true(shares.agree(ratio(2, 6), ratio(5, 15)))
-      assert.is_false(shares.agree(ratio(2, 6), ratio(6, 2)))
-      assert.is_false(shares.agree(ratio(2, 6), ratio(2, 7)))
-      assert.is_true(shares.agree(ratio(2, 6), ratio(0, 0)))
-      assert.is_true(shares.agree(ratio(nil, 6), ratio(torch.FloatTensor{3}, 6)))
+      assert.is_true(shares.areCompatible(ratio(2, 6), ratio(5, 15)))
+      assert.is_false(shares.areCompatible(ratio(2, 6), ratio(6, 2)))
+      assert.is_false(shares.areCompatible(ratio(2, 6), ratio(2, 7)))
+      assert.is_true(shares.areCompatible(ratio(2, 6), ratio(0, 0)))
+      assert.is_true(shares.areCompatible(ratio(nil, 6), ratio(torch.FloatTensor{3}, 6)))
    end)
 
    it('raise for what is of no use, and for a wrong argument', function()
-      assert.equal(1, shares.want({weight = 1, kind = R, ratio = 0}, three).weight)
+      assert.equal(1, shares.check({weight = 1, kind = R, ratio = 0}, three).weight)
       local unknown = {weight = 1, kind = U, criterion = 'nn.X'}
-      assert.error_matches(function() shares.want(unknown, three) end,
+      assert.error_matches(function() shares.check(unknown, three) end,
          'of rank 2 is .- since the last backward a nn.X has run there')
       assert.equal(0, shares.termsOf(input, {denominator = 0})[1].denominator)
       for _, wrong in ipairs{3, 'x', {}, {denominator = true}, {denominator = -1},

@@ -9,18 +9,18 @@ describe('dpt.parallel.params.buckets', function()
 
    -- Returns a plan of contiguous gradients of these sizes, and its segments.
    local function plan(sizes)
-      local half = {total = 0}
+      local group = {total = 0}
       for i, size in ipairs(sizes) do
-         half[i] = {index = #sizes + i, first = half.total + 1, size = {size}, stride = {1}}
-         half.total = half.total + size
+         group[i] = {index = #sizes + i, first = group.total + 1, size = {size}, stride = {1}}
+         group.total = group.total + size
       end
-      return {half, half}, {{}, {torch.FloatTensor()}}, #sizes
+      return {group, group}, {{}, {torch.FloatTensor()}}, #sizes
    end
 
    -- Returns the number of each gradient's bucket, and the buckets.
    local function cut(sizes, order)
-      local halves, segments, count = plan(sizes)
-      local list, place = buckets.cut(halves, segments, count, order)
+      local groups, segments, count = plan(sizes)
+      local list, place = buckets.cut(groups, segments, count, order)
       return place, list
    end
 
@@ -28,8 +28,8 @@ describe('dpt.parallel.params.buckets', function()
       buckets.first, buckets.rest = 40, 120
       local place, list = cut{10, 20, 30, 5, 5}
       assert.same({3, 3, 2, 1, 1}, place)
-      assert.same({{{half = 2, first = 61, last = 70}}, {{half = 2, first = 31, last = 60}},
-         {{half = 2, first = 1, last = 30}}}, list)
+      assert.same({{{group = 2, first = 61, last = 70}}, {{group = 2, first = 31, last = 60}},
+         {{group = 2, first = 1, last = 30}}}, list)
       buckets.first, buckets.rest = 4, 1e6
       assert.same({2, 2, 2, 2, 1}, (cut{10, 20, 30, 5, 5}))
    end)
@@ -53,11 +53,11 @@ describe('dpt.parallel.params.buckets', function()
    end)
 
    it('keeps parameters that share elements in one bucket, and leaves empty ones out', function()
-      local half = {total = 8, {index = 4, first = 1, size = {6}, stride = {1}},
+      local group = {total = 8, {index = 4, first = 1, size = {6}, stride = {1}},
          {index = 6, first = 4, size = {5}, stride = {1}}}
       buckets.first, buckets.rest = 4, 4
-      local list, place = buckets.cut({half, half}, {{}, {torch.FloatTensor()}}, 3)
+      local list, place = buckets.cut({group, group}, {{}, {torch.FloatTensor()}}, 3)
       assert.same({1, 0, 1}, place)
-      assert.same({{{half = 2, first = 1, last = 8}}}, list)
+      assert.same({{{group = 2, first = 1, last = 8}}}, list)
    end)
 end)

@@ -24,7 +24,7 @@ describe('dpt.parallel.params.layout', function()
 
    it('finds tensors that have moved or are others', function()
       local net = make()
-      local list = layout.note(layout.describe(net))
+      local list = layout.recordPlaces(layout.describe(net))
       assert.is_false(layout.hasMoved(list) or layout.isOther(list, net))
       net:get(1).weight:set(net:get(1).weight:clone())
       assert.is_true(layout.hasMoved(list))
@@ -38,9 +38,9 @@ describe('dpt.parallel.params.layout', function()
    it('raises for a tensor that is elsewhere, saying how to move it', function()
       local net = make()
       net:get(2):float()
-      assert.error_matches(function() layout.checkPlace(layout.describe(net), 1) end,
+      assert.error_matches(function() layout.checkDevice(layout.describe(net), 1) end,
          'parameter 3 of the network is a torch.FloatTensor in host memory, wanted it on device 1')
-      assert.error_matches(function() layout.checkPlace(layout.describe(net), 0) end,
+      assert.error_matches(function() layout.checkDevice(layout.describe(net), 0) end,
          'parameter 1 of the network is a torch.CudaTensor on device 1, wanted it in host memory,'
             .. ' as those before: network:float()', 1, true)
       net:get(2):cuda()
@@ -49,12 +49,12 @@ describe('dpt.parallel.params.layout', function()
          'parameter 2 is a torch.CudaTensor and its gradient a torch.FloatTensor')
    end)
 
-   it('plans one half of parameters and one of gradients for each type', function()
+   it('plans one group of parameters and one of gradients for each type', function()
       local net = make()
       net:add(nn.Linear(2, 2):type 'torch.CudaDoubleTensor')
       local plan, pieces = layout.plan(layout.describe(net))
       local got = {}
-      for h, half in ipairs(plan) do got[h] = half.type .. ' ' .. half.total end
+      for h, group in ipairs(plan) do got[h] = group.type .. ' ' .. group.total end
       assert.same({'torch.CudaTensor 26', 'torch.CudaTensor 26', 'torch.CudaDoubleTensor 6',
          'torch.CudaDoubleTensor 6'}, got)
       assert.equal(4, #pieces[1]) -- not flat: one piece per tensor
@@ -82,7 +82,7 @@ describe('dpt.parallel.params.layout', function()
       layout.flatten(list, 'spec')
       assert.is_true(list[1]:storage() == trunk)
       assert.equal(2, storages(list))
-      local noted = layout.note(list)
+      local noted = layout.recordPlaces(list)
       layout.flatten(list, 'spec') -- tensors in two storages stay there
       assert.is_false(layout.hasMoved(noted))
       layout.flatten(list, 'spec', true)

@@ -20,7 +20,7 @@ local serial = {}
 
 --- Clones owner by calling plain() on its first device.
 function serial.clone(owner, plain)
-   owner:_flush()
+   owner:_copyStateToFirst()
    local clone = cutorch.withDevice(owner.gpuAssignments[1] or cutorch.getDevice(), plain)
    clone.impl = owner.impl:newFor(clone)
    return clone
@@ -31,7 +31,7 @@ local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 
 --- Writes the devices, followed by the fields.
 function serial.write(owner, file)
-   owner:_flush()
+   owner:_copyStateToFirst()
    local fields = transient.kept(owner)
    fields.typeStr = owner._type
    fields.splitSpec = splitSpec.saved(owner.splitSpec or owner.policy) -- the field's older name

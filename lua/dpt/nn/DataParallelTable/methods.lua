@@ -54,7 +54,7 @@ function methods:add(module, gpus)
    for _, device in ipairs(list) do table.insert(self.gpuAssignments, device) end
    self.impl:applyChanges()
    self:resetTransient()
-   self:_readType()
+   self:_updateType()
    return self
 end
 
@@ -71,7 +71,7 @@ end
 --- Returns replica 1's parameters and gradients. (No tail call: a network that contains itself must
 -- overflow the stack, not loop forever.)
 function methods:parameters()
-   local parameters, gradients = self:_first():parameters()
+   local parameters, gradients = self:_firstReplica():parameters()
    return parameters, gradients
 end
 
@@ -94,7 +94,7 @@ end
 
 function methods:updateParameters(learningRate)
    self:syncGradients()
-   self:_first():updateParameters(learningRate)
+   self:_firstReplica():updateParameters(learningRate)
    self.needsSync = true
 end
 
@@ -106,8 +106,8 @@ end
 -- Calls a method of every replica.
 function methods:_callAll(method, ...)
    if not self.modules[1] then return end
-   self:_follow()
-   self:_replicas()
+   self:_applyScriptChanges()
+   self:_makeReplicas()
    self.impl:run(replica.callQuietly, method, ...)
    self:_takeSnapshot()
 end
@@ -146,15 +146,15 @@ end
 --    end) --> {10 20}
 function methods:applyToReplicas(f)
    options.checkFunction(torch.type(self), 'applyToReplicas', f)
-   self:_first()
-   self:_replicas()
+   self:_firstReplica()
+   self:_makeReplicas()
    return self.impl:exec(f)
 end
 
 --- Calls f for this module and for those of replica 1, and schedules a rebuild of the other
 -- replicas.
 function methods:apply(f)
-   self:_flush()
+   self:_copyStateToFirst()
    f(self)
    for _, module in ipairs(self.modules) do module:apply(f) end
    self.impl:applyChanges()
@@ -164,7 +164,7 @@ end
 --- Replaces every module of replica 1, outer ones first, by f(module); the other replicas are
 -- rebuilt.
 function methods:replace(f)
-   self:_flush()
+   self:_copyStateToFirst()
    return torch.getmetatable('nn.Module').replace(self, f)
 end
 
@@ -177,7 +177,7 @@ function methods:type(typename, tensorCache)
          .. ' or torch.CudaHalfTensor, got %s; get(1) returns the network itself',
          tostring(typename))
    end
-   self:_flush()
+   self:_copyStateToFirst()
    self.impl:applyChanges()
    self:resetTransient()
    self._type = typename
@@ -201,7 +201,7 @@ end
 --    return size --> 4x1
 function methods:threads(initFunc, syncCopies)
    if initFunc ~= nil then options.checkFunction(torch.type(self), 'threads', initFunc) end
-   self:_flush()
+   self:_copyStateToFirst()
    self.impl:close()
    self.impl = Threads(self, initFunc, syncCopies)
    return self

@@ -118,7 +118,7 @@ function check:checkAlike(state)
       fail("%s: argument 'state' is of type %s, wanted a table or nil", NAME, torch.type(state))
    end
    if self.ranks == 1 then return end
-   self:_layOut()
+   self:_updateLayout()
    local list, all = valuesOf(self, state), hash.start
    for _, entry in ipairs(list) do all = hash.add(all, entry.value) end
    local numbers = exchange(self.group, {hash.number(all)})
@@ -132,7 +132,7 @@ end
 -- may have updated them on each rank by that rank's gradients alone. Forwards in noSync do not
 -- count.
 function check:_checkEvery()
-   if self.deferred then return end
+   if self.inNoSync then return end
    if self.suspect then
       self.suspect = false
       return self:checkAlike()

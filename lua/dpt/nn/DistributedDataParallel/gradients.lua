@@ -16,8 +16,8 @@ local CHUNK = 2 ^ 20 -- elements tested at a time
 
 function gradients:_gradientViews()
    if self.ranks == 1 then return nn.Module._gradientViews(self) end
-   if self.pending:waits() then self:syncGradients() end
-   return self:_layOut().gradient
+   if self.pending:isPending() then self:syncGradients() end
+   return self:_updateLayout().gradient
 end
 
 -- Returns 0, or NaN if an element is not finite.

@@ -26,25 +26,25 @@ end
 function inner:getParameters()
    local module = self.modules[1]
    local parameters, gradients = module:getParameters()
-   if self.ranks > 1 then self:_layOut() end
+   if self.ranks > 1 then self:_updateLayout() end
    return parameters, gradients
 end
 
 function inner:zeroGradParameters()
-   self.suspect = self.pending:drop() or self.suspect
+   self.suspect = self.pending:discard() or self.suspect
    self.counts = nil
    self.modules[1]:zeroGradParameters()
 end
 
 function inner:updateParameters(learningRate)
-   if self.pending:waits() then self:syncGradients() end
+   if self.pending:isPending() then self:syncGradients() end
    self.modules[1]:updateParameters(learningRate)
 end
 
 function inner:type(typename, tensorCache)
    local module = self.modules[1]
    if not typename then return module:type() end
-   if self.pending:waits() then self:syncGradients() end
+   if self.pending:isPending() then self:syncGradients() end
    module:type(typename, tensorCache)
    self._type, self.output, self.gradInput = typename, module.output, module.gradInput
    return self

@@ -9,7 +9,7 @@
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
-local follow = require 'dpt.nn.DataParallelTable.follow'
+local sync = require 'dpt.nn.DataParallelTable.sync'
 local updates = require 'dpt.updates'
 local rendezvous = require 'dpt.parallel.dispatch.rendezvous'
 local Sender = require 'dpt.parallel.ranks.sender'
@@ -29,7 +29,7 @@ local NOTHING = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {
 -- @param ...? any: arguments of f
 -- @return the results of f
 -- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):noSync(function(x) return x end, 6) --> 6
-noSync.noSync = follow.noSync
+noSync.noSync = sync.noSync
 
 --- Returns the weight of a gradient on this rank (shares.of).
 function noSync:_weight(gradOutput, terms)
@@ -77,31 +77,31 @@ local function added(counts, own)
 end
 
 --- Runs a pass whose gradients stay pending.
-function noSync:_defer(method, input, gradOutput, factor, terms)
+function noSync:_accumulateLocally(method, input, gradOutput, factor, terms)
    local params = self.params
    self.pending:check()
-   local own = shares.want(self:_weight(gradOutput, terms), self.group)
+   local own = shares.check(self:_weight(gradOutput, terms), self.group)
    self.counts = self.counts or begin(self)
-   self.pending:hold(params.source, params.gradient)
+   self.pending:record(params.source, params.gradient)
    local counts, before = added(self.counts, own), params:gradientVersion()
    self.weight = own
-   if self.table then self.table.deferred = true end
+   if self.table then self.table.inNoSync = true end
    local ok, result = pcall(self._pass, self, self._run, own.weight / (counts.unit or 1), nil,
       method, input, gradOutput, factor)
-   if self.table then self.table.deferred = false end
+   if self.table then self.table.inNoSync = false end
    if not ok then
       if params:gradientVersion() ~= before then
-         self.pending:spoil(params.source, params.gradient)
+         self.pending:invalidate(params.source, params.gradient)
       end
       error(result, 0)
    end
    self.counts = counts
-   self.pending:hold(params.source, params.gradient)
+   self.pending:record(params.source, params.gradient)
    return result
 end
 
 -- Scales this rank's pending gradients to the units of all ranks.
-local function bring(self, factor)
+local function rescalePending(self, factor)
    if self.table then
       self.params.sender = nil
       self.table:syncGradients()
@@ -116,11 +116,11 @@ end
 -- Computes the shares of a pass of ranks that have promised equal weights; nothing is sent.
 -- @return this rank's share of the pass; of the rows; a number and a text that represent its weight
 --    in signatures
-local function settleEven(self, own)
+local function computeEvenShares(self, own)
    local counts = self.counts or NOTHING
-   local sum = added(counts, shares.want(own, self.group))
+   local sum = added(counts, shares.check(own, self.group))
    local total = own.kind == shares.SUM and 1 or sum.weight * self.ranks / sum.passes
-   if self.counts then bring(self, total > 0 and (counts.unit or 1) / total or 0) end
+   if self.counts then rescalePending(self, total > 0 and (counts.unit or 1) / total or 0) end
    local number = self.rows + 8191 * math.floor(sum.weight * 16) + 127 * own.kind + 31 * sum.passes
       + math.floor(sum.ratio * 2 ^ 20) + 524287 * self.failures
    number = number % (2 ^ 31 - 2) + 1
@@ -132,16 +132,16 @@ end
 -- pending ones, and scales pending gradients to the units of all ranks.
 -- @param own weight of the pass; nil: there is none
 -- @return this rank's share of the pass, a number or a table of numbers by tensor of gradOutput;
---    its share of the rows of all ranks; with evenBatches as settleEven
-function noSync:_settle(own)
+--    its share of the rows of all ranks; with evenBatches as computeEvenShares
+function noSync:_exchangeWeights(own)
    self.pending:check()
    self.weight = own or self.weight
    local counts, pass = self.counts or NOTHING, own or NOTHING
    if self.reduce == 'sum' and not self.counts and own and (self.total or 0) > 0 then
       return 1, self.rows / self.total
    end
-   if self.evenBatches and own then return settleEven(self, own) end
-   if self.counts and own then shares.want(own, self.group) end
+   if self.evenBatches and own then return computeEvenShares(self, own) end
+   if self.counts and own then shares.check(own, self.group) end
    local sum = own and added(counts, own) or counts
    local passes, rows, entries, weights = 0, 0, nil, {}
    for r, numbers in ipairs(self:_allGatherNumbers{sum.weight, sum.kind, sum.ratio, sum.passes,
@@ -161,7 +161,7 @@ function noSync:_settle(own)
       return shares.ofEntries(pass, gather, entries, self.group), rowsShare
    end
    if isMean then total = total / math.max(passes, 1) end
-   if self.counts then bring(self, total > 0 and (counts.unit or 1) / total or 0) end
+   if self.counts then rescalePending(self, total > 0 and (counts.unit or 1) / total or 0) end
    return total > 0 and pass.weight / total or 0, rowsShare
 end
 
@@ -180,18 +180,18 @@ function noSync:syncGradients()
       if self.modules[1].syncGradients then self.modules[1]:syncGradients() end
       return
    end
-   self:_layOut()
-   self:_settle(nil)
-   self:_holdOnce()
+   self:_updateLayout()
+   self:_exchangeWeights(nil)
+   self:_countPendingOnce()
    self.params:reduce()
 end
 
 --- Makes gradients from earlier passes count once: clears them on all ranks except 0.
-function noSync:_holdOnce()
+function noSync:_countPendingOnce()
    for _, t in ipairs(self.rank > 0 and not self.counts and self.params.gradient or {}) do
       t:fill(Sender.NOTHING)
    end
-   self:_forgetPending()
+   self:_clearPending()
 end
 
 --- Sums pending gradients if x, which an optimizer is about to update, belongs to this network.
@@ -207,19 +207,19 @@ end
 --    net:flush(params)
 --    return gradients --> [1 1]
 function noSync:flush(x)
-   if self.pending:waits() and updates.isIn(self.params.source, x) then self:syncGradients() end
+   if self.pending:isPending() and updates.isIn(self.params.source, x) then self:syncGradients() end
 end
 
 --- Clears the record of pending gradients.
-function noSync:_forgetPending()
+function noSync:_clearPending()
    self.counts = nil
-   self.pending:forget()
+   self.pending:clear()
 end
 
 --- Handles a change of the network: raises if gradients were pending.
-function noSync:_losePending()
+function noSync:_rejectPending()
    self.counts = nil
-   self.pending:lose()
+   self.pending:rejectChange()
 end
 
 --- Raises while gradients are pending: a copy or a file would hold this rank's alone.

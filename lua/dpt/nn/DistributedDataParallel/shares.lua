@@ -123,7 +123,7 @@ function shares.of(gradient, rows, terms)
 end
 
 --- Returns true if two weights can be added.
-function shares.agree(a, b)
+function shares.areCompatible(a, b)
    if a.kind == shares.NONE or b.kind == shares.NONE then return true end
    return a.kind == b.kind
       and (a.weight == 0 or b.weight == 0 or math.abs(a.ratio - b.ratio) <= NEAR)
@@ -131,7 +131,7 @@ end
 
 -- Returns the reason why the weight of rank r of a group cannot be added to that of rank `first`,
 -- or nil if it can.
-local function conflict(known, first, own, r, group)
+local function describeConflict(known, first, own, r, group)
    if own.kind == shares.UNKNOWN then
       return ("gradOutput of rank %d is no criterion's gradient (but a copy, a sum or computed by"
          .. ' hand), and since the last backward a %s has run there that divides by something else'
@@ -144,7 +144,7 @@ local function conflict(known, first, own, r, group)
    elseif own.kind ~= known.kind then
       return ('the gradient of rank %d was divided by %s, that of rank %d by %s'):format(
          group:globalRank(first), KINDS[known.kind], group:globalRank(r), KINDS[own.kind])
-   elseif not shares.agree(own, known) then
+   elseif not shares.areCompatible(own, known) then
       return ('the terms of the loss count differently on the ranks: their denominators have'
          .. ' other ratios on rank %d than on rank %d; call backward for each term, gradients are'
          .. ' accumulated'):format(group:globalRank(r), group:globalRank(first))
@@ -160,7 +160,7 @@ function shares.sum(all, group)
    local sum, first = 0, nil
    for r, own in ipairs(all) do
       if own.kind ~= shares.NONE then
-         local why = conflict(all[first or r], (first or r) - 1, own, r - 1, group)
+         local why = describeConflict(all[first or r], (first or r) - 1, own, r - 1, group)
          if why then return nil, why end
          if not first or all[first].weight == 0 then first = r end
          sum = sum + own.weight
@@ -172,8 +172,9 @@ end
 
 --- Raises if a weight is unusable, before anything is sent.
 -- @param group the group of the ranks
-function shares.want(own, group)
-   local why = own.kind >= shares.MIXED and conflict(own, group:rank(), own, group:rank(), group)
+function shares.check(own, group)
+   local rank = group:rank()
+   local why = own.kind >= shares.MIXED and describeConflict(own, rank, own, rank, group)
    if why then fail('%s: %s', NAME, why) end
    return own
 end

@@ -14,7 +14,7 @@ local buffers = require 'dpt.parallel.params.buffers'
 local layout = require 'dpt.parallel.params.layout'
 local digest = require 'dpt.parallel.ranks.digest'
 local dptffi = require 'dpt.ffi'
-local effects = require 'dpt.parallel.params.effects'
+local forwardWrites = require 'dpt.parallel.params.forward_writes'
 local exchange = require 'dpt.parallel.ranks.exchange'
 local generators = require 'dpt.parallel.ranks.generators'
 local options = require 'dpt.nn.DistributedDataParallel.options'
@@ -76,7 +76,7 @@ local function layOut(self, whole)
    local module = self.modules[1]
    if self.table then
       self.table.flattenParams = true
-      if whole then self.table:flattenParameters() else self.table:_layOut() end
+      if whole then self.table:flattenParameters() else self.table:_updateLayout() end
       self.params = self.table.params
    else
       self.device = deviceOf(module)
@@ -106,7 +106,7 @@ local function place(self)
    local changed = not before or layout.isOther(before, module) or layout.hasMoved(before)
    if changed then
       if before then
-         self:_losePending()
+         self:_rejectPending()
          self:_compare()
       end
       layOutAlike(self)
@@ -124,7 +124,7 @@ end
 
 --- Returns the flat parameters and gradients. If a script has changed the network, rebuilds the
 -- layout and copies rank 0's parameters to all ranks.
-function sync:_layOut()
+function sync:_updateLayout()
    local changed = place(self)
    self.params.sender, self.params.order = self.sender, self.order
    self.sender.waits = not self.overlap
@@ -162,20 +162,20 @@ function sync:_join(f, ...)
    local result = f(...)
    local module = self.table and self.table.modules[1] or self.modules[1]
    local device = self.device or self.table.gpuAssignments[1]
-   local all = distributed.allGatherValue(effects.takeOwn(module), self.group)
+   local all = distributed.allGatherValue(forwardWrites.takeOwn(module), self.group)
    for r, list in ipairs(all) do
       if r - 1 ~= self.rank then
          if device > 0 then
             for _, effect in ipairs(list) do
                effect[3] = cutorch.withDevice(device, effect[3].cudaLong, effect[3])
             end
-            cutorch.withDevice(device, effects.apply, module, list)
+            cutorch.withDevice(device, forwardWrites.apply, module, list)
          else
-            effects.apply(module, list)
+            forwardWrites.apply(module, list)
          end
       end
    end
-   self.params.pending:passed()
+   self.params.pending:endPass()
    return result
 end
 
@@ -197,7 +197,7 @@ end
 --    return net:get(1).bias --> [3 3]
 function sync:syncParameters()
    if self.ranks == 1 then return end
-   self:_layOut()
+   self:_updateLayout()
    sendParameters(self)
    local list = buffers.statistics(self.modules[1])
    if #list > 0 then distributed.broadcast(list, 0, self.group) end

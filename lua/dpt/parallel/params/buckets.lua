@@ -18,16 +18,16 @@ end
 
 -- Appends the runs of elements that parameters cover in a flat tensor, each with the number of its
 -- first parameter. Parameters that share elements are in one run.
-local function addRuns(runs, half, h, elementSize)
+local function addRuns(runs, group, h, elementSize)
    local items = {}
-   for k, item in ipairs(half) do items[k] = item end
+   for k, item in ipairs(group) do items[k] = item end
    table.sort(items, function(a, b)
       return a.first < b.first or a.first == b.first and a.index < b.index
    end)
    local run
    for _, item in ipairs(items) do
       if not run or item.first > run.last then
-         run = {half = h, first = item.first, last = 0, order = item.index, ready = 0, items = {},
+         run = {group = h, first = item.first, last = 0, order = item.index, ready = 0, items = {},
             elementSize = elementSize}
          runs[#runs + 1] = run
       end
@@ -37,7 +37,7 @@ local function addRuns(runs, half, h, elementSize)
    end
 end
 
--- Returns the positions at which segments of a half begin, as a set.
+-- Returns the positions at which segments of a group begin, as a set.
 local function beginnings(segments)
    local set, first = {}, 1
    for _, segment in ipairs(segments) do
@@ -49,11 +49,11 @@ end
 -- Adds a run to a bucket; merges it with the previous run if they are adjacent in one segment.
 local function put(bucket, run, begins)
    local last = bucket[#bucket]
-   if last and last.half == run.half and last.first == run.last + 1
-      and not begins[run.half][last.first] then
+   if last and last.group == run.group and last.first == run.last + 1
+      and not begins[run.group][last.first] then
       last.first = run.first
    else
-      bucket[#bucket + 1] = {half = run.half, first = run.first, last = run.last}
+      bucket[#bucket + 1] = {group = run.group, first = run.first, last = run.last}
    end
 end
 
@@ -69,11 +69,11 @@ local function readiness(runs, order, count)
 end
 
 --- Divides the gradients of replica 1.
--- @param plan list of halves, parameters and gradients in turn, as for layout.flattenReplica
--- @param segments of each half, as layout.plan returns them
+-- @param plan list of groups, parameters and gradients in turn, as for layout.flattenReplica
+-- @param segments of each group, as layout.plan returns them
 -- @param count number of parameters
 -- @param order nil, or for every parameter the time at which its gradient was complete; 0: never
--- @return list of buckets, each a list of runs {half, first, last}, each within one segment; for
+-- @return list of buckets, each a list of runs {group, first, last}, each within one segment; for
 -- every parameter the number of its bucket, 0: none
 function buckets.cut(plan, segments, count, order)
    local runs, list, bucketOf, begins = {}, {}, {}, {}

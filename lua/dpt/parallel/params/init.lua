@@ -60,7 +60,7 @@ end
 
 -- Returns the tensors to be sent for the segments. For a segment with gaps it is a contiguous copy,
 -- which is recorded in staged.
-local function travelling(segments, staged)
+local function contiguousSegments(segments, staged)
    local list = {}
    for k, segment in ipairs(segments) do
       list[k] = segment
@@ -72,8 +72,8 @@ local function travelling(segments, staged)
    return list
 end
 
--- Returns the tensor that contains all segments of a half; false if there are several.
-local function single(segments)
+-- Returns the tensor that contains all segments of a group; false if there are several.
+local function flatSegment(segments)
    local segment = #segments == 1 and segments[1]
    return segment and segment:dim() == 1 and segment:isContiguous() and segment or false
 end
@@ -83,32 +83,32 @@ end
 -- @param device its required device
 -- @param dispatcher of the replicas
 function Params:build(module, device, dispatcher)
-   self.pending:lose()
+   self.pending:rejectChange()
    self.seen, self.fields = nil, nil -- after an error, everything is built again
    local seen = layout.describe(module)
-   layout.checkPlace(seen, device)
+   layout.checkDevice(seen, device)
    local plan, segments = layout.plan(seen)
    local flat = dispatcher:run(layout.flattenReplica, plan)
    self.source, self.gradient, self.segments, flat[1] = {}, {}, {segments}, {}
-   for h, half in ipairs(segments) do
+   for h, group in ipairs(segments) do
       local list = h % 2 == 1 and self.source or self.gradient
-      for _, segment in ipairs(half) do list[#list + 1] = segment end
-      flat[1][h] = single(half) -- replica 1 is flat if its memory is one run
+      for _, segment in ipairs(group) do list[#list + 1] = segment end
+      flat[1][h] = flatSegment(group) -- replica 1 is flat if its memory is one run
    end
-   self.values, self.sums = {}, {} -- of replicas 2..n, in one list each
+   self.otherParameters, self.otherGradients = {}, {} -- of replicas 2..n, in one list each
    for i = 2, #flat do
       self.segments[i] = {}
-      for h, half in ipairs(segments) do
+      for h, group in ipairs(segments) do
          self.segments[i][h] = {flat[i][h]}
-         cut(h % 2 == 1 and self.values or self.sums, flat[i][h], half)
+         cut(h % 2 == 1 and self.otherParameters or self.otherGradients, flat[i][h], group)
       end
    end
    self.staged = {source = {}, gradient = {}}
-   self.sent = travelling(self.source, self.staged.source)
-   self.summed = travelling(self.gradient, self.staged.gradient)
-   self.flat, self.plan, self.version, self.overlap, self.suspect = flat, plan, nil, nil, nil
+   self.sendBuffers = contiguousSegments(self.source, self.staged.source)
+   self.reduceBuffers = contiguousSegments(self.gradient, self.staged.gradient)
+   self.flat, self.plan, self.version, self.overlap, self.isModified = flat, plan, nil, nil, nil
    self.dispatcher = dispatcher
-   self.seen = layout.note(seen)
+   self.seen = layout.recordPlaces(seen)
 end
 
 --- Makes the parameters of replica 1 views of flat tensors, one per type.
@@ -116,21 +116,21 @@ end
 -- @param whole true: includes tensors that share a flat tensor with another network
 function Params:flatten(module, device, name, whole)
    local list = layout.describe(module)
-   layout.checkPlace(list, device)
+   layout.checkDevice(list, device)
    layout.flatten(list, name, whole)
 end
 
 --- Returns true if replica 1's parameters and gradients, as built, are one run each per type.
 function Params:isFlat()
-   for h, half in ipairs(self.plan) do
-      if half.total > 0 and not self.flat[1][h] then return false end
+   for h, group in ipairs(self.plan) do
+      if group.total > 0 and not self.flat[1][h] then return false end
    end
    return true
 end
 
 --- Records that a script may have changed the replicas.
-function Params:distrust()
-   self.suspect = true
+function Params:markModified()
+   self.isModified = true
 end
 
 -- Returns true if the replicas' parameters and gradients are still where they were laid out. If so,
@@ -143,17 +143,17 @@ local function repair(self, dispatcher)
          end
       end
    end
-   for _, segment in ipairs(self.sums) do segment:zero() end
-   self.version, self.suspect = nil, nil
+   for _, segment in ipairs(self.otherGradients) do segment:zero() end
+   self.version, self.isModified = nil, nil
    return true
 end
 
 --- Checks that replicas which a script may have changed are still laid out as before, and makes the
 -- next broadcast copy everything. Pending gradients are kept.
 -- @return true if they must be laid out again
-function Params:isBroken(dispatcher)
-   if not self.suspect then return false end
-   if not self.pending:waits() then return not repair(self, dispatcher) end
+function Params:needsRebuild(dispatcher)
+   if not self.isModified then return false end
+   if not self.pending:isPending() then return not repair(self, dispatcher) end
    self.version = nil
    return false
 end
@@ -164,7 +164,8 @@ function Params:broadcast()
    local version = comm.version(self.source)
    if self.version ~= version then
       for _, stage in ipairs(self.staged.source) do stage[2]:copy(stage[1]) end
-      comm.count(self.bytes, 'parameters', comm.broadcastInto, self.sent, self.values)
+      comm.count(self.bytes, 'parameters', comm.broadcastInto, self.sendBuffers,
+         self.otherParameters)
       self.version = version
    end
 end
@@ -193,8 +194,10 @@ end
 
 local function reduceAll(self)
    for _, stage in ipairs(self.staged.gradient) do stage[2]:copy(stage[1]) end
-   if self.sender then self.sender:sendAll(self.summed, self.sums)
-   elseif #self.sums > 0 then comm.reduceInto(self.summed, self.sums, true) end
+   if self.sender then self.sender:sendAll(self.reduceBuffers, self.otherGradients)
+   elseif #self.otherGradients > 0 then
+      comm.reduceInto(self.reduceBuffers, self.otherGradients, true)
+   end
    for _, stage in ipairs(self.staged.gradient) do stage[1]:copy(stage[2]) end
 end
 
@@ -215,11 +218,11 @@ function Params:reduce()
       self:zeroOthers()
       error(message, 0)
    end
-   self.pending:forget()
+   self.pending:clear()
 end
 
 --- Keeps every replica's gradients until the next reduce.
-function Params:defer() self.pending:hold(self.source, self.gradient) end
+function Params:holdPending() self.pending:record(self.source, self.gradient) end
 
 --- Reduces pending gradients if x, which an optimizer is about to update with dfdx, is this
 -- network's.
@@ -234,7 +237,7 @@ end
 
 --- Drops pending gradients.
 function Params:dropPending()
-   if self.pending:waits() then self:zeroOthers() end
+   if self.pending:isPending() then self:zeroOthers() end
 end
 
 --- Sets replica 1's gradients to zero.
@@ -245,25 +248,27 @@ end
 --- Sets the gradients of replicas 2..n to zero.
 function Params:zeroOthers()
    cancel(self)
-   for _, segment in ipairs(self.sums) do segment:zero() end
-   self.pending:forget()
+   for _, segment in ipairs(self.otherGradients) do segment:zero() end
+   self.pending:clear()
 end
 
 --- Returns a number that changes when something writes to a gradient of any replica.
-function Params:gradientVersion() return comm.version(self.gradient) + comm.version(self.sums) end
+function Params:gradientVersion()
+   return comm.version(self.gradient) + comm.version(self.otherGradients)
+end
 
 --- Cleans up after a failed backward: drops what it added on replicas 2..n. Keeps pending gradients
 -- there, unless the two are mixed now.
 -- @param before gradientVersion() before the backward
-function Params:failed(before)
-   if not self.pending:waits() then return self:zeroOthers() end
+function Params:failBackward(before)
+   if not self.pending:isPending() then return self:zeroOthers() end
    cancel(self)
    if self:gradientVersion() == before then return end
    local all = {}
-   for _, list in ipairs{self.gradient, self.sums} do
+   for _, list in ipairs{self.gradient, self.otherGradients} do
       for _, t in ipairs(list) do all[#all + 1] = t end
    end
-   self.pending:spoil(self.source, all)
+   self.pending:invalidate(self.source, all)
 end
 
 return Params

@@ -29,12 +29,12 @@ function layout.describe(module)
 end
 
 --- Records the addresses, sizes and strides of the tensors of a list.
-function layout.note(list)
+function layout.recordPlaces(list)
    local count = 2 * list.n
-   list.noted, list.pointers = structs(math.max(count, 1)), pointers(math.max(count, 1))
+   list.recorded, list.pointers = structs(math.max(count, 1)), pointers(math.max(count, 1))
    for i = 1, count do
       if list[i] then
-         ffi.copy(list.noted + (i - 1), list[i], ffi.sizeof 'dpt_tensor')
+         ffi.copy(list.recorded + (i - 1), list[i], ffi.sizeof 'dpt_tensor')
          list.pointers[i - 1] = list[i] -- the list keeps it alive
       end
    end
@@ -44,7 +44,7 @@ end
 
 --- Returns true if a tensor of a noted list has another address, other sizes or strides.
 function layout.hasMoved(list)
-   return C.dpt_are_set_to(2 * list.n, list.pointers, list.noted) == 0
+   return C.dpt_are_set_to(2 * list.n, list.pointers, list.recorded) == 0
 end
 
 --- Returns true if a network has other parameters or gradients than those of a list.
@@ -60,7 +60,7 @@ function layout.isOther(list, module)
 end
 
 --- Raises unless the tensors of a list are on a device.
-function layout.checkPlace(list, wanted)
+function layout.checkDevice(list, wanted)
    for i = 1, 2 * list.n do
       local t = list[i]
       local device = t and comm.device(t)
@@ -79,7 +79,7 @@ end
 
 -- Groups the parameters' indices in the list by type, in order of appearance.
 local function byType(list)
-   local groups, known = {}, {}
+   local types, known = {}, {}
    for i = 1, list.n do
       local name, gradient = torch.type(list[i]), list[list.n + i]
       if gradient and torch.type(gradient) ~= name then
@@ -88,31 +88,31 @@ local function byType(list)
       end
       if not known[name] then
          known[name] = {type = name}
-         groups[#groups + 1] = known[name]
+         types[#types + 1] = known[name]
       end
       table.insert(known[name], i)
    end
-   return groups
+   return types
 end
 
---- Returns the halves of a list: for each type the parameters, then the gradients.
+--- Returns the groups of a list: for each type the parameters, then the gradients.
 -- @return list of {type, indices in the list, tensors}
-function layout.halves(list)
-   local halves = {}
-   for _, group in ipairs(byType(list)) do
+function layout.groups(list)
+   local groups = {}
+   for _, entry in ipairs(byType(list)) do
       for before = 0, list.n, math.max(list.n, 1) do
-         local half = {type = group.type, indices = {}, tensors = {}}
-         for _, i in ipairs(group) do
+         local group = {type = entry.type, indices = {}, tensors = {}}
+         for _, i in ipairs(entry) do
             local t = list[before + i]
             if t then
-               table.insert(half.indices, before + i)
-               table.insert(half.tensors, t)
+               table.insert(group.indices, before + i)
+               table.insert(group.tensors, t)
             end
          end
-         halves[#halves + 1] = half
+         groups[#groups + 1] = group
       end
    end
-   return halves
+   return groups
 end
 
 -- Returns the parameters of a list that do not share a flat tensor with another network, neither
@@ -132,14 +132,14 @@ local function ownOf(list)
    return own
 end
 
---- Makes the tensors of a list views of flat tensors, one per half.
+--- Makes the tensors of a list views of flat tensors, one per group.
 -- @param whole true: all tensors. Otherwise those that share a flat tensor with another network
 -- stay in it, so that two networks with a common part do not move it away from each other
 function layout.flatten(list, name, whole)
    if not whole then list = ownOf(list) end
-   local halves = layout.halves(list)
-   for h = 1, #halves, 2 do
-      local tensors, gradients = halves[h].tensors, halves[h + 1].tensors
+   local groups = layout.groups(list)
+   for h = 1, #groups, 2 do
+      local tensors, gradients = groups[h].tensors, groups[h + 1].tensors
       if #tensors == #gradients then
          flatten.pair(tensors, gradients, name)
       else
@@ -149,16 +149,16 @@ function layout.flatten(list, name, whole)
    end
 end
 
---- Returns the plan by which a replica lays out its tensors: a list of halves, each with its type,
+--- Returns the plan by which a replica lays out its tensors: a list of groups, each with its type,
 -- its number of elements and, for every tensor that has elements, its index in the replica's list
 -- and its offset in the flat tensor.
--- @return the plan; for each half the segments of replica 1
+-- @return the plan; for each group the segments of replica 1
 function layout.plan(list)
    local plan, segments = {}, {}
-   for h, half in ipairs(layout.halves(list)) do
-      local laid = flatten.layout(half.tensors)
-      plan[h], segments[h] = {type = half.type, total = laid.total}, laid.segments
-      for k, index in ipairs(half.indices) do
+   for h, group in ipairs(layout.groups(list)) do
+      local laid = flatten.layout(group.tensors)
+      plan[h], segments[h] = {type = group.type, total = laid.total}, laid.segments
+      for k, index in ipairs(group.indices) do
          if list[index]:nElement() > 0 then
             table.insert(plan[h], {index = index, first = laid.offsets[k],
                size = list[index]:size(), stride = laid.strides[k]})
@@ -175,25 +175,25 @@ local function isSame(storage, list)
    return #storage == #list
 end
 
--- Returns the flat tensor that consists of a half's tensors alone; nil if there is none.
-local function flatOf(tensors, half)
-   local one = half[1] and tensors[half[1].index]
-   if not one or one.storage_ == nil or #one:storage() ~= half.total then return nil end
-   for _, entry in ipairs(half) do
+-- Returns the flat tensor that consists of a group's tensors alone; nil if there is none.
+local function flatOf(tensors, group)
+   local one = group[1] and tensors[group[1].index]
+   if not one or one.storage_ == nil or #one:storage() ~= group.total then return nil end
+   for _, entry in ipairs(group) do
       local t = tensors[entry.index]
       if not t or t.storage_ ~= one.storage_ or t:storageOffset() ~= entry.first
          or not isSame(t:size(), entry.size) or not isSame(t:stride(), entry.stride) then
          return nil
       end
    end
-   return one.new():set(one:storage(), 1, half.total, 1)
+   return one.new():set(one:storage(), 1, group.total, 1)
 end
 
---- Returns the flat tensors of a replica that was laid out (run by a dispatcher); false for a half
+--- Returns the flat tensors of a replica that was laid out (run by a dispatcher); false for a group
 -- whose tensors are no longer views of one.
 function layout.flats(replica, _, plan)
    local tensors, flat = layout.describe(replica), {}
-   for h, half in ipairs(plan) do flat[h] = half.total == 0 or flatOf(tensors, half) or false end
+   for h, group in ipairs(plan) do flat[h] = group.total == 0 or flatOf(tensors, group) or false end
    return flat
 end
 
@@ -202,15 +202,15 @@ end
 function layout.flattenReplica(replica, i, plan)
    if i == 1 then return nil end
    local tensors, flat = layout.describe(replica), {}
-   for h, half in ipairs(plan) do
-      flat[h] = flatOf(tensors, half)
+   for h, group in ipairs(plan) do
+      flat[h] = flatOf(tensors, group)
       if not flat[h] then
-         flat[h] = torch.getmetatable(half.type).new(half.total)
-         for _, t in ipairs(half) do
+         flat[h] = torch.getmetatable(group.type).new(group.total)
+         for _, t in ipairs(group) do
             tensors[t.index]:set(flat[h]:storage(), t.first, t.size, t.stride)
          end
       end
-      if h % 2 == 0 and half.total > 0 then flat[h]:zero() end
+      if h % 2 == 0 and group.total > 0 then flat[h]:zero() end
    end
    return flat
 end

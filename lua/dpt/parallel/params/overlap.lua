@@ -69,7 +69,7 @@ function Overlap.new(plan, segments, count, dispatcher, sender, order)
       sums[b] = {}
       for i = 1, #segments do
          for k, run in ipairs(bucket) do
-            local t = viewOf(segments[i][run.half], run)
+            local t = viewOf(segments[i][run.group], run)
             tensors[#tensors + 1] = t
             if i == 1 then sums[b][k] = t end
          end

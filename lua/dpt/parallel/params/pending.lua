@@ -25,27 +25,27 @@ end
 function Pending:flush(x, dfdx) self.onUpdate(x, dfdx) end
 
 --- Returns true while gradients are pending.
-function Pending:waits() return self.gradients ~= nil end
+function Pending:isPending() return self.gradients ~= nil end
 
 --- Records that a pass has left pending gradients.
 -- @param parameters list of tensors
 -- @param gradients list of tensors: this holder's part
-function Pending:hold(parameters, gradients)
+function Pending:record(parameters, gradients)
    self.parameters, self.gradients = parameters, gradients
-   self.held, self.written = comm.version(parameters), comm.version(gradients)
+   self.parametersVersion, self.gradientsVersion = comm.version(parameters), comm.version(gradients)
    updates.addPending(self)
 end
 
 --- Records that a pass has ended: its writes to parameters were no update.
-function Pending:passed()
-   if self.gradients then self.held = comm.version(self.parameters) end
+function Pending:endPass()
+   if self.gradients then self.parametersVersion = comm.version(self.parameters) end
 end
 
 --- Records that a pass has failed after it may have added to gradients. They are useless until they
 -- are cleared; clearing by hand counts.
-function Pending:spoil(parameters, gradients)
-   self:hold(parameters, gradients)
-   self.spoiled = true
+function Pending:invalidate(parameters, gradients)
+   self:record(parameters, gradients)
+   self.isInvalid = true
 end
 
 local function isZero(tensors)
@@ -56,16 +56,18 @@ local function isZero(tensors)
 end
 
 --- Ends the pending state.
-function Pending:forget()
+function Pending:clear()
    if not self.gradients then return end
-   self.parameters, self.gradients, self.held, self.written = nil, nil, nil, nil
-   self.spoiled = nil
+   self.parameters, self.gradients = nil, nil
+   self.parametersVersion, self.gradientsVersion = nil, nil
+   self.isInvalid = nil
    updates.removePending(self)
 end
 
 -- Returns true if something other than a pass has written to the parameters.
 local function isUpdated(self)
-   return self.gradients and not self.spoiled and self.held ~= comm.version(self.parameters)
+   return self.gradients and not self.isInvalid
+      and self.parametersVersion ~= comm.version(self.parameters)
 end
 
 --- Raises if something other than a pass has written to the parameters.
@@ -80,15 +82,15 @@ end
 
 --- Returns true if gradients are pending; raises if they are useless.
 function Pending:check()
-   if self.spoiled then
-      if self.written == comm.version(self.gradients) or not isZero(self.gradients) then
+   if self.isInvalid then
+      if self.gradientsVersion == comm.version(self.gradients) or not isZero(self.gradients) then
          fail('%sa backward failed after it had added to gradients, which cannot be separated from'
             .. ' earlier ones; %s', self.prefix, CLEAR)
       end
-      self:forget()
+      self:clear()
    end
    self:checkUpdate()
-   if self.gradients and self.written ~= comm.version(self.gradients) then
+   if self.gradients and self.gradientsVersion ~= comm.version(self.gradients) then
       fail('%sgradients were written to while %s hold parts of them (noSync): call syncGradients()'
          .. ' before, or clear them with zeroGradParameters()', self.prefix, self.holders)
    end
@@ -98,14 +100,14 @@ end
 --- Ends the pending state because gradients are cleared.
 -- @return true if something other than a pass has written to the parameters: to try another point,
 -- or as an update from one part of the gradients
-function Pending:drop()
+function Pending:discard()
    local updated = isUpdated(self)
-   self:forget()
+   self:clear()
    return updated
 end
 
 --- Raises if gradients are pending: a change of the network has made them useless.
-function Pending:lose()
+function Pending:rejectChange()
    if not self.gradients then return end
    self:forget()
    fail('%sthe network was changed while gradients waited for syncGradients(), and those of other'

@@ -5,14 +5,14 @@
 -- that own gradients (`modules`, weak: it must not keep them alive), how many calls of each fill
 -- its gradients (`expected`, by method), and the events of the running pass. A container also owns
 -- the gradients of its inner modules unless it is known not to write to them
--- (dpt.parallel.params.owners): their buckets wait until it returns. Modules have hooks only while
--- a backward pass runs, so files and clones never contain them.
+-- (dpt.parallel.params.gradient_writers): their buckets wait until it returns. Modules have hooks
+-- only while a backward pass runs, so files and clones never contain them.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local random = require 'dpt.parallel.dispatch.random'
 local errors = require 'dpt.parallel.dispatch.errors'
-local owners = require 'dpt.parallel.params.owners'
+local writers = require 'dpt.parallel.params.gradient_writers'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 
 local tracking = {}
@@ -26,7 +26,7 @@ tracking.listeners = {}
 local HOOKED = {'backward', 'accGradParameters'}
 
 -- Returns how often the gradients were written to; overlapped sums count only when they end.
-local function writes(tracker)
+local function countWrites(tracker)
    local sum = 0
    for _, t in ipairs(tracker.gradients) do
       sum = sum + tonumber(C.dpt_storage_writes(t.storage_))
@@ -36,9 +36,9 @@ end
 
 -- Detects writes outside of calls of the modules that own the gradients.
 local function verify(tracker)
-   if writes(tracker) == tracker.last then return end
-   tracker.loose = true
-   tracker.late = tracker.late or tracker.marked
+   if countWrites(tracker) == tracker.lastWrites then return end
+   tracker.wroteOutside = true
+   tracker.wroteLate = tracker.wroteLate or tracker.anyReady
 end
 
 -- Raises if bucket b was sent to other processes: nothing can be added to it.
@@ -51,7 +51,7 @@ local function checkSent(tracker, k, b)
    fail('overlap: %s with parameters %s is called %d times in this pass, %d in those before, after'
       .. ' its gradients were sent to other ranks; overlap = false sends them after the pass',
       torch.type(tracker.modules[k]), table.concat(sizes, ', '), tracker.calls[k] + 1,
-      tracker.wanted[k])
+      tracker.expectedCalls[k])
 end
 
 -- Begins a call of module k; it may be one more than in any earlier pass.
@@ -60,13 +60,13 @@ local function enter(tracker, k)
    tracker.inside = tracker.inside + 1
    local depth = tracker.depth[k]
    tracker.depth[k] = depth + 1
-   if depth > 0 or tracker.calls[k] < tracker.wanted[k] then return end
+   if depth > 0 or tracker.calls[k] < tracker.expectedCalls[k] then return end
    for _, b in ipairs(tracker.buckets[k]) do
-      if tracker.wanted[k] > 0 then
+      if tracker.expectedCalls[k] > 0 then
          checkSent(tracker, k, b)
          lib.reducer_invalidate(tracker.reducer, tracker.replica, b - 1)
          -- the container may do anything to gradients whose sum may have begun
-         tracker.late = tracker.late or tracker.holds[k] and tracker.missing[b] == 0
+         tracker.wroteLate = tracker.wroteLate or tracker.isContainer[k] and tracker.missing[b] == 0
       end
       tracker.missing[b] = math.huge
    end
@@ -75,19 +75,19 @@ end
 -- Ends a call of module k; its last call may complete its buckets.
 local function leave(tracker, k, ...)
    tracker.inside = tracker.inside - 1
-   if tracker.inside == 0 then tracker.last = writes(tracker) end
+   if tracker.inside == 0 then tracker.lastWrites = countWrites(tracker) end
    local depth = tracker.depth[k] - 1
    tracker.depth[k] = depth
    if depth > 0 then return ... end
    local calls = tracker.calls[k] + 1
    tracker.calls[k], tracker.returned = calls, tracker.returned + 1
    tracker.returnedAt[k] = tracker.returned
-   if calls == tracker.wanted[k] then
+   if calls == tracker.expectedCalls[k] then
       for _, b in ipairs(tracker.buckets[k]) do
          local missing = tracker.missing[b] - 1
          tracker.missing[b] = missing
          if missing == 0 then
-            tracker.marked = true
+            tracker.anyReady = true
             lib.reducer_bucket_ready(tracker.reducer, tracker.replica, b - 1)
             local listener = tracker.replica == 0 and tracking.listeners[tracker.address]
             if listener then listener() end
@@ -106,10 +106,10 @@ end
 
 -- Adds a module that owns gradients to a tracker; byKey: the bucket of each gradient.
 local function observe(tracker, module, byKey)
-   local list, had, keys = {}, {}, owners.gradientsOf(module)
+   local list, had, keys = {}, {}, writers.gradientsWrittenBy(module)
    for key in pairs(keys) do
       local b = byKey[key]
-      if not b then tracker.unfit = true end
+      if not b then tracker.isUnsupported = true end
       if b and not had[b] then
          had[b] = true
          list[#list + 1] = b
@@ -118,8 +118,8 @@ local function observe(tracker, module, byKey)
    if #list == 0 then return end
    local k = #tracker.buckets + 1
    tracker.buckets[k], tracker.modules[k], tracker.keys[k] = list, module, keys
-   tracker.holds[k] = #(module.modules or {}) > 0
-   for _, b in ipairs(list) do tracker.owners[b] = tracker.owners[b] + 1 end
+   tracker.isContainer[k] = #(module.modules or {}) > 0
+   for _, b in ipairs(list) do tracker.writers[b] = tracker.writers[b] + 1 end
    for _, name in ipairs(HOOKED) do tracker.hooks[name][k] = hook(tracker, k, name) end
 end
 
@@ -130,43 +130,43 @@ end
 function tracking.track(replica, i, address, bucketOf, count)
    local tracker = {
       reducer = ffi.cast('dpt_reducer *', ffi.cast('uintptr_t', address)), replica = i - 1,
-      modules = setmetatable({}, {__mode = 'v'}), buckets = {}, owners = {}, expected = {},
-      holds = {}, leaving = setmetatable({}, {__mode = 'v'}), address = address,
-      bucketOf = bucketOf, hooks = {}, original = {}, kept = {}, gradients = {}, keys = {},
-      returnedAt = {}, names = {},
+      modules = setmetatable({}, {__mode = 'v'}), buckets = {}, writers = {}, expected = {},
+      isContainer = {}, leavingContainers = setmetatable({}, {__mode = 'v'}), address = address,
+      bucketOf = bucketOf, hooks = {}, original = {}, shadowed = {}, gradients = {}, keys = {},
+      returnedAt = {}, gradientKeys = {},
    }
-   for b = 1, count do tracker.owners[b] = 0 end
+   for b = 1, count do tracker.writers[b] = 0 end
    for _, name in ipairs(HOOKED) do
-      tracker.hooks[name], tracker.original[name], tracker.kept[name] = {}, {}, {}
+      tracker.hooks[name], tracker.original[name], tracker.shadowed[name] = {}, {}, {}
    end
-   local byKey, stores, seen = {}, {}, {}
+   local byKey, storages, seen = {}, {}, {}
    local tensors, gradients = replica:parameters()
    for k = 1, #tensors do
       local t = gradients[k]
       if not t then
-         tracker.unfit = true
+         tracker.isUnsupported = true
          break
       end
-      tracker.names[k] = owners.keyOf(t)
-      if bucketOf[k] > 0 then byKey[owners.keyOf(t)] = bucketOf[k] end
-      if t:nElement() > 0 and not stores[comm.address(t)] then
-         stores[comm.address(t)] = true
+      tracker.gradientKeys[k] = writers.keyOf(t)
+      if bucketOf[k] > 0 then byKey[writers.keyOf(t)] = bucketOf[k] end
+      if t:nElement() > 0 and not storages[comm.address(t)] then
+         storages[comm.address(t)] = true
          table.insert(tracker.gradients, t)
       elseif t:nElement() == 0 then
-         byKey[owners.keyOf(t)] = byKey[owners.keyOf(t)] or 1 -- nothing to wait for
+         byKey[writers.keyOf(t)] = byKey[writers.keyOf(t)] or 1 -- nothing to wait for
       end
    end
    for _, module in ipairs(replica:listModules()) do
       if not seen[module] then
          seen[module] = true
          observe(tracker, module, byKey)
-         if #(module.modules or {}) > 0 and owners.leavesInner(module) then
-            table.insert(tracker.leaving, module)
+         if #(module.modules or {}) > 0 and writers.leavesInnerGradients(module) then
+            table.insert(tracker.leavingContainers, module)
          end
       end
    end
-   tracker.containers = #tracker.leaving
-   trackers[replica] = not tracker.unfit and tracker or nil
+   tracker.containers = #tracker.leavingContainers
+   trackers[replica] = not tracker.isUnsupported and tracker or nil
 end
 
 -- Returns the tracker of a replica. Rebuilds it if a container that did not write to inner
@@ -174,9 +174,9 @@ end
 local function trackerOf(replica, i)
    local tracker = trackers[replica]
    for k = 1, tracker and tracker.containers or 0 do
-      local module = tracker.leaving[k]
-      if module and not owners.leavesInner(module) then
-         tracking.track(replica, i, tracker.address, tracker.bucketOf, #tracker.owners)
+      local module = tracker.leavingContainers[k]
+      if module and not writers.leavesInnerGradients(module) then
+         tracking.track(replica, i, tracker.address, tracker.bucketOf, #tracker.writers)
          return trackers[replica]
       end
    end
@@ -185,16 +185,17 @@ end
 
 local function start(tracker, method)
    local expected = tracker.expected[method] or {}
-   tracker.expected[method], tracker.wanted = expected, expected
+   tracker.expected[method], tracker.expectedCalls = expected, expected
    tracker.calls, tracker.depth, tracker.missing, tracker.inside = {}, {}, {}, 0
-   tracker.marked, tracker.late, tracker.loose, tracker.returned = false, false, false, 0
-   for b, count in ipairs(tracker.owners) do tracker.missing[b] = count end
-   tracker.last = writes(tracker)
+   tracker.anyReady, tracker.wroteLate, tracker.wroteOutside = false, false, false
+   tracker.returned = 0
+   for b, count in ipairs(tracker.writers) do tracker.missing[b] = count end
+   tracker.lastWrites = countWrites(tracker)
    for k in ipairs(tracker.buckets) do
       tracker.calls[k], tracker.depth[k], expected[k] = 0, 0, expected[k] or 0
       local module = tracker.modules[k]
       for _, name in ipairs(HOOKED) do
-         tracker.kept[name][k], tracker.original[name][k] = rawget(module, name), module[name]
+         tracker.shadowed[name][k], tracker.original[name][k] = rawget(module, name), module[name]
          rawset(module, name, tracker.hooks[name][k])
       end
    end
@@ -202,12 +203,12 @@ end
 
 -- Removes the hooks and learns from a pass that succeeded.
 local function stop(tracker, ok)
-   local expected = tracker.wanted
+   local expected = tracker.expectedCalls
    for k in ipairs(tracker.buckets) do
       local module = tracker.modules[k]
       for _, name in ipairs(HOOKED) do
-         rawset(module, name, tracker.kept[name][k])
-         tracker.kept[name][k], tracker.original[name][k] = nil, nil
+         rawset(module, name, tracker.shadowed[name][k])
+         tracker.shadowed[name][k], tracker.original[name][k] = nil, nil
       end
       if ok then expected[k] = math.max(expected[k], tracker.calls[k]) end
    end
@@ -223,7 +224,7 @@ function tracking.order(replica)
    for k, time in pairs(tracker.returnedAt) do
       for key in pairs(tracker.keys[k]) do times[key] = math.max(times[key] or 0, time) end
    end
-   for i, key in ipairs(tracker.names) do list[i] = times[key] or 0 end
+   for i, key in ipairs(tracker.gradientKeys) do list[i] = times[key] or 0 end
    return list
 end
 
@@ -239,7 +240,7 @@ function tracking.call(replica, i, pass, method, input, other, scale)
    local ok, result = xpcall(random.within, errors.handler, pass, replica[method], replica, input,
       other, scale)
    stop(tracker, ok)
-   if tracker.loose or tracker.late then trackers[replica] = nil end
+   if tracker.wroteOutside or tracker.wroteLate then trackers[replica] = nil end
    if not ok then error(result, 0) end
    if tracker.late then
       fail('overlap: gradients were written to after their sum over the devices had begun, by code'

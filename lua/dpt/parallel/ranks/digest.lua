@@ -125,8 +125,8 @@ end
 -- @param params dpt.parallel.params, built
 function digest.places(module, params)
    local list, names, tensors = {}, digest.names(module), layout.describe(module)
-   for _, half in ipairs(params.plan) do
-      for _, place in ipairs(half) do
+   for _, group in ipairs(params.plan) do
+      for _, place in ipairs(group) do
          local i = place.index
          list[#list + 1] = ('%s %d (%s) at element %d'):format(
             i > tensors.n and 'gradient' or 'parameter', (i - 1) % tensors.n + 1,

@@ -1,4 +1,4 @@
---- dpt.parallel.params.effects: repeats on all replicas what a forward writes to rows of
+--- dpt.parallel.params.forward_writes: repeats on all replicas what a forward writes to rows of
 -- parameters.
 --
 -- Invariant: a module whose forward writes to rows of a parameter records it by note(). After a
@@ -10,24 +10,24 @@ local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local random = require 'dpt.parallel.dispatch.random'
 
-local effects = {}
+local forwardWrites = {}
 
-local noted = {} -- by replica of this Lua state: the effects of its last pass, and that pass
+local recorded = {} -- by replica of this Lua state: the effects of its last pass, and that pass
 local own = {} -- effects of this process in a pass of several processes
 
 --- Effects by name: function(parameter, indices, ...).
-effects.kinds = {}
+forwardWrites.kinds = {}
 
---- Records that a module has called effects.kinds[kind](parameter, indices, ...).
+--- Records that a module has called forwardWrites.kinds[kind](parameter, indices, ...).
 -- @param indices tensor on the parameter's device; the arguments after it are numbers
-function effects.note(kind, parameter, indices, ...)
+function forwardWrites.record(kind, parameter, indices, ...)
    local i, pass = random.running()
    if not i then
       if random.isShared() then own[#own + 1] = {kind, parameter, indices:clone(), ...} end
       return
    end
-   if not noted[i] or noted[i].pass ~= pass then noted[i] = {pass = pass} end
-   table.insert(noted[i], {kind, parameter, indices:clone(), ...})
+   if not recorded[i] or recorded[i].pass ~= pass then recorded[i] = {pass = pass} end
+   table.insert(recorded[i], {kind, parameter, indices:clone(), ...})
 end
 
 -- Returns the number of the parameter that a tensor is; nil: none.
@@ -38,7 +38,7 @@ local function find(parameters, t)
 end
 
 -- Replaces tensors in a list of effects by their numbers among a module's parameters.
-local function numbered(list, module)
+local function numberParameters(list, module)
    local kept, parameters = {}, module:parameters()
    for _, effect in ipairs(list) do
       effect[2] = find(parameters, effect[2])
@@ -48,14 +48,14 @@ local function numbered(list, module)
 end
 
 --- Returns the recorded effects of a replica, with numbers of parameters (run by a dispatcher).
-function effects.take(replica, i)
-   local list = noted[i] or {}
-   noted[i] = nil
-   return numbered(list, replica)
+function forwardWrites.take(replica, i)
+   local list = recorded[i] or {}
+   recorded[i] = nil
+   return numberParameters(list, replica)
 end
 
 --- Applies a list of effects to a module's parameters, on its device.
-function effects.apply(module, list)
+function forwardWrites.apply(module, list)
    local parameters = module:parameters()
    for _, effect in ipairs(list) do
       local kind, k, indices = unpack(effect, 1, 3)
@@ -64,16 +64,16 @@ function effects.apply(module, list)
          here = torch.getmetatable(torch.type(indices)).new():resize(indices:size())
          comm.broadcastInto({indices}, {here})
       end
-      effects.kinds[kind](parameters[k], here, unpack(effect, 4))
+      forwardWrites.kinds[kind](parameters[k], here, unpack(effect, 4))
    end
 end
 
 --- Returns the effects of this process in the last pass over a batch of several processes, with
 -- numbers of parameters, and with indices in host memory.
 -- @param module owner of the parameters, which other processes have in the same order
-function effects.takeOwn(module)
+function forwardWrites.takeOwn(module)
    if own.numbered == nil and #own == 0 then return own end
-   local list, kept = own.numbered or numbered(own, module), {}
+   local list, kept = own.numbered or numberParameters(own, module), {}
    own = {}
    for _, effect in ipairs(list) do
       effect[3] = effect[3]:long()
@@ -86,17 +86,17 @@ end
 -- @param module replica 1
 -- @param device its device
 -- @return true if replica 1 had effects
-function effects.join(module, device, dispatcher)
-   if not noted[1] then return false end
-   local lists = dispatcher:run(effects.take)
+function forwardWrites.replay(module, device, dispatcher)
+   if not recorded[1] then return false end
+   local lists = dispatcher:run(forwardWrites.take)
    if random.isShared() then
       own.numbered = {}
       for _, list in ipairs(lists) do
          for _, effect in ipairs(list) do table.insert(own.numbered, effect) end
       end
    end
-   for i = 2, #lists do cutorch.withDevice(device, effects.apply, module, lists[i]) end
+   for i = 2, #lists do cutorch.withDevice(device, forwardWrites.apply, module, lists[i]) end
    return true
 end
 
-return effects
+return forwardWrites

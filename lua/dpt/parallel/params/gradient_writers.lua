@@ -1,5 +1,5 @@
---- dpt.parallel.params.owners: finds the modules that may write to each gradient in a backward
--- pass.
+--- dpt.parallel.params.gradient_writers: finds the modules that may write to each gradient in
+-- a backward pass.
 --
 -- Invariant: a gradient is identified by its address. A module writes to its own gradients. A
 -- container may also write to those of its inner modules, unless its classes declare that their
@@ -7,16 +7,16 @@
 -- on an object.
 local comm = require 'dpt.comm'
 
-local owners = {}
+local writers = {}
 
 --- Returns a key for the memory of a gradient.
-function owners.keyOf(t) return comm.address(t) .. ':' .. t:storageOffset() end
+function writers.keyOf(t) return comm.address(t) .. ':' .. t:storageOffset() end
 
 local PASSES = {'backward', 'updateGradInput', 'accGradParameters'}
 
 --- Returns true if a container does not write to the gradients of its inner modules: the classes
 -- that define its methods declare so (leavesGradients).
-function owners.leavesInner(module)
+function writers.leavesInnerGradients(module)
    for _, name in ipairs(PASSES) do
       if rawget(module, name) ~= nil then return false end
       local methods = getmetatable(module)
@@ -31,16 +31,16 @@ local function keysOf(module)
    local keys = {}
    for i = 1, tensors and #tensors or 0 do
       local t = gradients and gradients[i]
-      if t then keys[owners.keyOf(t)] = true end
+      if t then keys[writers.keyOf(t)] = true end
    end
    return keys
 end
 
 --- Returns the gradients, by key, that a module may write to outside of calls of its inner modules.
-function owners.gradientsOf(module)
+function writers.gradientsWrittenBy(module)
    local keys, inner, own = keysOf(module), {}, false
    local children = module.modules or {}
-   if #children > 0 and not owners.leavesInner(module) then return keys end
+   if #children > 0 and not writers.leavesInnerGradients(module) then return keys end
    for _, child in ipairs(children) do
       for key in pairs(keysOf(child)) do inner[key] = true end
    end
@@ -48,4 +48,4 @@ function owners.gradientsOf(module)
    return own and keys or {}
 end
 
-return owners
+return writers

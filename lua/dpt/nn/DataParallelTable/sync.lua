@@ -1,4 +1,4 @@
---- dpt.nn.DataParallelTable.follow: keeps the replicas of a parallel network equal to replica 1.
+--- dpt.nn.DataParallelTable.sync: keeps the replicas of a parallel network equal to replica 1.
 --
 -- Invariant: the next pass applies every change that a script has made to replica 1 since the last
 -- pass: it sets settings, copies elements of tensors, copies the network again if its structure
@@ -15,7 +15,7 @@ local Snapshot = require 'dpt.parallel.params.snapshot'
 local child = require 'dpt.nn.child'
 local timed = require 'dpt.nn.DataParallelTable.profile'
 
-local follow = {}
+local sync = {}
 
 local function fail(self, format, ...)
    return dptffi.fail(torch.type(self) .. ': ' .. format, ...)
@@ -27,18 +27,18 @@ function follow:_first()
 end
 
 -- Makes the replicas if they are missing, and invalidates the layout of the previous ones.
-function follow:_replicas()
+function sync:_makeReplicas()
    if self.impl.modules or not self.modules[1] then return end
    child.rejectDistributed(torch.type(self), 'a pass', self.modules[1], options.WRAPPED)
    self.impl:setup()
-   self.params:distrust()
+   self.params:markModified()
    self.statistics:made(self.impl)
    self:_takeSnapshot()
 end
 
 -- Records that the replicas are equal to replica 1.
 -- @param pass true if a pass has ended
-function follow:_takeSnapshot(pass)
+function sync:_takeSnapshot(pass)
    if not self.impl.modules or #self.gpuAssignments == 1 then return end
    self.snapshot:take(self.modules[1])
    self.constants:take(self.snapshot, pass)
@@ -46,7 +46,7 @@ function follow:_takeSnapshot(pass)
 end
 
 -- Schedules a rebuild of the replicas, after copying their gradients and statistics to replica 1.
-function follow:_renew()
+function sync:_scheduleRebuild()
    if not self.params:changed(self.modules[1]) then self:syncGradients() end
    self.statistics:flush(self.buffers)
    self.impl:applyChanges()
@@ -54,8 +54,8 @@ end
 
 -- Applies a script's changes to replica 1 since the last pass to the other replicas.
 -- @return the snapshot's version if no field has changed
-function follow:_follow()
-   local first = self:_first()
+function sync:_applyScriptChanges()
+   local first = self:_firstReplica()
    if not self.impl.modules then return end
    if #self.gpuAssignments == 1 then
       if self.impl.modules[1] ~= first then self.impl:applyChanges() end
@@ -69,37 +69,37 @@ function follow:_follow()
       and (not written or self.constants:carry(written, self.impl)) then
       self:_takeSnapshot()
    else
-      self:_renew()
+      self:_scheduleRebuild()
    end
 end
 
-function follow:_readType()
-   self._type = options.typeOf(self:_first()) or self._type
+function sync:_updateType()
+   self._type = options.typeOf(self:_firstReplica()) or self._type
 end
 
 -- Rebuilds the layout of the replicas' parameters if replica 1's were replaced or moved.
 -- @param version of replica 1's fields, if known
 -- @param whole true: they must be one flat tensor, even if they are part of another network's
-function follow:_layOut(version, whole)
-   local params, module, device = self.params, self:_first(), self.gpuAssignments[1]
+function sync:_updateLayout(version, whole)
+   local params, module, device = self.params, self:_firstReplica(), self.gpuAssignments[1]
    local change = params:changed(module, version)
    if change == 'other' then self.impl:applyChanges() end
-   local isDone = self.impl.modules and not change and not params:isBroken(self.impl)
+   local isDone = self.impl.modules and not change and not params:needsRebuild(self.impl)
    if isDone and (params.flattened or not self.flattenParams)
       and (params:isFlat() or not whole) then return end
-   if change then self:_readType() else self:syncGradients() end
+   if change then self:_updateType() else self:syncGradients() end
    if self.flattenParams then -- before replicas are made, so that they are flat, too
       params:flatten(module, device, torch.type(self), whole)
    end
-   self:_replicas()
+   self:_makeReplicas()
    params:build(module, device, self.impl)
    params.flattened = self.flattenParams
    self.flattenedParams = self.flattenParams and params:isFlat() and params.flat or nil
 end
 
 -- Makes the replicas and their flat buffers if they are missing or replica 1 has changed.
-function follow:_prepare()
-   self:_layOut(self:_follow())
+function sync:_prepare()
+   self:_updateLayout(self:_applyScriptChanges())
 end
 
 --- Copies replica 1's parameters to the other replicas if they have changed; in evaluation mode,
@@ -111,7 +111,7 @@ end
 --    net:get(1).bias:fill(7)
 --    net:syncParameters()
 --    return net:applyToReplicas(function(r) return r.bias[1] end) --> {7 7}
-function follow:syncParameters()
+function sync:syncParameters()
    self:_prepare()
    timed(self, 'broadcast', self.params.broadcast, self.params)
    if self.train == false then self:syncBuffers() end
@@ -127,9 +127,9 @@ end
 --    net:syncBuffers()
 --    local m = net:applyToReplicas(function(r) return r.running_mean end)
 --    return m[1]:float() - m[2]:float() --> [0 0]
-function follow:syncBuffers()
+function sync:syncBuffers()
    options.checkFields(self)
-   if self.impl.modules then self.statistics:sync(self:_first(), self.impl, self.buffers) end
+   if self.impl.modules then self.statistics:sync(self:_firstReplica(), self.impl, self.buffers) end
 end
 
 --- Prepares for a script that changes the replicas: makes them as copies of replica 1.
@@ -139,9 +139,9 @@ end
 -- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
 --    net:scriptBegins()
 --    return net.impl:get(2) --> nn.Linear
-function follow:scriptBegins()
-   self:_follow()
-   self:_replicas()
+function sync:scriptBegins()
+   self:_applyScriptChanges()
+   self:_makeReplicas()
 end
 
 --- Ends a script's changes to all replicas. Their parameters count as unknown until the next sync.
@@ -153,9 +153,9 @@ end
 --    for i = 1, 2 do net.impl:get(i).bias:fill(3) end
 --    net:scriptEnded()
 --    return net:forward(torch.CudaTensor(2, 1):zero()) --> [3 3]
-function follow:scriptEnded()
+function sync:scriptEnded()
    self:_takeSnapshot()
-   self.params:distrust()
+   self.params:markModified()
 end
 
 --- Makes the parameters of every replica views of one flat tensor (one per element type):
@@ -166,13 +166,13 @@ end
 -- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2})
 --    net:flattenParameters()
 --    return net.flattenedParams[2][1]:nElement() --> 3
-function follow:flattenParameters()
+function sync:flattenParameters()
    self.flattenParams = true
-   self:_layOut(nil, true)
+   self:_updateLayout(nil, true)
 end
 
 --- Returns replica 1's flat parameters and gradients; every call returns the same memory.
-function follow:getParameters()
+function sync:getParameters()
    self:flattenParameters()
    local flat = self.flattenedParams[1]
    if #flat == 0 then return torch.Tensor(), torch.Tensor() end
@@ -202,12 +202,12 @@ end
 --    net:noSync(function() net:backward(x, torch.CudaTensor(4, 1):fill(1)) end)
 --    net:syncGradients()
 --    return net:get(1).gradBias --> [4]
-function follow:noSync(f, ...)
+function sync:noSync(f, ...)
    options.checkFunction(torch.type(self), 'noSync', f)
-   local before = self.deferred
-   self.deferred = true
+   local before = self.inNoSync
+   self.inNoSync = true
    local results = {pcall(f, ...)}
-   self.deferred = before
+   self.inNoSync = before
    if not results[1] then error(results[2], 0) end
    return unpack(results, 2, table.maxn(results))
 end
@@ -223,14 +223,14 @@ end
 --    net:noSync(function() net:backward(x, x) end)
 --    net:syncGradients()
 --    return net:get(1).gradBias --> [4]
-function follow:syncGradients()
+function sync:syncGradients()
    if self.params.pending:check() then self.params:reduce() end
 end
 
 --- Sets the gradients of all replicas to zero, pending ones included.
-function follow:zeroGradParameters()
+function sync:zeroGradParameters()
    self.params:dropPending()
-   self:_layOut(self.snapshot:current(self:_first()))
+   self:_updateLayout(self.snapshot:current(self:_firstReplica()))
    self.params:zero()
 end
 
@@ -244,4 +244,4 @@ function follow:_flush()
    self:syncBuffers()
 end
 
-return follow
+return sync
