@@ -27,7 +27,7 @@ local function sameView(a, b)
 end
 
 -- Returns true if a tensor with gaps shares elements only with equal views of it.
-local function standsAlone(item, items)
+local function isIsolated(item, items)
    for _, other in ipairs(items) do
       if other.last >= item.first and other.first <= item.last and not sameView(item, other) then
          return false
@@ -71,18 +71,18 @@ local function storagesOf(tensors)
 end
 
 -- By tensor: the address of its storage when it became a view of a flat tensor.
-local placed = setmetatable({}, {__mode = 'k'})
+local flatAddresses = setmetatable({}, {__mode = 'k'})
 
 --- Finds tensors that are views of a flat tensor of which they reach only a part: the rest belongs
 -- to another network.
 -- @return set of tensors
-function M.inCommon(tensors)
+function M.findShared(tensors)
    local common = {}
    for _, entry in ipairs(storagesOf(tensors)) do
       local reached = 0
       for _, run in ipairs(merge(entry.items)) do reached = reached + run.last - run.first + 1 end
       for _, item in ipairs(reached < #entry.storage and entry.items or {}) do
-         common[item.t] = placed[item.t] == comm.address(item.t)
+         common[item.t] = flatAddresses[item.t] == comm.address(item.t)
       end
    end
    return common
@@ -95,7 +95,7 @@ local function blocksOf(tensors)
    for _, entry in ipairs(storagesOf(tensors)) do
       local runs, alone = {storage = entry.storage, items = {}}, {}
       for _, item in ipairs(entry.items) do
-         if item.dense or not standsAlone(item, entry.items) then
+         if item.dense or not isIsolated(item, entry.items) then
             table.insert(runs.items, item)
          else
             local home
@@ -129,7 +129,7 @@ local function offsetIn(runs, offset)
 end
 
 -- Raises unless the tensors have one type and, except for empty ones, are on one device.
-local function checkAlike(tensors, what, name)
+local function checkSameType(tensors, what, name)
    local known
    for i, t in ipairs(tensors) do
       local device = t:nElement() > 0 and comm.device(t)
@@ -182,8 +182,8 @@ function M.layout(tensors)
    return layout
 end
 
-local function notePlaces(tensors)
-   for _, t in ipairs(tensors) do placed[t] = comm.address(t) end
+local function recordAddresses(tensors)
+   for _, t in ipairs(tensors) do flatAddresses[t] = comm.address(t) end
 end
 
 -- Concatenates segments on the current device.
@@ -198,34 +198,34 @@ end
 -- @param what owner of the tensors, for an error message
 -- @param name nil, or function(tensor) that returns a tensor's place in the network
 -- @return the flat tensor, the list of offsets (from 1) at which the tensors begin in it
-function M.one(tensors, what, name)
+function M.flatten(tensors, what, name)
    if #tensors == 0 then return torch.Tensor(), {} end
-   checkAlike(tensors, what, name)
+   checkSameType(tensors, what, name)
    local layout = M.layout(tensors)
    local segments = layout.segments
    if #segments == 1 and segments[1]:dim() == 1 and segments[1]:stride(1) == 1 then -- flat already
-      notePlaces(tensors)
+      recordAddresses(tensors)
       return segments[1], layout.offsets
    end
    if #segments == 0 then return tensors[1].new(), layout.offsets end
    local flat = cutorch.withDeviceOf(segments[1], join, segments)
-   updates.move(tensors)
+   updates.markMoved(tensors)
    for i, t in ipairs(tensors) do
       if t:nElement() > 0 then
          t:set(flat:storage(), layout.offsets[i], t:size(), layout.strides[i])
       end
    end
-   notePlaces(tensors)
+   recordAddresses(tensors)
    return flat, layout.offsets
 end
 
 --- Flattens parameters and gradients with the same layout.
-function M.pair(parameters, gradients, what, name)
+function M.flattenPair(parameters, gradients, what, name)
    if #parameters ~= #gradients then
       fail('%s: getParameters found %d parameters but %d gradients', what, #parameters, #gradients)
    end
-   local p, offsets = M.one(parameters, what, name)
-   local g, gradOffsets = M.one(gradients, what, name)
+   local p, offsets = M.flatten(parameters, what, name)
+   local g, gradOffsets = M.flatten(gradients, what, name)
    local same = p:nElement() == g:nElement()
    for i = 1, #offsets do same = same and offsets[i] == gradOffsets[i] end
    if not same then

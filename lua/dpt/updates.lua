@@ -2,7 +2,7 @@
 --
 -- Invariant: nothing is computed or sent here, and nothing is kept alive. A flat tensor that was
 -- returned to a script is stale once a tensor of a network has moved out of it: updating it no
--- longer affects the network. Owners of pending gradients, which still have to be summed, are
+-- longer affects the network. Holders of pending gradients, which still have to be summed, are
 -- called before each update, in the order in which they were added, which is the same on all ranks.
 local core = require 'dpt.tensor.core'
 
@@ -11,17 +11,17 @@ local updates = {}
 local WEAK = {__mode = 'k'}
 
 -- Flat tensors returned to scripts -> true if stale.
-local given = setmetatable({}, WEAK)
+local flatTensors = setmetatable({}, WEAK)
 
 --- Records a flat tensor that is returned to a script.
 -- @return the tensor
-function updates.give(flat)
-   given[flat] = given[flat] or false
+function updates.registerFlat(flat)
+   flatTensors[flat] = flatTensors[flat] or false
    return flat
 end
 
 --- Returns true if a tensor shares the storage of a tensor in a list.
-function updates.isIn(list, tensor)
+function updates.sharesStorage(list, tensor)
    for _, t in ipairs(list) do
       if t.storage_ ~= nil and t.storage_ == tensor.storage_ then return true end
    end
@@ -29,53 +29,53 @@ function updates.isIn(list, tensor)
 end
 
 --- Records that tensors are about to move to other memory.
-function updates.move(tensors)
-   for flat in pairs(given) do
+function updates.markMoved(tensors)
+   for flat in pairs(flatTensors) do
       local first, last = core.extent(flat)
       for _, t in ipairs(tensors) do
-         if t:nElement() > 0 and updates.isIn({flat}, t) then
+         if t:nElement() > 0 and updates.sharesStorage({flat}, t) then
             local low, high = core.extent(t)
-            if low <= last and high >= first then given[flat] = true end
+            if low <= last and high >= first then flatTensors[flat] = true end
          end
       end
    end
 end
 
 --- Returns true if tensors have moved out of a flat tensor.
-function updates.isStale(flat) return given[flat] == true end
+function updates.isStale(flat) return flatTensors[flat] == true end
 
--- Owners of pending gradients -> sequence number.
+-- Holders of pending gradients -> sequence number.
 local pending, count = setmetatable({}, WEAK), 0
 
---- Records an owner of pending gradients: its flush(x, dfdx) is called before an update of x by
--- dfdx, until the owner is removed.
-function updates.addPending(owner)
+--- Records a holder of pending gradients: its flush(x, dfdx) is called before an update of x by
+-- dfdx, until the holder is removed.
+function updates.addPending(holder)
    count = count + 1
-   pending[owner] = count
+   pending[holder] = count
 end
 
-function updates.removePending(owner) pending[owner] = nil end
+function updates.removePending(holder) pending[holder] = nil end
 
---- Calls the owners of pending gradients, before an update of x by dfdx.
+--- Calls the holders of pending gradients, before an update of x by dfdx.
 function updates.flush(x, dfdx)
    if next(pending) == nil then return end
-   local owners = {}
-   for owner in pairs(pending) do owners[#owners + 1] = owner end
-   table.sort(owners, function(a, b) return pending[a] < pending[b] end)
-   for _, owner in ipairs(owners) do owner:flush(x, dfdx) end
+   local holders = {}
+   for holder in pairs(pending) do holders[#holders + 1] = holder end
+   table.sort(holders, function(a, b) return pending[a] < pending[b] end)
+   for _, holder in ipairs(holders) do holder:flush(x, dfdx) end
 end
 
 -- Networks that several ranks train.
-local ofRanks = setmetatable({}, WEAK)
+local distributed = setmetatable({}, WEAK)
 
 --- Records a network that several ranks train; its _trains(x) returns true if x is in its
 -- parameters.
-function updates.addOfRanks(network) ofRanks[network] = true end
+function updates.addDistributed(network) distributed[network] = true end
 
 --- Returns true if x is in parameters that several ranks train: the loss of one rank is not the
 -- loss of all ranks.
-function updates.isOfRanks(x)
-   for network in pairs(ofRanks) do
+function updates.isDistributed(x)
+   for network in pairs(distributed) do
       if network:_trains(x) then return true end
    end
    return false

@@ -7,12 +7,12 @@ describe('dpt.nn.denominators', function()
    local input = torch.randn(3, 2):float()
 
    before_each(function()
-      denominators.recorded = true
-      denominators.claim()
+      denominators.enabled = true
+      denominators.markUsed()
    end)
    after_each(function()
-      denominators.recorded = false
-      denominators.claim()
+      denominators.enabled = false
+      denominators.markUsed()
    end)
 
    local function gradient(criterion, x, y)
@@ -22,7 +22,7 @@ describe('dpt.nn.denominators', function()
 
    -- Returns the denominators of a gradient as a list of numbers, false and 'rows'.
    local function of(t)
-      local terms, list = denominators.of(t), {}
+      local terms, list = denominators.find(t), {}
       if not terms then return nil end
       for k, term in ipairs(terms) do
          local divisor = term.denominator
@@ -62,7 +62,7 @@ describe('dpt.nn.denominators', function()
       local first = gradient(criterion, input, input)
       gradient(criterion, input:narrow(1, 1, 1), input:narrow(1, 1, 1))
       assert.same({2}, of(first))
-      denominators.recorded = false
+      denominators.enabled = false
       local other = nn.AbsCriterion():float()
       assert.is_nil(of(gradient(other, input, input)))
    end)
@@ -96,9 +96,9 @@ describe('dpt.nn.denominators', function()
 
    it('follows a gradient through a network', function()
       local g, back = gradient(nn.MSECriterion():float(), input, input), torch.FloatTensor(3)
-      denominators.follow(back, denominators.of(g))
+      denominators.propagate(back, denominators.find(g))
       assert.same({6}, of(back))
-      denominators.follow(back, nil)
+      denominators.propagate(back, nil)
       assert.is_nil(of(back))
    end)
 
@@ -108,21 +108,21 @@ describe('dpt.nn.denominators', function()
       gradient(nn.ClassNLLCriterion():float(), input, torch.Tensor{1, 2, 1})
       gradient(nn.ClassNLLCriterion():float(), input[1], 1)
       gradient(nn.ParallelCriterion():add(mean):float(), {input}, {input})
-      assert.is_nil(denominators.unusual())
+      assert.is_nil(denominators.findNonRowCriterion())
       gradient(sum, input, input)
-      assert.equal('nn.MSECriterion', denominators.unusual())
-      denominators.claim()
-      assert.is_nil(denominators.unusual())
+      assert.equal('nn.MSECriterion', denominators.findNonRowCriterion())
+      denominators.markUsed()
+      assert.is_nil(denominators.findNonRowCriterion())
       for _, weights in ipairs{torch.Tensor{1, 3}, torch.Tensor{1, 1}} do -- also if all are 1
          gradient(nn.ClassNLLCriterion(weights):float(), input, torch.Tensor{2, 1, 2})
-         assert.equal('nn.ClassNLLCriterion', denominators.unusual())
-         denominators.claim()
+         assert.equal('nn.ClassNLLCriterion', denominators.findNonRowCriterion())
+         denominators.markUsed()
       end
       gradient(nn.ClassNLLCriterion():float(), input, torch.Tensor{2, -100, 2})
-      assert.equal('nn.ClassNLLCriterion', denominators.unusual())
-      denominators.claim()
+      assert.equal('nn.ClassNLLCriterion', denominators.findNonRowCriterion())
+      denominators.markUsed()
       gradient(nn.MultiCriterion():add(mean):add(sum):float(), input, input)
       for _ = 1, 70 do gradient(mean, input, input) end -- only the latest are kept
-      assert.is_nil(denominators.unusual())
+      assert.is_nil(denominators.findNonRowCriterion())
    end)
 end)

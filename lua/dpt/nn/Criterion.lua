@@ -62,7 +62,7 @@ end
 
 function Criterion:backward(input, target)
    local gradInput = self:updateGradInput(input, target)
-   if denominators.recorded and gradInput then
+   if denominators.enabled and gradInput then
       denominators.record(gradInput, self:denominators({}, input, target), torch.type(self),
          input)
    end

@@ -175,7 +175,7 @@ end
 
 function DataParallelCriterion:backward(input, target)
    local gradInput = self:updateGradInput(input, target)
-   if denominators.recorded then denominators.record(gradInput, self.divisors, NAME, input) end
+   if denominators.enabled then denominators.record(gradInput, self.divisors, NAME, input) end
    return gradInput
 end
 

@@ -110,9 +110,9 @@ function DistributedDataParallel:__init(module, given)
    self.failures, self.suspect = 0, false
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook, self.group) or nil
    if self.ranks > 1 then
-      denominators.recorded = true
+      denominators.enabled = true
       distributed.during(NAME .. '(network)', self._meet, self)
-      updates.addOfRanks(self)
+      updates.addDistributed(self)
    else
       self:_checkLayers()
    end
@@ -204,10 +204,11 @@ end
 local function within(self, share, f, ...)
    local own = {share = share, devices = self.sender.parts}
    if (self.device or 0) == 0 then
-      return random.from(self.before, self.rank, batchPart.within, self.partModules, own, f, ...)
+      return random.withOffset(self.before, self.rank, batchPart.within, self.partModules, own, f,
+         ...)
    end
-   return random.from(self.before, self.rank, onDevice, self, batchPart.within, self.partModules,
-      own, f, ...)
+   return random.withOffset(self.before, self.rank, onDevice, self, batchPart.within,
+      self.partModules, own, f, ...)
 end
 
 --- Calls a method of the network, a pass over this rank's rows that sends no gradients.
@@ -226,8 +227,8 @@ local function forward(self, input)
       return hostRandom.within(self.before, self.rows, self.total, self._run, self, nil,
          'updateOutput', input)
    end
-   return hostRandom.apart(self.rank, self.ranks, self.rows, self._run, self, nil, 'updateOutput',
-      input)
+   return hostRandom.assumeEqualRows(self.rank, self.ranks, self.rows, self._run, self, nil,
+      'updateOutput', input)
 end
 
 -- Runs a forward in evaluation, which sends nothing; keeps the fields that a backward after it
@@ -243,7 +244,7 @@ function DistributedDataParallel:updateOutput(input)
    self.evaluated = self.train == false or module.train == false
    if self.ranks == 1 then
       self.rows = 0 -- all rows
-      self.output = hostRandom.whole(module.updateOutput, module, input)
+      self.output = hostRandom.withinAllRows(module.updateOutput, module, input)
       return self.output
    end
    self.rows = rowsOf(self, input)
@@ -287,9 +288,9 @@ function DistributedDataParallel:_pass(f, share, rowsShare, method, input, gradO
 end
 
 -- Gives the gradient of the network's input the divisors of its output's gradient.
-local function follow(self, gradOutput, terms)
+local function propagateTerms(self, gradOutput, terms)
    if self.gradInput and not rawequal(self.gradInput, gradOutput) then
-      denominators.follow(self.gradInput, terms)
+      denominators.propagate(self.gradInput, terms)
    end
 end
 
@@ -306,7 +307,7 @@ function DistributedDataParallel:updateGradInput(input, gradOutput)
    local share = rendezvous.isUsedBy(module)
       and shares.check(self:_weight(gradOutput, terms), self.group).weight or 1
    self.gradInput = self:_pass(self._run, share, nil, 'updateGradInput', input, gradOutput)
-   follow(self, gradOutput, terms)
+   propagateTerms(self, gradOutput, terms)
    return self.gradInput
 end
 
@@ -390,7 +391,7 @@ function DistributedDataParallel:backward(input, gradOutput, scale, given)
    local hasShares, terms
    self.gradInput, hasShares, terms = self:_accumulate('backward', input, gradOutput, scale, given)
    if hasShares and self.gradInput then denominators.record(self.gradInput, SUM, NAME, input)
-   elseif self.ranks > 1 then follow(self, gradOutput, terms) end
+   elseif self.ranks > 1 then propagateTerms(self, gradOutput, terms) end
    return self.gradInput
 end
 

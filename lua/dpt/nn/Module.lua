@@ -313,9 +313,9 @@ end
 -- memory.
 function Module:getParameters()
    local parameters, gradParameters = self:parameters()
-   local flat, gradient = flatten.pair(parameters or {}, gradParameters or {}, torch.type(self),
-      function(tensor) return pathOf(self, tensor, '') or 'another one' end)
-   return updates.give(flat), updates.give(gradient)
+   local flat, gradient = flatten.flattenPair(parameters or {}, gradParameters or {},
+      torch.type(self), function(tensor) return pathOf(self, tensor, '') or 'another one' end)
+   return updates.registerFlat(flat), updates.registerFlat(gradient)
 end
 
 --- Returns all modules of a type, and the containers that hold them.
@@ -368,7 +368,7 @@ end
 --    flat:fill(7)
 --    return a, b --> [7], [7]
 function Module.flatten(parameters)
-   return (flatten.one(parameters, 'flatten'))
+   return (flatten.flatten(parameters, 'flatten'))
 end
 
 --- Computes the output for an input.

@@ -43,7 +43,7 @@ end
 --    return m.noise:nElement() --> 2
 function RReLU:draw(input)
    self.noise:resizeAs(input)
-   if torch.type(input):find('Cuda') or random.isShared() or hostRandom.isBySize() then
+   if torch.type(input):find('Cuda') or random.isShared() or hostRandom.mustDrawBySize() then
       self.noise:uniform(self.lower, self.upper):maskedFill(torch.gt(input, 0), 1)
       return
    end

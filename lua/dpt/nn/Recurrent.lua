@@ -16,7 +16,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local remembering = require 'dpt.rnn.remembering'
+local remember = require 'dpt.rnn.remember'
 local dptffi = require 'dpt.ffi'
 local raise, type = dptffi.raise, dptffi.type
 
@@ -56,7 +56,7 @@ function Recurrent:callCell(cell, input, previous)
    local ok, output = pcall(given.cell.updateOutput, given.cell, given.input)
    if not ok then
       if isOfOtherBatch(input, previous) and type(output) == 'string' then
-         raise(remembering.mismatch(self, previous:size(1), input:size(1)) .. '\n' .. output)
+         raise(remember.mismatch(self, previous:size(1), input:size(1)) .. '\n' .. output)
       end
       error(output, 0)
    end

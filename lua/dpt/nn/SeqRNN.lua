@@ -11,7 +11,7 @@
 -- @usage nn.SeqRNN('CUDNN_RNN_TANH', 3, 5):forward(torch.ones(4, 2, 3)):size() --> 4x2x5
 
 local torch = require 'dpt.tensor'
-local remembering = require 'dpt.rnn.remembering'
+local remember = require 'dpt.rnn.remember'
 local fail = require('dpt.ffi').fail
 
 local SeqRNN, parent = torch.class('nn.SeqRNN', 'nn.RNN')
@@ -32,7 +32,7 @@ end
 
 function SeqRNN:updateOutput(input)
    readFields(self)
-   self.rememberStates = remembering.now(self)
+   self.rememberStates = remember.isEnabled(self)
    return parent.updateOutput(self, input)
 end
 
@@ -51,7 +51,7 @@ end
 -- @param mode? string: 'both', 'train', 'eval' or 'neither' ('both')
 -- @return the module
 -- @usage nn.SeqLSTM(2, 3):remember('neither'):forward(torch.ones(1, 1, 2)):size() --> 1x1x3
-SeqRNN.remember = remembering.set
+SeqRNN.remember = remember.setMode
 
 -- A state does not carry over from evaluation to training, nor from training to evaluation.
 for method, train in pairs{training = true, evaluate = false} do

@@ -11,7 +11,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local remembering = require 'dpt.rnn.remembering'
+local remember = require 'dpt.rnn.remember'
 local dptffi = require 'dpt.ffi'
 local fail, raise = dptffi.fail, dptffi.raise
 
@@ -32,7 +32,7 @@ end
 
 --- Sets whether the state carries over from one sequence to the next: 'both' (the default),
 -- 'train', 'eval' or 'neither'.
-Sequencer.remember = remembering.set
+Sequencer.remember = remember.setMode
 
 --- Makes the next forward start from the initial state.
 function Sequencer:forget()
@@ -71,7 +71,7 @@ end
 
 function Sequencer:updateOutput(input)
    local module, list = self.modules[1], {}
-   if remembering.now(self) then module:continue() else module:forget() end
+   if remember.isEnabled(self) then module:continue() else module:forget() end
    for t, x in ipairs(steps(input)) do
       local output = self:rethrowErrors(module, 1, 'updateOutput', x)
       -- copies: in evaluation, all steps write the same memory

@@ -10,7 +10,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local remembering = require 'dpt.rnn.remembering'
+local remember = require 'dpt.rnn.remember'
 local dptffi = require 'dpt.ffi'
 local fail, raise = dptffi.fail, dptffi.raise
 
@@ -38,7 +38,7 @@ function StepRNN:callCell(cell, input, state)
    end
    local x = whole(input)
    if state and state[1]:size(2) ~= x:size(2) then
-      raise(remembering.mismatch(self, state[1]:size(2), x:size(2)))
+      raise(remember.mismatch(self, state[1]:size(2), x:size(2)))
    elseif not state then
       local zeros = cell.weight.new(1, x:size(2), self.outputSize):zero()
       state = {zeros, cell.mode == 'CUDNN_LSTM' and zeros or nil}

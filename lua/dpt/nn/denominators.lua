@@ -10,15 +10,15 @@ local C = require('dpt.ffi').C
 local M = {}
 
 --- True after the first network with several ranks is created: criterions record denominators.
-M.recorded = false
+M.enabled = false
 
 -- By gradient (a tensor or a table): {terms = , number = }, see M.record.
 local records = setmetatable({}, {__mode = 'k'})
 
--- At most MOST gradients that criterions have computed since the last claim:
+-- At most MAX_UNUSED gradients that criterions have computed since the last claim:
 -- {terms = , criterion = its class, rows = of its input}.
-local unclaimed = {}
-local MOST = 64
+local unused = {}
+local MAX_UNUSED = 64
 
 local number = 0
 
@@ -30,7 +30,7 @@ end
 
 -- Returns a divisor that its criterion does not overwrite: the number in a host tensor, or a copy
 -- of a device tensor, which is read when a network needs it.
-local function kept(divisor)
+local function copyDivisor(divisor)
    if not torch.isTensor(divisor) then return divisor end
    if C.dpt_tensor_device(divisor) == 0 then return divisor:view(-1)[1] end
    return cutorch.withDeviceOf(divisor, divisor.clone, divisor)
@@ -45,11 +45,11 @@ end
 -- @param criterion string: class of the criterion
 -- @param input tensor or table: input of the criterion
 function M.record(gradient, terms, criterion, input)
-   for _, term in ipairs(terms) do term.denominator = kept(term.denominator) end
+   for _, term in ipairs(terms) do term.denominator = copyDivisor(term.denominator) end
    number = number + 1
    records[gradient] = {terms = terms, number = number}
-   if #unclaimed == MOST then table.remove(unclaimed, 1) end
-   unclaimed[#unclaimed + 1] = {terms = terms, criterion = criterion, rows = rowsOf(input)}
+   if #unused == MAX_UNUSED then table.remove(unused, 1) end
+   unused[#unused + 1] = {terms = terms, criterion = criterion, rows = rowsOf(input)}
 end
 
 -- Returns the key of the entry in a table of gradients that shares a tensor's storage.
@@ -88,7 +88,7 @@ end
 
 --- Returns the terms that were recorded for a gradient. For a table built by a script, returns the
 -- terms of all its entries. Returns nil if there are none.
-function M.of(gradient)
+function M.find(gradient)
    local record = records[gradient]
    if record then return record.terms end
    if torch.isTensor(gradient) then
@@ -97,7 +97,7 @@ function M.of(gradient)
    if torch.type(gradient) ~= 'table' or #gradient == 0 then return nil end
    local terms = {}
    for _, entry in ipairs(gradient) do
-      local inner = M.of(entry)
+      local inner = M.find(entry)
       if not inner then return nil end
       for _, term in ipairs(inner) do terms[#terms + 1] = term end
    end
@@ -105,13 +105,13 @@ function M.of(gradient)
 end
 
 --- Records the terms of a network's gradOutput for its gradInput. nil removes the record.
-function M.follow(gradInput, terms)
+function M.propagate(gradInput, terms)
    number = number + 1
    records[gradInput] = terms and {terms = terms, number = number} or nil
 end
 
 -- Returns true if the divisor of a term is proportional to the number of rows.
-local function goesByRows(term, rows)
+local function isProportionalToRows(term, rows)
    local divisor = term.denominator
    if divisor == nil then return true end
    if torch.isTensor(divisor) then divisor = divisor:view(-1)[1] end
@@ -121,15 +121,15 @@ end
 
 --- Returns the class of a criterion that has computed a gradient since the last claim and divides
 -- by something other than rows (a sum, class weights, a mask). Returns nil if there is none.
-function M.unusual()
-   for _, one in ipairs(unclaimed) do
+function M.findNonRowCriterion()
+   for _, one in ipairs(unused) do
       for _, term in ipairs(one.terms) do
-         if not goesByRows(term, one.rows) then return one.criterion end
+         if not isProportionalToRows(term, one.rows) then return one.criterion end
       end
    end
 end
 
 --- Marks the recorded gradients as used by a network.
-function M.claim() unclaimed = {} end
+function M.markUsed() unused = {} end
 
 return M

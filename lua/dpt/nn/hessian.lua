@@ -224,7 +224,7 @@ function hessian.enable()
       local flat, gradients = before(self)
       local _, _, diagonals = self:parameters()
       if not diagonals or #diagonals == 0 then return flat, gradients end
-      return flat, gradients, (flatten.one(diagonals, torch.type(self)))
+      return flat, gradients, (flatten.flatten(diagonals, torch.type(self)))
    end
 end
 

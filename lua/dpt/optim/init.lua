@@ -4,9 +4,9 @@
 -- method has the form method(opfunc, x, config, state), where opfunc(x) returns f(x) and its
 -- gradient. x is updated in place, and the method runs on the device of x.
 local class = require 'dpt.class'
-local agreed = require 'dpt.optim.agreed'
-local halves = require 'dpt.optim.halves'
-local placed = require 'dpt.optim.placed'
+local withMeanLoss = require 'dpt.optim.mean_loss'
+local withFloats = require 'dpt.optim.half_precision'
+local onDevice = require 'dpt.optim.on_device'
 local scope = require 'dpt.device.scope'
 
 local descents = 'sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
@@ -28,11 +28,11 @@ local function add(name, load)
    end
 end
 local function wrap(name, method, count)
-   method = placed(method, count)
-   return deciding[name] and agreed(name, method, count, unpack(deciding[name])) or method
+   method = onDevice(method, count)
+   return deciding[name] and withMeanLoss(name, method, count, unpack(deciding[name])) or method
 end
 for name in descents:gmatch '%w+' do
-   add(name, function(method) return wrap(name, halves(name, method), 1) end)
+   add(name, function(method) return wrap(name, withFloats(name, method), 1) end)
 end
 for name, count in others:gmatch '(%w+):?(%d*)' do
    add(name, function(f) return wrap(name, f, tonumber(count) or 1) end)

@@ -5,7 +5,7 @@
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local packing = require 'dpt.rnn.packing'
-local remembering = require 'dpt.rnn.remembering'
+local remember = require 'dpt.rnn.remember'
 
 local M = {}
 
@@ -55,7 +55,7 @@ local function remembered(module, B)
    local kept, rows = module.remembered_ or {}, module.hiddenOutput
    rows = rows:dim() == 3 and rows:size(2) or B
    if rows ~= B and module.rememberMode then
-      dptffi.raise(remembering.mismatch(module, rows, B))
+      dptffi.raise(remember.mismatch(module, rows, B))
    end
    for from, to in pairs{hiddenOutput = 'hiddenInput', cellOutput = 'cellInput'} do
       local last = module[from]

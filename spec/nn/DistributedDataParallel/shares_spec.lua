@@ -11,10 +11,10 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
    local three = {rank = function() return 2 end, globalRank = function(_, r) return r end}
    local input = torch.randn(3, 2):float()
 
-   before_each(function() denominators.recorded = true end)
+   before_each(function() denominators.enabled = true end)
    after_each(function()
-      denominators.recorded = false
-      denominators.claim()
+      denominators.enabled = false
+      denominators.markUsed()
    end)
 
    local function gradient(criterion)
@@ -37,7 +37,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       assert.same({1, S}, of(gradient(sums), 3))
       assert.same({6, M}, of(gradient(sums:add(nn.MSECriterion())), 3))
       assert.same({3, U}, of(input, 3))
-      denominators.claim()
+      denominators.markUsed()
       assert.same({3, R}, of(input, 3))
       assert.same({5, D}, of(input, 3, {denominator = 5}))
       assert.same({1, S}, of(gradient(nn.MSECriterion()), 3, {denominator = false}))

@@ -75,7 +75,7 @@ describe('dpt.parallel.ranks.host_random', function()
    it('draws apart if it is unknown how many rows others have', function()
       local function draw(rank, rows)
          torch.manualSeed(3)
-         return hostRandom.apart(rank, 2, rows, function()
+         return hostRandom.assumeEqualRows(rank, 2, rows, function()
             return torch.rand(rows, 4)
          end):totable(), torch.random()
       end

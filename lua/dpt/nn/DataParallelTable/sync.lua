@@ -32,7 +32,7 @@ function sync:_makeReplicas()
    child.rejectDistributed(torch.type(self), 'a pass', self.modules[1], options.WRAPPED)
    self.impl:setup()
    self.params:markModified()
-   self.statistics:made(self.impl)
+   self.statistics:setReplicas(self.impl)
    self:_takeSnapshot()
 end
 
@@ -42,7 +42,7 @@ function sync:_takeSnapshot(pass)
    if not self.impl.modules or #self.gpuAssignments == 1 then return end
    self.snapshot:take(self.modules[1])
    self.constants:take(self.snapshot, pass)
-   self.statistics:take()
+   self.statistics:takeSnapshot()
 end
 
 -- Schedules a rebuild of the replicas, after copying their gradients and statistics to replica 1.
@@ -61,12 +61,12 @@ function sync:_applyScriptChanges()
       if self.impl.modules[1] ~= first then self.impl:applyChanges() end
       return
    end
-   self.statistics:follow()
+   self.statistics:broadcastWritten()
    local changed, settings = self.snapshot:changes(first)
    local written = self.constants:written()
    if not changed and not written then return self.snapshot.version end
-   if (not changed or settings and Snapshot.carry(settings, self.impl, torch.type(self)))
-      and (not written or self.constants:carry(written, self.impl)) then
+   if (not changed or settings and Snapshot.applySettings(settings, self.impl, torch.type(self)))
+      and (not written or self.constants:copyWritten(written, self.impl)) then
       self:_takeSnapshot()
    else
       self:_scheduleRebuild()
@@ -183,7 +183,7 @@ function sync:getParameters()
    if not flat[2] or flat[1]:nElement() ~= flat[2]:nElement() then
       fail(self, 'getParameters wants a gradient for every parameter, some have none')
    end
-   return updates.give(flat[1]), updates.give(flat[2])
+   return updates.registerFlat(flat[1]), updates.registerFlat(flat[2])
 end
 
 --- Calls f(...) without reducing gradients: a backward inside it leaves the gradients on their

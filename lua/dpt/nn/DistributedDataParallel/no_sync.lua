@@ -42,7 +42,7 @@ function noSync:_weight(gradOutput, terms)
    else
       own = shares.of(gradOutput, self.rows, terms)
    end
-   if own.kind ~= shares.UNKNOWN then denominators.claim() end
+   if own.kind ~= shares.UNKNOWN then denominators.markUsed() end
    return own
 end
 
@@ -207,7 +207,9 @@ end
 --    net:flush(params)
 --    return gradients --> [1 1]
 function noSync:flush(x)
-   if self.pending:isPending() and updates.isIn(self.params.source, x) then self:syncGradients() end
+   if self.pending:isPending() and updates.sharesStorage(self.params.source, x) then
+      self:syncGradients()
+   end
 end
 
 --- Clears the record of pending gradients.

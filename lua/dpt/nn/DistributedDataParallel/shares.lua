@@ -28,7 +28,7 @@ local NEAR = 1e-6
 --- Returns the divisors of gradOutput as terms (dpt.nn.denominators), or nil.
 -- @param given argument 4 of backward: nil, or {denominator = number or false}
 function shares.termsOf(gradOutput, given)
-   if given == nil then return denominators.of(gradOutput) end
+   if given == nil then return denominators.find(gradOutput) end
    local divisor = type(given) == 'table' and given.denominator
    local isNumber = type(divisor) == 'number' and divisor >= 0 and divisor < math.huge
    if type(given) ~= 'table' or next(given, next(given)) ~= nil
@@ -86,7 +86,7 @@ end
 -- Appends the weights of the tensors in a tree of gradients, each of which has terms.
 local function addEntries(list, gradient, rows)
    if torch.isTensor(gradient) then
-      local terms = denominators.of(gradient)
+      local terms = denominators.find(gradient)
       local own = terms and weightOfTerms(terms, rows) or noWeight() -- nil: no elements
       own.tensor = gradient
       list[#list + 1] = own
@@ -117,7 +117,7 @@ function shares.of(gradient, rows, terms)
       end
       return own
    end
-   local criterion = denominators.unusual()
+   local criterion = denominators.findNonRowCriterion()
    return {weight = rows, kind = criterion and shares.UNKNOWN or shares.ROWS, ratio = 0,
       criterion = criterion}
 end

@@ -22,7 +22,7 @@ local first, lane = 0, 0 -- first row of this process; base of its replicas' num
 -- @param row number of rows of earlier processes
 -- @param rank rank of this process, from 0
 -- @return what f returns
-function random.from(row, rank, f, ...)
+function random.withOffset(row, rank, f, ...)
    local outerRow, outerLane = first, lane
    first, lane = row, (rank + 1) * LANE
    local results = {pcall(f, ...)}

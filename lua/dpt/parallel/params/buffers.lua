@@ -45,11 +45,11 @@ function Buffers.collect(replica)
 end
 
 --- Must be called after the replicas have been created; records that nothing has changed.
-function Buffers:made(dispatcher)
-   self:note(dispatcher:run(Buffers.collect))
+function Buffers:setReplicas(dispatcher)
+   self:recordVersions(dispatcher:run(Buffers.collect))
 end
 
-function Buffers:note(lists)
+function Buffers:recordVersions(lists)
    self.lists = lists
    for i, list in ipairs(lists) do self.versions[i] = comm.version(list) end
 end
@@ -83,18 +83,18 @@ end
 
 --- Records replica 1's present statistics as those that all replicas continue from, or as written
 -- by a pass.
-function Buffers:take()
+function Buffers:takeSnapshot()
    local list = self.lists and self.lists[1]
-   if list then self.left, self.storages = comm.version(list), addresses(list) end
+   if list then self.firstVersion, self.firstAddresses = comm.version(list), addresses(list) end
 end
 
 --- Copies replica 1's statistics to the other replicas if a script has written to them since.
-function Buffers:follow()
+function Buffers:broadcastWritten()
    local lists = self.lists
-   if not self.left then return end
-   if self.left ~= comm.version(lists[1]) or self.storages ~= addresses(lists[1]) then
+   if not self.firstVersion then return end
+   if self.firstVersion ~= comm.version(lists[1]) or self.firstAddresses ~= addresses(lists[1]) then
       self:broadcast(lists)
-      self:take()
+      self:takeSnapshot()
    end
 end
 
@@ -131,8 +131,8 @@ function Buffers:sync(module, dispatcher, policy)
    end
    if policy == 'average' then comm.count(self.bytes, 'buffers', self.average, self, lists) end
    self:broadcast(lists)
-   self:note(lists)
-   self:take()
+   self:recordVersions(lists)
+   self:takeSnapshot()
 end
 
 return Buffers

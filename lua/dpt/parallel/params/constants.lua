@@ -24,14 +24,14 @@ local function stateOf(t)
 end
 
 -- Returns true if tensor k of the list was written to, or has another storage.
-local function isOther(self, k)
+local function hasChanged(self, k)
    local writes, address = stateOf(self.list[k])
    return self.writes[k] ~= writes or self.addresses[k] ~= address
 end
 
 -- Returns the elements of parameters, gradients and statistics: lists of {first, last} by address
 -- of the storage; and the tensors themselves, as keys.
-local function others(root)
+local function findSynchronized(root)
    local known = {}
    local function add(list)
       for _, t in pairs(list or {}) do
@@ -52,7 +52,7 @@ end
 
 -- Returns true if a tensor has one of these elements. (A frozen layer's weight may be between
 -- them.)
-local function isOneOf(known, t)
+local function overlapsAny(known, t)
    if known[t] then return true end
    local first, last = extent(t)
    for _, run in ipairs(t.storage_ ~= nil and known[comm.address(t)] or {}) do
@@ -61,7 +61,7 @@ local function isOneOf(known, t)
    return false
 end
 
-local function empty(self)
+local function reset(self)
    self.list, self.slots, self.n = setmetatable({}, WEAK), {}, 0
    self.writes, self.addresses = {}, {}
 end
@@ -75,21 +75,21 @@ end
 -- @param bytes its field buffers counts the bytes copied
 function Constants.new(bytes)
    local self = setmetatable({bytes = bytes, buffers = setmetatable({}, {__mode = 'k'})}, Constants)
-   empty(self)
+   reset(self)
    return self
 end
 
 -- Lists the tensors of a snapshot.
-local function look(self, snapshot)
-   local known, first = others(snapshot.root), 1
-   empty(self)
+local function listTensors(self, snapshot)
+   local known, first = findSynchronized(snapshot.root), 1
+   reset(self)
    self.values, self.parents = snapshot.values, snapshot.parents
    self.parentKeys = snapshot.parentKeys
    for o in ipairs(snapshot.objects) do
       for n = first, snapshot.ends[o] do
          local t = snapshot.values[n]
          if not snapshot.passing[n] and torch.isTensor(t) and not self.buffers[t]
-            and not isOneOf(known, t) then
+            and not overlapsAny(known, t) then
             add(self, t, {o, snapshot.keys[n]})
          end
       end
@@ -100,27 +100,27 @@ end
 -- Returns true if one of the tensors was written to.
 local function isWritten(self)
    for k = 1, self.n do
-      if self.list[k] and isOther(self, k) then return true end
+      if self.list[k] and hasChanged(self, k) then return true end
    end
    return false
 end
 
-local function note(self)
+local function recordWrites(self)
    for k = 1, self.n do self.writes[k], self.addresses[k] = stateOf(self.list[k]) end
 end
 
 -- Removes tensors that the pass has written to from the list.
-local function drop(self)
+local function dropBuffers(self)
    local list, slots = {}, {}
    for k = 1, self.n do
       local t = self.list[k]
-      if t and isOther(self, k) then
+      if t and hasChanged(self, k) then
          self.buffers[t] = true
       elseif t then
          list[#list + 1], slots[#slots + 1] = t, self.slots[k]
       end
    end
-   empty(self)
+   reset(self)
    for k, t in ipairs(list) do add(self, t, slots[k]) end
 end
 
@@ -128,13 +128,13 @@ end
 -- @param pass true if a pass has made all writes since the last call
 function Constants:take(snapshot, pass)
    if self.values ~= snapshot.values then
-      look(self, snapshot)
+      listTensors(self, snapshot)
    elseif not isWritten(self) then
       return
    elseif pass then
-      drop(self)
+      dropBuffers(self)
    end
-   note(self)
+   recordWrites(self)
 end
 
 --- Returns the tensors that a script has written to since, and their paths; nil: none.
@@ -143,7 +143,7 @@ function Constants:written()
    local paths, tensors = {}, {}
    for k = 1, self.n do
       local t = self.list[k]
-      if t and isOther(self, k) then
+      if t and hasChanged(self, k) then
          tensors[#tensors + 1] = t
          paths[#paths + 1] = Snapshot.path(self.parents, self.parentKeys, unpack(self.slots[k]))
       end
@@ -162,18 +162,18 @@ function Constants.collect(replica, _, paths)
    return found
 end
 
-local function alike(a, b)
+local function isCopyable(a, b)
    return b and torch.type(a) == torch.type(b) and a:isSameSizeAs(b) and a:isContiguous()
       and b:isContiguous()
 end
 
 --- Copies the written tensors to the other replicas.
 -- @return true if all replicas have such tensors
-function Constants:carry(written, dispatcher)
+function Constants:copyWritten(written, dispatcher)
    local copies = {}
    for i, list in ipairs(dispatcher:run(Constants.collect, written.paths)) do
       for k, t in ipairs(i > 1 and list or {}) do
-         if not alike(written.tensors[k], t) then return false end
+         if not isCopyable(written.tensors[k], t) then return false end
          copies[#copies + 1] = t
       end
    end

@@ -120,7 +120,7 @@ end
 local function ownOf(list)
    local tensors, own, gradients = {}, {n = 0}, {}
    for i = 1, 2 * list.n do tensors[#tensors + 1] = list[i] or nil end
-   local common = flatten.inCommon(tensors)
+   local common = flatten.findShared(tensors)
    for i = 1, list.n do
       local gradient = list[list.n + i]
       if not common[list[i]] and not common[gradient] then
@@ -141,10 +141,10 @@ function layout.flatten(list, name, whole)
    for h = 1, #groups, 2 do
       local tensors, gradients = groups[h].tensors, groups[h + 1].tensors
       if #tensors == #gradients then
-         flatten.pair(tensors, gradients, name)
+         flatten.flattenPair(tensors, gradients, name)
       else
-         flatten.one(tensors, name)
-         flatten.one(gradients, name)
+         flatten.flatten(tensors, name)
+         flatten.flatten(gradients, name)
       end
    end
 end

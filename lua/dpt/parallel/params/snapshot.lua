@@ -121,7 +121,7 @@ local function describe(self, root)
 end
 
 -- Returns true if a value that counts was dropped and collected.
-local function hasLost(self)
+local function hasCollected(self)
    local values, passing = self.values, self.passing
    if values[0] then return false end
    for n = 1, self.count do
@@ -132,7 +132,7 @@ local function hasLost(self)
 end
 
 -- Returns the first object from `o` that has changed, assuming no value was lost; nil: none.
-local function firstOther(self, o)
+local function firstChanged(self, o)
    local objects, metas, ends = self.objects, metatables[self], self.ends
    local isAlike, values, n = self.forms, self.values, ends[o - 1] or 0
    for i = o, #objects do
@@ -162,18 +162,18 @@ end
 
 -- Records the new values if no table was added, removed or replaced. Returns true if so.
 local function update(self)
-   if hasLost(self) then return false end
-   local o = firstOther(self, 1)
+   if hasCollected(self) then return false end
+   local o = firstChanged(self, 1)
    while o do
       if not updateOne(self, o) then return false end
-      o = firstOther(self, o + 1)
+      o = firstChanged(self, o + 1)
    end
    return true
 end
 
 --- Returns true if replica 1 is unchanged since the last take.
 function Snapshot:isSame(root)
-   return self.root == root and not hasLost(self) and not firstOther(self, 1)
+   return self.root == root and not hasCollected(self) and not firstChanged(self, 1)
 end
 
 --- Returns the version, or nil if replica 1 has changed since the last take.
@@ -281,7 +281,7 @@ end
 --- Sets the fields on the other replicas, too. Raises if a function cannot be sent to a replica.
 -- @param name of the network's class
 -- @return true if they could be set on all replicas
-function Snapshot.carry(settings, dispatcher, name)
+function Snapshot.applySettings(settings, dispatcher, name)
    local ok, results = pcall(dispatcher.run, dispatcher, Snapshot.set, settings)
    if not ok then
       for _, setting in ipairs(settings) do

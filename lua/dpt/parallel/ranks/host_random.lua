@@ -35,11 +35,11 @@ end
 
 --- Calls f(...), a pass over all rows of a batch, whatever their number.
 -- @return what f returns
-function hostRandom.whole(f, ...) return hostRandom.within(0, 0, 0, f, ...) end
+function hostRandom.withinAllRows(f, ...) return hostRandom.within(0, 0, 0, f, ...) end
 
 --- Returns true inside such a pass. The number of values drawn must then depend on sizes alone, so
 -- that ranks know how many values other ranks' rows use.
-function hostRandom.isBySize() return running end
+function hostRandom.mustDrawBySize() return running end
 
 -- Calls f(...) with the default generator seeded by `seed`; restores its state afterwards.
 local function seeded(seed, f, ...)
@@ -55,7 +55,7 @@ end
 --- Calls f(...), a pass in which the numbers of rows of other ranks are unknown. Assumes that each
 -- has as many as this one, and uses a seed drawn from the default generator.
 -- @param rank, ranks this rank's number and the number of ranks
-function hostRandom.apart(rank, ranks, rows, f, ...)
+function hostRandom.assumeEqualRows(rank, ranks, rows, f, ...)
    local seed = torch.random() * 2 ^ 20 + torch.random() % 2 ^ 20
    return seeded(seed, hostRandom.within, rank * rows, rows, ranks * rows, f, ...)
 end

@@ -1,4 +1,4 @@
---- dpt.rnn.remembering: decides when a sequence module continues from its state.
+--- dpt.rnn.remember: decides when a sequence module continues from its state.
 -- Invariant: unless remember was called, every sequence starts from the initial state.
 local fail = require('dpt.ffi').fail
 local torch = require 'dpt.tensor'
@@ -9,7 +9,7 @@ local modes = {both = true, train = true, eval = true, neither = true}
 
 --- Sets the mode of a module's remember(mode): 'both' (the default), 'train', 'eval' or 'neither'.
 -- @return the module
-function M.set(module, mode)
+function M.setMode(module, mode)
    mode = mode or 'both'
    if not modes[mode] then
       fail("%s: remember wants 'both', 'train', 'eval' or 'neither', got %s", torch.type(module),
@@ -20,7 +20,7 @@ function M.set(module, mode)
 end
 
 --- Returns true if the module continues from its state, in its present training mode.
-function M.now(module)
+function M.isEnabled(module)
    local mode = module.rememberMode
    return mode == 'both' or mode == (module.train ~= false and 'train' or 'eval')
 end

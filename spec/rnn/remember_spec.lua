@@ -1,30 +1,30 @@
--- dpt.rnn.remembering: when a sequence module continues from its state.
+-- dpt.rnn.remember: when a sequence module continues from its state.
 local dpt = require 'dpt'
 local nn = dpt.nn
-local remembering = require 'dpt.rnn.remembering'
+local remember = require 'dpt.rnn.remember'
 
-describe('dpt.rnn.remembering', function()
+describe('dpt.rnn.remember', function()
    it('goes on in training, in evaluation, in both or in neither', function()
       local goesOn = {both = {true, true}, train = {true, false}, eval = {false, true},
          neither = {false, false}}
       for mode, wanted in pairs(goesOn) do
          local module = nn.Identity()
-         assert.equal(module, remembering.set(module, mode))
+         assert.equal(module, remember.setMode(module, mode))
          module:training()
-         assert.equal(wanted[1], remembering.now(module), mode)
+         assert.equal(wanted[1], remember.isEnabled(module), mode)
          module:evaluate()
-         assert.equal(wanted[2], remembering.now(module), mode)
+         assert.equal(wanted[2], remember.isEnabled(module), mode)
       end
    end)
 
    it('begins anew unless remember was called, and means both without a mode', function()
       local module = nn.Identity()
-      assert.is_false(remembering.now(module))
-      assert.is_true(remembering.now(remembering.set(module)))
+      assert.is_false(remember.isEnabled(module))
+      assert.is_true(remember.isEnabled(remember.setMode(module)))
    end)
 
    it('rejects a mode that it does not know', function()
-      assert.error_matches(function() remembering.set(nn.Identity(), 'always') end,
+      assert.error_matches(function() remember.setMode(nn.Identity(), 'always') end,
          "nn.Identity: remember wants 'both', 'train', 'eval' or 'neither', got always")
    end)
 end)

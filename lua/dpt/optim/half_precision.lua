@@ -1,4 +1,4 @@
---- dpt.optim.halves: runs an optimization method on half-precision parameters.
+--- dpt.optim.half_precision: runs an optimization method on half-precision parameters.
 -- Invariant: the method works on floats: a copy of the parameters, their gradient, its own state.
 -- The script's function receives the parameters themselves. The method continues from their values
 -- after the call: its point, rounded, or the values that the function has written. Nothing is

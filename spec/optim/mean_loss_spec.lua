@@ -1,4 +1,4 @@
--- dpt.optim.agreed: the setting meanLoss of methods whose decisions depend on the loss.
+-- dpt.optim.mean_loss: the setting meanLoss of methods whose decisions depend on the loss.
 local descent = require 'spec.support.descent'
 local updates = require 'dpt.updates'
 local bad = descent.bad
@@ -48,7 +48,7 @@ describe('A method that decides by the loss', function()
    local function check(name, more, typename)
       local calls, means, x, y = 0, 0, start:clone():type(typename), start:clone():type(typename)
       local network = {_trains = function(_, t) return rawequal(t, x) end}
-      updates.addOfRanks(network)
+      updates.addDistributed(network)
       local _, wanted = call(name, function(at)
          calls = calls + 1
          return bowl(at)
@@ -97,7 +97,7 @@ describe('A method that decides by the loss', function()
    it('raises without meanLoss if several ranks train x, before it calls anything', function()
       local x = start:clone()
       local network = {_trains = function(_, t) return rawequal(t, x) end}
-      updates.addOfRanks(network)
+      updates.addDistributed(network)
       for name, label in pairs(LABELS) do
          local function f() error 'called' end
          bad(("optim.%s: argument '%s.meanLoss' is nil, wanted function(loss) return"

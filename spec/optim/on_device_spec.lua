@@ -1,4 +1,4 @@
--- dpt.optim.placed (B5): a method runs on the device of its parameters, whichever is current.
+-- dpt.optim.on_device (B5): a method runs on the device of its parameters, whichever is current.
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 local bad, distance = descent.bad, descent.distance

@@ -1,4 +1,4 @@
--- dpt.optim.halves: optimization methods on half-precision parameters.
+-- dpt.optim.half_precision: optimization methods on half-precision parameters.
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 local dpt = require 'dpt'

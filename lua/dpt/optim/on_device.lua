@@ -1,4 +1,4 @@
---- dpt.optim.placed: runs an optimization method on the device of its parameters.
+--- dpt.optim.on_device: runs an optimization method on the device of its parameters.
 --
 -- Invariant: intermediate results are on the device of the parameters, whichever device is current.
 -- The script's functions run with the caller's current device.
@@ -10,7 +10,7 @@ local C = require('dpt.ffi').C
 local isTensor = torch.isTensor
 
 -- Returns f, wrapped to run with the device that is current now.
-local function staying(f)
+local function keepDevice(f)
    if not arguments.isCallable(f) then return f end -- the method raises
    local device = cutorch.getDevice()
    return function(...) return cutorch.withDevice(device, f, ...) end
@@ -25,7 +25,7 @@ return function(method, count)
       local device = isTensor(x) and C.dpt_tensor_device(x) or 0
       if device == 0 or device == cutorch.getDevice() then return method(...) end
       local given = {...}
-      for i = 1, count do given[i] = staying(given[i]) end
+      for i = 1, count do given[i] = keepDevice(given[i]) end
       return cutorch.withDevice(device, method, unpack(given, 1, select('#', ...)))
    end
 end

@@ -1,4 +1,4 @@
---- dpt.optim.agreed: makes ranks that train one network take decisions from one loss.
+--- dpt.optim.mean_loss: makes ranks that train one network take decisions from one loss.
 --
 -- Invariant: for a method that decides by the loss, the setting meanLoss maps the value of the
 -- script's function to the value that the method sees, so that all ranks take the same steps.
@@ -23,7 +23,7 @@ return function(name, method, count, offset, label)
       local meanLoss = nil
       if type(settings) == 'table' then meanLoss = settings.meanLoss end
       if meanLoss == nil then
-         if torch.isTensor(x) and updates.isOfRanks(x) then
+         if torch.isTensor(x) and updates.isDistributed(x) then
             fail("optim.%s: argument '%s' is nil, wanted function(loss) return net:meanLoss(loss)"
                .. ' end: x are parameters that several ranks train, which decide by one loss',
                name, label)
