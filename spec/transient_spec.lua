@@ -88,7 +88,7 @@ describe('Transient fields', function()
 
    it('of values without a class are none', function()
       for _, value in ipairs{1, {}, torch.ones(1), nn.Linear, setmetatable({}, {})} do
-         assert.is_nil(next(transient.of(value)))
+         assert.is_nil(next(transient.fieldsOf(value)))
       end
    end)
 end)
@@ -151,7 +151,7 @@ describe('Transient fields of dpt\'s classes', function()
          if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
          cutorch.setDevice(1)
          local object = case[1](torch.randn(5, 2, 3))
-         local names = transient.of(object)
+         local names = transient.fieldsOf(object)
          for _, name_ in ipairs(case[2] or {}) do names[name_] = nil end
          local fields, met = written(object), 0
          for field in pairs(names) do

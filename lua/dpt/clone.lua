@@ -35,7 +35,7 @@ local function copyTensor(t, seen)
    local storage = core.storageOf(t) -- nil: only sizes
    storage = storage and copyStorage(storage, seen)
    lib.set_storage(copy, storage and storage.ptr_, t.offset_, t.ndim_, t.size_, t.stride_)
-   core.hold(storage, t)
+   core.keepAlive(storage, t)
    return copy
 end
 
@@ -50,10 +50,10 @@ local function take(tape) return table.remove(tape, 1) end
 function Tape.__index(_, name)
    return Tape[name] or name:find('^write%u') and put or name:find('^read%u') and take or nil
 end
-function Tape:writeFields(object) put(self, transient.kept(object)) end
+function Tape:writeFields(object) put(self, transient.persistentFields(object)) end
 function Tape:readFields(object)
    for name, value in next, take(self) do object[name] = value end
-   transient.reset(object)
+   transient.clear(object)
 end
 function Tape.isWritableObject() return true end
 
@@ -75,13 +75,13 @@ local function copyWritten(v, seen, write, read)
 end
 
 local function copyTable(v, seen)
-   local copy, skip = {}, transient.of(v)
+   local copy, skip = {}, transient.fieldsOf(v)
    seen[v] = copy
    for k, value in next, v do
       if not skip[k] then rawset(copy, copyValue(k, seen), copyValue(value, seen)) end
    end
    setmetatable(copy, debug.getmetatable(v))
-   transient.reset(copy)
+   transient.clear(copy)
    return copy
 end
 

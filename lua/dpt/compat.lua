@@ -182,7 +182,7 @@ function compat.setPrint(f) rawset(_G, 'print', f) end
 
 -- Packages that define the global `cudnn` in programs that start without it.
 local bringsCudnn = {cudnn = true, cunn = true, dpt = true}
-local asked, hidden = false, nil
+local cudnnShown, hidden = false, nil
 
 --- Makes f the global `require`.
 function compat.setRequire(f)
@@ -195,14 +195,14 @@ end
 --- Hides the global `cudnn` until it is required: Torch7's th did not define it, and programs test
 -- `if cudnn then`.
 function compat.hideCudnn()
-   if asked then return end
+   if cudnnShown then return end
    hidden = rawget(_G, 'cudnn')
    rawset(_G, 'cudnn', nil)
 end
 
 --- Defines the global `cudnn` again.
 function compat.showCudnn()
-   asked = true
+   cudnnShown = true
    if hidden then rawset(_G, 'cudnn', hidden) end
    hidden = nil
 end

@@ -19,7 +19,7 @@ M.plain = {}
 
 --- Returns the transient fields of a value.
 -- @return set of names; empty if the value is not an object of a class or its class lists none
-function M.of(value)
+function M.fieldsOf(value)
    local methods, names = class.methodsOf(value), nil
    while methods do
       for _, name in ipairs(rawget(methods, 'transient') or NONE) do
@@ -32,8 +32,8 @@ function M.of(value)
 end
 
 --- Returns the other fields of an object, as a new table.
-function M.kept(object)
-   local skip, fields = M.of(object), {}
+function M.persistentFields(object)
+   local skip, fields = M.fieldsOf(object), {}
    for name, value in next, object do
       if not skip[name] then fields[name] = value end
    end
@@ -44,9 +44,9 @@ end
 M.unread = setmetatable({}, {__mode = 'k'})
 
 --- Removes an object's transient fields, which ends its reading.
-function M.reset(object)
+function M.clear(object)
    M.unread[object] = nil
-   local names = M.of(object)
+   local names = M.fieldsOf(object)
    if names == NONE then return end
    for name in next, names do rawset(object, name, nil) end
    if object.resetTransient then object:resetTransient() end

@@ -31,7 +31,7 @@ end
 -- Returns the indices of the tensors in buffers: a list of {kind = of tensor, count = elements,
 -- bytes = sum, [k] = index}: full buffers in the order in which they were filled, then the others,
 -- ordered by the first tensor of their type.
-local function group(tensors, limit)
+local function groupByLimit(tensors, limit)
    local full, open, order = {}, {}, {}
    for i = 1, #tensors do
       local t = tensors[i]
@@ -65,8 +65,8 @@ end
 --       torch.IntTensor(1)}, 64) --> 2
 function coalesce.takeTensors(tensors, sizeLimit)
    lists.checkTensors('takeTensors', 'tensors', tensors)
-   local result = {}
-   for i, chunk in ipairs(group(tensors, checkLimit('takeTensors', 'sizeLimit', sizeLimit))) do
+   local limit, result = checkLimit('takeTensors', 'sizeLimit', sizeLimit), {}
+   for i, chunk in ipairs(groupByLimit(tensors, limit)) do
       result[i] = {}
       for k, index in ipairs(chunk) do result[i][k] = tensors[index] end
    end
@@ -75,7 +75,7 @@ end
 
 -- Writes views of the chunk's flat tensor with the sizes of the models into results, at their
 -- indices.
-local function views(flat, chunk, models, results)
+local function writeViews(flat, chunk, models, results)
    local first = tonumber(flat.offset_)
    for k = 1, #chunk do
       local model, view = models[chunk[k]], core.tensor(flat.kind_)
@@ -87,24 +87,24 @@ local function views(flat, chunk, models, results)
       end
       results[chunk[k]] = view
    end
-   core.hold(flat, models)
+   core.keepAlive(flat, models)
 end
 
 -- Appends the chunk's tensors that have elements to a list, as contiguous tensors.
-local function addFilled(filled, tensors, chunk)
-   local n = #filled
+local function addNonEmpty(nonEmpty, tensors, chunk)
+   local n = #nonEmpty
    for k = 1, #chunk do
       local t = tensors[chunk[k]]
       if C.dpt_count(t) > 0 then
          n = n + 1
-         filled[n] = C.dpt_is_contiguous(t) ~= 0 and t or t:contiguous()
+         nonEmpty[n] = C.dpt_is_contiguous(t) ~= 0 and t or t:contiguous()
       end
    end
    return n
 end
 
 -- Allocates a flat tensor for each chunk on the current device.
-local function flats(chunks)
+local function allocateFlats(chunks)
    local result = {}
    for i, chunk in ipairs(chunks) do
       result[i] = chunk.count > 0 and core.newTensor(chunk.kind, chunk.count)
@@ -113,7 +113,7 @@ local function flats(chunks)
    return result
 end
 
-local function everything(tensors)
+local function asOneChunk(tensors)
    local chunk = {kind = tensors[1].kind_, count = 0}
    for i = 1, #tensors do
       local t = tensors[i]
@@ -150,13 +150,13 @@ function coalesce.flatten(tensors)
       end
       return flat
    end
-   local filled = {}
-   local n = addFilled(filled, tensors, chunk)
-   local device = C.dpt_tensor_device(filled[1])
+   local nonEmpty = {}
+   local n = addNonEmpty(nonEmpty, tensors, chunk)
+   local device = C.dpt_tensor_device(nonEmpty[1])
    lists.checkDevice('flatten', tensors, device)
    local flat = cutorch.withDevice(device, core.newTensor, chunk.kind, chunk.count)
-   lib.comm_broadcast_flat(n, lists.constant(filled, n), 1, lists.pointers({flat}, 1))
-   core.hold(filled)
+   lib.comm_broadcast_flat(n, lists.constant(nonEmpty, n), 1, lists.pointers({flat}, 1))
+   core.keepAlive(nonEmpty)
    return flat
 end
 
@@ -179,7 +179,7 @@ function coalesce.unflatten(flat, tensors)
          .. " many as 'tensors' have", core.describeSize(flat),
          flat:isContiguous() and '' or ', not contiguous', count)
    end
-   views(flat, chunk, tensors, result)
+   writeViews(flat, chunk, tensors, result)
    return result
 end
 
@@ -195,22 +195,22 @@ end
 function coalesce.broadcastCoalesced(tensors, devices, bufferSize)
    lists.checkDevices('broadcastCoalesced', devices, true)
    lists.checkDevice('broadcastCoalesced', tensors, devices[1])
-   local chunks = group(tensors, checkLimit('broadcastCoalesced', 'bufferSize', bufferSize))
+   local chunks = groupByLimit(tensors, checkLimit('broadcastCoalesced', 'bufferSize', bufferSize))
    local results, buffers = {tensors}, {}
    for i = 2, #devices do
       results[i], buffers[i] = {}, cutorch.withDevice(devices[i], flats, chunks)
    end
    for c, chunk in ipairs(chunks) do
-      local filled, out = {}, {}
-      local n = addFilled(filled, tensors, chunk)
+      local nonEmpty, out = {}, {}
+      local n = addNonEmpty(nonEmpty, tensors, chunk)
       for i = 2, #devices do out[i - 1] = buffers[i][c] end
       if n > 0 and #out > 0 then
-         lib.comm_broadcast_flat(n, lists.constant(filled, n), #out, lists.pointers(out, #out))
+         lib.comm_broadcast_flat(n, lists.constant(nonEmpty, n), #out, lists.pointers(out, #out))
       end
-      core.hold(filled, out)
+      core.keepAlive(nonEmpty, out)
    end
    for i = 2, #devices do
-      for c, chunk in ipairs(chunks) do views(buffers[i][c], chunk, tensors, results[i]) end
+      for c, chunk in ipairs(chunks) do writeViews(buffers[i][c], chunk, tensors, results[i]) end
    end
    return results
 end
@@ -251,18 +251,18 @@ function coalesce.reduceAddCoalesced(inputs, destination, bufferSize)
          type(inputs) == 'table' and 'empty' or 'of type ' .. torch.type(inputs))
    end
    checkAlike(inputs)
-   local chunks = group(inputs[1], checkLimit('reduceAdd', 'bufferSize', bufferSize))
+   local chunks = groupByLimit(inputs[1], checkLimit('reduceAdd', 'bufferSize', bufferSize))
    local buffers = cutorch.withDevice(destination or cutorch.getDevice(), flats, chunks)
    local sums = {}
    for c, chunk in ipairs(chunks) do
-      local filled, n = {}, 0
-      for i = 1, #inputs do n = addFilled(filled, inputs[i], chunk) end
+      local nonEmpty, n = {}, 0
+      for i = 1, #inputs do n = addNonEmpty(nonEmpty, inputs[i], chunk) end
       if n > 0 then
-         lib.comm_reduce_flat(buffers[c], n / #inputs, #inputs, lists.constant(filled, n))
+         lib.comm_reduce_flat(buffers[c], n / #inputs, #inputs, lists.constant(nonEmpty, n))
       end
-      core.hold(filled)
+      core.keepAlive(nonEmpty)
    end
-   for c, chunk in ipairs(chunks) do views(buffers[c], chunk, inputs[1], sums) end
+   for c, chunk in ipairs(chunks) do writeViews(buffers[c], chunk, inputs[1], sums) end
    return sums
 end
 

@@ -279,7 +279,7 @@ function comm.allReduce(inputs, outputs)
    lists.checkPairs('allReduce', inputs, outputs)
    local from = lists.contiguous(inputs)
    lib.comm_all_reduce(#inputs, pointers(outputs, #inputs), constant(from, #inputs))
-   core.hold(from)
+   core.keepAlive(from)
    return outputs
 end
 

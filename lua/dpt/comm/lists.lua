@@ -1,7 +1,7 @@
 --- dpt.comm.lists: checks lists of tensors and converts them for C.
 --
--- Invariant: an array made here does not keep the tensors alive: its user must call core.hold with
--- the list after the C call.
+-- Invariant: an array made here does not keep the tensors alive: its user must call core.keepAlive
+-- with the list after the C call.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'

@@ -81,7 +81,7 @@ function nccl.reduce(inputs, outputs, async, root)
    lists.checkDevice('reduce', {output}, devices[root])
    local from = lists.contiguous(inputs)
    lib.comm_reduce(1, lists.pointers({output}, 1), #from, lists.pointers(from, #from), 0, 0)
-   core.hold(from)
+   core.keepAlive(from)
    finish(inputs, async)
 end
 
@@ -104,7 +104,7 @@ function nccl.bcast(inputs, async, root)
    end
    local from = lists.contiguous{inputs[root]}
    comm.broadcastInto(from, others)
-   core.hold(from)
+   core.keepAlive(from)
    finish(inputs, async)
 end
 
@@ -130,7 +130,7 @@ function nccl.allGather(inputs, outputs, async)
    end
    local from = lists.contiguous(inputs)
    lib.comm_all_gather(#from, lists.pointers(outputs, #from), lists.constant(from, #from))
-   core.hold(from)
+   core.keepAlive(from)
    finish(inputs, async)
 end
 
@@ -151,7 +151,7 @@ function nccl.reduceScatter(inputs, outputs, async)
    lists.checkPairs('reduceScatter', inputs, outputs)
    local from = lists.contiguous(inputs)
    lib.comm_reduce_scatter(#from, lists.pointers(outputs, #from), lists.constant(from, #from))
-   core.hold(from)
+   core.keepAlive(from)
    finish(inputs, async)
 end
 

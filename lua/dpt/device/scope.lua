@@ -3,7 +3,7 @@
 --
 -- Invariant: while no profile is recorded, a scope costs one read of a number, and modules cost
 -- nothing: their classes have their original methods. During a profile the methods that compute are
--- wrapped, in this Lua state after follow(). Work that a module queues is labelled with the
+-- wrapped, in this Lua state after wrapMethods(). Work that a module queues is labelled with the
 -- innermost running module. If an error leaves a module, the next call discards it, since the
 -- module entered next is not inside it.
 local dptffi = require 'dpt.ffi'
@@ -144,7 +144,7 @@ local following = false
 
 --- Wraps or restores the classes of this Lua state, depending on the profiler. Called where a step
 -- or a job begins; a thread's state does this by itself.
-function scope.follow()
+function scope.wrapMethods()
    if (on[0] ~= 0) == following then return end
    following = not following
    if following then class.replaceMethods(wrap, wrap) else class.replaceMethods(unwrap) end
@@ -166,7 +166,7 @@ end
 -- @return the results of f
 function scope.call(name, f, ...)
    if on[0] == 0 then return f(...) end
-   scope.follow()
+   scope.wrapMethods()
    local before, phaseBefore, began = node, phase, C.dpt_trace_now()
    phase = name
    setLabel()

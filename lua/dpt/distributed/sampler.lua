@@ -46,9 +46,9 @@ function Sampler.new(n, given, rank, size)
    local self = setmetatable({n = n, batch = math.max(n, 1), seed = 0, shuffle = true,
       dropLast = false, rank = rank, size = size, current = 1, position = 0,
       moves = 0}, Sampler) -- moves: number of calls of next and load
-   self.asked = {} -- names of options that the script set
+   self.givenOptions = {} -- names of options that the script set
    for name, value in pairs(options.check(NAME, given, 2, known)) do
-      self[name], self.asked[name] = value, true
+      self[name], self.givenOptions[name] = value, true
    end
    local group = self.group
    if group then self.rank, self.size, self.group = group:rank(), group:size(), nil end
@@ -96,7 +96,7 @@ end
 --    s:next()
 --    return s:next() --> [3], 0, 1
 function Sampler:next()
-   if not self.asked.batch and self.batch >= self.n and self.n > 1 and self.rank == 0 then
+   if not self.givenOptions.batch and self.batch >= self.n and self.n > 1 and self.rank == 0 then
       report(('%s: option batch is missing, so each batch has all %d rows: set batch = N'):format(
          NAME, self.n), NAME)
    end
@@ -168,7 +168,7 @@ function Sampler:load(state)
          tostring(state.position), self.n)
    end
    for name in pairs(states) do
-      if state[name] ~= nil and not self.asked[name] then self[name] = state[name] end
+      if state[name] ~= nil and not self.givenOptions[name] then self[name] = state[name] end
    end
    self.ordered, self.moves = nil, self.moves + 1
    return self

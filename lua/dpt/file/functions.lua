@@ -23,7 +23,7 @@ local Kept = {} -- metatable of the data that a replacement function keeps
 
 -- Returns a replacement function. Its first upvalue is {bytes, upvalues, cells, named, subject}:
 -- cells: by index, the identity of an upvalue's variable; subject: the name of the file.
-local function leaveOut(kept)
+local function omit(kept)
    setmetatable(kept, Kept)
    return function()
       local subject = kept.subject -- the first mention of an upvalue
@@ -33,7 +33,7 @@ local function leaveOut(kept)
 end
 
 --- Returns the data that a replacement function keeps; nil for other functions.
-function functions.leftOut(f)
+function functions.omittedUpvalues(f)
    local _, kept = debug.getupvalue(f, 1)
    return getmetatable(kept) == Kept and kept or nil
 end
@@ -62,7 +62,7 @@ end
 
 --- Returns the bytecode of f, and a list of {name, value, id} of its upvalues, in Torch7's format.
 function functions.parts(file, f)
-   local kept = functions.leftOut(f)
+   local kept = functions.omittedUpvalues(f)
    if kept then
       if file.loadsFunctions_ then
          fail('%s: a function that was left out when %s was loaded cannot be copied; load that file'
@@ -82,7 +82,7 @@ end
 --- Returns the function of that bytecode, without its upvalues.
 function functions.load(file, bytes, named)
    if policy(file) ~= true then
-      return leaveOut{bytes = bytes, named = named, subject = file.subject_}
+      return omit{bytes = bytes, named = named, subject = file.subject_}
    end
    local f, why = loadstring(bytes)
    if not f then file:_raise('holds a function of another build of Lua: %s', why) end
@@ -119,7 +119,7 @@ function functions.join(file, f, upvalues, named)
          file:_damaged('an upvalue is of type %s, wanted a table', torch.type(upvalue))
       end
    end
-   local kept = functions.leftOut(f)
+   local kept = functions.omittedUpvalues(f)
    if kept then return keep(file, kept, upvalues) end
    for i, upvalue in pairs(upvalues) do
       if not named then

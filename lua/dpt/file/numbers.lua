@@ -54,7 +54,7 @@ function File:_writeBlock(kind, pointer, n)
       end
       if self.swap_ and size > 1 then swap(keep, n, size) end
       self:_write(keep, n * size)
-      core.hold(keep)
+      core.keepAlive(keep)
    end
    if not self.binary_ and self.spacing_ then self:_write('\n', 1) end
 end
@@ -170,7 +170,7 @@ for name, kind in pairs(NAMES) do
       end
       if core.isStorage(what) and what.kind_ == kind then
          local got = self:_readBlock(kind, core.storagePointer(what), core.storageLength(what))
-         core.hold(what)
+         core.keepAlive(what)
          return got
       end
       if type(what) ~= 'number' then
@@ -205,7 +205,7 @@ for name, kind in pairs(NAMES) do
       end
       local n = core.storageLength(what)
       self:_writeBlock(kind, core.storagePointer(what), n)
-      core.hold(what)
+      core.keepAlive(what)
       return n
    end
 end

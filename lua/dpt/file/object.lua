@@ -41,7 +41,7 @@ function File:isWritableObject(value)
    if class.methodsOf(value) then return OBJECT end
    if kind == 'table' then return TABLE end
    if kind == 'function' and pcall(string.dump, value) then
-      local kept = functions.leftOut(value)
+      local kept = functions.omittedUpvalues(value)
       return kept and not kept.named and PLAIN_FUNCTION or NAMED_FUNCTION
    end
 end
@@ -119,7 +119,7 @@ File.plain = transient.plain
 --    return f:readObject().constant_scalar --> 3
 function File:writeFields(object)
    local fields = {}
-   for k, v in next, transient.kept(object) do
+   for k, v in next, transient.persistentFields(object) do
       if self:isWritableObject(v) then
          fields[k] = v
       else
@@ -220,7 +220,7 @@ local function readString(file)
    end
    local storage = file:_readStorage(C.DPT_I8, n)
    local bytes = ffi.string(core.storagePointer(storage), n)
-   core.hold(storage)
+   core.keepAlive(storage)
    return bytes
 end
 
@@ -272,7 +272,7 @@ function File:readFields(object)
          torch.type(fields))
    end
    for k, v in next, fields do object[k] = v end
-   transient.reset(object)
+   transient.clear(object)
 end
 
 local function readInside(file, index, id)

@@ -12,10 +12,10 @@ local tensors = {}
 local LONG = C.DPT_I64
 
 --- Returns the identity of an object while a file is written: the address for storages and for
--- other cdata that refers to memory (core.otherAddress), else the object.
+-- other cdata that refers to memory (core.cdataAddress), else the object.
 function tensors.key(value)
    if core.isStorage(value) then return tonumber(ffi.cast('intptr_t', value.ptr_)) end
-   return core.otherAddress(value) or value
+   return core.cdataAddress(value) or value
 end
 
 local function writeStorage(file, s)
@@ -23,7 +23,7 @@ local function writeStorage(file, s)
    file:writeLong(n)
    if s.kind_ >= core.ON_DEVICE then s = core.newStorage(s.kind_ - core.ON_DEVICE, n):copy(s) end
    file:_writeBlock(s.kind_, core.storagePointer(s), n)
-   core.hold(s)
+   core.keepAlive(s)
 end
 
 function tensors.write(file, value)
@@ -33,7 +33,7 @@ function tensors.write(file, value)
    file:_writeBlock(LONG, value.stride_, value.ndim_)
    file:writeLong(value.offset_ + 1)
    file:writeObject(core.storageOf(value))
-   core.hold(value)
+   core.keepAlive(value)
 end
 
 local function readStorage(file, kind)
@@ -76,7 +76,7 @@ local function readTensor(file, kind, t)
          have)
    end
    lib.set_storage(t, storage and storage.ptr_, math.min(first, have), n, size, step)
-   core.hold(storage)
+   core.keepAlive(storage)
 end
 
 --- Reads a tensor or storage of the named type; calls known(file, index, id, object) as soon as the

@@ -34,7 +34,7 @@ function text.write(file, kind, pointer, n)
          words[i + 1] = kind == C.DPT_I64 and tostring(data[i]):sub(1, -3)
             or (format or '%d'):format(data[i])
       end
-      core.hold(real)
+      core.keepAlive(real)
       local block = table.concat(words, file.spacing_ and ' ' or '', 1, count)
       if file.spacing_ and first + count < n then block = block .. ' ' end
       file:_write(block, #block)

@@ -26,7 +26,7 @@ local PACKAGES = {nn = 'nn.', optim = 'optim.', cuda = 'cutorch.', distributed =
 
 -- Normalizes a name, so that equivalent names are equal: lower case, methods after a dot, tensors
 -- and storages of any type as one class.
-local function normal(name)
+local function normalize(name)
    local word = name:gsub('%(.*$', ''):gsub('%s', ''):lower():gsub(':', '.'):gsub('^dpt%.', '')
       :gsub('^torch%.(%a+)%.', PACKAGES)
    return (word:gsub('^torch%.%w-(tensor%.)', '%1'):gsub('^torch%.%w-(storage%.)', '%1'))
@@ -34,7 +34,7 @@ end
 
 -- Returns a method's names in the ancestors of its class: 'nn.linear.forward' may be
 -- 'nn.module.forward'.
-local function above(word)
+local function inheritedNames(word)
    local owner, method = word:match '^(.*)%.([^.]+)$'
    local list, class = {}, require 'dpt.class'
    for name in next, class.classes do
@@ -71,35 +71,37 @@ end
 
 -- Returns the names within a small edit distance, nearest first: those within one letter of the
 -- nearest, with case. A name with an owner is nearer to names of the same owner.
-local function alike(name, all)
-   local word, list, apart = normal(name), {}, {}
+local function findSimilar(name, all)
+   local word, list, distances = normalize(name), {}, {}
    local last, owner = word:match '[^.]*$', word:match '^(.*)%.'
    for known, other in pairs(all) do
       local letters = math.min(distance(word, known), distance(last, (known:match '[^.]*$'))
          + ((not owner or known:match '^(.*)%.' == owner) and 0 or 1))
       if letters <= math.max(1, math.floor(#last / 4)) then
          list[#list + 1] = other
-         apart[other] = distance(name:match '[^.:]*$', (other:match '[^.:]*$'))
+         distances[other] = distance(name:match '[^.:]*$', (other:match '[^.:]*$'))
       end
    end
    table.sort(list, function(a, b)
-      if apart[a] ~= apart[b] then return apart[a] < apart[b] end
+      if distances[a] ~= distances[b] then return distances[a] < distances[b] end
       return a < b
    end)
    for i = #list, 1, -1 do
-      if apart[list[i]] > apart[list[1]] + 1 then list[i] = nil end
+      if distances[list[i]] > distances[list[1]] + 1 then list[i] = nil end
    end
    return list
 end
 
 -- Adds an entry to the list of a key, once.
-local function put(lists, key, entry)
+local function addEntry(lists, key, entry)
    lists[key] = lists[key] or {}
    if lists[key][#lists[key]] ~= entry then table.insert(lists[key], entry) end
 end
 
 -- Inserts blanks between the parts of names in a text, as in spatial Max Pooling.
-local function parted(text) return (text:gsub('(%l)(%u)', '%1 %2'):gsub('(%u)(%u%l)', '%1 %2')) end
+local function splitName(text)
+   return (text:gsub('(%l)(%u)', '%1 %2'):gsub('(%u)(%u%l)', '%1 %2'))
+end
 
 -- Returns an entry's index for searches: each part of its names together with the parts after it,
 -- so that maxpool matches nn.SpatialMaxPooling and elu does not match nn.ReLU; the words of its
@@ -108,14 +110,14 @@ local function document(entry, others)
    local names = {}
    for _, name in ipairs(reference.names(entry)) do
       local parts = {}
-      for part in parted(name):gmatch '%w+' do parts[#parts + 1] = part:lower() end
+      for part in splitName(name):gmatch '%w+' do parts[#parts + 1] = part:lower() end
       for i = 1, #parts do names[#names + 1] = '\n' .. table.concat(parts, '', i) end
    end
    for _, name in ipairs(others) do names[#names + 1] = '\n' .. name end
    local text = ('%s %s %s'):format(entry.summary, table.concat(entry.param, ' '),
       table.concat(entry['return'], ' '))
    return {names = table.concat(names), entry = entry,
-      text = (' %s %s'):format(text, parted(text)):lower():gsub('%W+', ' ')}
+      text = (' %s %s'):format(text, splitName(text)):lower():gsub('%W+', ' ')}
 end
 
 local book
@@ -133,13 +135,13 @@ local function open()
    end
    for i, entry in ipairs((reference.entries())) do
       for _, known in ipairs(reference.names(entry)) do
-         local key = normal(known)
+         local key = normalize(known)
          local last = key:match '[^.]*$'
          book.all[key] = known
-         put(book.byName, key, entry)
+         addEntry(book.byName, key, entry)
          book.byName['=' .. known] = {entry}
-         put(book.byLast, last, entry)
-         if known:find ':' then put(book.byLast, ':' .. last, entry) end
+         addEntry(book.byLast, last, entry)
+         if known:find ':' then addEntry(book.byLast, ':' .. last, entry) end
       end
       book.documents[i] = document(entry, others[entry['function']] or {})
    end
@@ -148,10 +150,10 @@ end
 
 -- Returns the entries of a full name; nil if there are none.
 local function named(name)
-   local byName, word = open().byName, normal(name)
+   local byName, word = open().byName, normalize(name)
    local found = byName['=' .. name] or byName[word]
    if not found and word:find '.%.' then
-      for _, known in ipairs(above(word)) do found = found or byName[known] end
+      for _, known in ipairs(inheritedNames(word)) do found = found or byName[known] end
    end
    return found
 end
@@ -161,7 +163,7 @@ function help.has(name) return named(name) ~= nil end
 
 -- Returns the entries whose names have this last part; x:add matches methods of any class.
 local function ending(name)
-   local word = normal(name)
+   local word = normalize(name)
    if not name:find ':' and word:find '%.' then return nil end
    return open().byLast[(name:find ':' and ':' or '') .. word:match '[^.]*$']
 end
@@ -194,7 +196,7 @@ end
 
 -- Returns dpt's counterpart of a PyTorch name, or a text if there is none; nil for unknown names.
 local function elsewhere(name)
-   return topics.elsewhere[normal(name):gsub('^.*%.', ''):gsub('[^%w]', '')]
+   return topics.elsewhere[normalize(name):gsub('^.*%.', ''):gsub('[^%w]', '')]
 end
 
 local function translated(name)
@@ -258,7 +260,7 @@ function help.text(name)
    entries = entries or ending(name)
    text = entries and textsOf(entries) or translated(name) or not name:find '[.:]' and search(name)
    if text then return text, true end
-   local near = question(alike(name, open().all))
+   local near = question(findSimilar(name, open().all))
    if near == '' then near = ' dpt help lists the topics.' end
    return ("No entry '%s'.%s"):format(name, near), false
 end
@@ -305,7 +307,7 @@ local function meant(kind, name, source)
    end
    local other, list = elsewhere(name), {}
    if other and open().byName['=' .. other] and other:find(wanted) then return {other} end
-   for _, near in ipairs(alike(name, open().all)) do
+   for _, near in ipairs(findSimilar(name, open().all)) do
       if near:find(wanted) then list[#list + 1] = near end
    end
    return list

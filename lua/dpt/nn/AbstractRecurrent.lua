@@ -56,7 +56,7 @@ end
 -- Drops the state and all steps.
 local function restart(self)
    self.state_ = nil
-   transient.reset(self)
+   transient.clear(self)
 end
 
 local function begin(self, state)

@@ -283,7 +283,7 @@ end
 
 --- Frees buffers that the next forward allocates again, before saving or sending.
 function Module:clearState()
-   transient.reset(self)
+   transient.clear(self)
    return nn.utils.clear(self, 'output', 'gradInput')
 end
 

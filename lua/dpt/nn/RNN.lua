@@ -338,13 +338,13 @@ end
 function RNN:type(typename, tensorCache)
    if not typename then return self._type end
    weights.gather(self)
-   local before = weights.before(self, typename)
+   local before = weights.layoutBefore(self, typename)
    self.views_ = nil
    tensorCache = tensorCache or {}
    parent.type(self, typename, tensorCache)
    if before then
-      weights.moved(self, self.weight, before, tensorCache)
-      if self.gradWeight then weights.moved(self, self.gradWeight, before, tensorCache) end
+      weights.convertLayout(self, self.weight, before, tensorCache)
+      if self.gradWeight then weights.convertLayout(self, self.gradWeight, before, tensorCache) end
    end
    return self
 end
@@ -358,7 +358,7 @@ end
 -- dpt.rnn.network.
 function RNN:write(file)
    weights.gather(self)
-   local fields = transient.kept(self)
+   local fields = transient.persistentFields(self)
    fields.views_ = nil
    file.flats_ = file.flats_ or {}
    for _, name in ipairs{'weight', 'gradWeight'} do

@@ -20,7 +20,7 @@ local object = {__tostring__ = require 'dpt.nn.text'}
 -- @param tensorCache a table to pass to several calls, so that tensors they share stay shared
 function object:type(typename, tensorCache)
    if not typename then return self._type end
-   transient.reset(self)
+   transient.clear(self)
    nn.utils.convertFields(self, typename, tensorCache or {})
    self._type = typename
    return self

@@ -30,7 +30,7 @@ local endOther -- ends the command's profile, while that is running
 local function start(records)
    lib.trace_start(records)
    last, ahead = nil, C.dpt_epoch() - C.dpt_clock()
-   scope.follow()
+   scope.wrapMethods()
 end
 
 -- Starts the command's profile. finish() must call _stop; it is called when the program starts its
@@ -101,7 +101,7 @@ end
 function profiler._stop(path)
    endOther = nil
    lib.trace_stop()
-   scope.follow()
+   scope.wrapMethods()
    last = {}
    last.rank, last.ranks = place()
    return path and profiler.save(path)

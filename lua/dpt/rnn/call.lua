@@ -51,7 +51,7 @@ end
 
 -- Starts from the states left by the previous forward. If they do not match B sequences, a module
 -- of the package rnn raises and one of cudnn.torch starts from zeros, as these packages do.
-local function remembered(module, B)
+local function restoreStates(module, B)
    local kept, rows = module.remembered_ or {}, module.hiddenOutput
    rows = rows:dim() == 3 and rows:size(2) or B
    if rows ~= B and module.rememberMode then
@@ -93,7 +93,7 @@ function M.read(module, input)
       call.lengths = B > 0 and torch.LongTensor(lengths) or nil
    end
    if not call.states then
-      if module.rememberStates then remembered(module, B) end
+      if module.rememberStates then restoreStates(module, B) end
       call.hidden, call.cell = module.hiddenInput, module.cellInput
    end
    call.x, call.hidden, call.cell = x:contiguous(), contiguous(call.hidden), contiguous(call.cell)

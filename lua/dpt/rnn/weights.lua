@@ -13,7 +13,7 @@ local network = require 'dpt.rnn.network'
 local M = {}
 
 --- Returns true if two layouts are equal.
-local function same(a, b)
+local function isSameLayout(a, b)
    for i, entry in ipairs(a) do
       if entry.first ~= b[i].first then return false end
    end
@@ -39,7 +39,7 @@ end
 
 -- Returns the tensor made from t before, or makes it: modules that share a weight get the same one.
 -- t is kept, so that its memory, which is part of the key, is not reused.
-local function once(cache, t, make)
+local function memoize(cache, t, make)
    local key = ('rnn %s %d'):format(torch.pointer(t:storage()), t:storageOffset())
    local known = cache and cache[key]
    if not known then
@@ -56,8 +56,8 @@ function M.toFile(module, weight, cache)
    if weight:nElement() == 0 then return weight end
    local layout = network.layout(module, weight)
    local file, total = fileLayout(layout)
-   if total == weight:nElement() and same(layout, file) then return weight end
-   return once(cache, weight, function()
+   if total == weight:nElement() and isSameLayout(layout, file) then return weight end
+   return memoize(cache, weight, function()
       local flat = weight.new(total)
       copy(flat, file, weight, layout)
       return flat
@@ -74,16 +74,16 @@ function M.fromFile(module, flat, cache)
          flat:nElement(), total)
    end
    local size = network.size(module, flat)
-   if size == total and same(layout, file) then return flat end
-   return once(cache, flat, function()
+   if size == total and isSameLayout(layout, file) then return flat end
+   return memoize(cache, flat, function()
       local weight = size == total and flat or flat.new(size):zero()
       copy(weight, layout, size == total and flat:clone() or flat, file)
       return weight
    end)
 end
 
---- Returns the layout of a module's weight, which M.moved needs, before its tensors change type.
-function M.before(module, typename)
+--- Returns the layout of a module's weight before its tensors change type, for M.convertLayout.
+function M.layoutBefore(module, typename)
    if typename == 'torch.HalfTensor' then
       fail('%s: half precision is for devices (cudaHalf), use float or double in host memory',
          torch.type(module))
@@ -94,10 +94,10 @@ end
 --- Rearranges the parts of a weight in place if its new type or device has another layout.
 -- @param before layout that it has now
 -- @param cache as for nn.Module:type; a weight that two modules share is rearranged once
-function M.moved(module, weight, before, cache)
+function M.convertLayout(module, weight, before, cache)
    local layout, size = network.layout(module, weight), network.size(module, weight)
-   if size == weight:nElement() and same(layout, before) then return end
-   weight:set(once(cache, weight:narrow(1, 1, weight:nElement()), function()
+   if size == weight:nElement() and isSameLayout(layout, before) then return end
+   weight:set(memoize(cache, weight:narrow(1, 1, weight:nElement()), function()
       local fits = size == weight:nElement()
       local new = fits and weight or weight.new(size):zero()
       copy(new, layout, fits and weight:clone() or weight, before)
@@ -121,7 +121,7 @@ end
 
 -- Returns views of the matrices or the biases of a flat tensor, and appends their positions to
 -- slots, a list of {the table, its key, the entry}.
-local function name(module, layout, flat, matrices, slots)
+local function nameViews(module, layout, flat, matrices, slots)
    local lists = {}
    for layer = 1, module.numLayers * module.numDirections do
       lists[layer] = {input = {}, recurrent = {},
@@ -142,18 +142,18 @@ local function name(module, layout, flat, matrices, slots)
    return lists
 end
 
-local function begins(t) return t:storage(), t:storageOffset() end
+local function startOf(t) return t:storage(), t:storageOffset() end
 
 -- Returns true if a slot's tensor is not where its entry is in flat.
 local function hasMoved(slot, flat)
    local t = slot[1][slot[2]]
    if not torch.isTensor(t) then return t ~= nil end
-   local storage, first = begins(flat)
+   local storage, first = startOf(flat)
    return t:nElement() == 0 or t:storage() ~= storage
       or t:storageOffset() ~= first + slot[3].first - 1 or not t:isContiguous()
 end
 
-local function take(module, slot, flat)
+local function copyIntoWeight(module, slot, flat)
    local t, entry = slot[1][slot[2]], slot[3]
    if not torch.isTensor(t) or t:nElement() ~= network.count(entry) then
       fail('%s: weight %s was replaced by a %s of %s elements, wanted %d', torch.type(module),
@@ -164,11 +164,11 @@ local function take(module, slot, flat)
 end
 
 -- Updates the views of one flat tensor; a view of other memory is first copied into it.
-local function follow(module, views, field)
+local function updateViews(module, views, field)
    local kept, flat, found = views[field], module[field], false
    for _, slot in ipairs(kept.slots) do
       if hasMoved(slot, kept.flat) then
-         take(module, slot, flat)
+         copyIntoWeight(module, slot, flat)
          found = true
       end
    end
@@ -193,7 +193,7 @@ function M.gather(module)
          moved = moved or not flat:isContiguous()
          module[field] = flat:contiguous():view(-1)
       end
-      if views and flat then moved = follow(module, views, field) or moved end
+      if views and flat then moved = updateViews(module, views, field) or moved end
    end
    if moved then module.compactions = module.compactions + 1 end
 end
@@ -208,8 +208,8 @@ function M.views(module)
          local flat, slots = module[field], {}
          local layout = network.layout(module, flat)
          views[field] = {flat = flat.new():set(flat), slots = slots,
-            matrices = name(module, layout, flat, true, slots),
-            biases = name(module, layout, flat, false, slots)}
+            matrices = nameViews(module, layout, flat, true, slots),
+            biases = nameViews(module, layout, flat, false, slots)}
       end
       module.views_ = views
    end

@@ -73,7 +73,7 @@ local function setToStorage(fn, r, s, offset, ...)
       n = have > first and 1 or 0
    end
    lib.set_storage(r, s.ptr_, first, n, sizes.size, stepped and sizes.step or nil)
-   core.hold(s)
+   core.keepAlive(s)
    return r
 end
 

@@ -10,7 +10,7 @@ local torch, method, check = class.torch, core.method, core.checkTensor
 local DOUBLE = core.DOUBLE
 
 --- r:copy(a): copies elements in row-major order; equal counts, any types, host and devices.
-core.both('copy', function(t, a)
+core.define('copy', function(t, a)
    check('copy', 'self', t)
    if not istype(tensorType, a) then core.usage('copy', 'a tensor', a) end
    lib.copy(t, a)
@@ -18,7 +18,7 @@ core.both('copy', function(t, a)
 end)
 
 --- Copies like copy, but page-locked host memory may still be in use when it returns.
-core.both('copyAsync', function(t, a)
+core.define('copyAsync', function(t, a)
    check('copyAsync', 'self', t)
    if not istype(tensorType, a) then core.usage('copyAsync', 'a tensor', a) end
    lib.copy_async(t, a)
@@ -152,7 +152,7 @@ local function nest(data, offset, sizes, d)
 end
 
 --- Returns nested tables of numbers; an empty table for an empty tensor.
-core.both('totable', function(t)
+core.define('totable', function(t)
    if core.isStorage(t) then return t:totable() end
    check('totable', 'self', t)
    if t.ndim_ == 0 then return {} end
@@ -160,7 +160,7 @@ core.both('totable', function(t)
    for d = 1, t.ndim_ do sizes[d] = tonumber(t.size_[d - 1]) end
    local host, data = doubles(t)
    local list = nest(data, 0, sizes, 1)
-   core.hold(host)
+   core.keepAlive(host)
    return list
 end)
 
@@ -231,7 +231,7 @@ function mapped(fn, t, f, a, b)
          px[i] = v
       end
    end
-   core.hold(y, z)
+   core.keepAlive(y, z)
    lib.copy(t, x)
    return t
 end

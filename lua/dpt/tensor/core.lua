@@ -8,7 +8,7 @@
 -- an allocation once the live bytes exceed a soft limit, never inside a C call. A pointer or an
 -- array field taken from an object (s.ptr_, t.size_, x:data()) does not keep the object alive.
 -- Neither does a local variable after its last use, once the compiler has compiled the loop. Code
--- that takes a pointer calls core.hold(object) after its last use, and makes no tail call.
+-- that takes a pointer calls core.keepAlive(object) after its last use, and makes no tail call.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
@@ -78,15 +78,15 @@ end)
 
 --- Returns the method table of cdata other than tensors, storages and generators; set by
 -- dpt.threads.tds.
-function core.otherMethods() return nil end
+function core.cdataMethods() return nil end
 --- Returns the address, as a number, of the memory that such cdata refers to.
-function core.otherAddress() return nil end
+function core.cdataAddress() return nil end
 
 class.setCdata(function(object)
    if istype(tensorType, object) then return core.tensorMethods[object.kind_] end
    if istype(storageType, object) then return core.storageMethods[object.kind_] end
    if istype(generatorType, object) then return core.generatorMethods end
-   return core.otherMethods(object)
+   return core.cdataMethods(object)
 end)
 
 function core.isTensor(v) return istype(tensorType, v) end
@@ -102,7 +102,7 @@ function core.method(names, f)
 end
 
 --- Adds a method to every kind of tensor and the same function to torch.
-function core.both(names, f)
+function core.define(names, f)
    core.method(names, f)
    for name in names:gmatch('%S+') do torch[name] = f end
 end
@@ -114,7 +114,7 @@ function core.storageMethod(names, f)
 end
 
 --- Keeps its arguments alive up to this call.
-function core.hold() end
+function core.keepAlive() end
 
 -- creation ----------------------------------------------------------------------------------------
 

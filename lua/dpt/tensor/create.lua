@@ -9,7 +9,7 @@ local sizes = require 'dpt.tensor.sizes'
 local ffi, lib, fail = dptffi.ffi, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
-local both, checkNumber, checkInteger = core.both, core.checkNumber, core.checkInteger
+local define, checkNumber, checkInteger = core.define, core.checkNumber, core.checkInteger
 local torch, usage, MAXDIM = class.torch, core.usage, dptffi.C.DPT_MAXDIM
 
 local function isTensor(v) return istype(tensorType, v) end
@@ -28,7 +28,7 @@ core.result = result
 
 --- Defines torch.NAME([r,] ... [, type]) and the method NAME by f(r, ...).
 local function creator(name, f)
-   both(name, function(...) return f(result(...)) end)
+   define(name, function(...) return f(result(...)) end)
 end
 
 local function filled(name, v)
@@ -43,7 +43,7 @@ creator('ones', filled('ones', 1))
 
 --- torch.zerosLike and onesLike([r,] x): of x's type and sizes.
 for name, v in pairs{zerosLike = 0, onesLike = 1} do
-   both(name, function(a, b)
+   define(name, function(a, b)
       local r, x = a, b
       if b == nil then r, x = nil, a end
       if not isTensor(x) or (r and not isTensor(r)) then usage(name, '[result] tensor', a, b) end
@@ -128,14 +128,14 @@ local function cat(...)
    end
    out = out or fresh((r or list[1]).kind_)
    lib.cat(out, #list, pointers, dim ~= nil and dim - 1 or -1) -- a NULL counts as nil
-   core.hold(list)
+   core.keepAlive(list)
    if r and not rawequal(out, r) then
       lib.resize_as(r, out)
       lib.copy(r, out)
    end
    return r or out
 end
-both('cat', cat)
+define('cat', cat)
 
 --- Tags that reference entries of this kind share.
 -- @pattern plaintensor

@@ -6,7 +6,7 @@ local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local lib = dptffi.lib
 local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
-local both, dimension, checkNumber = core.both, core.dimension, core.checkNumber
+local define, dimension, checkNumber = core.define, core.dimension, core.checkNumber
 local usage, LONG, ON_DEVICE = core.usage, core.LONG, core.ON_DEVICE
 
 local function isTensor(v) return istype(tensorType, v) end
@@ -26,7 +26,7 @@ function core.mask(x, t) return converted(x, t, core.BYTE + ON_DEVICE) end
 local mask_ = core.mask
 
 --- [r] x dim idx: the slices at the indices
-both('index', function(a, b, c, d)
+define('index', function(a, b, c, d)
    local r, x, dim, idx = a, b, c, d
    if not isTensor(b) then r, x, dim, idx = nil, a, b, c end
    if not isTensor(x) or not isTensor(idx) or (r and not isTensor(r)) then
@@ -38,7 +38,7 @@ both('index', function(a, b, c, d)
 end)
 
 --- [r] x dim idx: r is new, of idx's size, or is given with that size
-both('gather', function(a, b, c, d)
+define('gather', function(a, b, c, d)
    local r, x, dim, idx = a, b, c, d
    if not isTensor(b) then r, x, dim, idx = nil, a, b, c end
    if not isTensor(x) or not isTensor(idx) or (r and not isTensor(r)) then
@@ -59,7 +59,7 @@ for name, with in pairs{
    scatter = {lib.scatter, lib.scatter_fill}, scatterAdd = {lib.scatter_add},
 } do
    local byTensor, byNumber = with[1], with[2]
-   both(name, function(r, dim, idx, v)
+   define(name, function(r, dim, idx, v)
       if not isTensor(r) or not isTensor(idx) then
          local last = byTensor and 'tensor' or 'number'
          usage(name, 'tensor dimension indices ' .. last, r, dim, idx, v)
@@ -76,7 +76,7 @@ for name, with in pairs{
    end)
 end
 
-both('maskedFill', function(r, mask, v)
+define('maskedFill', function(r, mask, v)
    if not isTensor(r) or not isTensor(mask) then
       usage('maskedFill', 'tensor mask number', r, mask, v)
    end
@@ -84,7 +84,7 @@ both('maskedFill', function(r, mask, v)
    return r
 end)
 
-both('maskedCopy', function(r, mask, x)
+define('maskedCopy', function(r, mask, x)
    if not isTensor(r) or not isTensor(mask) or not isTensor(x) then
       usage('maskedCopy', 'tensor mask tensor', r, mask, x)
    end
@@ -93,7 +93,7 @@ both('maskedCopy', function(r, mask, x)
 end)
 
 --- [r] x mask -> a vector
-both('maskedSelect', function(a, b, c)
+define('maskedSelect', function(a, b, c)
    local r, x, mask = a, b, c
    if c == nil then r, x, mask = nil, a, b end
    if not isTensor(x) or not isTensor(mask) or (r and not isTensor(r)) then
@@ -105,7 +105,7 @@ both('maskedSelect', function(a, b, c)
 end)
 
 --- [r] x -> a LongTensor with the indices of nonzero elements; x:nonzero()
-both('nonzero', function(a, b)
+define('nonzero', function(a, b)
    local r, x = a, b
    if b == nil then r, x = nil, a end
    if not isTensor(x) or (r and not isTensor(r)) then usage('nonzero', '[result] tensor', a, b) end

@@ -144,10 +144,10 @@ local function get(t, key)
    return getNumber(t, number), true
 end
 
-local asked = false -- true once a script has set its own __index or __newindex in a class
+local hasCustomIndex = false -- true once a script has set its own __index or __newindex in a class
 
 local function index(t, key)
-   if asked then return tensorMethods[t.kind_].__index(t, key) end
+   if hasCustomIndex then return tensorMethods[t.kind_].__index(t, key) end
    if type(key) == 'string' then
       local f = tensorMethods[t.kind_][key]
       if f ~= nil then return f end
@@ -173,7 +173,7 @@ local function put(t, offset, v)
       local view = tensor(t.kind_)
       at[0] = 1
       lib.set_storage(view, t.storage_, t.offset_ + offset, 1, at, nil)
-      core.hold(t)
+      core.keepAlive(t)
       return lib.copy(view, v)
    end
    lib.put(t, offset, core.checkNumber('assignment', 'value', v))
@@ -216,7 +216,7 @@ local function set(t, key, v)
 end
 
 local function newindex(t, key, v)
-   if asked then return tensorMethods[t.kind_].__newindex(t, key, v) end
+   if hasCustomIndex then return tensorMethods[t.kind_].__newindex(t, key, v) end
    if type(key) == 'number' then return setNumber(t, key, v) end
    return set(t, key, v)
 end
@@ -232,4 +232,4 @@ core.tensorAnswers = {
 
 metatype(tensorType, tensorMethods,
    {__gc = C.dpt_tensor_free, __index = index, __newindex = newindex}, core.tensorAnswers,
-   function() asked = true end)
+   function() hasCustomIndex = true end)

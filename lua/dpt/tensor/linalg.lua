@@ -9,7 +9,7 @@ local sizes = require 'dpt.tensor.sizes'
 local lib, fail = dptffi.lib, dptffi.fail
 local istype, tensorType, fresh = dptffi.ffi.istype, core.tensorType, core.fresh
 local type = dptffi.type
-local both, dimension, checkInteger = core.both, core.dimension, core.checkInteger
+local define, dimension, checkInteger = core.define, core.dimension, core.checkInteger
 local torch, usage, INT, ON_DEVICE = class.torch, core.usage, dptffi.C.DPT_I32, core.ON_DEVICE
 
 local function isTensor(v) return istype(tensorType, v) end
@@ -28,7 +28,7 @@ local products = {
 --- [r] a b
 for name, product in pairs(products) do
    local multiply, na, nb, shape = lib[product[1]], product[2], product[3], product[4]
-   both(name, function(a, b, c)
+   define(name, function(a, b, c)
       local r, x, y = a, b, c
       if c == nil then r, x, y = nil, a, b end
       if not isTensor(x) or not isTensor(y) or (r and not isTensor(r)) then
@@ -92,7 +92,7 @@ for _, name in ipairs{'addmm', 'addmv', 'addr', 'addbmm', 'baddbmm'} do
 end
 
 --- [r] a b [dim]
-both('cross', function(a, b, c, d)
+define('cross', function(a, b, c, d)
    local r, x, y, dim = a, b, c, d
    if not isTensor(c) then r, x, y, dim = nil, a, b, c end
    if not isTensor(x) or not isTensor(y) or (r and not isTensor(r)) then
@@ -105,7 +105,7 @@ end)
 
 --- [r] x [k]
 for _, name in ipairs{'diag', 'tril', 'triu'} do
-   both(name, function(a, b, c)
+   define(name, function(a, b, c)
       local r, x, k = a, b, c
       if not isTensor(b) then r, x, k = nil, a, b end
       if not isTensor(x) or (r and not isTensor(r)) then
@@ -119,7 +119,7 @@ end
 
 --- [r] x kernel ['F' | 'V']
 for name, form in pairs{conv2 = {2, 1}, xcorr2 = {2, 0}, conv3 = {3, 1}, xcorr3 = {3, 0}} do
-   both(name, function(a, b, c, d)
+   define(name, function(a, b, c, d)
       local r, x, kernel, mode = a, b, c, d
       if not isTensor(c) then r, x, kernel, mode = nil, a, b, c end
       mode = mode or 'V'
@@ -176,7 +176,7 @@ for name, form in pairs(factorizations) do
    local kinds, operands = form[1], form[2]
    local wanted = ('[%s] %s%s'):format(('result '):rep(#kinds):sub(1, -2),
       ('tensor '):rep(operands):sub(1, -2), #form > 2 and ' [options]' or '')
-   both(name, function(...)
+   define(name, function(...)
       local tensors, options, at = {}, {}, 0
       for i = 1, select('#', ...) do
          local v = (select(i, ...))

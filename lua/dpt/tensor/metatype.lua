@@ -16,8 +16,8 @@ local istype = ffi.istype
 -- @param metamethods __gc, __index and __newindex; receives the others
 -- @param answers defaults of operators that a class lacks, with __index__(t, key) -> a value and
 -- true, or false, and __newindex__(t, key, value) -> true; receives __index and __newindex
--- @param asked called when t[key] must consult the class from now on
-return function(ctype, classes, metamethods, answers, asked)
+-- @param onCustomIndex called when t[key] must consult the class from now on
+return function(ctype, classes, metamethods, answers, onCustomIndex)
    local function ofClass(t, lua, torch7)
       local methods = classes[t.kind_]
       return rawget(methods, torch7) or methods[lua]
@@ -58,7 +58,7 @@ return function(ctype, classes, metamethods, answers, asked)
 
    for _, methods in pairs(classes) do
       class.observe(methods, answers, function(key)
-         if type(key) == 'string' and key:find '^__%a*index' then asked() end
+         if type(key) == 'string' and key:find '^__%a*index' then onCustomIndex() end
       end)
    end
    ffi.metatype(ctype, metamethods)

@@ -280,13 +280,13 @@ define('lerp', function(name, inPlace)
 end)
 
 --- fill and zero modify their argument in place, also as torch functions.
-core.both('fill', function(t, v)
+core.define('fill', function(t, v)
    v = type(v) == 'number' and v or numeric(v)
    if not v or not istype(tensor, t) then usage('fill', 'tensor number', t, v) end
    lib.fill(t, v)
    return t
 end)
-core.both('zero', function(t)
+core.define('zero', function(t)
    if not istype(tensor, t) then usage('zero', 'tensor', t) end
    lib.fill(t, 0)
    return t

@@ -125,7 +125,7 @@ local function textOf(t, gaps, last)
       else
          matrices(out, host, data, gaps, format, scale, width)
       end
-      core.hold(host)
+      core.keepAlive(host)
    end
    add(out, '[%s]\n', last)
    return table.concat(out)

@@ -5,7 +5,7 @@ local core = require 'dpt.tensor.core'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 local type = dptffi.type
 local istype, storageType = ffi.istype, core.storageType
-local torch, method, both = class.torch, core.method, core.both
+local torch, method, define = class.torch, core.method, core.define
 local check, dimension = core.checkTensor, core.dimension
 
 --- Returns the size_ or stride_ array of a tensor as a LongStorage.
@@ -13,63 +13,63 @@ local function longs(t, field)
    local n = t.ndim_
    local s = core.freshStorage(core.LONG, n)
    ffi.copy(C.dpt_storage_data(s.ptr_), t[field], n * 8)
-   core.hold(t)
+   core.keepAlive(t)
    return s
 end
 
 --- size(): returns a LongStorage; size(dim): returns a number.
-both('size', function(t, dim)
+define('size', function(t, dim)
    if type(t) == 'cdata' and istype(storageType, t) then return t:size() end
    check('size', 'self', t)
    if dim == nil then return longs(t, 'size_') end
    return tonumber(t.size_[dimension('size', t, dim)])
 end)
 
-both('stride', function(t, dim)
+define('stride', function(t, dim)
    check('stride', 'self', t)
    if dim == nil then return longs(t, 'stride_') end
    return tonumber(t.stride_[dimension('stride', t, dim)])
 end)
 
-both('dim nDimension', function(t)
+define('dim nDimension', function(t)
    check('dim', 'self', t)
    return t.ndim_
 end)
 
-both('nElement numel', function(t)
+define('nElement numel', function(t)
    check('nElement', 'self', t)
    return tonumber(C.dpt_count(t))
 end)
 
-both('storage', function(t)
+define('storage', function(t)
    check('storage', 'self', t)
    return core.storageOf(t)
 end)
 
-both('storageOffset', function(t)
+define('storageOffset', function(t)
    check('storageOffset', 'self', t)
    return tonumber(t.offset_) + 1
 end)
 
-both('isContiguous', function(t)
+define('isContiguous', function(t)
    check('isContiguous', 'self', t)
    return C.dpt_is_contiguous(t) ~= 0
 end)
 
-both('isSameSizeAs', function(t, a)
+define('isSameSizeAs', function(t, a)
    check('isSameSizeAs', 'self', t)
    return C.dpt_is_same_size(t, check('isSameSizeAs', 'tensor', a)) ~= 0
 end)
 
 --- Returns true if two tensors are the same view of one storage.
-both('isSetTo', function(t, a)
+define('isSetTo', function(t, a)
    check('isSetTo', 'self', t)
    check('isSetTo', 'tensor', a)
    return t.storage_ ~= nil and C.dpt_is_set_to(t, a) ~= 0
 end)
 
 --- Returns true if the sizes are those of a LongStorage.
-both('isSize', function(t, s)
+define('isSize', function(t, s)
    check('isSize', 'self', t)
    if not istype(storageType, s) or s.kind_ ~= core.LONG then
       core.usage('isSize', 'a torch.LongStorage', s)
@@ -92,14 +92,14 @@ end
 
 --- Returns the number of the device that holds the elements; 0 for host memory or no memory. Host
 -- tensors have it, too, so scripts need not check the type first.
-both('getDevice', function(t)
+define('getDevice', function(t)
    check('getDevice', 'self', t)
    return C.dpt_tensor_device(t)
 end)
 
 --- Returns a pointer to the first element, valid until the tensor's storage is freed or resized. A
 -- device pointer must not be dereferenced.
-both('data', function(t)
+define('data', function(t)
    if istype(storageType, t) then return t:data() end
    check('data', 'self', t)
    local first = C.dpt_tensor_data(t)
@@ -111,7 +111,7 @@ both('data', function(t)
 end)
 
 --- Returns the C object: the struct itself.
-both('cdata', function(t)
+define('cdata', function(t)
    if istype(storageType, t) then return t:cdata() end
    return check('cdata', 'self', t)
 end)

@@ -11,7 +11,7 @@ local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
-local both, method = core.both, core.method
+local define, method = core.define, core.method
 local checkNumber, checkInteger = core.checkNumber, core.checkInteger
 local torch, usage, BYTE, LONG, ON_DEVICE = class.torch, core.usage, core.BYTE, core.LONG,
    core.ON_DEVICE
@@ -233,7 +233,7 @@ end
 local function randpermWith(g, ...) return randpermOf(g, core.result(...)) end
 
 --- randperm([g,] [r,] [g,] n [, type]): 1 to n in random order.
-both('randperm', function(...) return randpermWith(either(...)) end)
+define('randperm', function(...) return randpermWith(either(...)) end)
 
 --- multinomial([g,] [r,] [g,] p, n [, replacement]) -> a LongTensor of indices from 1 to C
 local function multinomial(...)
@@ -247,13 +247,13 @@ local function multinomial(...)
    lib.multinomial(longs, g, p, checkInteger('multinomial', 'n', n), replacement and 1 or 0)
    return core.indicesInto(r, longs)
 end
-both('multinomial', multinomial)
+define('multinomial', multinomial)
 
 local function isState(v) return type(v) == 'table' and isTensor(v[1]) and isTensor(v[2]) end
 
 --- multinomialAliasSetup(p [, {J, q}]) -> {J, q}: tables for sampling in constant time. J is
 -- 1-based in host memory and 0-based on devices.
-both('multinomialAliasSetup', function(p, state)
+define('multinomialAliasSetup', function(p, state)
    if not isTensor(p) or (state ~= nil and not isState(state)) then
       usage('multinomialAliasSetup', 'probabilities [{J, q}]', p, state)
    end
@@ -262,7 +262,7 @@ both('multinomialAliasSetup', function(p, state)
    return state
 end)
 --- multinomialAlias([g,] r, state): fills the Long tensor r with samples from 1 to n.
-both('multinomialAlias', function(...)
+define('multinomialAlias', function(...)
    local g, r, state = generator(...)
    if not isTensor(r) or not isState(state) then
       usage('multinomialAlias', 'result {J, q}', ...)

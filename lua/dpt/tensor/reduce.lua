@@ -11,7 +11,7 @@ local core = require 'dpt.tensor.core'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, tensorType, fresh = ffi.istype, core.tensorType, core.fresh
-local both, dimension = core.both, core.dimension
+local define, dimension = core.define, core.dimension
 local checkNumber, checkInteger = core.checkNumber, core.checkInteger
 local longsFor, indicesInto = core.longsFor, core.indicesInto
 local torch, usage, LONG, ON_DEVICE = class.torch, core.usage, core.LONG, core.ON_DEVICE
@@ -45,7 +45,7 @@ end
 --- [r] x dim -> r; x -> number
 for _, name in ipairs{'sum', 'prod', 'mean'} do
    local number = reduction(name)
-   both(name, function(a, b, c)
+   define(name, function(a, b, c)
       local r, x, dim = a, b, c
       if not isTensor(b) then r, x, dim = nil, a, b end
       if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
@@ -65,7 +65,7 @@ end
 --- [r] x dim [biased] -> r; x [biased] -> number
 for _, name in ipairs{'var', 'std'} do
    local number = reduction(name)
-   both(name, function(a, b, c, d)
+   define(name, function(a, b, c, d)
       local r, x, dim, biased = a, b, c, d
       if not isTensor(b) then r, x, dim, biased = nil, a, b, c end
       if type(dim) == 'boolean' then dim, biased = nil, dim end
@@ -85,7 +85,7 @@ end
 
 --- [r] x p dim -> r; x [p] -> number
 local norm = reduction 'norm'
-both('norm', function(a, b, c, d)
+define('norm', function(a, b, c, d)
    local r, x, p, dim = a, b, c, d
    if not isTensor(b) then r, x, p, dim = nil, a, b, c end
    if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
@@ -104,7 +104,7 @@ end)
 --- [values indices] x dim -> values, indices; x -> number
 for _, name in ipairs{'max', 'min'} do
    local number = reduction(name)
-   both(name, function(a, b, c, d)
+   define(name, function(a, b, c, d)
       local r, i, x, dim = a, b, c, d
       if not isTensor(b) then
          r, i, x, dim = nil, nil, a, b
@@ -128,7 +128,7 @@ end
 --- x -> boolean, of a ByteTensor; [r] x dim -> r
 for _, name in ipairs{'all', 'any'} do
    local number = reduction(name)
-   both(name, function(a, b, c)
+   define(name, function(a, b, c)
       local r, x, dim = a, b, c
       if not isTensor(b) then r, x, dim = nil, a, b end
       if not isTensor(x) or (r and (not isTensor(r) or dim == nil)) then
@@ -159,7 +159,7 @@ local function paired(name, f)
       f(r, longs, x, ...)
       return r, indicesInto(i, longs)
    end
-   both(name, function(...) return call(pair(name, ...)) end)
+   define(name, function(...) return call(pair(name, ...)) end)
 end
 
 --- Returns the 0-based dimension; the last one if omitted.
@@ -199,7 +199,7 @@ end)
 
 --- [r] x [dim]: cumulative sums and products, along dimension 1 by default
 for _, name in ipairs{'cumsum', 'cumprod'} do
-   both(name, function(a, b, c)
+   define(name, function(a, b, c)
       local r, x, dim = a, b, c
       if not isTensor(b) then r, x, dim = nil, a, b end
       if not isTensor(x) or (r and not isTensor(r)) then
@@ -229,24 +229,24 @@ torch.renorm = renorm(false)
 core.method('renorm', renorm(true))
 
 --- x y -> number
-both('dot', function(x, y)
+define('dot', function(x, y)
    if not isTensor(x) or not isTensor(y) then usage('dot', 'tensor tensor', x, y) end
    lib.dot(x, y, value)
    return value[0]
 end)
-both('dist', function(x, y, p)
+define('dist', function(x, y, p)
    if not isTensor(x) or not isTensor(y) then usage('dist', 'tensor tensor [p]', x, y, p) end
    lib.dist(x, y, p == nil and 2 or checkNumber('dist', 'p', p), value)
    return value[0]
 end)
-both('trace', function(x)
+define('trace', function(x)
    if not isTensor(x) then usage('trace', 'tensor', x) end
    lib.trace(x, value)
    return value[0]
 end)
 
 local answer = ffi.new 'int[1]'
-both('equal', function(x, y)
+define('equal', function(x, y)
    if not isTensor(x) or not isTensor(y) then usage('equal', 'tensor tensor', x, y) end
    lib.equal(x, y, answer)
    return answer[0] ~= 0
@@ -260,7 +260,7 @@ for _, name in ipairs{'histc', 'bhistc'} do
          most == nil and 0 or checkNumber(name, 'max', most))
       return r
    end
-   both(name, function(a, b, ...)
+   define(name, function(a, b, ...)
       if isTensor(a) and isTensor(b) then return count(a, b, ...) end
       if not isTensor(a) then usage(name, '[result] tensor [bins] [min max]', a, b, ...) end
       return count(fresh(a.kind_), a, b, ...)

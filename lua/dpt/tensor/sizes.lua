@@ -30,7 +30,7 @@ local function readStorage(fn, array, s)
    if n > MAXDIM then tooMany(fn, n) end
    local data = ffi.cast(longs, C.dpt_storage_data(s.ptr_))
    for i = 0, n - 1 do array[i] = data[i] end
-   core.hold(s)
+   core.keepAlive(s)
    return n
 end
 

@@ -31,7 +31,7 @@ local function whole(s)
    local t = core.tensor(s.kind_)
    count[0] = length(s)
    if count[0] > 0 then lib.set_storage(t, s.ptr_, 0, 1, count, nil) end
-   core.hold(s)
+   core.keepAlive(s)
    return t
 end
 
@@ -56,7 +56,7 @@ local function fillFromTable(s, values, n)
       data[i - 1] = type(v) == 'cdata' and v or number
    end
    if source ~= s and n > 0 then lib.copy(whole(s), whole(source)) end
-   core.hold(source)
+   core.keepAlive(source)
 end
 core.fillFromTable = fillFromTable
 
@@ -106,7 +106,7 @@ function core.newStorage(kind, a, offset, size, memory)
             offset, size, have)
       end
       lib.storage_view(slot, a.ptr_, offset - 1, size)
-      core.hold(a)
+      core.keepAlive(a)
       return core.storage(kind, slot[0])
    end
    local n = checkInteger(name, 'size', a)
@@ -127,7 +127,7 @@ local function get(s, i)
    local offset = zeroBased(s, i)
    if s.kind_ <= core.LONG then -- some NaN bit patterns are not numbers for Lua
       local v = tonumber(pointer(s)[offset])
-      core.hold(s)
+      core.keepAlive(s)
       return v
    end
    lib.get(whole(s), offset, value)
@@ -152,17 +152,17 @@ local function element(s, key)
       torch.type(key))
 end
 
-local asked = false -- true once a script has set its own __index or __newindex in a class
+local hasCustomIndex = false -- true once a script has set its own __index or __newindex in a class
 
 local function index(s, key)
-   if asked then return core.storageMethods[s.kind_].__index(s, key) end
+   if hasCustomIndex then return core.storageMethods[s.kind_].__index(s, key) end
    if type(key) == 'number' then return get(s, key) end
    local f = type(key) == 'string' and core.storageMethods[s.kind_][key]
    return f or element(s, key) or nil
 end
 
 local function newindex(s, key, v)
-   if asked then return core.storageMethods[s.kind_].__newindex(s, key, v) end
+   if hasCustomIndex then return core.storageMethods[s.kind_].__newindex(s, key, v) end
    put(s, key, v)
 end
 
@@ -173,7 +173,7 @@ storageMethod('__tostring', written)
 metatype(storageType, core.storageMethods,
    {__gc = function(s) C.dpt_storage_release(s.ptr_) end, __index = index, __newindex = newindex},
    {__index__ = element, __newindex__ = put, __len__ = length, __tostring__ = written},
-   function() asked = true end)
+   function() hasCustomIndex = true end)
 
 --- Returns the number of elements, as `#` does.
 -- @function Storage:size
@@ -267,7 +267,7 @@ storageMethod('string', function(s, text)
    if text == nil then
       if host ~= s then lib.copy(whole(host), whole(s)) end
       local bytes = ffi.string(C.dpt_storage_data(host.ptr_), length(host))
-      core.hold(host)
+      core.keepAlive(host)
       return bytes
    end
    lib.storage_resize(s.ptr_, #text)
@@ -287,7 +287,7 @@ storageMethod('totable', function(s)
    if n == 0 then return result end
    local t, data = core.doubles(whole(s))
    for i = 1, n do result[i] = data[i - 1] end
-   core.hold(t)
+   core.keepAlive(t)
    return result
 end)
 

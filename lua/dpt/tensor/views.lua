@@ -9,12 +9,12 @@ local sizes = require 'dpt.tensor.sizes'
 local ffi, C, lib, fail = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail
 local type = dptffi.type
 local istype, tensorType = ffi.istype, core.tensorType
-local torch, both = class.torch, core.both
+local torch, define = class.torch, core.define
 local tensor, fresh, check, dimension = core.tensor, core.fresh, core.checkTensor, core.dimension
 local checkInteger = core.checkInteger
 local size = sizes.size
 
-both('narrow', function(t, dim, first, n)
+define('narrow', function(t, dim, first, n)
    check('narrow', 'self', t)
    local out = tensor(t.kind_)
    lib.narrow(out, t, dimension('narrow', t, dim), checkInteger('narrow', 'first', first) - 1,
@@ -25,7 +25,7 @@ end)
 local value = ffi.new 'double[1]'
 
 --- Returns a slice; a number for a vector.
-both('select', function(t, dim, i)
+define('select', function(t, dim, i)
    check('select', 'self', t)
    -- a vector has only one dimension to select: Torch7 ignores dim
    dim = t.ndim_ == 1 and 0 or dimension('select', t, dim)
@@ -46,7 +46,7 @@ both('select', function(t, dim, i)
 end)
 
 --- sub(first1, last1 [, first2, last2 ...]): narrows each dimension; negative: from the end.
-both('sub', function(t, ...)
+define('sub', function(t, ...)
    check('sub', 'self', t)
    local bounds = {...}
    if #bounds == 0 or #bounds % 2 ~= 0 or #bounds > 2 * t.ndim_ then
@@ -65,14 +65,14 @@ both('sub', function(t, ...)
    return out
 end)
 
-both('transpose', function(t, dim1, dim2)
+define('transpose', function(t, dim1, dim2)
    check('transpose', 'self', t)
    local out = tensor(t.kind_)
    lib.transpose(out, t, dimension('transpose', t, dim1), dimension('transpose', t, dim2))
    return out
 end)
 
-both('t', function(t)
+define('t', function(t)
    check('t', 'self', t)
    if t.ndim_ ~= 2 then fail('t: got a %s, wanted two dimensions', core.describeSize(t)) end
    local out = tensor(t.kind_)
@@ -82,7 +82,7 @@ end)
 
 local order = ffi.new('int32_t[?]', C.DPT_MAXDIM)
 
-both('permute', function(t, ...)
+define('permute', function(t, ...)
    check('permute', 'self', t)
    local n = sizes.read('permute', ...)
    if n ~= t.ndim_ then
@@ -94,7 +94,7 @@ both('permute', function(t, ...)
    return out
 end)
 
-both('unfold', function(t, dim, n, step)
+define('unfold', function(t, dim, n, step)
    check('unfold', 'self', t)
    local out = tensor(t.kind_)
    lib.unfold(out, t, dimension('unfold', t, dim), checkInteger('unfold', 'size', n),
@@ -116,15 +116,15 @@ local function expand(out, t, ...)
    lib.expand(out, t, sizes.read('expand', ...), size)
    return out
 end
-both('expand', function(...) return expand(result('expand', ...)) end)
+define('expand', function(...) return expand(result('expand', ...)) end)
 
-both('expandAs', function(t, a, b)
+define('expandAs', function(t, a, b)
    check('expandAs', 'self', t)
    check('expandAs', 'tensor', a)
    local out, from, like = tensor(t.kind_), t, a
    if b ~= nil then out, from, like = t, a, check('expandAs', 'tensor', b) end
    lib.expand(out, from, like.ndim_, like.size_)
-   core.hold(like)
+   core.keepAlive(like)
    return out
 end)
 
@@ -132,15 +132,15 @@ local function view(out, t, ...)
    lib.view(out, t, sizes.read('view', ...), size)
    return out
 end
-both('view', function(...) return view(result('view', ...)) end)
+define('view', function(...) return view(result('view', ...)) end)
 
-both('viewAs', function(t, a, b)
+define('viewAs', function(t, a, b)
    check('viewAs', 'self', t)
    check('viewAs', 'tensor', a)
    local out, from, like = tensor(t.kind_), t, a
    if b ~= nil then out, from, like = t, a, check('viewAs', 'tensor', b) end
    lib.view(out, from, like.ndim_, like.size_)
-   core.hold(like)
+   core.keepAlive(like)
    return out
 end)
 
@@ -154,11 +154,11 @@ local function reshape(out, t, ...)
    lib.copy(out, t)
    return out
 end
-both('reshape', function(...) return reshape(result('reshape', ...)) end)
+define('reshape', function(...) return reshape(result('reshape', ...)) end)
 
 --- Removes the dimensions of size 1, or only dimension dim if its size is 1; returns a number if
 -- only one element is left.
-both('squeeze', function(t, a, b)
+define('squeeze', function(t, a, b)
    check('squeeze', 'self', t)
    local out, from, dim = tensor(t.kind_), t, a
    if istype(tensorType, a) then out, from, dim = t, a, b end
@@ -174,7 +174,7 @@ both('squeeze', function(t, a, b)
    return out
 end)
 
-both('unsqueeze', function(t, a, b)
+define('unsqueeze', function(t, a, b)
    check('unsqueeze', 'self', t)
    local out, from, dim = tensor(t.kind_), t, a
    if istype(tensorType, a) then out, from, dim = t, a, b end
@@ -188,7 +188,7 @@ both('unsqueeze', function(t, a, b)
 end)
 
 --- Returns the tensor itself if it is contiguous, else a contiguous copy.
-both('contiguous', function(t)
+define('contiguous', function(t)
    check('contiguous', 'self', t)
    if C.dpt_is_contiguous(t) ~= 0 then return t end
    local out = fresh(t.kind_)
@@ -197,7 +197,7 @@ both('contiguous', function(t)
 end)
 
 --- Returns a contiguous copy in new memory; a device tensor's is on the current device.
-both('clone', function(t)
+define('clone', function(t)
    check('clone', 'self', t)
    local out = fresh(t.kind_)
    if t.kind_ < core.ON_DEVICE then
@@ -210,7 +210,7 @@ both('clone', function(t)
 end)
 
 --- Returns a list of narrows of size n or less along dim; a leading table is emptied and filled.
-both('split', function(...)
+define('split', function(...)
    local list, t, n, dim = ...
    if type(list) ~= 'table' then list, t, n, dim = {}, ... end
    check('split', 'self', t)
@@ -228,7 +228,7 @@ both('split', function(...)
 end)
 
 --- Returns a list of at most n parts of equal size; the last one may be smaller.
-both('chunk', function(...)
+define('chunk', function(...)
    local list, t, n, dim = ...
    if type(list) ~= 'table' then list, t, n, dim = {}, ... end
    check('chunk', 'self', t)
@@ -276,7 +276,7 @@ local function repeatTensor(out, t, ...)
    end
    return out
 end
-both('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ...)) end)
+define('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ...)) end)
 
 --- Tags that reference entries of this kind share.
 -- @pattern viewof

@@ -6,7 +6,7 @@
 local dptffi = require 'dpt.ffi'
 local entries = require 'dpt.threads.entries'
 local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
-local put, get, grew = entries.put, entries.get, entries.grew
+local put, get, growIfFull = entries.put, entries.get, entries.growIfFull
 local keyIn, valueIn, valueOut = entries.keyIn, entries.valueIn, entries.valueOut
 
 local chunks = {}
@@ -29,7 +29,7 @@ local function load(name)
    local path = name:find '^dpt%f[.%z]' and package.searchpath(name, package.path)
    if not path then return nil end
    put('require', keyIn, path, true)
-   repeat lib.table_get(compiled, keyIn, valueOut.v) until not grew(valueOut)
+   repeat lib.table_get(compiled, keyIn, valueOut.v) until not growIfFull(valueOut)
    local bytecode = get(valueOut)
    if bytecode then return assert(loadstring(bytecode)) end
    local chunk = assert(loadfile(path))

@@ -68,7 +68,7 @@ function entries.get(out)
 end
 
 --- Returns true if a result did not fit, after enlarging its buffer.
-function entries.grew(out)
+function entries.growIfFull(out)
    local v = out.v
    if v.type ~= C.DPT_STRING or v.size <= v.space then return false end
    out.bytes = ffi.new('char[?]', v.size)

@@ -126,6 +126,6 @@ function named.class(sent)
 end
 
 --- Returns the text that the class of a stand-in was sent as; nil if the table is not a stand-in.
-function named.standsFor(t) return standIns[t] end
+function named.classTextOf(t) return standIns[t] end
 
 return named

@@ -137,7 +137,7 @@ function Pool:send(i, ...)
    local bytes, size, references, count, held = write(self.share, label, ...)
    local tag = self.free or #self.jobs + 1
    lib.workers_send(self.workers_, i, tag, bytes, size, references, count)
-   core.hold(held)
+   core.keepAlive(held)
    return self:expect(i, tag), tag
 end
 

@@ -33,7 +33,7 @@ function methods.addjob(queue, f, ...)
    end
    local bytes, size, references, count, held = write(about('addjob', queue).share, label, f, ...)
    lib.queue_put(pointer('addjob', queue, QUEUE), bytes, size, references, count)
-   core.hold(held)
+   core.keepAlive(held)
 end
 
 local function run(values, count) return values[1](unpack(values, 2, count)) end

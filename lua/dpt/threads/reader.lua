@@ -34,7 +34,7 @@ local function get()
    return readers[items[at]]()
 end
 
-local function know(v)
+local function register(v)
    count = count + 1
    known[count] = v
    return v
@@ -53,14 +53,14 @@ end
 readers[codes.NIL] = function() return nil end
 readers[codes.FALSE] = function() return false end
 readers[codes.SEEN] = function() return known[take()] end
-readers[codes.TABLE] = function() return fill(know{}) end
+readers[codes.TABLE] = function() return fill(register{}) end
 readers[codes.METHODS] = function() return named.methods(take()) end
 readers[codes.CLASS] = function() return named.class(take()) end
 
 readers[codes.OBJECT] = function()
-   local object = know(rawget(named.methods(take()), '__factory')())
+   local object = register(rawget(named.methods(take()), '__factory')())
    transient.unread[object] = true
-   transient.reset(fill(object))
+   transient.clear(fill(object))
    return object
 end
 
@@ -68,14 +68,14 @@ readers[codes.CUSTOM] = function()
    local methods, version, bytes = named.methods(take()), take(), take()
    local file = MemoryFile.over(torch.CharStorage():string(bytes), #bytes, 'r'):binary()
    file.readObject = function() return get() end
-   local object = know(rawget(methods, '__factory')(file))
+   local object = register(rawget(methods, '__factory')(file))
    local read = methods.__read or methods.read
    read(object, file, version)
    return object
 end
 
 readers[codes.FUNCTION] = function()
-   local f = know(assert(loadstring(take())))
+   local f = register(assert(loadstring(take())))
    local i, cell = 1, take()
    while cell >= 0 do
       if cell == 0 then
@@ -99,14 +99,14 @@ readers[codes.TENSOR] = function()
    local t = tensorType()
    ffi.copy(t, take(), ffi.sizeof(tensorType))
    if t.storage_ ~= nil then C.dpt_storage_retain(t.storage_) end
-   return know(t)
+   return register(t)
 end
 
 readers[codes.STORAGE] = function()
    local s = storageType()
    ffi.copy(s, take(), ffi.sizeof(storageType))
    C.dpt_storage_retain(s.ptr_)
-   return know(s)
+   return register(s)
 end
 
 readers[codes.SHARED] = function()
@@ -115,18 +115,18 @@ readers[codes.SHARED] = function()
    local shared = object.shared_
    C.dpt_shared_retain(shared) -- for the object
    local ctype = objects.types[C.dpt_shared_kind(shared)]
-   if not ctype then return know(object) end
+   if not ctype then return register(object) end
    object.shared_ = nil
    object = ctype()
    object.shared_ = shared
-   return know(object)
+   return register(object)
 end
 
 readers[codes.CDATA] = function()
    local name, bytes = take(), take()
    local v = cdata.make(name, bytes)
    if v == nil then fail("threads: the C type '%s' is not declared in this thread", name) end
-   return know(v)
+   return register(v)
 end
 
 local decoder = hasBuffer and buffer.new()

@@ -14,15 +14,15 @@ local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, d
 local torch, istype = class.torch, ffi.istype
 local HASH, VEC, TALLY = C.DPT_HASH, C.DPT_VEC, C.DPT_TALLY
 
-local put, get, grew = entries.put, entries.get, entries.grew
+local put, get, growIfFull = entries.put, entries.get, entries.growIfFull
 local keyIn, valueIn, keyOut, valueOut = entries.keyIn, entries.valueIn, entries.keyOut,
    entries.valueOut
 
 local tds = {}
-local hash, vec, tally = {}, {}, {} -- methods
+local hash, vec, atomicCounter = {}, {}, {} -- methods
 
 local names = {[HASH] = 'tds.Hash', [VEC] = 'tds.Vec', [TALLY] = 'tds.AtomicCounter'}
-local methods = {[HASH] = hash, [VEC] = vec, [TALLY] = tally}
+local methods = {[HASH] = hash, [VEC] = vec, [TALLY] = atomicCounter}
 local hashType, vecType, tallyType = objects.types[HASH], objects.types[VEC], objects.types[TALLY]
 
 local function methodsOf(v)
@@ -41,7 +41,7 @@ local function new(kind)
 end
 
 local function lookUp(object)
-   repeat lib.table_get(object.shared_, keyIn, valueOut.v) until not grew(valueOut)
+   repeat lib.table_get(object.shared_, keyIn, valueOut.v) until not growIfFull(valueOut)
    return get(valueOut)
 end
 
@@ -61,7 +61,7 @@ local function setHash(object, key, value)
    put('tds.Hash', keyIn, key, true)
    put('tds.Hash', valueIn, value)
    lib.table_set(object.shared_, keyIn, valueIn)
-   core.hold(key, value)
+   core.keepAlive(key, value)
 end
 
 local function nextOf(object)
@@ -74,8 +74,8 @@ local function nextOf(object)
          lib.table_next(object.shared_, at, keyOut.v, valueOut.v)
          if at[0] < 0 then return nil end
          -- a string that did not fit is read again; get releases the reference of the other result
-         local isShort = grew(keyOut)
-         isShort = grew(valueOut) or isShort
+         local isShort = growIfFull(keyOut)
+         isShort = growIfFull(valueOut) or isShort
          key, value = get(keyOut), get(valueOut)
       until not isShort
       return key, value
@@ -88,7 +88,7 @@ local function setVec(object, key, value)
    keyIn.type, keyIn.number = C.DPT_NUMBER, index('tds.Vec', key)
    put('tds.Vec', valueIn, value)
    lib.table_set(object.shared_, keyIn, valueIn)
-   core.hold(value)
+   core.keepAlive(value)
 end
 
 local function getVec(object, key)
@@ -111,7 +111,7 @@ function vec.insert(object, ...)
    local at = index('tds.Vec: insert', key)
    put('tds.Vec: insert', valueIn, value)
    lib.vec_insert(object.shared_, at, valueIn)
-   core.hold(value)
+   core.keepAlive(value)
 end
 
 --- Removes the last element, or the one at an index; later elements move down.
@@ -193,14 +193,14 @@ end
 -- @as tds
 -- @return its value before
 -- @usage require('tds').AtomicCounter():inc() --> 0
-function tally.inc(object) return tonumber(C.dpt_counter_add(object.shared_, 1)) - 1 end
+function atomicCounter.inc(object) return tonumber(C.dpt_counter_add(object.shared_, 1)) - 1 end
 
 --- Returns the value of the tds counter.
 -- @function tds.AtomicCounter:get
 -- @as tds
 -- @return an integer
 -- @usage require('tds').AtomicCounter():get() --> 0
-function tally.get(object) return tonumber(C.dpt_counter_get(object.shared_)) end
+function atomicCounter.get(object) return tonumber(C.dpt_counter_get(object.shared_)) end
 
 --- Sets the value of the tds counter.
 -- @function tds.AtomicCounter:set
@@ -210,7 +210,7 @@ function tally.get(object) return tonumber(C.dpt_counter_get(object.shared_)) en
 -- @usage local n = require('tds').AtomicCounter()
 --    n:set(4)
 --    return n:get() --> 4
-function tally.set(object, n)
+function atomicCounter.set(object, n)
    if type(n) ~= 'number' then
       fail('tds.AtomicCounter: set: got %s, wanted a number', tostring(n))
    end
@@ -259,7 +259,7 @@ ffi.metatype(hashType, {__gc = release, __eq = same, __len = length, __pairs = n
    __index = function(object, key)
       put('tds.Hash', keyIn, key, true)
       local value = lookUp(object)
-      core.hold(key)
+      core.keepAlive(key)
       return value
    end,
    __tostring = function(object) return describe(object, 'tds.Hash', nextOf) end})
@@ -273,7 +273,7 @@ ffi.metatype(vecType, {__gc = release, __eq = same, __len = length, __pairs = ea
    end,
    __tostring = function(object) return describe(object, 'tds.Vec', each, 5) end})
 
-ffi.metatype(tallyType, {__gc = release, __eq = same, __index = tally,
+ffi.metatype(tallyType, {__gc = release, __eq = same, __index = atomicCounter,
    __tostring = function(object) return 'tds.AtomicCounter=' .. object:get() end})
 
 --- Converts tables to containers: vecs if their keys are numbers, else hashes.
@@ -363,16 +363,16 @@ function vec.__read(object, file)
    for i = 1, n do setVec(object, i, file:readObject()) end
 end
 
-function tally.__write(object, file) file:writeLong(object:get()) end
-function tally.__read(object, file) object:set(file:readLong()) end
+function atomicCounter.__write(object, file) file:writeLong(object:get()) end
+function atomicCounter.__read(object, file) object:set(file:readLong()) end
 
 for kind, name in pairs(names) do
    methods[kind].__factory = function() return new(kind) end
    methods[kind].__version = 0
    torch.metatype(name, methods[kind])
 end
-core.otherMethods = methodsOf
-function core.otherAddress(v)
+core.cdataMethods = methodsOf
+function core.cdataAddress(v)
    return type(v) == 'cdata' and methodsOf(v) and tonumber(ffi.cast('intptr_t', v.shared_)) or nil
 end
 tds.hash, tds.vec, tds.atomic_counter = tds.Hash, tds.Vec, tds.AtomicCounter

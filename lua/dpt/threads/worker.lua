@@ -25,7 +25,7 @@ local function handler(message)
 end
 
 local function call(values, count)
-   scope.follow()
+   scope.wrapMethods()
    return values[1](unpack(values, 2, count))
 end
 
@@ -36,7 +36,7 @@ return function(share)
    local function answer(...)
       local bytes, size, references, count, held = write(share, label, ...)
       lib.worker_answer(bytes, size, references, count)
-      core.hold(held)
+      core.keepAlive(held)
    end
 
    local function respond(ok, ...)

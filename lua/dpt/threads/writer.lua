@@ -157,7 +157,7 @@ local function putObject(object, methods)
    end
    op(codes.OBJECT)
    add(named.sent(methods))
-   putFields(object, transient.of(object))
+   putFields(object, transient.fieldsOf(object))
 end
 
 local function putTable(t)
@@ -168,7 +168,7 @@ local function putTable(t)
    end
    if putNamed(t) then return end
    if meta ~= nil then
-      local unknown = named.standsFor(t)
+      local unknown = named.classTextOf(t)
       local name = unknown or rawget(t, '__typename')
          or type(meta) == 'table' and rawget(meta, '__typename')
       local methods = name and torch.getmetatable(name)

@@ -20,8 +20,8 @@ describe('dpt.parallel.params.buffers', function()
          return results
       end}
       buffers = Buffers.new(bytes)
-      buffers:made(dispatcher)
-      buffers:take()
+      buffers:setReplicas(dispatcher)
+      buffers:takeSnapshot()
    end)
 
    local function mean(i) return list[i]:get(1).running_mean end
@@ -55,10 +55,10 @@ describe('dpt.parallel.params.buffers', function()
 
    it('copies at once what a script writes to those of replica 1 #devices2', function()
       mean(1):fill(5)
-      buffers:follow()
+      buffers:broadcastWritten()
       assert.equal(20, mean(n):sum())
       local before = comm.version{mean(n)}
-      buffers:follow()
+      buffers:broadcastWritten()
       assert.equal(before, comm.version{mean(n)})
    end)
 

@@ -32,7 +32,7 @@ local EMPTY = {'inputGpu', 'gradOutputGpu', 'outputGpu', 'gradInputGpu'}
 --- Writes the devices, followed by the fields.
 function serial.write(owner, file)
    owner:_copyStateToFirst()
-   local fields = transient.kept(owner)
+   local fields = transient.persistentFields(owner)
    fields.typeStr = owner._type
    fields.splitSpec = splitSpec.saved(owner.splitSpec or owner.policy) -- the field's older name
    for _, name in ipairs(EMPTY) do fields[name] = {} end
@@ -117,7 +117,7 @@ function serial.read(owner, file, version)
       module = cutorch.withDevice(devices[1], copyTree, module)
    end
    owner.modules = {module}
-   transient.reset(owner)
+   transient.clear(owner)
 end
 
 return serial

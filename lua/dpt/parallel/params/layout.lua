@@ -38,7 +38,7 @@ function layout.recordPlaces(list)
          list.pointers[i - 1] = list[i] -- the list keeps it alive
       end
    end
-   core.hold(list)
+   core.keepAlive(list)
    return list
 end
 

@@ -77,7 +77,7 @@ function Overlap.new(plan, segments, count, dispatcher, sender, order)
    end
    local out = ffi.new('dpt_reducer *[1]')
    lib.reducer_new(out, #list, counts, #segments, lists.pointers(tensors, #tensors))
-   core.hold(tensors)
+   core.keepAlive(tensors)
    local reducer = ffi.gc(out[0], C.dpt_reducer_free)
    local address = tonumber(ffi.cast('uintptr_t', reducer))
    dispatcher:run(tracker.track, address, bucketOf, #list)

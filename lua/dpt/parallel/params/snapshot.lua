@@ -35,7 +35,7 @@ local function exemptOf(object)
    if meta == nil then return plain end
    if not exempt[meta] then
       local names = {output = true, gradInput = true}
-      for name in next, transient.of(object) do names[name] = true end
+      for name in next, transient.fieldsOf(object) do names[name] = true end
       exempt[meta] = names
    end
    return exempt[meta]

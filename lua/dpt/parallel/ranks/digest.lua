@@ -89,7 +89,7 @@ end
 function digest.fields(module)
    local list = {}
    for i, inner in ipairs(module:listModules()) do
-      local skip = transient.of(inner)
+      local skip = transient.fieldsOf(inner)
       list[i] = {}
       for key, value in next, inner do
          if type(key) == 'string' and not skip[key] and not mayDiffer(key) then

@@ -40,7 +40,7 @@ end
 local function addHost(h, t)
    if t:nElement() == 0 then return h end -- an empty tensor may have no memory
    h = addBytes(h, t:data(), t:nElement() * t:elementSize())
-   core.hold(t)
+   core.keepAlive(t)
    return h
 end
 
