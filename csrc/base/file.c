@@ -101,7 +101,7 @@ static int file_is_at(int descriptor, const char *path) {
 
 /* Removes the file of a process that was killed while it saved: its lock is free. Returns true if
  * it did. */
-static int file_remove_left(const char *name) {
+static int file_remove_leftover(const char *name) {
   int descriptor = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return 0;
   int dead = flock(descriptor, LOCK_EX | LOCK_NB) == 0 && file_is_at(descriptor, name);
@@ -147,11 +147,11 @@ int dpt_file_replacement(const char *path, char *target, char *name, int64_t cap
     number_name(name, length, i);
     *descriptor = file_make_locked(name);
     if (*descriptor >= 0 || errno != EEXIST || i > 1000) break;
-    if (!file_remove_left(name)) i++;
+    if (!file_remove_leftover(name)) i++;
   }
   if (*descriptor < 0) return dpt__fail("cannot write %s: %s", target, file_reason());
   for (int k = i + 1; number_name(name, length, k), access(name, F_OK) == 0; k++)
-    file_remove_left(name);
+    file_remove_leftover(name);
   number_name(name, length, i);
   /* file systems without permissions reject this, which does no harm */
   if (there && fchmod(*descriptor, status.st_mode & 07777) != 0) errno = 0;
@@ -165,7 +165,7 @@ static void *file_close(void *descriptor) {
 
 /* Closes the last reference to a file that was replaced. The system then frees its contents, 100
  * MiB in 12 ms: a thread waits for that, not the script. */
-static void file_close_behind(int descriptor) {
+static void file_close_async(int descriptor) {
   sigset_t all, old;
   pthread_t thread;
   sigfillset(&all);
@@ -189,7 +189,7 @@ int dpt_file_replace(int descriptor, const char *name, const char *target, int d
     if (replaced >= 0) close(replaced);
     return failed;
   }
-  if (replaced >= 0) file_close_behind(replaced);
+  if (replaced >= 0) file_close_async(replaced);
   close(descriptor);
   return 0;
 }

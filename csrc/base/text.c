@@ -21,7 +21,7 @@ static int text_next(struct source *from) {
   return from->at < from->end ? *from->at++ : -1;
 }
 
-static void text_back(struct source *from, int byte) {
+static void text_unread(struct source *from, int byte) {
   if (byte < 0) return;
   if (from->file)
     ungetc(byte, from->file);
@@ -46,7 +46,7 @@ static void text_read_word(struct source *from, int real, char *word) {
     before = byte;
     byte = text_next(from);
   }
-  text_back(from, byte);
+  text_unread(from, byte);
   word[n] = 0;
 }
 

@@ -415,7 +415,7 @@ int dpt__communicator_join(const char *id, int ranks, int rank, int device,
   return 0;
 }
 
-int dpt__communicator_line_up(const dpt__communicator *g, void *native, dpt__ongoing *ongoing) {
+int dpt__communicator_order_after(const dpt__communicator *g, void *native, dpt__ongoing *ongoing) {
   const dpt__device *d = dpt__device_at(g->device[0]);
   *ongoing = (dpt__ongoing){NULL, NULL};
   if (!native) return 0;

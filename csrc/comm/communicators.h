@@ -51,8 +51,8 @@ typedef struct dpt__ongoing {
 
 /* Records that the next calls begun come after the current work of a native stream of the
  * communicator's device (NULL: the device is a host device, and this is its stream's thread). */
-int dpt__communicator_line_up(const dpt__communicator *communicator, void *native,
-                              dpt__ongoing *ongoing);
+int dpt__communicator_order_after(const dpt__communicator *communicator, void *native,
+                                  dpt__ongoing *ongoing);
 /* Puts n calls as one group into the native stream. */
 int dpt__communicator_begin(dpt__communicator *communicator, void *native, int n,
                             const dpt__collective_call *call, const dpt__buffers *buffers,

@@ -82,7 +82,7 @@ static int copy_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tens
 }
 
 /* Sums on the first device, then copies to the others: fewer items to queue. */
-static int copy_all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
+static int copy_all_reduce_small(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   const dpt_tensor *const *results = (const dpt_tensor *const *)out;
   dpt__row rows[DPT__MAX_DEVICES];
   for (int64_t i = 0; i < n; i++) rows[i] = (dpt__row){1, &in[i], 0};
@@ -97,7 +97,7 @@ static int copy_all_reduce_little(int64_t n, dpt_tensor *const *out, const dpt_t
 static int copy_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in) {
   int64_t first[DPT__MAX_DEVICES + 1], count = dpt__count(in[0]);
   if (count * (int64_t)dpt__dtype_size(dpt__type(in[0])) < LITTLE)
-    return copy_all_reduce_little(n, out, in);
+    return copy_all_reduce_small(n, out, in);
   int64_t part = ((count + n - 1) / n + LINE - 1) / LINE * LINE;
   for (int64_t i = 0; i <= n; i++) first[i] = i * part < count ? i * part : count;
   DPT__TRY(dpt__sum_parts("allReduce", n, out, first, in, first));

@@ -95,7 +95,7 @@ static int nccl_next_run(const operation *j, int n, dpt__row *const *rows, char 
 }
 
 /* Returns true if the rows have few runs for their bytes, so that sending them is worthwhile. */
-static int nccl_is_coarse(int n, const dpt__row *rows) {
+static int nccl_has_few_runs(int n, const dpt__row *rows) {
   dpt__row own[DPT__MAX_DEVICES + 1], *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
   uint64_t most = dpt__row_bytes(&rows[0]) / PIECE, runs = 0;
@@ -112,7 +112,8 @@ static int nccl_is_coarse(int n, const dpt__row *rows) {
 
 /* Issues a collective run by run. rows[0] is the root's row, or the destination of the sum besides
  * the root's own row, which is then rows[own]. */
-static int nccl_rows_go(operation *j, enum dpt__collective what, int n, dpt__row *rows, int own) {
+static int nccl_issue_rows(operation *j, enum dpt__collective what, int n, dpt__row *rows,
+                           int own) {
   dpt__row *list[DPT__MAX_DEVICES + 1];
   char *start[DPT__MAX_DEVICES + 1];
   int root = nccl_rank_of(j, dpt__row_device(&rows[0]));
@@ -144,13 +145,13 @@ static int nccl_broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
     rows[c + 1] = out[c];
     device[c + 1] = dpt__row_device(&out[c]);
   }
-  if (can && nccl_is_coarse((int)copies + 1, rows))
+  if (can && nccl_has_few_runs((int)copies + 1, rows))
     DPT__TRY(nccl_begin(&j, "broadcast", copies + 1, device, &can));
   else
     can = 0;
   if (!can) return dpt__transport_copy.broadcast(src, copies, out);
   dpt__copied_add(dpt__row_bytes(&src) * (uint64_t)copies);
-  DPT__TRY(nccl_rows_go(&j, DPT__BROADCAST, (int)copies + 1, rows, 0));
+  DPT__TRY(nccl_issue_rows(&j, DPT__BROADCAST, (int)copies + 1, rows, 0));
   for (int64_t c = 0; c < copies; c++) dpt__row_written(&out[c]);
   return 0;
 }
@@ -171,13 +172,13 @@ static int nccl_reduce(dpt__row out, int64_t sources, const dpt__row *in) {
     device[s] = dpt__row_device(&in[s]);
     if (device[s] == dpt__row_device(&out)) own = (int)s + 1;
   }
-  if (can && own && nccl_is_coarse((int)sources + 1, rows))
+  if (can && own && nccl_has_few_runs((int)sources + 1, rows))
     DPT__TRY(nccl_begin(&j, "reduceAdd", sources, device, &can));
   else
     can = 0;
   if (!can) return dpt__transport_copy.reduce(out, sources, in);
   dpt__copied_add(dpt__row_bytes(&out) * (uint64_t)(sources - 1));
-  DPT__TRY(nccl_rows_go(&j, DPT__REDUCE, (int)sources + 1, rows, own));
+  DPT__TRY(nccl_issue_rows(&j, DPT__REDUCE, (int)sources + 1, rows, own));
   dpt__row_written(&out);
   return 0;
 }

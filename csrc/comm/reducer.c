@@ -72,7 +72,7 @@ static int reducer_fill_bucket(dpt_reducer *r, bucket *b, dpt_tensor *const *ten
       return dpt__fail("reducer: tensor %lld is a %s on device %d, wanted device %d, that of the "
                        "first tensor of its replica",
                        (long long)(first + i) + 1, dpt__describe(t), device, r->devices[replica]);
-    dpt__take(&r->own[first + i], t);
+    dpt__assign_view(&r->own[first + i], t);
     b->lists[i] = &r->own[first + i];
   }
   return 0;

@@ -33,7 +33,7 @@ static int split_move(const char *fn, dpt_tensor *to, const dpt_tensor *from, dp
   *done = (dpt__event){NULL, 0};
   if (!dpt__count(from)) return 0;
   if (!split_is_plain(to, from)) {
-    DPT__TRY(dpt__copy_straight(fn, to, from, done));
+    DPT__TRY(dpt__copy_direct(fn, to, from, done));
     return done->stream ? 0 : dpt_copy(to, from);
   }
   dpt__stream *stream = dpt__current_stream(to->storage_->device);

@@ -190,7 +190,7 @@ static int sum_next(participant *w, reduction *j, int64_t count) {
 }
 
 /* As sum_next, chunk by chunk, for at most `most` bytes. */
-static int sum_out(participant *w, reduction *j, int64_t most) {
+static int sum_next_limited(participant *w, reduction *j, int64_t most) {
   for (int64_t count; (count = sum_chunk_count(j, most));) {
     most -= count * (int64_t)dpt__dtype_size(dpt__type(j->out.t[0]));
     DPT__TRY(sum_next(w, j, count));
@@ -218,7 +218,7 @@ static int sum_all(participant *w, int64_t n, reduction *j) {
   if (n < 3 || dpt__row_bytes(&j->out) < (uint64_t)(HELP * sum_chunk_bytes(j))) {
     DPT__TRY(participant_alloc(w, j, 0));
     for (int64_t i = 1; i < n; i++) DPT__TRY(dpt__stream_wait(w->stream, w[i].ready));
-    return sum_out(w, j, INT64_MAX);
+    return sum_next_limited(w, j, INT64_MAX);
   }
   for (int64_t i = 1; i < n; i++) DPT__TRY(participant_alloc(&w[i], j, !j->direct));
   DPT__TRY(sum_participants_wait(w, n));
@@ -273,7 +273,7 @@ int dpt__sum_parts(const char *fn, int64_t n, dpt_tensor *const *out, const int6
     const dpt_tensor *sum = out[i];
     for (int64_t s = 0; s < n; s++) rows[s] = (dpt__row){1, &in[s], first[i]};
     reduction j = {fn, {1, &sum, to[i]}, n, rows, direct};
-    status = sum_out(&w[i], &j, (first[i + 1] - first[i]) * size);
+    status = sum_next_limited(&w[i], &j, (first[i + 1] - first[i]) * size);
     dpt__written(sum);
   }
   for (int64_t i = 0; i < joined; i++) {

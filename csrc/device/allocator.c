@@ -132,7 +132,7 @@ static void allocator_make_free(pool *p, dpt__block *block) DPT__REQUIRES(p->loc
 }
 
 /* Frees the block at once, or makes it pending until its streams have passed it. */
-static void allocator_retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
+static void allocator_free_or_defer(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   if (allocator_is_done(block)) {
     allocator_make_free(p, block);
@@ -143,7 +143,7 @@ static void allocator_retire(pool *p, dpt__block *block) DPT__REQUIRES(p->lock) 
 }
 
 /* Frees the pending blocks that are done, and returns their number. */
-static int allocator_look_at_pending(pool *p) DPT__REQUIRES(p->lock) {
+static int allocator_poll_pending(pool *p) DPT__REQUIRES(p->lock) {
   dpt__assert_held(&p->lock);
   int n = 0;
   for (dpt__block **link = &p->pending; *link;) {
@@ -168,13 +168,13 @@ void dpt__block_free(dpt__block *block) {
     dpt__unlock(&p->lock);
     return;
   }
-  p->live -= (int64_t)block->asked;
+  p->live -= (int64_t)block->requested;
   if (dpt__tracing())
-    dpt__trace_memory(block->device, block->data, -(int64_t)block->asked, p->live);
-  atomic_fetch_sub_explicit(&live_everywhere, (long long)block->asked, memory_order_relaxed);
+    dpt__trace_memory(block->device, block->data, -(int64_t)block->requested, p->live);
+  atomic_fetch_sub_explicit(&live_everywhere, (long long)block->requested, memory_order_relaxed);
   if (block->stream) block->freed = dpt__event_last(block->stream).number;
   for (int i = 0; i < block->nuser; i++) block->users[i] = dpt__event_last(block->users[i].stream);
-  allocator_retire(p, block);
+  allocator_free_or_defer(p, block);
   dpt__unlock(&p->lock);
 }
 
@@ -225,8 +225,8 @@ static int allocator_await_pending(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__unlock(&p->lock);
   (void)dpt__sync_point("pending blocks are taken");
   for (dpt__block *b = pending; b; b = b->next) {
-    for (int i = 0; i < b->nuser; i++) dpt__event_wait_quietly(b->users[i]);
-    if (dpt__cache_off()) dpt__event_wait_quietly((dpt__event){b->stream, b->freed});
+    for (int i = 0; i < b->nuser; i++) dpt__event_wait_keep_error(b->users[i]);
+    if (dpt__cache_off()) dpt__event_wait_keep_error((dpt__event){b->stream, b->freed});
   }
   dpt__lock(&p->lock);
   while (pending) {
@@ -235,7 +235,7 @@ static int allocator_await_pending(pool *p) DPT__REQUIRES(p->emptying) {
     p->pending = pending;
     pending = next;
   }
-  int n = allocator_look_at_pending(p);
+  int n = allocator_poll_pending(p);
   dpt__unlock(&p->lock);
   return n;
 }
@@ -244,13 +244,13 @@ static int allocator_await_pending(pool *p) DPT__REQUIRES(p->emptying) {
 static int allocator_free_segments(pool *p) DPT__REQUIRES(p->emptying) {
   dpt__block *list = NULL;
   dpt__lock(&p->lock);
-  allocator_look_at_pending(p);
+  allocator_poll_pending(p);
   for (heap *h = p->heaps; h; h = h->next)
     list = allocator_collect_bins(&h->large, allocator_collect_bins(&h->small, list));
   dpt__unlock(&p->lock);
   (void)dpt__sync_point("free segments are taken");
   for (dpt__block *b = list; b; b = b->next)
-    dpt__event_wait_quietly((dpt__event){b->stream, b->freed});
+    dpt__event_wait_keep_error((dpt__event){b->stream, b->freed});
   int64_t bytes = 0;
   int n = 0;
   for (; list; n++) {
@@ -309,7 +309,7 @@ static dpt__block *allocator_new_segment(pool *p, int device, dpt__stream *strea
  * size. */
 static dpt__block *allocator_find_block(pool *p, int device, dpt__stream *stream, size_t bytes,
                                         int exact) DPT__REQUIRES(p->lock) {
-  allocator_look_at_pending(p);
+  allocator_poll_pending(p);
   heap *h = allocator_find_heap(p, stream);
   if (!h) return NULL;
   dpt__bins *bins = bytes <= SMALL ? &h->small : &h->large;
@@ -324,7 +324,7 @@ static dpt__block *allocator_find_block(pool *p, int device, dpt__stream *stream
     block = allocator_new_segment(p, device, stream, bins, bytes);
   if (!block) return NULL;
   if (block->bytes - bytes >= (bytes <= SMALL ? DPT__GRAIN : SMALL)) dpt__block_cut(block, bytes);
-  block->asked = bytes;
+  block->requested = bytes;
   return block;
 }
 
@@ -345,7 +345,7 @@ static dpt__block *allocator_find_live(pool *p, int device, dpt__stream *stream,
 }
 
 /* Returns 0 if a device still responds; fails on a device that has failed. */
-static int allocator_ask_device(int number) {
+static int allocator_check_device(int number) {
   const dpt__device *d = allocator_device(number);
   int64_t left;
   return d && d->backend->memory_left ? d->backend->memory_left(d->index, &left) : 0;
@@ -359,7 +359,7 @@ static int allocator_out_of_memory(pool *p, int device, size_t bytes) {
     snprintf(space, sizeof space, ", RLIMIT_AS (ulimit -v) is %llu kB",
              (unsigned long long)memory.rlim_cur / 1024);
   snprintf(where, sizeof where, device ? "device %d" : "page-locked host memory", device);
-  if (allocator_ask_device(device)) return dpt__fail_in("%zu bytes on %s", bytes, where);
+  if (allocator_check_device(device)) return dpt__fail_in("%zu bytes on %s", bytes, where);
   dpt__lock(&p->lock);
   long long live = p->live, cached = p->taken - p->live;
   if (p->limit) snprintf(limit, sizeof limit, ", the limit is %lld", (long long)p->limit);

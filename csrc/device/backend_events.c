@@ -89,7 +89,7 @@ int dpt__backend_event_query(dpt__event event, int *done) {
   dpt__lock(&stream->events->lock);
   const recorded *last =
       events->npending ? &ring[(events->first + events->npending - 1) % PENDING] : NULL;
-  if (!dpt__event_over(event) && !events->closed && events->npending < PENDING &&
+  if (!dpt__event_known_done(event) && !events->closed && events->npending < PENDING &&
       (!last || last->number < event.number)) {
     status = events_record(stream, &ring[(events->first + events->npending) % PENDING]);
     events->npending += !status;
@@ -104,7 +104,7 @@ int dpt__backend_event_query(dpt__event event, int *done) {
     events->npending--;
   }
   dpt__unlock(&stream->events->lock);
-  *done = dpt__event_over(event);
+  *done = dpt__event_known_done(event);
   return status;
 }
 
@@ -117,12 +117,13 @@ void dpt__backend_events_close(dpt__stream *stream, int on) {
 
 int dpt__backend_event_synchronize(dpt__event event) {
   dpt__stream *stream = event.stream;
-  if (!stream->native_stream || dpt__event_over(event)) return 0; /* never started, or known */
+  if (!stream->native_stream || dpt__event_known_done(event))
+    return 0; /* never started, or known */
   dpt__counter_wait(&stream->issued, event.number);
   (void)dpt__sync_point("wait quietly");
   recorded m;
   dpt__lock(&stream->events->lock);
-  int over = dpt__event_over(event), closed = stream->events->closed; /* after the wait */
+  int over = dpt__event_known_done(event), closed = stream->events->closed; /* after the wait */
   int status = over ? 0 : events_record(stream, &m);
   dpt__unlock(&stream->events->lock);
   if (over || closed) return status;
@@ -139,10 +140,10 @@ int dpt__backend_event_synchronize(dpt__event event) {
 int dpt__backend_stream_wait_event(dpt__stream *stream, dpt__event event) {
   dpt__stream *other = event.stream;
   dpt__counter_wait(&other->issued, event.number);
-  if (dpt__event_over(event)) return 0;
+  if (dpt__event_known_done(event)) return 0;
   recorded m = {0, NULL};
   dpt__lock(&other->events->lock);
-  if (dpt__event_over(event)) { /* passed since the check above */
+  if (dpt__event_known_done(event)) { /* passed since the check above */
     dpt__unlock(&other->events->lock);
     return 0;
   }

@@ -12,7 +12,11 @@ typedef struct dpt__piece {
 } dpt__piece;
 
 enum { DPT__PIECES = 256 };
-enum dpt__way { DPT__WITHIN, DPT__PEERS, DPT__STAGED }; /* the last two: between two devices */
+enum dpt__copy_path {
+  DPT__WITHIN,
+  DPT__PEERS,
+  DPT__STAGED
+}; /* the last two: between two devices */
 struct dpt__copy_bytes_args {
   int32_t way; /* DPT__STAGED: through host memory */
   int32_t count;

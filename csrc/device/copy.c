@@ -22,7 +22,7 @@ static int copy_run_failure(dpt__context *context, const void *args) {
 
 static int copy_device(const dpt__block *block) { return block ? block->device : 0; }
 
-static enum dpt__way copy_way(const dpt__block *to, const dpt__block *from) {
+static enum dpt__copy_path copy_path_of(const dpt__block *to, const dpt__block *from) {
   int a = copy_device(to), b = copy_device(from);
   if (!a || !b || a == b) return DPT__WITHIN;
   return dpt__peers(a, b) ? DPT__PEERS : DPT__STAGED;
@@ -60,7 +60,7 @@ int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, cons
   dpt__block *to_block = to_storage ? to_storage->block : NULL;
   dpt__block *from_block = from_storage ? from_storage->block : NULL;
   struct dpt__copy_bytes_args *args = &copies->args;
-  int32_t between = copy_way(to_block, from_block);
+  int32_t between = copy_path_of(to_block, from_block);
   if (args->count && args->way == between && copies->to == to_block && copies->from == from_block) {
     dpt__piece *last = &args->piece[args->count - 1];
     if ((char *)last->to + last->bytes == to && (const char *)last->from + last->bytes == from) {

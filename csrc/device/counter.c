@@ -120,7 +120,7 @@ int dpt__poll(int (*query)(void *data, int *done), void *data, int *done) {
 }
 
 /* Sleeps until the value is reached. */
-static void counter_rest(dpt__counter *counter, uint64_t value) {
+static void counter_sleep(dpt__counter *counter, uint64_t value) {
   for (;;) {
     uint32_t generation = atomic_load(&counter->generation);
     uint64_t at = atomic_load(&counter->wake_at);
@@ -131,21 +131,24 @@ static void counter_rest(dpt__counter *counter, uint64_t value) {
 }
 
 void dpt__counter_wait(dpt__counter *counter, uint64_t value) {
-  dpt__counter_wait_wary(counter, value, &(dpt__wary){0, 0});
+  dpt__counter_wait_adaptive(counter, value, &(dpt__spin_history){0, 0});
 }
 
-void dpt__counter_wait_wary(dpt__counter *counter, uint64_t value, dpt__wary *wary) {
+void dpt__counter_wait_adaptive(dpt__counter *counter, uint64_t value,
+                                dpt__spin_history *spin_history) {
   enum { MOST = 15 };
   if (dpt__counter_value(counter) >= value) return;
   if (is_worker) atomic_fetch_sub(&working, 1);
   int there = 0;
-  if (wary->skip > 0) {
-    wary->skip--;
+  if (spin_history->skip > 0) {
+    spin_history->skip--;
   } else {
     there = counter_spin(counter, value);
-    wary->failed = there ? 0 : wary->failed < MOST ? 2 * wary->failed + 1 : MOST;
-    wary->skip = wary->failed;
+    spin_history->failed = there                         ? 0
+                           : spin_history->failed < MOST ? 2 * spin_history->failed + 1
+                                                         : MOST;
+    spin_history->skip = spin_history->failed;
   }
-  if (!there) counter_rest(counter, value);
+  if (!there) counter_sleep(counter, value);
   if (is_worker) atomic_fetch_add(&working, 1);
 }

@@ -22,10 +22,11 @@ void dpt__counter_wait(dpt__counter *counter, uint64_t value);
 /* As dpt__counter_wait, for a thread that waits repeatedly: if spinning did not help, the next 1,
  * 3, 7, 15, 15 ... waits skip it, since other work on the machine may need the core.
  * Zero-initialize it. */
-typedef struct dpt__wary {
+typedef struct dpt__spin_history {
   int failed, skip;
-} dpt__wary;
-void dpt__counter_wait_wary(dpt__counter *counter, uint64_t value, dpt__wary *wary);
+} dpt__spin_history;
+void dpt__counter_wait_adaptive(dpt__counter *counter, uint64_t value,
+                                dpt__spin_history *spin_history);
 
 /* Marks the calling thread as a worker: it counts as working whenever it does not wait for a
  * counter. A worker calls _end before it ends. */

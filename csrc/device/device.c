@@ -370,7 +370,7 @@ int dpt_device_synchronize(int number) {
         if (reports)
           DPT__TRY(dpt__event_wait(event));
         else
-          dpt__event_wait_quietly(event);
+          dpt__event_wait_keep_error(event);
       }
   return 0;
 }

@@ -23,7 +23,7 @@ int dpt__fault(enum dpt__fault fault) {
   return atomic_fetch_sub(&left[fault], 1) == 1;
 }
 
-static int bad_fault(const char *spec) {
+static int fault_reject(const char *spec) {
   return dpt__fail("DPT_FAULT: got '%s', wanted faults as in thread:3|malloc:7|copy:2", spec);
 }
 
@@ -36,10 +36,10 @@ int dpt_fault_set(const char *spec) {
            !(strlen(names[fault]) == length && !strncmp(names[fault], p, length)))
       fault++;
     if (fault == DPT__NFAULT || p[length] != ':' || !isdigit((unsigned char)p[length + 1]))
-      return bad_fault(spec);
+      return fault_reject(spec);
     char *end;
     found[fault] = strtoll(p + length + 1, &end, 10);
-    if (found[fault] < 1 || (*end && *end != '|' && *end != ',')) return bad_fault(spec);
+    if (found[fault] < 1 || (*end && *end != '|' && *end != ',')) return fault_reject(spec);
     p = *end ? end + 1 : end;
   }
   for (int fault = 0; fault < DPT__NFAULT; fault++) atomic_store(&left[fault], found[fault]);

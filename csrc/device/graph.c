@@ -109,7 +109,7 @@ int dpt_graph_begin(dpt_graph **out) {
     return dpt__capture_mismatch(fn, stream);
   }
   /* Other threads may have queued work since the wait above; from here on they cannot. */
-  if (dpt__event_wait_quietly(dpt__event_last(stream))) {
+  if (dpt__event_wait_keep_error(dpt__event_last(stream))) {
     atomic_store(&stream->capture, NULL);
     free(graph);
     return dpt__fail_in("%s", fn);

@@ -82,11 +82,11 @@ static void heap_merge(dpt__block *first, dpt__block *second) {
   free(second);
 }
 
-static int heap_is_free(const dpt__block *block) { return block && !block->asked; }
+static int heap_is_free(const dpt__block *block) { return block && !block->requested; }
 
 void dpt__block_join(dpt__block *block) {
-  dpt__assert(block->asked > 0);
-  block->asked = 0;
+  dpt__assert(block->requested > 0);
+  block->requested = 0;
   if (heap_is_free(block->after)) {
     dpt__bins_remove(block->home, block->after);
     heap_merge(block, block->after);

@@ -16,9 +16,9 @@ typedef struct dpt__bins dpt__bins;
 
 struct dpt__block {
   void *data;
-  size_t bytes; /* of the whole block */
-  size_t asked; /* the part its user requested, in grains; 0: free */
-  int device;   /* 0: page-locked host memory */
+  size_t bytes;     /* of the whole block */
+  size_t requested; /* the part its user requested, in grains; 0: free */
+  int device;       /* 0: page-locked host memory */
   dpt__bins *home;
   dpt__stream *stream;        /* that it is allocated on; NULL: page-locked host memory */
   dpt__block *before, *after; /* neighbors in the segment */

@@ -44,7 +44,7 @@ static int launch_check_across(const char *fn, const dpt_tensor *a, const dpt_te
   char one[80], other[80];
   int reached;
   if (!dpt__peer_kernels()) return launch_mixed(fn, a, b);
-  if (dpt__reaches(a->storage_->device, b->storage_->device, &reached))
+  if (dpt__peer_enable_access(a->storage_->device, b->storage_->device, &reached))
     return dpt__fail_in("%s", fn);
   if (reached) return 0;
   return dpt__fail("%s: got %s with %s, whose memory device %d does not reach: copy one of them "
@@ -240,7 +240,7 @@ static int64_t launch_bytes(const dpt__launch *l) {
  * which is a result in most launches. */
 static void launch_measure(dpt__launch *l) {
   int traced = dpt__tracing();
-  l->context.bytes = traced || dpt__stream_rests(l->context.stream) ? launch_bytes(l) : 0;
+  l->context.bytes = traced || dpt__stream_is_idle(l->context.stream) ? launch_bytes(l) : 0;
   if (traced) dpt__trace_describe(l->context.bytes, l->operand[0].t, 0);
 }
 

@@ -13,7 +13,7 @@ static int peer_change(dpt__device *from, dpt__device *to, int on, int *reached)
   return 0;
 }
 
-int dpt__reaches(int from, int to, int *reached) {
+int dpt__peer_enable_access(int from, int to, int *reached) {
   int state = atomic_load_explicit(&known[from - 1][to - 1], memory_order_relaxed);
   *reached = state == REACHED;
   if (state != NOT_ASKED) return 0;
@@ -39,7 +39,7 @@ int dpt_peer_get(int from, int to, int *on) {
   dpt__device *a, *b;
   DPT__TRY(dpt__device_find("getPeerToPeerAccess", from, &a));
   DPT__TRY(dpt__device_find("getPeerToPeerAccess", to, &b));
-  return dpt__reaches(a->number, b->number, on);
+  return dpt__peer_enable_access(a->number, b->number, on);
 }
 
 static atomic_int kernels;
@@ -54,5 +54,6 @@ int dpt_peer_kernels_get(void) { return dpt__peer_kernels(); }
 
 int dpt__peers(int a, int b) {
   int there, back;
-  return !dpt__reaches(a, b, &there) && !dpt__reaches(b, a, &back) && there && back;
+  return !dpt__peer_enable_access(a, b, &there) && !dpt__peer_enable_access(b, a, &back) && there &&
+         back;
 }

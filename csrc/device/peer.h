@@ -10,7 +10,7 @@
 #define DPT_DEVICE_PEER_H
 
 /* Sets *reached = 1 if kernels of device `from` can access the memory of `to` from now on. */
-int dpt__reaches(int from, int to, int *reached);
+int dpt__peer_enable_access(int from, int to, int *reached);
 /* peers: 1 if two devices can access each other's memory. peer_kernels: 1 if kernels may have
  * operands on two devices. */
 int dpt__peers(int a, int b);

@@ -39,7 +39,7 @@ static int scratch_take_block(dpt__context *context) {
   dpt__capture *capture = atomic_load_explicit(&stream->capture, memory_order_relaxed);
   if (capture != dpt__own_capture) capture = NULL; /* the push will reject it */
   dpt__block *block = capture ? capture->scratch : NULL;
-  if (!block || block->asked < context->capacity) {
+  if (!block || block->requested < context->capacity) {
     DPT__TRY(dpt__block_alloc_on(stream, context->capacity, &block));
     if (capture && dpt__block_pin(block, capture)) {
       dpt__block_free(block);

@@ -23,7 +23,7 @@ static void *stream_run(void *arg) {
   context.native_stream = stream->native_stream;
   uint64_t random = 0;
   dpt__counter_worker();
-  dpt__gomp_use(stream->threads);
+  dpt__gomp_set_threads(stream->threads);
   int lost = stream->backend->enter && stream->backend->enter(stream->unit);
   for (uint64_t number = 1;; number++) {
     dpt__counter_wait(&stream->submitted, number);
@@ -94,7 +94,7 @@ static int stream_push(int n, dpt__stream *const *streams, dpt__item head, const
                        size_t size) DPT__UNPROVED {
   dpt__assert(n > 0 && n <= DPT__PUSH_MAX && dpt__item_size(size + DPT__TRACE_BYTES) < 1 << 28);
   size_t tail[DPT__PUSH_MAX];
-  if (streams[0]->threads > 1) dpt__gomp_rest();
+  if (streams[0]->threads > 1) dpt__gomp_end_team();
   for (int i = 0; i < n; i++) {
     dpt__assert(i == 0 || streams[i]->id > streams[i - 1]->id);
     dpt__lock(&streams[i]->lock);
@@ -126,25 +126,25 @@ enum { FEW_BYTES = 1 << 15, MOST_NS = 20000 };
 
 /* Returns true if the stream's thread sleeps, or is about to, and all items are done. Certain only
  * under the stream's lock. */
-int dpt__stream_sleeps(dpt__stream *stream) {
+int dpt__stream_is_sleeping(dpt__stream *stream) {
   uint64_t number = dpt__counter_value(&stream->submitted);
   return dpt__counter_sleeps(&stream->submitted, number + 1) &&
          dpt__counter_value(&stream->done) == number && !stream->backend->stream_new;
 }
 
-int dpt__stream_rests(dpt__stream *stream) {
-  return dpt__stream_sleeps(stream) &&
+int dpt__stream_is_idle(dpt__stream *stream) {
+  return dpt__stream_is_sleeping(stream) &&
          atomic_load_explicit(&stream->here, memory_order_relaxed) < MOST_NS;
 }
 
-static int stream_takes_here(dpt__stream *stream, const dpt__context *context) {
-  if (context->awaited) return dpt__stream_sleeps(stream);
-  return context->bytes > 0 && context->bytes <= FEW_BYTES && dpt__stream_rests(stream);
+static int stream_can_run_here(dpt__stream *stream, const dpt__context *context) {
+  if (context->awaited) return dpt__stream_is_sleeping(stream);
+  return context->bytes > 0 && context->bytes <= FEW_BYTES && dpt__stream_is_idle(stream);
 }
 
 static int stream_runs_here(dpt__stream *stream, const dpt__context *context)
     DPT__REQUIRES(stream->lock) {
-  return stream_takes_here(stream, context) && !dpt__own_capture &&
+  return stream_can_run_here(stream, context) && !dpt__own_capture &&
          !atomic_load(&stream->capture) && !dpt__tracing() && !dpt__delays();
 }
 
@@ -159,9 +159,9 @@ static int stream_run_here(dpt__context context, dpt__kernel_fn *fn, const void 
   int here = stream_runs_here(stream, &context);
   if (here) {
     context.number = dpt__counter_value(&stream->submitted) + 1;
-    int threads = dpt__gomp_use(context.threads);
+    int threads = dpt__gomp_set_threads(context.threads);
     if (fn(&context, args)) dpt__stream_set_error(stream, context.name, context.number);
-    dpt__gomp_use(threads);
+    dpt__gomp_set_threads(threads);
     dpt__effect();
     dpt__counter_advance(&stream->done, context.number);
     dpt__counter_pass(&stream->submitted, context.number);
@@ -172,7 +172,7 @@ static int stream_run_here(dpt__context context, dpt__kernel_fn *fn, const void 
   return here;
 }
 
-static void stream_met(dpt__stream *stream) {
+static void stream_record_idle(dpt__stream *stream) {
   if (atomic_load_explicit(&stream->here, memory_order_relaxed))
     atomic_store_explicit(&stream->here, 0, memory_order_relaxed);
 }
@@ -194,11 +194,11 @@ static int stream_run_wait(dpt__context *context, const void *args) {
 
 static int stream_wait_for(dpt__stream *stream, dpt__event event) {
   if (!event.stream || event.stream == stream || !event.number) return 0;
-  stream_met(event.stream);
+  stream_record_idle(event.stream);
   if (dpt__own_capture && !dpt__event_done(event))
     return dpt__capture_mismatch(
         "a wait", atomic_load(&stream->capture) == dpt__own_capture ? event.stream : stream);
-  if (dpt__event_over(event) && has_native_stream(stream)) {
+  if (dpt__event_known_done(event) && has_native_stream(stream)) {
     dpt__stream_inherit(stream, 0, event);
     return stream->native_stream ? dpt__backend_events_follow(stream, 0, event) : 0;
   }
@@ -252,7 +252,7 @@ int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, con
                     .capacity = context->capacity / DPT__SCRATCH_ALIGN,
                     .scratch = context->scratch};
   DPT__TRY(stream_order(stream));
-  if (stream_takes_here(stream, context) && stream_run_here(*context, fn, args)) return 0;
+  if (stream_can_run_here(stream, context) && stream_run_here(*context, fn, args)) return 0;
   return stream_push(1, &stream, head, args, size);
 }
 
@@ -272,7 +272,7 @@ int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other) {
 }
 
 int dpt__event_query(dpt__event event, int *done) {
-  *done = dpt__event_over(event);
+  *done = dpt__event_known_done(event);
   return *done || !event.stream->native_stream ? 0 : dpt__backend_event_query(event, done);
 }
 
@@ -281,10 +281,10 @@ int dpt__event_done(dpt__event event) {
   return !dpt__event_query(event, &done) && done;
 }
 
-int dpt__event_wait_quietly(dpt__event event) {
+int dpt__event_wait_keep_error(dpt__event event) {
   if (!event.stream) return 0;
-  stream_met(event.stream);
-  int64_t from = dpt__tracing() && !dpt__event_over(event) ? dpt__now() : 0;
+  stream_record_idle(event.stream);
+  int64_t from = dpt__tracing() && !dpt__event_known_done(event) ? dpt__now() : 0;
   int status = 0;
   if (event.stream->backend->stream_new)
     status = dpt__backend_event_synchronize(event);
@@ -302,7 +302,7 @@ int dpt__event_wait(dpt__event event) {
 
 int dpt__event_wait_uncounted(dpt__event event) {
   if (!event.stream) return 0;
-  int status = dpt__event_wait_quietly(event);
+  int status = dpt__event_wait_keep_error(event);
   if (event.stream->native_stream) dpt__backend_events_poll(event.stream, event.number);
   return dpt__stream_report(event) || status;
 }

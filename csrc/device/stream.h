@@ -27,10 +27,10 @@ int dpt__stream_push(dpt__stream *stream, dpt__kernel_fn *fn, const char *name, 
  * is idle and context->bytes are few, or if it is awaited. */
 int dpt__stream_push_kernel(const dpt__context *context, dpt__kernel_fn *fn, const void *args,
                             size_t size);
-/* sleeps: returns true if an awaited kernel would run at once. rests: returns true if a small one
- * would; if it is false, kernels need not be measured. */
-int dpt__stream_sleeps(dpt__stream *stream);
-int dpt__stream_rests(dpt__stream *stream);
+/* is_sleeping: returns true if an awaited kernel would run at once. is_idle: returns true if a
+ * small one would; if it is false, kernels need not be measured. */
+int dpt__stream_is_sleeping(dpt__stream *stream);
+int dpt__stream_is_idle(dpt__stream *stream);
 /* Queues on n streams at once, at most DPT__PUSH_MAX, each once and sorted by id: any other item is
  * before all of these items, or after all. They are the items of a rendezvous. */
 enum { DPT__PUSH_MAX = 256 };
@@ -49,12 +49,12 @@ int dpt__event_done(dpt__event event); /* 0 also if the query fails */
 int dpt__stream_wait(dpt__stream *stream, dpt__event event);
 /* Makes later items of stream wait for all work queued on `other` now. */
 int dpt__stream_wait_all(dpt__stream *stream, dpt__stream *other);
-/* Blocks the caller, and returns the error that the stream keeps. dpt__event_wait_quietly only
+/* Blocks the caller, and returns the error that the stream keeps. dpt__event_wait_keep_error only
  * waits: the error is kept. */
 int dpt__event_wait(dpt__event event);
 /* As dpt__event_wait, for work before which nothing was queued: dpt_waits does not count it. */
 int dpt__event_wait_uncounted(dpt__event event);
-int dpt__event_wait_quietly(dpt__event event);
+int dpt__event_wait_keep_error(dpt__event event);
 int dpt__stream_synchronize(dpt__stream *stream);
 
 #endif

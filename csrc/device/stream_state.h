@@ -105,7 +105,7 @@ static inline dpt__event dpt__event_last(dpt__stream *stream) {
   return (dpt__event){stream, dpt__counter_value(&stream->submitted)};
 }
 /* Returns true if the event is known to be over; dpt__event_done also queries the backend. */
-static inline int dpt__event_over(dpt__event event) {
+static inline int dpt__event_known_done(dpt__event event) {
   return !event.stream || dpt__counter_value(&event.stream->done) >= event.number;
 }
 /* Returns the counter that a stream's thread advances after it has run an item. */

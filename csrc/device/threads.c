@@ -86,13 +86,13 @@ void dpt_thread_batch(void) {
 
 /* ---- libgomp's threads ---- */
 
-int dpt__gomp_use(int threads) {
+int dpt__gomp_set_threads(int threads) {
   int before = omp_get_max_threads();
   if (before != threads) omp_set_num_threads(threads);
   return before;
 }
 
-void dpt__gomp_rest(void) {
+void dpt__gomp_end_team(void) {
   if (!dpt__local.team) return;
   omp_pause_resource(omp_pause_soft, omp_get_initial_device());
   dpt__local.team = 0;

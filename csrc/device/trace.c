@@ -75,7 +75,7 @@ static dpt_trace_record *trace_claim(int kind) {
 
 static void trace_whole(dpt_trace_record *r) { __atomic_store_n(&r->whole_, 1, __ATOMIC_RELEASE); }
 
-static void trace_about(dpt_trace_record *r, dpt__event event) {
+static void trace_set_subject(dpt_trace_record *r, dpt__event event) {
   r->other_device_ = (int16_t)event.stream->device;
   r->other_stream_ = (int16_t)event.stream->index;
   r->other_ = event.number;
@@ -99,7 +99,7 @@ void dpt__trace_queued(dpt__stream *stream, uint64_t number, dpt__item *item, co
   if (item->kind == DPT__ITEM_WAIT) {
     dpt__event event;
     memcpy(&event, args, sizeof event);
-    trace_about(r, event);
+    trace_set_subject(r, event);
     return;
   }
   if (next_item.kind_) r->kind_ = next_item.kind_;
@@ -186,7 +186,7 @@ void dpt__trace_waited(dpt__event event, int64_t from) {
   r->name_ = "wait";
   r->queued_ = r->begin_ = from;
   r->end_ = dpt__now();
-  trace_about(r, event);
+  trace_set_subject(r, event);
   trace_whole(r);
 }
 

@@ -9,8 +9,8 @@
  * page-locked host memory. The library's work is enqueued on the native stream of the device's
  * communication stream, which events order with the native streams of the tensors. The stream of
  * ranks records that work as an operation, from the time when all earlier work there is done until
- * it has ended. Sums of halves are computed in float (for all ranks in narrow.c); in deterministic
- * mode sums of floats are computed in double and in rank order.
+ * it has ended. Sums of halves are computed in float (for all ranks in compress.c); in
+ * deterministic mode sums of floats are computed in double and in rank order.
  */
 #include "distributed/collective.h"
 
@@ -20,10 +20,10 @@
 #include "device/fault.h"
 #include "device/storage.h"
 #include "device/trace.h"
+#include "distributed/compress.h"
 #include "distributed/devices.h"
 #include "distributed/groups.h"
 #include "distributed/messages.h"
-#include "distributed/narrow.h"
 #include "distributed/watchdog.h"
 #include "tensor/tensor.h"
 
@@ -112,7 +112,7 @@ static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int
 static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int64_t count,
                              int root) {
   const dpt__signature *s = &j->operation.signature;
-  if (root < 0 && dpt__narrow_takes(s)) return dpt__narrow_all_reduce(g, s, data, count);
+  if (root < 0 && dpt__is_compressed(s)) return dpt__compressed_all_reduce(g, s, data, count);
   int dtype = (int)s->dtype, mean = s->how == DPT_RANKS_MEAN, status;
   enum dpt__reduce_op how = mean ? DPT__OP_SUM : (enum dpt__reduce_op)s->how;
   void *wide = data;
@@ -151,11 +151,11 @@ static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
 /* ---- the item ---- */
 
 /* Runs an operation of a group of one rank: nothing is sent. */
-static int collective_alone(const dpt__ranks *g, const job *j) {
+static int collective_run_single(const dpt__ranks *g, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
   if (s->flags & (DPT__AS_HALVES | DPT__AS_BFLOAT16))
-    return dpt__narrow_all_reduce(g, s, j->to, s->count);
+    return dpt__compressed_all_reduce(g, s, j->to, s->count);
   if (j->from && j->to && j->from != j->to) memmove(j->to, j->from, (size_t)bytes);
   return 0;
 }
@@ -214,7 +214,7 @@ static double collective_link_factor(uint32_t what, double n) {
 
 /* Returns the minimum duration on the simulated link of DPT_LINK; waiting for it uses no core. */
 static int64_t collective_link_ns(const dpt__ranks *g, const dpt__signature *s) {
-  int width = dpt__narrow_takes(s) ? 2 : (int)dpt__dtype_size((int)s->dtype);
+  int width = dpt__is_compressed(s) ? 2 : (int)dpt__dtype_size((int)s->dtype);
   return dpt__link_ns((uint64_t)((double)s->count * width * collective_link_factor(s->what, g->n)));
 }
 
@@ -249,14 +249,14 @@ static int collective_run(dpt__context *context, const void *args) {
   uint64_t which = collective_begin(j, &own);
   int status = 0;
   if (g->n == 1) {
-    status = j->made ? dpt__groups_make(j->made, j->number) : collective_alone(g, j);
+    status = j->made ? dpt__groups_make(j->made, j->number) : collective_run_single(g, j);
   } else {
     atomic_store(&w->pending, which);
     dpt__watch_compare(g, &own);
     int64_t start = dpt__now();
     status = j->made ? dpt__groups_make(j->made, j->number) : collective_perform(j);
     dpt__sleep(start + collective_link_ns(g, &own.signature) - dpt__now());
-    if (status) dpt__watch_let_explain();
+    if (status) dpt__watch_await_diagnosis();
     dpt__watch_compare(g, &own);
     atomic_store(&w->pending, 0);
   }
@@ -272,14 +272,14 @@ static int collective_issue(dpt__context *context, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   void *native = context->native_stream;
   i->item = dpt__event_running(context->stream);
-  i->status = dpt__communicator_line_up(g->devices, native, &i->ongoing);
+  i->status = dpt__communicator_order_after(g->devices, native, &i->ongoing);
   dpt__counter_advance(&i->reached, LINED_UP);
   if (!i->status)
     i->status = dpt__is_message(s)
                     ? dpt__messages_begin(g, native, j->messages, j->message, &i->ongoing)
                     : dpt__devices_begin(g, native, s, j->dtype, j->from, j->to, &i->ongoing);
   int status = i->status;
-  if (status) dpt__watch_let_explain();
+  if (status) dpt__watch_await_diagnosis();
   dpt__counter_advance(&i->reached, ISSUED);
   return status;
 }
@@ -461,7 +461,7 @@ static int collective_submit(job *j, dpt__stream *device, int now, uint64_t *num
   const dpt__signature *s = &j->operation.signature;
   uint64_t *issued = dpt__is_message(s) ? &w->messages : &j->group->issued;
   j->operation.number = ++*issued;
-  if (now && !dpt__tracing() && dpt__event_over(dpt__event_last(w->stream))) {
+  if (now && !dpt__tracing() && dpt__event_known_done(dpt__event_last(w->stream))) {
     status = collective_run(NULL, j);
     *number = dpt__event_last(w->stream).number;
   } else {
@@ -493,7 +493,7 @@ static int collective_run_in_place(call *c) {
     if (s && s->block) DPT__TRY(dpt__block_use(s->block, ranks));
     if (s && p->stores) dpt__storage_written(s);
     if (!collective_is_first(c, i)) continue;
-    if (c->now) DPT__TRY(dpt__event_record(p->stream, &last) || dpt__event_wait_quietly(last));
+    if (c->now) DPT__TRY(dpt__event_record(p->stream, &last) || dpt__event_wait_keep_error(last));
     DPT__TRY(dpt__stream_wait_all(ranks, p->stream));
   }
   DPT__TRY(collective_submit(c->job, NULL, c->now, c->number));
@@ -505,7 +505,7 @@ static int collective_run_in_place(call *c) {
 /* Waits, in the stream's thread, for an event of a stream of another backend. */
 static int collective_run_await(dpt__context *context, const void *args) {
   dpt__event event = *(const dpt__event *)args;
-  int status = dpt__event_wait_quietly(event);
+  int status = dpt__event_wait_keep_error(event);
   dpt__stream_inherit(context->stream, context->number, event);
   return status;
 }
@@ -591,7 +591,7 @@ static int collective_run_on_device(call *c) {
 }
 
 /* Replaces a part's tensor by a contiguous one of that kind on the group's device. */
-static int collective_put_beside(const dpt__ranks *g, part *p, int kind) {
+static int collective_stage_on_device(const dpt__ranks *g, part *p, int kind) {
   int before;
   DPT__TRY(dpt_device_get(&before) || dpt_device_set(g->device));
   int status = dpt_tensor_new(&p->beside, kind, p->tensor->ndim_, p->tensor->size_);
@@ -612,7 +612,7 @@ static int collective_put(const dpt__ranks *g, const dpt__signature *s, part *p)
     kind = DPT_F32 | DPT_ON_DEVICE;
   if (!p->stream || (kind == p->tensor->kind_ && p->tensor->storage_->device == g->device))
     return 0;
-  return collective_put_beside(g, p, kind);
+  return collective_stage_on_device(g, p, kind);
 }
 
 static int collective_run_by_devices(call *c) {
@@ -636,12 +636,12 @@ static int collective_join_devices(dpt__ranks *g, int device) {
   static dpt__mutex joining = DPT__MUTEX_INIT;
   uint64_t number;
   int status = 0;
-  if (atomic_load(&g->asked)) return 0;
+  if (atomic_load(&g->devices_queried)) return 0;
   job j = {.operation = {.signature = {.what = DPT__RANKS_JOIN_DEVICES, .group = g->hash}},
            .group = g,
            .device = device};
   dpt__lock(&joining);
-  if (!atomic_load(&g->asked)) status = collective_submit(&j, NULL, 1, &number);
+  if (!atomic_load(&g->devices_queried)) status = collective_submit(&j, NULL, 1, &number);
   dpt__unlock(&joining);
   return status;
 }
@@ -671,8 +671,8 @@ static int collective_start(call *c) {
     may = dpt__devices_take(s);
     if (may) DPT__TRY(collective_join_devices(g, remote->tensor->storage_->device));
   }
-  return may && atomic_load(&g->asked) && g->devices ? collective_run_by_devices(c)
-                                                     : collective_run_staged(c);
+  return may && atomic_load(&g->devices_queried) && g->devices ? collective_run_by_devices(c)
+                                                               : collective_run_staged(c);
 }
 
 int dpt__collective_run(const dpt_collective *call_, const dpt_tensor *in, dpt_tensor *out,
@@ -755,7 +755,7 @@ int dpt__collective_exchange(int group, int n, const dpt_transfer *messages, con
 static dpt__event event_of(uint64_t number) { return (dpt__event){dpt__job_own.stream, number}; }
 
 int dpt_collective_done(uint64_t number) {
-  return !dpt__job_own.stream || dpt__event_over(event_of(number));
+  return !dpt__job_own.stream || dpt__event_known_done(event_of(number));
 }
 
 int dpt_collective_wait(uint64_t number) {

@@ -66,7 +66,7 @@ int dpt__devices_join(dpt__ranks *g, int device) {
   if (!all) return dpt__no_memory("no host memory for the communicators of devices");
   int status = devices_join(g, device, &mine, all);
   free(all);
-  atomic_store(&g->asked, !status);
+  atomic_store(&g->devices_queried, !status);
   return status;
 }
 

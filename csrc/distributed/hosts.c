@@ -17,11 +17,11 @@ enum { ROUND_MS = 200, MS = 1000000, ENTRIES = sizeof((dpt__news *)0)->index / s
 static dpt__news mine, *arriving, *known; /* the last two: (size), or NULL on one host */
 static dpt__channel **channels;  /* (size): the channels that each rank has reported, by index */
 static int *capacity, under_way; /* capacity: (size): allocated length of each */
-static uint64_t told[DPT__CHANNELS]; /* `which` of each channel when last reported */
-static int from;                     /* the channel to check first */
+static uint64_t reported[DPT__CHANNELS]; /* `which` of each channel when last reported */
+static int from;                         /* the channel to check first */
 static int64_t heard, next;
 
-static void hosts_say_channels(const dpt__record *r) {
+static void hosts_publish_channels(const dpt__record *r) {
   int n = atomic_load(&r->channels);
   mine.changed = mine.more = 0;
   mine.full = n == DPT__CHANNELS;
@@ -29,24 +29,24 @@ static void hosts_say_channels(const dpt__record *r) {
     int i = (from + k) % n;
     dpt__channel now;
     dpt__record_get_channel(r, i, &now);
-    if (!now.key || now.which == told[i]) continue;
+    if (!now.key || now.which == reported[i]) continue;
     mine.more = mine.changed == ENTRIES;
     if (mine.more) {
       from = i;
     } else {
       mine.index[mine.changed] = i;
       mine.channel[mine.changed++] = now;
-      told[i] = now.which;
+      reported[i] = now.which;
     }
   }
 }
 
-static void hosts_say(int closing) {
+static void hosts_publish(int closing) {
   const dpt__record *r = dpt__job_own.record;
   mine.state = atomic_load(&r->state); /* read first: after LEAVING the rest no longer changes */
   mine.closing = closing;
   mine.last = dpt__record_last(r, &mine.operation);
-  hosts_say_channels(r);
+  hosts_publish_channels(r);
   memcpy(mine.host, r->host, sizeof mine.host);
   if (mine.state == DPT__RANK_FAILED) snprintf(mine.text, sizeof mine.text, "%.511s", r->text);
 }
@@ -72,7 +72,7 @@ int dpt__hosts_round(int closing, int *ended) {
   const dpt__job *job = &dpt__job_own;
   *ended = 0;
   if (!known || (!under_way && !closing && dpt__now() < next)) return 0;
-  if (!under_way) hosts_say(closing);
+  if (!under_way) hosts_publish(closing);
   under_way = 1;
   DPT__TRY(job->engine->heartbeat(&mine, arriving, sizeof mine, ended));
   if (!*ended) return 0;
@@ -98,7 +98,7 @@ int dpt__hosts_open(void) {
   return 0; /* no limit here: the watchdog limits joining */
 }
 
-const dpt__news *dpt__hosts_news(int k) { return known ? &known[k] : NULL; }
+const dpt__news *dpt__hosts_state_of(int k) { return known ? &known[k] : NULL; }
 
 int dpt__hosts_channels(int k) { return known ? capacity[k] : 0; }
 

@@ -21,7 +21,7 @@ int dpt__hosts_open(void);
 /* Begins a round if none is under way and one is due, and polls it. *heard: 1 if it has ended. */
 int dpt__hosts_round(int closing, int *heard);
 /* Returns the last news of rank k, or NULL if all ranks are on one host. */
-const dpt__news *dpt__hosts_news(int k);
+const dpt__news *dpt__hosts_state_of(int k);
 /* Return the number of channels that rank k has reported; copy channel i. */
 int dpt__hosts_channels(int k);
 void dpt__hosts_channel(int k, int i, dpt__channel *copy);

@@ -21,8 +21,8 @@ typedef struct dpt__ranks {
   uint64_t issued;     /* operations so far, without messages */
   uint64_t chain;      /* chain of the last operation (record.h) */
   atomic_int released; /* 1: this rank no longer uses it */
-  /* devices.c; written by one operation before it sets `asked` */
-  atomic_int asked;
+  /* devices.c; written by one operation before it sets `devices_queried` */
+  atomic_int devices_queried;
   struct dpt__communicator *devices; /* NULL: the engine moves device memory; see `why` */
   int device;                        /* this rank's device in it */
   char why[DPT__WHY];

@@ -31,7 +31,7 @@ void dpt__set_state(int next) {
 void dpt__leave(int status) {
   dpt__job *job = &dpt__job_own;
   if (status) dpt__abort_job("rank %d has ended with status %d", job->rank, status);
-  dpt__event_wait_quietly(dpt__event_last(job->stream));
+  dpt__event_wait_keep_error(dpt__event_last(job->stream));
   dpt__set_state(DPT__RANK_LEAVING);
   job->engine->barrier(job->leaving);
   dpt__set_state(DPT__RANK_LEFT);

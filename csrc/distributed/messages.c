@@ -121,7 +121,7 @@ int dpt__messages_begin(const dpt__ranks *g, void *native, int n, const dpt__mes
   return status;
 }
 
-static int messages_do(const dpt__ranks *g, messages *all) {
+static int messages_exchange(const dpt__ranks *g, messages *all) {
   const dpt__engine *engine = dpt__job_own.engine;
   void *begun;
   messages_list(all);
@@ -140,7 +140,7 @@ int dpt__messages_run(const dpt__ranks *g, int n, const dpt__message *message) {
   if (!memory) return dpt__no_memory("no host memory for %d messages", n);
   all.got = (dpt__signature *)memory;
   all.transfer = (dpt__transfer *)(all.got + some);
-  int status = messages_do(g, &all);
+  int status = messages_exchange(g, &all);
   free(memory);
   return status;
 }

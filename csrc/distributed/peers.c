@@ -12,19 +12,19 @@ static const dpt__record *peer_record(int k) {
 
 int dpt__peer_state(int k) {
   const dpt__record *r = peer_record(k);
-  const dpt__news *news = dpt__hosts_news(k);
+  const dpt__news *news = dpt__hosts_state_of(k);
   return r ? atomic_load(&r->state) : news ? news->state : DPT__RANK_RUNNING;
 }
 
 int dpt__peer_is_complete(int k) {
   const dpt__record *r = peer_record(k);
-  const dpt__news *news = dpt__hosts_news(k);
+  const dpt__news *news = dpt__hosts_state_of(k);
   return r ? atomic_load(&r->channels) < DPT__CHANNELS : news && !news->more && !news->full;
 }
 
 uint64_t dpt__peer_last(int k, dpt__operation *copy) {
   const dpt__record *r = peer_record(k);
-  const dpt__news *news = dpt__hosts_news(k);
+  const dpt__news *news = dpt__hosts_state_of(k);
   if (r) return dpt__record_last(r, copy);
   if (!news || !news->last) return 0;
   *copy = news->operation;
@@ -60,7 +60,7 @@ void dpt__peer_find_channel(int k, uint64_t key, dpt__channel *copy) {
 }
 
 const char *dpt__peer_name(char text[96], int k) {
-  const dpt__news *news = dpt__hosts_news(k);
+  const dpt__news *news = dpt__hosts_state_of(k);
   int remote = !peer_record(k) && news;
   snprintf(text, 96, remote ? "rank %d on %s" : "rank %d", k, remote ? news->host : "");
   return text;

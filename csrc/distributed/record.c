@@ -73,7 +73,7 @@ dpt__record *dpt__record_new(const char *job, int rank, int size) {
   return record_begin(r ? r : &own, rank, size);
 }
 
-dpt__record *dpt__record_alone(void) { return record_begin(&own, 0, 1); }
+dpt__record *dpt__record_of_process(void) { return record_begin(&own, 0, 1); }
 
 const dpt__record *dpt__record_open_path(const char *path) {
   dpt__record *r = record_map(path, O_RDONLY, PROT_READ);

@@ -18,7 +18,7 @@ enum { DPT__RECORDED = 1024, DPT__CHANNELS = 4096, DPT__RECORD_NAME = 64, DPT__R
 enum dpt__signature_flag {
   DPT__IN_ORDER = 1,   /* sums in double, in rank order (deterministic mode) */
   DPT__ON_DEVICES = 2, /* by the library of the devices' backend (devices.c) */
-  DPT__AS_HALVES = 4,  /* elements are sent as halves, or as bfloat16 (narrow.c) */
+  DPT__AS_HALVES = 4,  /* elements are sent as halves, or as bfloat16 (compress.c) */
   DPT__AS_BFLOAT16 = 8
 };
 
@@ -88,7 +88,7 @@ void dpt__record_program(const char *name);
  * that of temporary files). Never NULL: if no file can be made, the record is in process memory. */
 dpt__record *dpt__record_new(const char *job, int rank, int size);
 /* Returns the record of a process that is not a rank of a job, in process memory. */
-dpt__record *dpt__record_alone(void);
+dpt__record *dpt__record_of_process(void);
 /* Opens another rank's record on this host for reading. Returns NULL if it has none. */
 const dpt__record *dpt__record_open(const char *job, int rank);
 const dpt__record *dpt__record_open_path(const char *path);

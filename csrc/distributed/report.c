@@ -80,7 +80,7 @@ static void report_describe_news(char text[RANK], int k, const dpt__news *news) 
 }
 
 static void report_describe(char text[RANK], int k) {
-  const dpt__news *news = dpt__hosts_news(k);
+  const dpt__news *news = dpt__hosts_state_of(k);
   if (dpt__job_own.local[k])
     report_describe_process(text, k, dpt__job_own.local[k]);
   else if (news)
@@ -89,13 +89,13 @@ static void report_describe(char text[RANK], int k) {
     snprintf(text, RANK, "rank %d: has no record on this host", k);
 }
 
-static int report_has_come(int k, const dpt__operation *own) {
-  return k == dpt__job_own.rank || dpt__waits_came(k, own);
+static int report_has_arrived(int k, const dpt__operation *own) {
+  return k == dpt__job_own.rank || dpt__waits_has_begun(k, own);
 }
 
 /* Returns 1 if a rank that has come is unreachable now: its machine or the network is down, or its
  * process is stopped or dead. */
-static int report_is_away(int k) {
+static int report_is_unreachable(int k) {
   const dpt__record *r = dpt__job_own.local[k];
   if (!r) return dpt__hosts_silence() > dpt__timeout() / 2;
   int state = report_state_of(r);
@@ -108,14 +108,15 @@ static void report_add(char text[DPT__REPORT], const char *more) {
 }
 
 /* Adds the ranks that have come: "; come: 0-2, 5". */
-static void report_add_come(char text[DPT__REPORT], const dpt__ranks *g,
-                            const dpt__operation *own) {
+static void report_add_arrived(char text[DPT__REPORT], const dpt__ranks *g,
+                               const dpt__operation *own) {
   char line[40];
   report_add(text, "; come: ");
   for (int i = 0, first = 1; i < g->n; i++) {
     int begin = g->list[i], end = begin;
-    if (!report_has_come(begin, own)) continue;
-    while (i + 1 < g->n && g->list[i + 1] == end + 1 && report_has_come(end + 1, own)) i++, end++;
+    if (!report_has_arrived(begin, own)) continue;
+    while (i + 1 < g->n && g->list[i + 1] == end + 1 && report_has_arrived(end + 1, own))
+      i++, end++;
     snprintf(line, sizeof line, end > begin ? "%s%d-%d" : "%s%d", first ? "" : ", ", begin, end);
     report_add(text, line);
     first = 0;
@@ -153,11 +154,11 @@ void dpt__report_late(char text[DPT__REPORT], const dpt__operation *own) {
            (double)dpt__timeout() * 1e-9);
   dpt__lock(&dpt__job_own.lock);
   const dpt__ranks *g = dpt__job_find(own->signature.group);
-  if (g) report_add_come(text, g, own);
+  if (g) report_add_arrived(text, g, own);
   for (int k = 0; k < dpt__job_own.size; k++) {
     int needed = !g && report_is_peer(k, which);
-    for (int i = 0; g && i < g->n; i++) needed |= g->list[i] == k && !report_has_come(k, own);
-    if (k != dpt__job_own.rank && (needed || report_is_away(k))) report_add_rank(text, k);
+    for (int i = 0; g && i < g->n; i++) needed |= g->list[i] == k && !report_has_arrived(k, own);
+    if (k != dpt__job_own.rank && (needed || report_is_unreachable(k))) report_add_rank(text, k);
   }
   dpt__unlock(&dpt__job_own.lock);
 }

@@ -22,7 +22,7 @@ static int waits_is_behind(const dpt__channel *c, int k) {
   return its.number < c->number;
 }
 
-int dpt__waits_came(int k, const dpt__operation *own) {
+int dpt__waits_has_begun(int k, const dpt__operation *own) {
   return !waits_is_behind(&(dpt__channel){.key = own->signature.group, .number = own->number}, k);
 }
 
@@ -88,7 +88,7 @@ static int waits_walk(walk *w, int x) DPT__REQUIRES(dpt__job_own.lock) {
 
 /* Describes a cycle: "rank 0 waits for rank 1 in A, rank 1 for rank 2 in B, and rank 2 for rank 0
  * in C of another group: ..." */
-static void waits_tell(char text[DPT__FINDING], const walk *w) {
+static void waits_describe_cycle(char text[DPT__FINDING], const walk *w) {
   char what[DPT__OPERATION_TEXT];
   uint64_t group = 0;
   int messages = 0;
@@ -116,14 +116,14 @@ static void waits_tell(char text[DPT__FINDING], const walk *w) {
                  : "each rank must call the operations of all its groups in the same order");
 }
 
-int dpt__waits_circle(char text[DPT__FINDING]) {
+int dpt__waits_find_cycle(char text[DPT__FINDING]) {
   const dpt__job *job = &dpt__job_own;
   walk w = {calloc((size_t)job->size, 1), malloc((size_t)job->size * sizeof(int)), 0};
   int found = 0;
   dpt__lock(&dpt__job_own.lock);
   if (w.seen && w.path) found = waits_walk(&w, job->rank);
   dpt__unlock(&dpt__job_own.lock);
-  if (found) waits_tell(text, &w);
+  if (found) waits_describe_cycle(text, &w);
   free(w.seen);
   free(w.path);
   return found;
@@ -131,7 +131,7 @@ int dpt__waits_circle(char text[DPT__FINDING]) {
 
 /* ---- the end ---- */
 
-int dpt__waits_leftover(char text[DPT__FINDING]) {
+int dpt__waits_find_unmatched(char text[DPT__FINDING]) {
   int rank = dpt__job_own.rank, n = dpt__peer_channels(rank), found = 0;
   dpt__lock(&dpt__job_own.lock);
   for (int i = 0; i < n && !found; i++) {

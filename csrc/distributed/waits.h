@@ -9,14 +9,14 @@
 #include "distributed/job.h"
 
 /* Returns 1 if rank k has begun this rank's operation. */
-int dpt__waits_came(int k, const dpt__operation *own);
+int dpt__waits_has_begun(int k, const dpt__operation *own);
 /* Finds a rank that has left although this rank's operation needs it. which: the operation's number
  * in the record. */
 int dpt__waits_absent(char text[DPT__FINDING], uint64_t which, const dpt__operation *own);
 /* Finds a cycle of ranks, each of which waits for the next and the last for this one. */
-int dpt__waits_circle(char text[DPT__FINDING]);
+int dpt__waits_find_cycle(char text[DPT__FINDING]);
 /* Finds an operation that this rank has begun and another has not. Called after all ranks have
  * left. */
-int dpt__waits_leftover(char text[DPT__FINDING]);
+int dpt__waits_find_unmatched(char text[DPT__FINDING]);
 
 #endif

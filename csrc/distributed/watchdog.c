@@ -97,7 +97,7 @@ void dpt__watch_compare(const dpt__ranks *g, const dpt__operation *own) {
     if (dpt__job_own.local[g->list[i]]) watchdog_compare(own, g->list[i]);
 }
 
-void dpt__watch_let_explain(void) {
+void dpt__watch_await_diagnosis(void) {
   static atomic_int waited; /* later failures have the same cause */
   if (!atomic_exchange(&waited, 1)) dpt__sleep((int64_t)EXPLAIN_MS * MS);
 }
@@ -133,7 +133,7 @@ static void watchdog_follow(const dpt__record *r) {
  * traceback. */
 static void watchdog_look_at(int k) {
   const dpt__record *r = dpt__job_own.local[k];
-  const dpt__news *news = dpt__hosts_news(k);
+  const dpt__news *news = dpt__hosts_state_of(k);
   if (k == dpt__job_own.rank || (!r && !news)) return;
   int state = dpt__peer_state(k);
   if (state == DPT__RANK_FAILED && r) watchdog_follow(r);
@@ -144,13 +144,13 @@ static void watchdog_look_at(int k) {
 
 /* Exchanges news, and compares each remote rank's last operation with this rank's of that
  * number. */
-static void watchdog_hear(void) {
+static void watchdog_exchange(void) {
   const dpt__job *job = &dpt__job_own;
   dpt__operation its, own;
   int last = atomic_load(&closing), heard, all = 1;
   if (dpt__hosts_round(last, &heard)) dpt__abort_job("rank %d: %s", job->rank, dpt_message());
   for (int k = 0; k < job->size && heard; k++) {
-    const dpt__news *news = dpt__hosts_news(k);
+    const dpt__news *news = dpt__hosts_state_of(k);
     all = all && news->closing && !news->more;
     if (k != job->rank && !job->local[k] && dpt__peer_last(k, &its) &&
         dpt__record_find(job->record, its.signature.group, its.number, &own))
@@ -169,7 +169,7 @@ static void watchdog_conclude(uint64_t which, const dpt__operation *pending, int
   static sight seen;
   char text[DPT__FINDING];
   int found = pending && now - pending->began > (int64_t)BRIEF_MS * MS &&
-              (dpt__waits_absent(text, which, pending) || dpt__waits_circle(text));
+              (dpt__waits_absent(text, which, pending) || dpt__waits_find_cycle(text));
   int64_t settled = (int64_t)SETTLED_MS * MS;
   if (watchdog_seen_for(&seen, found ? watchdog_hash(text, which) : 0, now) > settled && found &&
       dpt__hosts_silence() < settled)
@@ -208,7 +208,7 @@ static void watchdog_look(void) {
   int state = atomic_load(&job->record->state);
   if (state != DPT__RANK_STARTING) { /* before, records may be those of an earlier job */
     if (which && dpt__record_read(job->record, which, &own)) pending = &own;
-    if (!atomic_load(&closed)) watchdog_hear();
+    if (!atomic_load(&closed)) watchdog_exchange();
     for (int k = 0; k < job->size; k++) {
       watchdog_look_at(k);
       if (pending && job->local[k]) watchdog_compare(pending, k);
@@ -239,7 +239,7 @@ void dpt__watch_close(void) {
     atomic_store(&closing, 1);
     while (!atomic_load(&closed)) dpt__sleep(MS);
   }
-  if (dpt__waits_leftover(text)) dpt__abort_job("%s", text);
+  if (dpt__waits_find_unmatched(text)) dpt__abort_job("%s", text);
 }
 
 void dpt__watch_end(void) {

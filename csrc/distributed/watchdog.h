@@ -18,6 +18,6 @@ void dpt__abort_job(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* Ends the job if another rank of this host is in a different operation. */
 void dpt__watch_compare(const dpt__ranks *group, const dpt__operation *own);
 /* Waits after a failure of the engine until the watchdog has had time to find the cause. */
-void dpt__watch_let_explain(void);
+void dpt__watch_await_diagnosis(void);
 
 #endif

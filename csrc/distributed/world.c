@@ -146,7 +146,7 @@ static int world_join(const char *fn) DPT__REQUIRES(lock) {
   const char *rank = world_variable(RANKS), *size = world_variable(SIZES);
   DPT__TRY(dpt__timeout_keep());
   if (!world_was_launched()) {
-    job->record = dpt__record_alone();
+    job->record = dpt__record_of_process();
     DPT__TRY(world_open_records() || world_new_stream() || world_add_all(fn));
   } else {
     DPT__TRY(world_open_engine(fn, &job->engine));

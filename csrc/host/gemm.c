@@ -122,7 +122,7 @@ static int gemm_is_flat(const product *p) {
 }
 
 /* Computes c = beta * c + (alpha * b^T * a^T)^T, for at most STRIP columns. */
-static void gemm_turned(const product *p) {
+static void gemm_transposed(const product *p) {
   double inner[FLAT * STRIP];
   product q = {p->dtype, p->n, p->m, p->k, p->alpha, 0, p->b, p->a, inner, p->fb, p->fa, p->m};
   q.fa.trans = 0;
@@ -146,7 +146,7 @@ static void gemm_split(const dpt__context *context, const product *p) {
   if (work < 5e5 * threads) threads = 1 + (int)(work / 5e5);
   if (threads > context->threads) threads = context->threads;
   if (threads == 1 && (!flat || p->n <= STRIP)) {
-    (flat ? gemm_turned : gemm_blas)(p);
+    (flat ? gemm_transposed : gemm_blas)(p);
     return;
   }
   int by_rows = p->m >= p->n;
@@ -158,7 +158,7 @@ static void gemm_split(const dpt__context *context, const product *p) {
   for (int64_t i = 0; i < parts; i++) {
     int64_t first = i * part, n = dpt__min(part, size - first);
     product q = by_rows ? gemm_cut(p, first, n, 0, p->n) : gemm_cut(p, 0, p->m, first, n);
-    (flat ? gemm_turned : gemm_blas)(&q);
+    (flat ? gemm_transposed : gemm_blas)(&q);
   }
 }
 
@@ -338,7 +338,7 @@ int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
  * it across its rows; if these are a multiple of ALIAS bytes apart, they compete for few cache
  * sets of L1: 32 rows by 1024 x 1024 took 1.6 times as long. (OpenBLAS loses less than transposing
  * costs.) */
-static int gemm_turns(const dpt__gemm_args *g) {
+static int gemm_must_transpose(const dpt__gemm_args *g) {
   return g->dtype == DPT_F32 && !g->fixed && g->batch == 1 && g->m > FLAT && g->n > NARROW &&
          g->k > NARROW && g->k * g->n <= MOST_TURNED && g->b_row == 1 && g->c_col == 1 &&
          g->b_col >= g->k && (size_t)g->b_col * sizeof(float) % ALIAS == 0 && gemm_has_dnnl();
@@ -346,7 +346,7 @@ static int gemm_turns(const dpt__gemm_args *g) {
 
 int dpt__host_gemm(dpt__context *context, const void *args) {
   dpt__gemm_args g = *(const dpt__gemm_args *)args;
-  if (!gemm_turns(&g)) return dpt__host_gemm_within(context, &g);
+  if (!gemm_must_transpose(&g)) return dpt__host_gemm_within(context, &g);
   size_t used = context->used;
   int64_t row = (g.n + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT;
   if ((size_t)row * sizeof(float) % ALIAS == 0) row += ALIGN_SPLIT;

@@ -43,8 +43,9 @@ static const int64_t *index_find_bad(const int64_t *idx, int64_t stride, int64_t
 }
 
 /* Copies or adds between one row of `big` and one of `small` (fill: one element with stride 0). */
-static inline void index_meet(int mode, int dtype, size_t width, char *big, int64_t big_stride,
-                              char *small, int64_t small_stride, int64_t n) {
+static inline void index_copy_or_add(int mode, int dtype, size_t width, char *big,
+                                     int64_t big_stride, char *small, int64_t small_stride,
+                                     int64_t n) {
   if (mode == DPT__INDEX_read)
     dpt__move(width, small, small_stride, big, big_stride, n);
   else if (mode == DPT__INDEX_add)
@@ -109,9 +110,9 @@ static int index_by_vector(dpt__context *context, const dpt__index_args *g, char
       index_run(g->mode, g->dtype, &r);
     }
     for (int64_t i = from; i < to && !along; i++)
-      index_meet(g->mode, g->dtype, width,
-                 big + (g->idx[i * g->idx_stride] - 1) * g->big_stride * (int64_t)width, big_across,
-                 small + i * small_stride * (int64_t)width, small_row, many);
+      index_copy_or_add(g->mode, g->dtype, width,
+                        big + (g->idx[i * g->idx_stride] - 1) * g->big_stride * (int64_t)width,
+                        big_across, small + i * small_stride * (int64_t)width, small_row, many);
   }
   return 0;
 }

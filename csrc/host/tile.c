@@ -305,7 +305,7 @@ static void one_tile(const layout *plan, int64_t number) {
 /* Chooses the shape of tiles: whole rows if every operand is dense along them; if one is
  * transposed, as high as a cache line of it; otherwise several short rows at a time. If elements of
  * the result alias, rows are processed one by one, in order. */
-static void tile_lay(layout *plan, const dpt__walk *walk, const dpt__task *task) {
+static void tile_choose_shape(layout *plan, const dpt__walk *walk, const dpt__task *task) {
   int dense = 1, native = 1, spread = 0;
   int64_t high = 0;
   plan->di = walk->ndim - 1;
@@ -363,7 +363,7 @@ void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__t
   }
   layout plan = {.walk = walk, .task = task, .rows = dpt__rows_pick()};
   if (count == 0) return;
-  tile_lay(&plan, walk, task);
+  tile_choose_shape(&plan, walk, task);
   int threads = count < limit || walk->serial ? 1 : context->threads;
   if (threads <= 1) {
     for (int64_t i = 0; i < plan.tiles; i++) one_tile(&plan, i);

@@ -5,20 +5,20 @@
 /* Adds an output of C elements that is updated; may be NULL. */
 static void batchnorm_update(dpt__call *call, const char *name, dpt_tensor *t, int64_t C,
                              void *field) {
-  dpt_tensor *r = dpt__call_update_maybe(call, name, t, field);
+  dpt_tensor *r = dpt__call_update_optional(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 
 /* Add an operand of C elements; _maybe: may be NULL. */
-static void batchnorm_planes_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
-                                   int64_t C, void *field) {
-  const dpt_tensor *r = dpt__call_in_maybe(call, name, t, field);
+static void batchnorm_planes_optional(dpt__call *call, const char *name, const dpt_tensor *t,
+                                      int64_t C, void *field) {
+  const dpt_tensor *r = dpt__call_in_optional(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 static void batchnorm_planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
                              void *field) {
   dpt__call_present(call, name, t);
-  batchnorm_planes_maybe(call, name, t, C, field);
+  batchnorm_planes_optional(call, name, t, C, field);
 }
 
 int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *save_std,
@@ -31,8 +31,8 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
-  batchnorm_planes_maybe(&call, "weight", weight, args.C, &args.weight);
-  batchnorm_planes_maybe(&call, "bias", bias, args.C, &args.bias);
+  batchnorm_planes_optional(&call, "weight", weight, args.C, &args.weight);
+  batchnorm_planes_optional(&call, "bias", bias, args.C, &args.bias);
   /* evaluation only reads them, so they must not be marked as written */
   if (train) {
     batchnorm_update(&call, "running_mean", running_mean, args.C, &args.running_mean);
@@ -60,7 +60,7 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
   if (!call.status) dpt__call_same(&call, "gradOutput", gy, x->ndim_, x->size_);
-  batchnorm_planes_maybe(&call, "weight", weight, args.C, &args.weight);
+  batchnorm_planes_optional(&call, "weight", weight, args.C, &args.weight);
   if (train) {
     batchnorm_planes(&call, "save_mean", save_mean, args.C, &args.mean);
     batchnorm_planes(&call, "save_std", save_std, args.C, &args.deviation);

@@ -60,7 +60,7 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
 
 /* Makes slot a contiguous tensor of that type with t's sizes. Until it has its own memory, its
  * storage is t's. */
-static void call_fresh(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor *t) {
+static void call_make_contiguous(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor *t) {
   *slot = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .storage_ = t->storage_};
   memcpy(slot->size_, t->size_, sizeof t->size_);
   slot->ndim_ = t->ndim_;
@@ -75,14 +75,14 @@ static const dpt_tensor *call_take_dense(dpt__call *call, const dpt_tensor *t, i
   if (dpt__type(t) != type || !dpt__contiguous(t)) {
     call->origin[call->n - 1].from = *t;
     call->origin[call->n - 1].copied = 1;
-    call_fresh(call, slot, type, t);
+    call_make_contiguous(call, slot, type, t);
   }
   dpt__call_at(call, slot, field);
   return slot;
 }
 
-const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
-                                     void *field) {
+const dpt_tensor *dpt__call_in_optional(dpt__call *call, const char *name, const dpt_tensor *t,
+                                        void *field) {
   if (field) memcpy(field, &nothing, sizeof nothing);
   if (call->status || !t || call_check_kind(call, name, t, call->kind)) return NULL;
   return call_take_dense(call, t, call->type, field);
@@ -91,7 +91,7 @@ const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dp
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t,
                                void *field) {
   dpt__call_present(call, name, t);
-  return dpt__call_in_maybe(call, name, t, field);
+  return dpt__call_in_optional(call, name, t, field);
 }
 
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t,
@@ -113,7 +113,7 @@ static dpt_tensor *call_take_result(dpt__call *call, dpt_tensor *r, int type, vo
   call->origin[call->n - 1].result = 1;
   if (dpt__type(r) != type || !dpt__contiguous(r)) {
     call->origin[call->n - 1].back = r;
-    call_fresh(call, slot, type, r);
+    call_make_contiguous(call, slot, type, r);
   }
   dpt__call_at(call, slot, field);
   return slot;
@@ -167,13 +167,14 @@ dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor 
   return call_take_update(call, name, r, type | (call->kind & DPT_ON_DEVICE), type, field);
 }
 
-dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
+dpt_tensor *dpt__call_update_optional(dpt__call *call, const char *name, dpt_tensor *r,
+                                      void *field) {
   return call_take_update(call, name, r, call->kind, call->type, field);
 }
 
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
   dpt__call_present(call, name, r);
-  return dpt__call_update_maybe(call, name, r, field);
+  return dpt__call_update_optional(call, name, r, field);
 }
 
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,
@@ -183,12 +184,13 @@ void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int
                            dpt__describe(t), (long long)count, of);
 }
 
-void dpt__call_alike(dpt__call *call, const char *name, const dpt_tensor *t, const dpt_tensor *x) {
+void dpt__call_check_count(dpt__call *call, const char *name, const dpt_tensor *t,
+                           const dpt_tensor *x) {
   if (!call->status) dpt__call_count(call, name, t, dpt__count(x), "one for each element of input");
 }
 
 void dpt__call_wrong(dpt__call *call, const char *name, const dpt_tensor *t, const char *wanted) {
-  if (!call->status) call->status = dpt__wrong(call->fn, name, t, wanted);
+  if (!call->status) call->status = dpt__fail_argument(call->fn, name, t, wanted);
 }
 
 void dpt__call_dims(dpt__call *call, const char *name, const dpt_tensor *t, int least, int most,

@@ -41,8 +41,8 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
  * kernel is launched it is set to the address of the first element, or NULL if there is none. field
  * may be NULL if the kernel does not access the operand. */
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t, void *field);
-const dpt_tensor *dpt__call_in_maybe(dpt__call *call, const char *name, const dpt_tensor *t,
-                                     void *field);
+const dpt_tensor *dpt__call_in_optional(dpt__call *call, const char *name, const dpt_tensor *t,
+                                        void *field);
 /* Adds an operand of any element type, on the same device, such as indices or targets; sets *type.
  * Halves are converted to floats. */
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t,
@@ -62,7 +62,8 @@ static inline dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name,
 }
 /* Adds a result that is updated in place and keeps its size; _maybe also accepts NULL. */
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field);
-dpt_tensor *dpt__call_update_maybe(dpt__call *call, const char *name, dpt_tensor *r, void *field);
+dpt_tensor *dpt__call_update_optional(dpt__call *call, const char *name, dpt_tensor *r,
+                                      void *field);
 /* Adds a result that is updated in place, of another element type. */
 dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor *r, int type,
                                   void *field);
@@ -78,7 +79,8 @@ void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,
                      const char *of);
 /* Fails the call unless t has as many elements as x, both operands. */
-void dpt__call_alike(dpt__call *call, const char *name, const dpt_tensor *t, const dpt_tensor *x);
+void dpt__call_check_count(dpt__call *call, const char *name, const dpt_tensor *t,
+                           const dpt_tensor *x);
 /* Fails the call with a message about an argument, unless it has failed already. */
 void dpt__call_wrong(dpt__call *call, const char *name, const dpt_tensor *t, const char *wanted);
 /* Fails the call unless t has `least` to `most` dimensions. */

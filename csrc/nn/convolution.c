@@ -103,7 +103,7 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   dpt__call_begin(&call, "convolution", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, NULL);
-  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
+  const dpt_tensor *b = dpt__call_in_optional(&call, "bias", bias, &args.bias);
   conv_start(&call, "weight", w, x, window, &conv);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, conv.O, "one for each output plane");
@@ -147,8 +147,8 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   dpt__call_begin(&call, "convolution", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &sum.gout);
-  dpt_tensor *w = dpt__call_update_maybe(&call, "gradWeight", gw, NULL);
-  dpt_tensor *b = dpt__call_update_maybe(&call, "gradBias", gb, &sum.gb);
+  dpt_tensor *w = dpt__call_update_optional(&call, "gradWeight", gw, NULL);
+  dpt_tensor *b = dpt__call_update_optional(&call, "gradBias", gb, &sum.gb);
   if (w) {
     conv_start(&call, "gradWeight", w, x, window, &conv);
     conv_check_gradient(&call, gy, window, &conv);

@@ -28,7 +28,7 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
   dpt__call_begin(&call, "linear", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
-  const dpt_tensor *b = dpt__call_in_maybe(&call, "bias", bias, &args.bias);
+  const dpt_tensor *b = dpt__call_in_optional(&call, "bias", bias, &args.bias);
   linear_start(&call, &args, DPT__PASS_FORWARD, "weight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   dpt__call_count(&call, "bias", b, args.O, "one for each output");
@@ -59,7 +59,7 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.weight);
-  dpt_tensor *b = dpt__call_update_maybe(&call, "gradBias", gb, &args.bias);
+  dpt_tensor *b = dpt__call_update_optional(&call, "gradBias", gb, &args.bias);
   linear_start(&call, &args, DPT__PASS_WEIGHT, "gradWeight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {args.B, args.O};

@@ -36,8 +36,9 @@ static const dpt_tensor *loss_operands(dpt__call *call, int loss, const dpt_tens
   const dpt_tensor *x = dpt__call_in(call, "input", in, in_field);
   if (call->status) return NULL;
   if (has_target[loss])
-    dpt__call_alike(call, "target", dpt__call_in(call, "target", target, target_field), x);
-  dpt__call_alike(call, "weight", dpt__call_in_maybe(call, "weight", weight, weight_field), x);
+    dpt__call_check_count(call, "target", dpt__call_in(call, "target", target, target_field), x);
+  dpt__call_check_count(call, "weight", dpt__call_in_optional(call, "weight", weight, weight_field),
+                        x);
   *n = dpt__count(x);
   return x;
 }
@@ -80,7 +81,7 @@ int dpt_nll_forward(dpt_tensor *out, dpt_tensor *total, const dpt_tensor *in,
   dpt__call_begin(&call, "ClassNLLCriterion", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
-  const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight, &args.weight);
+  const dpt_tensor *w = dpt__call_in_optional(&call, "weight", weight, &args.weight);
   loss_classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   dpt__call_out(&call, "output", out, 1, &one, &args.out);
   dpt__call_out(&call, "total", total, 1, &one, &args.total);
@@ -95,7 +96,7 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
   dpt__call_begin(&call, "ClassNLLCriterion", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
-  const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight, &args.weight);
+  const dpt_tensor *w = dpt__call_in_optional(&call, "weight", weight, &args.weight);
   const dpt_tensor *sum = dpt__call_in(&call, "total", total, &args.total);
   loss_classes(&call, x, t, w, DPT_MAXDIM, &args.N, &args.C, &args.S);
   dpt__call_count(&call, "total", sum, 1, "as forward left it");
@@ -114,7 +115,7 @@ static int loss_multimargin(dpt_tensor *r, int backward, const dpt_tensor *in,
     call.status = dpt__fail("MultiMarginCriterion: argument 'p' is %d, wanted 1 or 2", p);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
-  const dpt_tensor *w = dpt__call_in_maybe(&call, "weight", weight, &args.weight);
+  const dpt_tensor *w = dpt__call_in_optional(&call, "weight", weight, &args.weight);
   loss_classes(&call, x, t, w, 2, &args.N, &args.C, &S);
   dpt_tensor *y = backward ? dpt__call_out_like(&call, "gradInput", r, x, &args.gin)
                            : dpt__call_out(&call, "output", r, 1, &one, &args.out);
@@ -141,7 +142,7 @@ static int loss_multilabel(dpt_tensor *r, int backward, const dpt_tensor *in,
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
   dpt__call_dims(&call, "input", x, 1, 2, "C or NxC");
   dpt__call_planes(&call, x, !call.status && x->ndim_ == 2, &args.N, &args.C, &S);
-  dpt__call_alike(&call, "target", t, x);
+  dpt__call_check_count(&call, "target", t, x);
   dpt_tensor *y = backward ? dpt__call_out_like(&call, "gradInput", r, x, &args.gin)
                            : dpt__call_out(&call, "output", r, 1, &one, &args.out);
   return dpt__call_run(&call, dpt__call_some(y), multilabel, &args);

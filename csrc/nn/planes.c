@@ -40,7 +40,7 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   prelu_slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
-  dpt__call_alike(&call, "gradOutput", gy, x);
+  dpt__call_check_count(&call, "gradOutput", gy, x);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), prelu, &args);
 }
@@ -54,7 +54,7 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
   prelu_slopes(&call, x, "gradWeight", w, &args.N, &args.C, &args.S, &args.shared);
-  dpt__call_alike(&call, "gradOutput", gy, x);
+  dpt__call_check_count(&call, "gradOutput", gy, x);
   return dpt__call_run(&call, dpt__call_some(x), prelu, &args);
 }
 
@@ -90,9 +90,9 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
   const dpt_tensor *sums = dpt__call_in(&call, "denom", denom, &args.denom);
   lrn_images(&call, x, size, &args.N, &args.C, &args.S);
-  dpt__call_alike(&call, "gradOutput", gy, x);
-  dpt__call_alike(&call, "output", y, x);
-  dpt__call_alike(&call, "denom", sums, x);
+  dpt__call_check_count(&call, "gradOutput", gy, x);
+  dpt__call_check_count(&call, "output", y, x);
+  dpt__call_check_count(&call, "denom", sums, x);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), lrn, &args);
 }

@@ -155,7 +155,7 @@ int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tenso
   const dpt_tensor *i = pool_take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "input", x, ndim, &images);
   pool_adaptive_sizes(&call, "input", x, &images, ndim, size, &s);
-  dpt__call_alike(&call, "indices", i, x);
+  dpt__call_check_count(&call, "indices", i, x);
   if (call.status) return dpt__call_end(&call);
   int n = dpt__images_size(&images, ndim, images.C, s.out, sizes5);
   dpt_tensor *y = dpt__call_out(&call, "output", out, n, sizes5, &args.to);

@@ -27,7 +27,7 @@ int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   softmax_classes(&call, "output", y, &args.N, &args.C, &args.S);
-  dpt__call_alike(&call, "gradOutput", gy, y);
+  dpt__call_check_count(&call, "gradOutput", gy, y);
   dpt_tensor *gx = dpt__call_out_like(&call, "gradInput", gin, y, &args.gin);
   return dpt__call_run(&call, dpt__call_some(gx), softmax, &args);
 }

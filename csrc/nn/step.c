@@ -10,7 +10,7 @@ static void step_vector(dpt__call *call, const char *name, dpt_tensor *t, int64_
 
 static void step_factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n,
                          void *field) {
-  const dpt_tensor *v = dpt__call_in_maybe(call, name, t, field);
+  const dpt_tensor *v = dpt__call_in_optional(call, name, t, field);
   dpt__call_count(call, name, v, n, "as x");
 }
 

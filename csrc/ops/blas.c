@@ -17,17 +17,17 @@ typedef struct view {
   int64_t size[3], stride[3];
 } view;
 
-static view blas_see_matrix(const dpt_tensor *t) {
+static view blas_as_matrix(const dpt_tensor *t) {
   return (view){t, {1, t->size_[0], t->size_[1]}, {0, t->stride_[0], t->stride_[1]}};
 }
-static view blas_see_batch(const dpt_tensor *t) {
+static view blas_as_batch(const dpt_tensor *t) {
   return (view){
       t, {t->size_[0], t->size_[1], t->size_[2]}, {t->stride_[0], t->stride_[1], t->stride_[2]}};
 }
-static view blas_see_column(const dpt_tensor *t) {
+static view blas_as_column(const dpt_tensor *t) {
   return (view){t, {1, t->size_[0], 1}, {0, t->stride_[0], 1}};
 }
-static view blas_see_row(const dpt_tensor *t) {
+static view blas_as_row(const dpt_tensor *t) {
   return (view){t, {1, 1, t->size_[0]}, {0, 1, t->stride_[0]}};
 }
 
@@ -37,15 +37,15 @@ typedef const struct form {
   const char *wanted;
   view (*see)(const dpt_tensor *t);
 } form;
-static form matrix = {2, "a matrix", blas_see_matrix}, batch = {3, "a 3-D tensor", blas_see_batch};
-static form column = {1, "a vector", blas_see_column}, row = {1, "a vector", blas_see_row};
+static form matrix = {2, "a matrix", blas_as_matrix}, batch = {3, "a 3-D tensor", blas_as_batch};
+static form column = {1, "a vector", blas_as_column}, row = {1, "a vector", blas_as_row};
 
 static int blas_check(const char *fn, const dpt_tensor *r, const char *name, const dpt_tensor *t,
                       form *wanted) {
   if (t->kind_ != r->kind_)
     return dpt__fail("%s: argument '%s' is a %s, wanted a %s like the result", fn, name,
                      dpt__kind_name(t->kind_), dpt__kind_name(r->kind_));
-  return t->ndim_ == wanted->ndim ? 0 : dpt__wrong(fn, name, t, wanted->wanted);
+  return t->ndim_ == wanted->ndim ? 0 : dpt__fail_argument(fn, name, t, wanted->wanted);
 }
 
 /* Launches c = beta * c + alpha * a * b. */
@@ -107,13 +107,13 @@ static int blas_product(const char *fn, dpt_tensor *r, double beta, const dpt_te
       /* addbmm: accumulates the products in one matrix, one after another */
       dpt_tensor ai = {.kind_ = a->kind_}, bi = {.kind_ = b->kind_};
       failed = dpt_select(&ai, a, 0, i) || dpt_select(&bi, b, 0, i) ||
-               blas_launch(fn, i ? 1 : beta, vc, alpha, blas_see_matrix(&ai), blas_see_matrix(&bi));
+               blas_launch(fn, i ? 1 : beta, vc, alpha, blas_as_matrix(&ai), blas_as_matrix(&bi));
       dpt_tensor_free(&ai);
       dpt_tensor_free(&bi);
     }
     if (!failed && vc.size[0] == va.size[0]) failed = blas_launch(fn, beta, vc, alpha, va, vb);
   }
-  return c == &aside ? dpt__copy_made(failed, r, &aside) : failed;
+  return c == &aside ? dpt__copy_result(failed, r, &aside) : failed;
 }
 
 #define PRODUCT(name, m_form, a_form, b_form)                                                      \

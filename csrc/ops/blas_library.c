@@ -62,7 +62,7 @@ static char **lent;
 static char threads_setting[] = "OPENBLAS_NUM_THREADS=1", kernel_setting[64];
 
 /* Replaces environ and returns its former value. */
-static char **blas_lend_environment(void) {
+static char **blas_replace_environment(void) {
   char **before = environ;
   size_t n = 0;
   while (before && before[n]) n++;
@@ -80,7 +80,7 @@ static char **blas_lend_environment(void) {
   return before;
 }
 
-static void blas_take_environment_back(char **before) {
+static void blas_restore_environment(char **before) {
   if (environ == lent) {
     __atomic_store_n(&environ, before, __ATOMIC_RELEASE);
     return;
@@ -104,7 +104,7 @@ static int blas_is_wide(const struct names *names) {
 
 /* Selects one thread and, for MKL, the interface that dpt calls. Must precede any other call of the
  * library. */
-static void blas_settle(const struct names *names) {
+static void blas_configure(const struct names *names) {
   static const char *const threads[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
                                         "bli_thread_set_num_threads"};
   enum { MKL_LP64 = 0, MKL_SEQUENTIAL = 1 };
@@ -184,7 +184,7 @@ static int blas_opens(const char *path) {
       struct names names = {handle, before[i], behind[j]};
       void *product = blas_find(&names, "cblas_sgemm");
       if (!product) continue;
-      blas_settle(&names);
+      blas_configure(&names);
       Dl_info info;
       snprintf(file, sizeof file, "%s",
                dladdr(product, &info) && info.dli_fname ? info.dli_fname : path);
@@ -221,9 +221,9 @@ int dpt__blas_open(const char *fn) {
   if (atomic_load_explicit(&is_open, memory_order_acquire)) return 0;
   dpt__lock(&lock);
   if (!atomic_load(&is_open) && !*failure) {
-    char **before = blas_lend_environment();
+    char **before = blas_replace_environment();
     int opened = blas_look();
-    blas_take_environment_back(before);
+    blas_restore_environment(before);
     atomic_store_explicit(&is_open, opened, memory_order_release);
   }
   dpt__unlock(&lock);

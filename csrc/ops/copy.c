@@ -62,8 +62,8 @@ static int copy_fits(const dpt_tensor *t, int dtype) {
 
 enum { STRAIGHT = 1 << 20 }; /* bytes from which waiting for a copy to a device pays off */
 
-int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
-                       dpt__event *event) {
+int dpt__copy_direct(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
+                     dpt__event *event) {
   int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
   *event = (dpt__event){NULL, 0};
   if (!device == !source || !copy_fits(to, dpt__type(from)) || !copy_fits(from, dpt__type(to)))
@@ -104,9 +104,9 @@ static int copy_transfer(dpt_tensor *r, int device, const dpt_tensor *a, int sou
   if (wait) DPT__TRY(dpt__capture_rejects("copy", "it waits for the device"));
   if (!source && !async) {
     dpt__event event;
-    if (gets && copy_fits(a, wire) && dpt__stream_sleeps(dpt__current_stream(device)))
+    if (gets && copy_fits(a, wire) && dpt__stream_is_sleeping(dpt__current_stream(device)))
       return copy_move(r, a, 1);
-    DPT__TRY(dpt__copy_straight("copy", r, a, &event));
+    DPT__TRY(dpt__copy_direct("copy", r, a, &event));
     if (event.stream) return dpt__copy_finish(device, event);
   }
   dpt_tensor sent = {.kind_ = a->kind_}, got = {.kind_ = r->kind_};
@@ -150,7 +150,7 @@ int dpt_contiguous(dpt_tensor *out, const dpt_tensor *t) {
   return dpt__contiguous(t) ? dpt_tensor_set(out, t) : dpt_clone(out, t);
 }
 
-int dpt__copy_made(int failed, dpt_tensor *r, dpt_tensor *made) {
+int dpt__copy_result(int failed, dpt_tensor *r, dpt_tensor *made) {
   failed = failed || dpt__result(r, made->ndim_, made->size_, dpt_tensor_device(made)) ||
            dpt_copy(r, made);
   dpt_tensor_free(made);

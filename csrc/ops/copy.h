@@ -8,11 +8,11 @@
  * dpt_copy: if both tensors are contiguous and of one type and, for a copy to a device, if it is
  * long enough and has no earlier work to wait for. The caller must wait for *event before it
  * returns, even after an error; event->stream is NULL if nothing was queued. */
-int dpt__copy_straight(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
-                       dpt__event *event);
+int dpt__copy_direct(const char *fn, const dpt_tensor *to, const dpt_tensor *from,
+                     dpt__event *event);
 
 /* Resizes r and copies `made`, which shares no memory with r, to it, unless `failed` is set; frees
  * `made`. Returns the status. */
-int dpt__copy_made(int failed, dpt_tensor *r, dpt_tensor *made);
+int dpt__copy_result(int failed, dpt_tensor *r, dpt_tensor *made);
 
 #endif

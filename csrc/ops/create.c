@@ -19,7 +19,7 @@ static int create_ramp(const char *fn, dpt_tensor *r, double from, double step, 
   dpt__launch l;
   dpt__ramp_args g = {.power = power, .from = from, .step = step};
   DPT__TRY(dpt__walk_start(&g.walk, 1, operands));
-  dpt__walk_look(&g.walk);
+  dpt__walk_check_serial(&g.walk);
   dpt__launch_begin(&l, fn);
   dpt__launch_out(&l, r, NULL);
   return dpt__launch_run(&l, ramp, &g);
@@ -81,7 +81,8 @@ int dpt_eye(dpt_tensor *r, int64_t n, int64_t m) {
 
 int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k) {
   DPT__TRY(dpt__check_kind("diag", r, a));
-  if (a->ndim_ < 1 || a->ndim_ > 2) return dpt__wrong("diag", "x", a, "a vector or a matrix");
+  if (a->ndim_ < 1 || a->ndim_ > 2)
+    return dpt__fail_argument("diag", "x", a, "a vector or a matrix");
   dpt_tensor line;
   if (a->ndim_ == 1) {
     int64_t n = a->size_[0] + (k < 0 ? -k : k);
@@ -159,5 +160,5 @@ int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim) {
     shared |= r->storage_ && r->storage_ == list[i]->storage_;
   }
   if (!shared) return cat_into(r, n, list, dim);
-  return dpt__copy_made(cat_into(&aside, n, list, dim), r, &aside);
+  return dpt__copy_result(cat_into(&aside, n, list, dim), r, &aside);
 }

@@ -119,7 +119,7 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
                     int replacement) {
   words w;
   if (p->ndim_ < 1 || p->ndim_ > 2 || !dpt__is_real(dpt__type(p)))
-    return dpt__wrong("multinomial", "p", p, "a vector or matrix of real numbers");
+    return dpt__fail_argument("multinomial", "p", p, "a vector or matrix of real numbers");
   if (dpt__type(r) != DPT_I64)
     return dpt__fail("multinomial: the result is a %s, wanted a torch.LongTensor",
                      dpt__kind_name(r->kind_));
@@ -193,7 +193,7 @@ static int alias_sum(const double *p, int64_t n, double *sum) {
 int dpt_multinomial_alias_setup(dpt_tensor *J, dpt_tensor *q, const dpt_tensor *p) {
   static const char fn[] = "multinomialAliasSetup";
   if (p->ndim_ != 1 || !dpt__is_real(dpt__type(p)))
-    return dpt__wrong(fn, "p", p, "a vector of real numbers");
+    return dpt__fail_argument(fn, "p", p, "a vector of real numbers");
   if (dpt__type(J) != DPT_I64 || q->kind_ != p->kind_)
     return dpt__fail("%s: the tables are a %s and a %s, wanted a torch.LongTensor and a %s", fn,
                      dpt__kind_name(J->kind_), dpt__kind_name(q->kind_), dpt__kind_name(p->kind_));

@@ -57,7 +57,7 @@ dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt
   if (!call->status &&
       ((call->type != DPT_F32 && call->type != DPT_F64) || a->ndim_ < 1 || a->ndim_ > 2 ||
        dpt__count(a) == 0 || a->size_[0] > INT32_MAX || (a->ndim_ == 2 && a->size_[1] > INT32_MAX)))
-    call->status = dpt__wrong(call->fn, name, a, "a matrix of floats or doubles");
+    call->status = dpt__fail_argument(call->fn, name, a, "a matrix of floats or doubles");
   int n = (int)a->size_[0], m = a->ndim_ == 2 ? (int)a->size_[1] : 1;
   dpt__columns *c = dpt__lapack_new(call, n > rows ? n : rows, m);
   dpt_tensor view = lapack_matrix(c, n, m);
@@ -67,7 +67,7 @@ dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt
 
 dpt__columns *dpt__lapack_in_square(dpt__lapack_call *call, const char *name, const dpt_tensor *a) {
   if (!call->status && (a->ndim_ != 2 || a->size_[0] != a->size_[1]))
-    call->status = dpt__wrong(call->fn, name, a, "a square matrix");
+    call->status = dpt__fail_argument(call->fn, name, a, "a square matrix");
   return dpt__lapack_in(call, name, a, 0);
 }
 
@@ -94,12 +94,12 @@ void dpt__lapack_finite(dpt__lapack_call *call, const dpt__columns *c, char tria
 int dpt__lapack_work(dpt__lapack_call *call, dpt__work *work) {
   if (call->status || call->info || work->calls == 2) return 0;
   if (work->calls++) {
-    double size = dpt__get_real(call->type, &work->asked);
+    double size = dpt__get_real(call->type, &work->queried_size);
     work->n = size < 1 ? 1 : (int)size;
     work->data = dpt__lapack_new(call, work->n, 1)->data;
   } else {
     work->n = -1;
-    work->data = &work->asked;
+    work->data = &work->queried_size;
   }
   return !call->status;
 }

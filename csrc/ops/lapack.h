@@ -74,7 +74,7 @@ void dpt__lapack_finite(dpt__lapack_call *call, const dpt__columns *c, char tria
  */
 typedef struct dpt__work {
   int calls, n;
-  double asked;
+  double queried_size;
   void *data;
 } dpt__work;
 int dpt__lapack_work(dpt__lapack_call *call, dpt__work *work);

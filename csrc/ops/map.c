@@ -27,7 +27,7 @@ int dpt_op(const char *name) {
   return -1;
 }
 
-static int map_no_such(int op, int kind) {
+static int map_fail_unsupported(int op, int kind) {
   return dpt__fail("%s: %s has no %s; convert to %s type first", ops[op].known,
                    dpt__kind_name(kind), ops[op].known,
                    dpt__map_traits(op) & DPT__REALS ? "a real" : "an integer");
@@ -35,7 +35,8 @@ static int map_no_such(int op, int kind) {
 
 static int map_check_type(int op, int kind, double p) {
   int dtype = dpt__dtype(kind), traits = dpt__map_traits(op);
-  if (!(traits & (dpt__is_real(dtype) ? DPT__REALS : DPT__INTEGERS))) return map_no_such(op, kind);
+  if (!(traits & (dpt__is_real(dtype) ? DPT__REALS : DPT__INTEGERS)))
+    return map_fail_unsupported(op, kind);
   if (dpt__is_real(dtype)) return 0;
   if (op == DPT__MAP_abs && dtype < DPT_I32 && !dpt__is_device(kind))
     return dpt__fail("abs: %s has no abs; convert to int, long or a real type first",

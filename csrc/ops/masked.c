@@ -29,7 +29,7 @@ static int masked_launch(const char *fn, int mode, const dpt_tensor *a, const dp
   dpt__masked_args g = {.mode = mode, .value = value};
   dpt_tensor copies[2] = {{0}, {0}};
   int failed = dpt__walk_over(&g.walk, 2, operands, copies, 0);
-  if (!failed && mode == DPT__INDEX_write) dpt__walk_look(&g.walk);
+  if (!failed && mode == DPT__INDEX_write) dpt__walk_check_serial(&g.walk);
   if (list) g.capacity = dpt__count(list);
   dpt__launch_begin(&l, fn);
   dpt__launch_operand(&l, mode == DPT__INDEX_read ? DPT__IN : DPT__OUT, a, &g.walk.data[0]);
@@ -49,7 +49,7 @@ int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask
   if (n == 0) return dpt_resize(r, 0, NULL);
   int failed = dpt__result(&list, 1, &n, dpt_tensor_device(a)) ||
                masked_launch(fn, DPT__INDEX_read, a, mask, &list, 0);
-  return dpt__copy_made(failed, r, &list);
+  return dpt__copy_result(failed, r, &list);
 }
 
 int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a) {
@@ -83,5 +83,5 @@ int dpt_nonzero(dpt_tensor *r, const dpt_tensor *a) {
   dpt__launch_out(&l, &list, &g.out);
   dpt__launch_in(&l, a, NULL);
   failed = failed || dpt__launch_run(&l, nonzero, &g);
-  return dpt__copy_made(failed, r, &list);
+  return dpt__copy_result(failed, r, &list);
 }

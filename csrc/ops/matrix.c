@@ -10,7 +10,7 @@ static int matrix_triangle(const char *fn, dpt_tensor *r, const dpt_tensor *a, i
                            int upper) {
   dpt__launch l;
   DPT__TRY(dpt__check_kind(fn, r, a));
-  if (a->ndim_ != 2) return dpt__wrong(fn, "x", a, "a matrix");
+  if (a->ndim_ != 2) return dpt__fail_argument(fn, "x", a, "a matrix");
   if (!dpt_is_set_to(r, a)) {
     const dpt_tensor view = *a;
     DPT__TRY(dpt__result(r, 2, a->size_, dpt_tensor_device(a)) || dpt_copy(r, &view));
@@ -66,7 +66,7 @@ static int matrix_histogram(const char *fn, int dims, dpt_tensor *r, const dpt_t
   int failed = dpt_contiguous(&in, a) || dpt__result(&out, dims, shape, device) ||
                dpt__launch_run(&l, histogram, &g);
   dpt_tensor_free(&in);
-  return dpt__copy_made(failed, r, &out);
+  return dpt__copy_result(failed, r, &out);
 }
 
 int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
@@ -76,7 +76,7 @@ int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, doub
 
 int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max) {
   DPT__TRY(dpt__check_kind("bhistc", r, a));
-  if (a->ndim_ != 2) return dpt__wrong("bhistc", "x", a, "a matrix");
+  if (a->ndim_ != 2) return dpt__fail_argument("bhistc", "x", a, "a matrix");
   return matrix_histogram("bhistc", 2, r, a, bins, min, max);
 }
 
@@ -135,7 +135,7 @@ static int matrix_planes(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k
   dpt__launch_in(&l, k, &g.k);
   int failed =
       dpt__result(&out, a->ndim_, size, dpt_tensor_device(a)) || dpt__launch_run(&l, planes, &g);
-  return dpt__copy_made(failed, r, &out);
+  return dpt__copy_result(failed, r, &out);
 }
 
 int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full,

@@ -126,7 +126,7 @@ static int random_fill_device(const char *fn, const dpt_tensor *r, const source 
   DPT__TRY(dpt__launch_check(&l, DPT__KERNEL_philox));
   DPT__TRY(dpt__draws_next(fn, dpt_tensor_device(r), r->size_[0], &g.draw));
   g.first = g.draw.first_row * (dpt__count(r) / r->size_[0]);
-  dpt__walk_look(&g.walk);
+  dpt__walk_check_serial(&g.walk);
   return dpt__launch_run(&l, philox, &g);
 }
 
@@ -142,7 +142,7 @@ void dpt_rows_set(int64_t first, int64_t rows, int64_t total) {
 /* Computes how many numbers of the whole batch come before and after those of a tensor. If its
  * first dimension is not the rows, the counts are right, but one process might draw other numbers
  * for it. */
-static void random_around(const dpt_tensor *r, int64_t *before, int64_t *after) {
+static void random_count_around(const dpt_tensor *r, int64_t *before, int64_t *after) {
   int64_t each = 1, rows = random_rows.rows, own = dpt__count(r);
   *before = *after = 0;
   if (!random_rows.total || (rows ? !own || own % rows : own)) return;
@@ -214,7 +214,7 @@ static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk
   dpt__drawer from = dpt__draw_from(g);
   dpt__cursor c;
   int64_t before, after;
-  random_around(r, &before, &after);
+  random_count_around(r, &before, &after);
   random_skip(&s, from, before);
   dpt__walk_at(walk, &c, 0, dpt__walk_count(walk));
   while (dpt__walk_row(walk, &c)) {
@@ -234,7 +234,7 @@ static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk
 static int random_fill_nothing(const dpt_tensor *r, const source *s, dpt_generator *g) {
   int64_t before, after;
   if (dpt__is_device(r->kind_) || !random_rows.total) return 0;
-  random_around(r, &before, &after);
+  random_count_around(r, &before, &after);
   random_skip(s, dpt__draw_from(g), before + after);
   return 0;
 }

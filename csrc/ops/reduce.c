@@ -32,14 +32,14 @@ static int reduce_check(int op, const dpt_tensor *a) {
   char types = table[op].types;
   int type = dpt__type(a);
   if (types == 'r' && !dpt__is_real(type))
-    return dpt__wrong(table[op].name, "x", a, "a tensor of reals");
+    return dpt__fail_argument(table[op].name, "x", a, "a tensor of reals");
   if (types == 'b' && type != DPT_U8)
-    return dpt__wrong(table[op].name, "x", a, "a tensor of bytes");
+    return dpt__fail_argument(table[op].name, "x", a, "a tensor of bytes");
   return 0;
 }
 
 /* Sets *value to the result for no elements; fails if there is none. */
-static int reduce_of_nothing(int op, double *value) {
+static int reduce_empty(int op, double *value) {
   switch (op) {
   case DPT__REDUCE_sum:
   case DPT__REDUCE_norm:
@@ -74,7 +74,7 @@ int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *in, int
   dpt__slices_start(&g.slices, a, dim, 3, (const dpt_tensor *const[]){a, r, idx});
   if (g.slices.count == 0) return 0;
   double nothing;
-  if (g.n == 0) return reduce_of_nothing(op, &nothing) || dpt_fill(r, nothing);
+  if (g.n == 0) return reduce_empty(op, &nothing) || dpt_fill(r, nothing);
   dpt__launch_begin(&l, table[op].name);
   dpt__launch_out(&l, r, &g.r);
   dpt__launch_out(&l, idx, &g.idx);
@@ -98,7 +98,7 @@ static int number_start(number *x, const char *fn, const dpt_tensor *a) {
 }
 
 /* Returns the tensor that the kernel writes to, or NULL for `value`. */
-static const dpt_tensor *number_there(const number *x) {
+static const dpt_tensor *number_destination(const number *x) {
   return x->there.storage_ ? &x->there : NULL;
 }
 
@@ -117,14 +117,14 @@ static int reduce_launch_all(const char *fn, int op, const dpt_tensor *a, double
   DPT__TRY(dpt__walk_start(&g.walk, 1, &a));
   dpt__walk_sort(&g.walk);
   dpt__launch_begin(&l, fn);
-  dpt__launch_out(&l, number_there(&x), number_there(&x) ? &g.out : NULL);
+  dpt__launch_out(&l, number_destination(&x), number_destination(&x) ? &g.out : NULL);
   dpt__launch_in(&l, a, &g.walk.data[0]);
   return number_end(&x, dpt__launch_run(&l, reduce_all, &g), value);
 }
 
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value) {
   DPT__TRY(reduce_check(op, a));
-  if (dpt__count(a) == 0) return reduce_of_nothing(op, value);
+  if (dpt__count(a) == 0) return reduce_empty(op, value);
   return reduce_launch_all(table[op].name, op, a, p, value);
 }
 
@@ -147,7 +147,7 @@ static int pair_launch(const char *fn, int op, const dpt_tensor *a, const dpt_te
   dpt_tensor copies[2] = {{0}, {0}};
   const dpt_tensor *operands[] = {a, b};
   dpt__launch_begin(&l, fn);
-  dpt__launch_out(&l, number_there(&x), number_there(&x) ? &g.out : NULL);
+  dpt__launch_out(&l, number_destination(&x), number_destination(&x) ? &g.out : NULL);
   dpt__launch_in(&l, a, &g.walk.data[0]);
   dpt__launch_in(&l, b, &g.walk.data[1]);
   int failed =
@@ -184,7 +184,7 @@ int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value) {
 }
 
 int dpt_trace(const dpt_tensor *a, double *value) {
-  if (a->ndim_ != 2) return dpt__wrong("trace", "x", a, "a matrix");
+  if (a->ndim_ != 2) return dpt__fail_argument("trace", "x", a, "a matrix");
   dpt_tensor diagonal = *a; /* a view that owns nothing */
   diagonal.ndim_ = 1;
   diagonal.size_[0] = a->size_[0] < a->size_[1] ? a->size_[0] : a->size_[1];

@@ -189,7 +189,7 @@ static void rnn_in(rnn_call *c, enum role role, void *field, const char *name, c
   int64_t size[3];
   rnn_role_size(c, role, columns, size);
   if (role == SEQUENCE) dpt__call_present(&c->call, name, t);
-  dpt__call_same(&c->call, name, dpt__call_in_maybe(&c->call, name, t, field), 3, size);
+  dpt__call_same(&c->call, name, dpt__call_in_optional(&c->call, name, t, field), 3, size);
 }
 static void rnn_out(rnn_call *c, enum role role, void *field, const char *name, dpt_tensor *t,
                     int64_t columns) {

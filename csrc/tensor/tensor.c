@@ -45,7 +45,7 @@ const char *dpt__describe(const dpt_tensor *t) {
   return text;
 }
 
-int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted) {
+int dpt__fail_argument(const char *fn, const char *name, const dpt_tensor *t, const char *wanted) {
   return dpt__fail("%s: argument '%s' is a %s, wanted %s", fn, name, dpt__describe(t), wanted);
 }
 
@@ -139,7 +139,7 @@ void dpt_tensor_free(dpt_tensor *t) {
   if (storage) dpt_storage_release(storage);
 }
 
-void dpt__take(dpt_tensor *r, const dpt_tensor *view) {
+void dpt__assign_view(dpt_tensor *r, const dpt_tensor *view) {
   dpt_storage *old = r->storage_, *now = view->storage_;
   if (r != view) *r = *view;
   if (now == old) return;
@@ -155,7 +155,7 @@ int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t) 
 
 int dpt_tensor_set(dpt_tensor *r, const dpt_tensor *a) {
   DPT__TRY(dpt__check_kind("set", r, a));
-  dpt__take(r, a);
+  dpt__assign_view(r, a);
   return 0;
 }
 
@@ -175,7 +175,7 @@ int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim
     return 0;
   }
   DPT__TRY(tensor_reserve("set", &t, extent, -1));
-  dpt__take(r, &t);
+  dpt__assign_view(r, &t);
   return 0;
 }
 

@@ -39,7 +39,7 @@ static inline int dpt__same_size(const dpt_tensor *a, const dpt_tensor *b) {
  * host), whatever the current one is. */
 int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device);
 /* Sets r to `view`, which owns no reference: takes a reference to its storage and releases r's. */
-void dpt__take(dpt_tensor *r, const dpt_tensor *view);
+void dpt__assign_view(dpt_tensor *r, const dpt_tensor *view);
 /* Fails with "fn: the result is a ..." if the kinds differ. */
 int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 
@@ -49,7 +49,7 @@ int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
 int dpt__check_dim(const char *fn, const dpt_tensor *t, int dim);
 
 /* Fails with "fn: argument 'name' is a ..., wanted ...". */
-int dpt__wrong(const char *fn, const char *name, const dpt_tensor *t, const char *wanted);
+int dpt__fail_argument(const char *fn, const char *name, const dpt_tensor *t, const char *wanted);
 
 /* Returns the index counted from 1, for messages. */
 static inline int64_t dpt__from_one(int64_t i) { return i < INT64_MAX ? i + 1 : i; }

@@ -1,8 +1,8 @@
 /* view.c: views of the same elements: narrow, select, transpose, unfold, expand, view ...
  *
  * Invariant: every function builds the view in a local copy, checks it, and only then passes it to
- * dpt__take; so `out` may be `t`, and does not change if the call fails. A view of a valid tensor
- * contains only elements within that tensor's extent.
+ * dpt__assign_view; so `out` may be `t`, and does not change if the call fails. A view of a valid
+ * tensor contains only elements within that tensor's extent.
  */
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static void view_drop_dim(dpt_tensor *v, int dim) {
 
 static int view_return(const char *fn, dpt_tensor *out, const dpt_tensor *view) {
   DPT__TRY(dpt__check_kind(fn, out, view));
-  dpt__take(out, view);
+  dpt__assign_view(out, view);
   return 0;
 }
 
@@ -118,7 +118,7 @@ int dpt_expand(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *si
 
 /* Returns the product of the sizes that are neither 0 nor -1, and -1 on overflow; counts the
  * zeros. */
-static int64_t view_spread(int ndim, const int64_t *size, int *zeros) {
+static int64_t view_known_product(int ndim, const int64_t *size, int *zeros) {
   int64_t product = 1;
   *zeros = 0;
   for (int d = 0; d < ndim; d++) {
@@ -151,7 +151,8 @@ int dpt_view(dpt_tensor *out, const dpt_tensor *t, int ndim, const int64_t *size
   }
   if (open >= 0 && known == 0 && count == 0) { /* no elements: 0x4 as 0x-1 is 0x4 */
     int zeros, ours;
-    int64_t rest = view_spread(t->ndim_, t->size_, &zeros), part = view_spread(ndim, size, &ours);
+    int64_t rest = view_known_product(t->ndim_, t->size_, &zeros),
+            part = view_known_product(ndim, size, &ours);
     if (zeros == ours && rest > 0 && part > 0 && rest % part == 0) left = rest / part;
   } else if (open >= 0 && known > 0 && count % known == 0) {
     left = count / known;

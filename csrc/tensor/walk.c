@@ -88,7 +88,7 @@ static void walk_swap_dims(dpt__walk *walk, int i, int j) {
 }
 
 /* Merges adjacent dimensions that are contiguous in every operand. */
-static void walk_join(dpt__walk *walk) {
+static void walk_merge_dims(dpt__walk *walk) {
   int last = 0;
   for (int d = 1; d < walk->ndim; d++) {
     int one = 1;
@@ -121,11 +121,11 @@ void dpt__walk_sort(dpt__walk *walk) {
     }
     inner += (sorted.size[d] - 1) * sorted.stride[0][d];
   }
-  walk_join(&sorted);
+  walk_merge_dims(&sorted);
   *walk = sorted;
 }
 
-void dpt__walk_look(dpt__walk *walk) {
+void dpt__walk_check_serial(dpt__walk *walk) {
   dpt__walk sorted = *walk;
   dpt__walk_sort(&sorted);
   walk->serial = sorted.serial;
@@ -169,7 +169,7 @@ int dpt__walk_row(const dpt__walk *walk, dpt__cursor *cursor) {
 
 /* ---- overlap -------------------------------------------------------------------------------- */
 
-static int64_t walk_reach(const runs *run, int n) {
+static int64_t walk_extent(const runs *run, int n) {
   int64_t sum = 0;
   for (int i = 0; i < n; i++) sum += (run->size[i] - 1) * run->stride[i];
   return sum;
@@ -184,16 +184,16 @@ static void walk_sort_runs(runs *run) {
 }
 
 /* Returns true if index differences below the sizes of runs 0 .. n-1 can sum up to a distance. */
-static int walk_meets(const runs *run, int n, int64_t distance) {
+static int walk_can_sum_to(const runs *run, int n, int64_t distance) {
   if (n == 0) return distance == 0;
-  int64_t stride = run->stride[n - 1], last = run->size[n - 1] - 1, inner = walk_reach(run, n - 1);
-  if (stride == 0) return walk_meets(run, n - 1, distance);
+  int64_t stride = run->stride[n - 1], last = run->size[n - 1] - 1, inner = walk_extent(run, n - 1);
+  if (stride == 0) return walk_can_sum_to(run, n - 1, distance);
   int64_t low = (distance - inner) / stride - 1, high = (distance + inner) / stride + 1;
   if (low < -last) low = -last;
   if (high > last) high = last;
   if (high - low > 3) return 1; /* the strides interleave: too many combinations to try */
   for (int64_t i = low; i <= high; i++)
-    if (llabs(distance - i * stride) <= inner && walk_meets(run, n - 1, distance - i * stride))
+    if (llabs(distance - i * stride) <= inner && walk_can_sum_to(run, n - 1, distance - i * stride))
       return 1;
   return 0;
 }
@@ -220,13 +220,13 @@ int dpt__overlap(const dpt_tensor *r, const dpt_tensor *a) {
     return 0;
   walk_merge(&x, r);
   walk_merge(&y, a);
-  if (r->offset_ > a->offset_ + walk_reach(&y, y.n) ||
-      a->offset_ > r->offset_ + walk_reach(&x, x.n))
+  if (r->offset_ > a->offset_ + walk_extent(&y, y.n) ||
+      a->offset_ > r->offset_ + walk_extent(&x, x.n))
     return 0;
   int same = x.n == y.n && memcmp(x.size, y.size, sizeof(int64_t) * (size_t)x.n) == 0 &&
              memcmp(x.stride, y.stride, sizeof(int64_t) * (size_t)x.n) == 0;
   if (!same) return 1;
   if (r->offset_ == a->offset_) return 0;
   walk_sort_runs(&x);
-  return walk_meets(&x, x.n, r->offset_ - a->offset_);
+  return walk_can_sum_to(&x, x.n, r->offset_ - a->offset_);
 }

@@ -33,7 +33,7 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
 void dpt__walk_sort(dpt__walk *walk);
 /* Only sets `serial` if operand 0 has several elements at one address: for work whose order
  * matters. */
-void dpt__walk_look(dpt__walk *walk);
+void dpt__walk_check_serial(dpt__walk *walk);
 
 static inline int64_t dpt__walk_count(const dpt__walk *walk) {
   int64_t n = 1;

@@ -25,7 +25,7 @@ dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
   return mail;
 }
 
-void dpt__mail_let_go(dpt__mail *mail) {
+void dpt__mail_release(dpt__mail *mail) {
   for (int i = 0; i < mail->count; i++) {
     dpt_reference r = mail->references[i];
     if (r.kind == DPT_REFERENCE_STORAGE) dpt_storage_release(r.object);
@@ -36,7 +36,7 @@ void dpt__mail_let_go(dpt__mail *mail) {
 
 void dpt_mail_free(dpt_mail *mail) {
   if (!mail) return;
-  dpt__mail_let_go((dpt__mail *)mail);
+  dpt__mail_release((dpt__mail *)mail);
   free(mail);
 }
 

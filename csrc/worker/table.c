@@ -77,7 +77,7 @@ int dpt_table_new(dpt_shared **shared, int kind) {
 }
 
 /* Makes a copy that the table owns. */
-static int table_keep(table_value *to, const dpt_value *from) {
+static int table_copy_value(table_value *to, const dpt_value *from) {
   to->type = from->type;
   to->size = from->size;
   if (from->type == DPT_NUMBER || from->type == DPT_BOOLEAN) {
@@ -127,7 +127,7 @@ static int table_same(const table_value *a, const table_value *b) {
 }
 
 /* Returns a key in the table's form, which owns nothing. */
-static table_value table_look(const dpt_value *key) {
+static table_value table_borrow_key(const dpt_value *key) {
   table_value v = {.type = key->type, .size = key->size};
   if (key->type == DPT_STRING)
     v.is.bytes = key->bytes;
@@ -184,7 +184,7 @@ static int table_grow(table *t) DPT__REQUIRES(t->lock) {
 /* Sets or removes an entry. old: receives a key and a value to drop after unlocking. */
 static int table_put(table *t, const dpt_value *key, table_value *value, table_value old[2])
     DPT__REQUIRES(t->lock) {
-  const table_value look = table_look(key);
+  const table_value look = table_borrow_key(key);
   const uint64_t code = table_code(&look);
   int64_t i = table_find(t, &look, code);
   if (value->type == DPT_NIL) {
@@ -202,7 +202,7 @@ static int table_put(table *t, const dpt_value *key, table_value *value, table_v
   if (i < 0) {
     DPT__TRY(table_grow(t));
     i = t->used;
-    DPT__TRY(table_keep(&t->entries[i].key, key));
+    DPT__TRY(table_copy_value(&t->entries[i].key, key));
     t->entries[i].code = code;
     t->entries[i].value = table_nil;
     t->used++;
@@ -238,7 +238,7 @@ int dpt_table_get(dpt_shared *shared, const dpt_value *key, dpt_value *value) {
   if (t->is_vec) {
     if (key->number >= 0 && key->number < (double)t->used) found = &t->values[(int64_t)key->number];
   } else {
-    const table_value look = table_look(key);
+    const table_value look = table_borrow_key(key);
     const int64_t i = table_find(t, &look, table_code(&look));
     if (i >= 0) found = &t->entries[i].value;
   }
@@ -250,7 +250,7 @@ int dpt_table_get(dpt_shared *shared, const dpt_value *key, dpt_value *value) {
 int dpt_table_set(dpt_shared *shared, const dpt_value *key, const dpt_value *value) {
   table *t = dpt__shared_content(shared);
   table_value kept, old[2] = {table_nil, table_nil};
-  DPT__TRY(table_keep(&kept, value));
+  DPT__TRY(table_copy_value(&kept, value));
   dpt__lock(&t->lock);
   int status;
   if (t->is_vec) {
@@ -297,7 +297,7 @@ int64_t dpt_table_length(dpt_shared *shared) {
 int dpt_vec_insert(dpt_shared *shared, int64_t at, const dpt_value *value) {
   table *t = dpt__shared_content(shared);
   table_value kept;
-  DPT__TRY(table_keep(&kept, value));
+  DPT__TRY(table_copy_value(&kept, value));
   dpt__lock(&t->lock);
   const int64_t behind = at < t->used ? t->used - at : 0;
   int status = table_reserve(t, (at < t->used ? t->used : at) + 1);

@@ -28,7 +28,7 @@ void dpt__workers_release(dpt_workers *w) DPT__UNPROVED {
 
 int dpt_worker_number(void) { return self ? self->number : 0; }
 
-static void worker_come_back(dpt_workers *w, dpt__worker *worker) DPT__REQUIRES(w->lock) {
+static void worker_set_idle(dpt_workers *w, dpt__worker *worker) DPT__REQUIRES(w->lock) {
   dpt__assert_held(&w->lock);
   w->returning -= worker->returns;
   worker->returns = 0;
@@ -39,14 +39,14 @@ dpt_mail *dpt_worker_receive(void) {
   dpt_workers *w = self->workers;
   dpt__mail *mail = NULL;
   dpt__lock(&w->lock);
-  worker_come_back(w, self);
+  worker_set_idle(w, self);
   while (!w->closing && !(mail = dpt__mails_take(&self->own)) &&
          !(mail = dpt__mails_take(&w->shared))) {
     self->state = DPT__WORKER_IDLE;
     w->idle[w->idle_count++] = self->number;
     uint64_t next = dpt__counter_value(&self->wake) + 1;
     dpt__unlock(&w->lock);
-    dpt__counter_wait_wary(&self->wake, next, &self->wary);
+    dpt__counter_wait_adaptive(&self->wake, next, &self->spin_history);
     dpt__lock(&w->lock);
   }
   self->owes = mail != NULL;
@@ -91,7 +91,7 @@ void dpt__worker_begin(dpt__worker *worker) {
 /* Answers a job whose worker has ended with the reason; the job's own mail carries the answer. */
 static void worker_answer_lost(dpt_workers *w, dpt__worker *worker, dpt__mail *mail)
     DPT__REQUIRES(w->lock) {
-  dpt__mail_let_go(mail);
+  dpt__mail_release(mail);
   mail->head.bytes = worker->why;
   mail->head.size = (int64_t)strlen(worker->why);
   mail->head.ended = 1;
@@ -104,7 +104,7 @@ void dpt__worker_end(dpt__worker *worker, const char *why) {
   dpt__lock(&w->lock);
   worker->state = DPT__WORKER_DEAD;
   w->alive--;
-  worker_come_back(w, worker);
+  worker_set_idle(w, worker);
   if (worker->owes) {
     *worker->last_words = (dpt__mail){.head = {.tag = worker->tag}};
     worker_answer_lost(w, worker, worker->last_words);

@@ -33,7 +33,7 @@ typedef struct dpt__mails {
 dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
                          const dpt_reference *references, int count);
 /* Releases the objects that the mail refers to. */
-void dpt__mail_let_go(dpt__mail *mail);
+void dpt__mail_release(dpt__mail *mail);
 void dpt__mails_put(dpt__mails *mails, dpt__mail *mail);
 dpt__mail *dpt__mails_take(dpt__mails *mails); /* NULL: empty */
 void dpt__mails_drop(dpt__mails *mails);
@@ -47,7 +47,7 @@ typedef struct dpt__worker {
   int64_t tag;
   dpt__mails own; /* jobs for this worker only */
   dpt__counter wake;
-  dpt__wary wary;
+  dpt__spin_history spin_history;
   pthread_t thread;
   dpt__runner runner;
   char why[1024];        /* why it ended */
@@ -65,11 +65,11 @@ struct dpt_workers {
   sigset_t signals; /* signals that the owner blocks; the workers block them too */
   dpt__mutex lock;
   dpt__mails shared DPT__GUARDED_BY(lock), answers DPT__GUARDED_BY(lock);
-  dpt__counter answered; /* answers so far */
-  uint64_t taken;        /* answers that the owner has taken; used by the owner only */
-  dpt__wary wary;        /* used by the owner only */
-  uint64_t sent;         /* jobs sent, including the starts; used by the owner only */
-  int started;           /* threads neither joined nor detached; used by the owner only */
+  dpt__counter answered;          /* answers so far */
+  uint64_t taken;                 /* answers that the owner has taken; used by the owner only */
+  dpt__spin_history spin_history; /* used by the owner only */
+  uint64_t sent;                  /* jobs sent, including the starts; used by the owner only */
+  int started;                    /* threads neither joined nor detached; used by the owner only */
   int closing DPT__GUARDED_BY(lock), alive DPT__GUARDED_BY(lock);
   int returning DPT__GUARDED_BY(
       lock); /* workers that have answered and are about to ask for a job: none has to be woken */

@@ -30,7 +30,7 @@ static void workers_wake(dpt__worker *worker) {
 }
 
 /* Wakes an idle worker: that number, or for 0 the one that became idle last. */
-static void workers_rouse(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
+static void workers_wake_one(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
   dpt__assert_held(&w->lock);
   int i = w->idle_count - 1;
   if (i < 0) return;
@@ -47,7 +47,7 @@ static void workers_rouse(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
 static void workers_close_all(dpt_workers *w) {
   dpt__lock(&w->lock);
   w->closing = 1;
-  while (w->idle_count) workers_rouse(w, 0);
+  while (w->idle_count) workers_wake_one(w, 0);
   dpt__unlock(&w->lock);
 }
 
@@ -157,7 +157,7 @@ int dpt_workers_send(dpt_workers *w, int number, int64_t tag, const void *bytes,
   int gone = number ? w->worker[number - 1].state == DPT__WORKER_DEAD : !w->alive;
   if (!gone) {
     dpt__mails_put(number ? &w->worker[number - 1].own : &w->shared, mail);
-    if (number || w->shared.length > w->returning) workers_rouse(w, number);
+    if (number || w->shared.length > w->returning) workers_wake_one(w, number);
     w->sent++;
   }
   dpt__unlock(&w->lock);
@@ -171,7 +171,7 @@ int dpt_workers_receive(dpt_workers *w, dpt_mail **mail) {
   if (workers_is_lost(w))
     return dpt__fail("Threads: this process is a child of fork: it has no workers");
   if (w->taken == w->sent) return dpt__fail("Threads: there is no job to wait for");
-  dpt__counter_wait_wary(&w->answered, w->taken + 1, &w->wary);
+  dpt__counter_wait_adaptive(&w->answered, w->taken + 1, &w->spin_history);
   dpt__lock(&w->lock);
   *mail = &dpt__mails_take(&w->answers)->head;
   dpt__unlock(&w->lock);

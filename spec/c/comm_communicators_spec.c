@@ -240,7 +240,7 @@ static void is_left(void) {
     dpt__collective_call call[2] = {{.what = DPT__ALL_REDUCE, .dtype = DPT_F32, .count = 2},
                                     {.what = DPT__ALL_REDUCE, .dtype = DPT_F32, .count = 2}};
     dpt__buffers buffers[2] = {{from, to}, {from, to}};
-    OK(dpt__communicator_line_up(g, NULL, &ongoing));
+    OK(dpt__communicator_order_after(g, NULL, &ongoing));
     OK(dpt__communicator_begin(g, NULL, 2, call, buffers, &ongoing));
     dpt__communicator_await_turn(g, &ongoing);
     OK(dpt__communicator_await(g, &ongoing));

@@ -67,7 +67,7 @@ static int when_full(const char *name) {
   if (strcmp(name, "stream full")) return 0;
   visits++;
   gate_open(&held);
-  dpt__event_wait_quietly(dpt__event_last(watched));
+  dpt__event_wait_keep_error(dpt__event_last(watched));
   return 0;
 }
 
@@ -137,7 +137,7 @@ static void settled_meanwhile(void) {
   visits = 0;
   dpt__sync_set(when_settling);
   soil_stack();
-  OK(dpt__event_wait_quietly((dpt__event){watched, 1}));
+  OK(dpt__event_wait_keep_error((dpt__event){watched, 1}));
   CHECK(visits == 1);
   dpt__backend_events_close(watched, 0);
   CHECK(dpt__counter_value(&watched->done) == 1);
@@ -152,14 +152,14 @@ static void waits_that_fail(void) {
   records_fail = 1;
   FAILS(dpt__event_wait(event), "there is no event");
   FAILS(dpt__event_query(event, &done), "there is no event");
-  CHECK(!done && !dpt__event_over(event));
+  CHECK(!done && !dpt__event_known_done(event));
   records_fail = 0;
   OK(dpt__event_query(event, &done));
   CHECK(done);
   OK(dpt__stream_push(stream, run_nothing, "nothing", NULL, 0));
   records_fail = is_lost = 1;
   FAILS(dpt__event_wait(dpt__event_last(stream)), "there is no event");
-  CHECK(dpt__event_over(dpt__event_last(stream)));
+  CHECK(dpt__event_known_done(dpt__event_last(stream)));
   records_fail = is_lost = 0;
 }
 
@@ -173,7 +173,7 @@ static void error_without_memory(void) {
     OK(dpt__stream_synchronize(stream));
     dpt__sync_set(i < 2 ? no_memory_for_errors : NULL);
     OK(dpt__stream_push(stream, run_fail, "failing", NULL, 0));
-    dpt__event_wait_quietly(dpt__event_last(stream));
+    dpt__event_wait_keep_error(dpt__event_last(stream));
     dpt__sync_set(NULL);
     FAILS(dpt__stream_synchronize(stream), "failing: it failed (queued on stream 0");
   }

@@ -208,20 +208,20 @@ static int ran_here(dpt__stream *stream, int64_t bytes, int *failed, int waits) 
   OK(dpt__stream_push_kernel(&context, run_note, &(struct note_args){&ran, failed},
                              sizeof(struct note_args)));
   CHECK(dpt__event_last(stream).number == before + 1);
-  OK(waits ? dpt__stream_synchronize(stream) : dpt__event_wait_quietly(dpt__event_last(stream)));
+  OK(waits ? dpt__stream_synchronize(stream) : dpt__event_wait_keep_error(dpt__event_last(stream)));
   return pthread_equal(ran, pthread_self());
 }
 
 static void rest(dpt__stream *stream) {
   OK(dpt__stream_synchronize(stream));
-  while (!dpt__stream_rests(stream)) dpt__sleep(100000);
+  while (!dpt__stream_is_idle(stream)) dpt__sleep(100000);
 }
 
 static void small_kernels_run_at_once(void) {
   dpt__stream *stream = dpt__current_stream(1), *two = dpt__current_stream(2);
   rest(stream);
   for (int i = 0; i < 1000; i++) CHECK(ran_here(stream, 8, NULL, 1));
-  CHECK(dpt__stream_rests(stream));
+  CHECK(dpt__stream_is_idle(stream));
   CHECK(ran_here(stream, 1 << 15, NULL, 1));
   CHECK(!ran_here(stream, (1 << 15) + 1, NULL, 1)); /* the 1,000 kernels before have ended */
   rest(stream);
@@ -239,7 +239,7 @@ static void small_kernels_run_at_once(void) {
   context.bytes = 8;
   struct note_args args = {&ran, NULL};
   OK(dpt__stream_push_kernel(&context, run_note, &args, sizeof args));
-  CHECK(!dpt__event_over(dpt__event_last(stream)));
+  CHECK(!dpt__event_known_done(dpt__event_last(stream)));
   gate_open(&busy);
   OK(dpt__stream_synchronize(stream));
   CHECK(!pthread_equal(ran, pthread_self()));

@@ -248,16 +248,16 @@ static int gets_wary(void) {
   int good = 1;
   dpt__counter counter;
   dpt__counter_init(&counter);
-  dpt__wary wary = {0, 0};
+  dpt__spin_history wary = {0, 0};
   for (uint64_t i = 0; i < sizeof failed / sizeof *failed; i++) {
     pthread_t thread;
     CHECK(!pthread_create(&thread, NULL, advance_late, &counter));
-    dpt__counter_wait_wary(&counter, i + 1, &wary);
+    dpt__counter_wait_adaptive(&counter, i + 1, &wary);
     CHECK(dpt__counter_value(&counter) == i + 1);
     good &= wary.failed == failed[i];
     pthread_join(thread, NULL);
   }
-  dpt__counter_wait_wary(&counter, 1, &wary);
+  dpt__counter_wait_adaptive(&counter, 1, &wary);
   return good && wary.failed == 7 && wary.skip == 7;
 }
 

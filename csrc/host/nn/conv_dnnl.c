@@ -16,10 +16,10 @@ struct conv_dnnl_run {
   void *ready_weight; /* weights in the primitive's layout, or NULL: reorder them */
 };
 
-static size_t conv_dnnl_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+static size_t conv_dnnl_round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 static size_t conv_dnnl_scratch_of(const dpt__conv_plan *p) {
-  return conv_dnnl_up(p->in.bytes) + conv_dnnl_up(p->weight.bytes) + conv_dnnl_up(p->out.bytes) +
-         conv_dnnl_up(p->scratch_bytes);
+  return conv_dnnl_round_up(p->in.bytes) + conv_dnnl_round_up(p->weight.bytes) +
+         conv_dnnl_round_up(p->out.bytes) + conv_dnnl_round_up(p->scratch_bytes);
 }
 
 static int conv_dnnl_execute(dnnl_primitive_t primitive, dnnl_stream_t stream, int n,
@@ -62,7 +62,7 @@ static int conv_dnnl_run(const struct conv_dnnl_run *r) {
     data[i] = side[i]->reorder ? scratch : plain[i];
     md[i] = &side[i]->inner;
     arg[i] = side[i]->arg;
-    scratch += conv_dnnl_up(side[i]->bytes);
+    scratch += conv_dnnl_round_up(side[i]->bytes);
     if (i == 1 && r->ready_weight)
       data[i] = r->ready_weight;
     else if (side[i]->reorder && i != result)
@@ -102,7 +102,7 @@ static int conv_dnnl_whole(dpt__context *context, struct conv_dnnl_run *r,
 /* Runs FORWARD or DATA image by image; the weights are reordered once. */
 static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
                                 const struct dpt__convolution_args *a) {
-  size_t each = conv_dnnl_up(conv_dnnl_scratch_of(r->plan)) + 64;
+  size_t each = conv_dnnl_round_up(conv_dnnl_scratch_of(r->plan)) + 64;
   int64_t in = a->I * dpt__volume(a->slide.in), out = a->O * dpt__volume(a->slide.out);
   int failed = 0, threads = context->threads;
   char *scratch = dpt__scratch(context, each * (size_t)threads);
@@ -124,8 +124,8 @@ static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
 /* Returns true if images run one by one: large ones are then still in a thread's cache between
  * reordering and convolution, and the batch needs no second copy (3 x 3, 16 planes of 32 x 32
  * forward: three quarters of the time). */
-static int conv_dnnl_goes_alone(const dpt__context *context,
-                                const struct dpt__convolution_args *a) {
+static int conv_dnnl_runs_by_image(const dpt__context *context,
+                                   const struct dpt__convolution_args *a) {
   enum { LARGE = 1 << 15, EACH = 4 }; /* numbers of an image and its result; images per thread */
   int64_t image = a->I * dpt__volume(a->slide.in) + a->O * dpt__volume(a->slide.out);
   if (a->pass == DPT__PASS_WEIGHT) return 0;
@@ -133,7 +133,7 @@ static int conv_dnnl_goes_alone(const dpt__context *context,
 }
 
 int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a) {
-  int alone = conv_dnnl_goes_alone(context, a);
+  int alone = conv_dnnl_runs_by_image(context, a);
   dpt__conv_key key = {.pass = a->pass,
                        .ndim = a->ndim,
                        .threads = alone ? 1 : context->threads,

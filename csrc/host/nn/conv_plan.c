@@ -145,7 +145,7 @@ static uint64_t conv_plan_hash_of(const dpt__conv_key *key) {
   return hash;
 }
 
-static void conv_plan_give_way(void) DPT__REQUIRES(lock) {
+static void conv_plan_evict(void) DPT__REQUIRES(lock) {
   dpt__assert_held(&lock);
   dpt__conv_plan **oldest = NULL;
   for (dpt__conv_plan **p = &plans; *p; p = &(*p)->next)
@@ -174,7 +174,7 @@ int dpt__conv_plan_take(dpt__conv_plan **result, const dpt__conv_key *key) {
       if ((status = conv_plan_make(plan)))
         conv_plan_drop(plan);
       else {
-        if (count >= DPT__PLANS) conv_plan_give_way();
+        if (count >= DPT__PLANS) conv_plan_evict();
         plan->next = plans;
         plans = plan;
         count++;

@@ -16,7 +16,8 @@ enum { LANES = 8, FEW = 4, OUTPUTS = 64 };
 #include "nn/reads.inc.h"
 
 /* Computes the windows of one dimension after another. */
-static void pool_lay(const struct dpt__slide *s, int adaptive, int count_pad, struct range *r) {
+static void pool_compute_windows(const struct dpt__slide *s, int adaptive, int count_pad,
+                                 struct range *r) {
   for (int d = 0; d < 3; d++)
     for (int64_t o = 0; o < s->out[d]; o++) *r++ = window_of(s, d, o, adaptive, count_pad);
 }

@@ -110,7 +110,7 @@ static int FN(maxpool)(dpt__context *context, const struct dpt__maxpool_args *a)
   if (a->samples)
     FN(fractional)(a, ranges);
   else
-    pool_lay(s, a->adaptive, 0, ranges);
+    pool_compute_windows(s, a->adaptive, 0, ranges);
 #pragma omp parallel for num_threads(dpt__threads(context, a->planes *large)) schedule(static)
   for (int64_t p = 0; p < a->planes; p++) {
     const struct range *t = ranges + (a->samples ? p * n : 0), *y = t + s->out[0];
@@ -213,7 +213,7 @@ static int FN(avgpool)(dpt__context *context, const struct dpt__avgpool_args *a)
   const struct dpt__slide *s = &a->slide;
   struct range *t = pool_ranges_of(context, s, 1);
   if (context->measures) return 0;
-  pool_lay(s, a->adaptive, a->count_pad, t);
+  pool_compute_windows(s, a->adaptive, a->count_pad, t);
   const struct range *y = t + s->out[0], *x = y + s->out[1];
   int64_t small = dpt__volume(s->out), large = dpt__volume(s->in);
   int64_t first = 0, last; /* windows first .. last-1 of a row are whole; none if few */

@@ -42,10 +42,10 @@ typedef struct winograd_view {
   int64_t planes, apart;
 } winograd_view;
 
-static int64_t winograd_up(int64_t n, int64_t unit) { return dpt__ceil_div(n, unit) * unit; }
+static int64_t winograd_round_up(int64_t n, int64_t unit) { return dpt__ceil_div(n, unit) * unit; }
 
 /* Returns the distance between points, at least n floats: not a multiple of the cache's size. */
-static int64_t winograd_apart(int64_t n) { return winograd_up(n, 16) + 16; }
+static int64_t winograd_point_stride(int64_t n) { return winograd_round_up(n, 16) + 16; }
 
 static float *winograd_floats(dpt__context *context, int64_t n) {
   return dpt__scratch(context, (size_t)n * sizeof(float));
@@ -69,7 +69,7 @@ static winograd winograd_of(const struct dpt__convolution_args *a) {
   w.down = dpt__ceil_div(w.out.height, DPT__TILE);
   w.along = dpt__ceil_div(w.out.width, DPT__TILE);
   w.tiles = a->N * w.down * w.along;
-  w.row = winograd_up(w.I, w.by->lanes);
+  w.row = winograd_round_up(w.I, w.by->lanes);
   return w;
 }
 
@@ -86,8 +86,8 @@ static winograd_view winograd_room(dpt__context *context, const winograd *w,
 }
 
 /* Sets the view to tiles first .. first + n - 1; later ones up to the block's end have zeros. */
-static void winograd_look(winograd_view *view, const winograd *w, const winograd_field *f,
-                          int64_t first, int64_t n) {
+static void winograd_set_view(winograd_view *view, const winograd *w, const winograd_field *f,
+                              int64_t first, int64_t n) {
   int64_t image = w->down * w->along, at = f->size;
   memset(view->pixels, 0, (size_t)(view->planes * view->apart) * sizeof(float));
   memset(view->at, 0, (size_t)w->block * sizeof *view->at);
@@ -161,10 +161,10 @@ typedef struct winograd_block {
 static float winograd_run(const winograd *w, winograd_block *b, const float *u, int64_t u_apart,
                           const float *bias, int64_t first) {
   int64_t n = dpt__min(w->block, w->tiles - first), lanes = w->by->lanes, panel = w->panels->panel;
-  int64_t whole = winograd_up(n, panel), plane = w->out.height * w->out.width;
+  int64_t whole = winograd_round_up(n, panel), plane = w->out.height * w->out.width;
   const float *patch[DPT__WINOGRAD_LANES];
   float nan = 0;
-  winograd_look(&b->view, w, &w->in, first, n);
+  winograd_set_view(&b->view, w, &w->in, first, n);
   winograd_places(w, b->to, first, n, whole);
   for (int64_t i = 0; i < w->I; i++) {
     winograd_copy(&b->view, &w->in, i, 0);
@@ -190,17 +190,17 @@ static int winograd_images(dpt__context *context, winograd *w,
                            const struct dpt__convolution_args *a, int *overflowed) {
   enum { BLOCK = 64 };
   int threads = (int)dpt__min(context->threads, MOST_THREADS);
-  int64_t blocks = winograd_up(dpt__ceil_div(w->tiles, BLOCK), threads);
-  int64_t apart = winograd_apart(w->O * w->row);
+  int64_t blocks = winograd_round_up(dpt__ceil_div(w->tiles, BLOCK), threads);
+  int64_t apart = winograd_point_stride(w->O * w->row);
   const float *bias = a->pass == DPT__PASS_FORWARD ? a->bias : NULL;
   float *u = winograd_floats(context, DPT__POINTS * apart), nan = 0;
   winograd_block own[MOST_THREADS];
-  w->block = winograd_up(dpt__ceil_div(w->tiles, blocks), w->panels->panel);
+  w->block = winograd_round_up(dpt__ceil_div(w->tiles, blocks), w->panels->panel);
   for (int i = 0; i < threads; i++) {
     winograd_block *b = &own[i];
     b->view = winograd_room(context, w, &w->in, 1);
-    b->patches_apart = winograd_apart(w->block * w->I);
-    b->products_apart = winograd_apart(w->block * w->O);
+    b->patches_apart = winograd_point_stride(w->block * w->I);
+    b->products_apart = winograd_point_stride(w->block * w->O);
     b->patches = winograd_floats(context, DPT__POINTS * b->patches_apart);
     b->products = winograd_floats(context, DPT__POINTS * b->products_apart);
     b->to = dpt__scratch(context, (size_t)w->block * sizeof *b->to);
@@ -251,8 +251,8 @@ static void winograd_add_up(const winograd *w, winograd_slice *s, float *sums, i
                             int64_t from, int64_t to, int64_t first, int64_t last) {
   for (int64_t block = from; block < to; block++) {
     int64_t tile = block * w->block, n = dpt__min(w->block, w->tiles - tile);
-    winograd_look(&s->in, w, &w->in, tile, n);
-    winograd_look(&s->out, w, &w->out, tile, n);
+    winograd_set_view(&s->in, w, &w->in, tile, n);
+    winograd_set_view(&s->out, w, &w->out, tile, n);
     for (int64_t i = 0; i < w->I; i += w->by->lanes) winograd_patches(w, s, i, n);
     for (int64_t o = first; o < last; o++) winograd_gradients(w, s, o, o - first, n);
     for (int64_t p = 0; p < DPT__POINTS; p++)
@@ -282,7 +282,7 @@ static int winograd_weights(dpt__context *context, winograd *w,
   enum { BLOCK = 128, EACH = 4, CHUNKS = 8, SUMS = 1 << 23 };
   int threads = (int)dpt__min(context->threads, MOST_THREADS);
   int64_t blocks = dpt__ceil_div(w->tiles, BLOCK), size = w->O * w->I * 9;
-  int64_t apart = winograd_apart(w->O * w->row);
+  int64_t apart = winograd_point_stride(w->O * w->row);
   int64_t chunks = dpt__min(dpt__min(CHUNKS, dpt__ceil_div(blocks, EACH)),
                             dpt__ceil_div(SUMS, DPT__POINTS * apart));
   int64_t slices = dpt__min(w->O, dpt__ceil_div(threads, chunks));
@@ -295,8 +295,8 @@ static int winograd_weights(dpt__context *context, winograd *w,
     winograd_slice *s = &own[i];
     s->in = winograd_room(context, w, &w->in, w->by->lanes);
     s->out = winograd_room(context, w, &w->out, 1);
-    s->patches_apart = winograd_apart(winograd_up(w->I, w->panels->panel) * w->block);
-    s->gradients_apart = winograd_apart(slice * w->block);
+    s->patches_apart = winograd_point_stride(winograd_round_up(w->I, w->panels->panel) * w->block);
+    s->gradients_apart = winograd_point_stride(slice * w->block);
     s->patches = winograd_floats(context, DPT__POINTS * s->patches_apart);
     s->gradients = winograd_floats(context, DPT__POINTS * s->gradients_apart);
   }

@@ -1,11 +1,11 @@
-/* narrow.c: reductions over ranks whose elements are sent in 16 bits each.
+/* compress.c: reductions over ranks whose elements are sent in 16 bits each.
  *
  * Invariant: rank i receives the i-th part of all ranks, reduces it in float in rank order, and
  * sends the result, rounded once more, to all. So a rank sends 2 (n-1)/n times 2 bytes per element,
  * as in a ring; a sum is rounded once, however many ranks there are; and all ranks get the same
  * bits. A single rank rounds as well. A chunk in flight fits in the cache.
  */
-#include "distributed/narrow.h"
+#include "distributed/compress.h"
 
 #include "base/half.h"
 #include "base/isa.h"
@@ -18,30 +18,30 @@ enum {
   BLOCK = 1024     /* elements converted to float at once */
 };
 
-typedef struct narrow {
+typedef struct compress {
   const dpt__ranks *group;
   int dtype, halves, how; /* type in memory; 1: sends halves, 0: bfloat16; DPT_RANKS_SUM ... */
-} narrow;
+} compress;
 
-int dpt__narrow_takes(const dpt__signature *s) {
+int dpt__is_compressed(const dpt__signature *s) {
   return s->dtype == DPT_F16 || s->flags & (DPT__AS_HALVES | DPT__AS_BFLOAT16);
 }
 
 /* ---- floats and the wire format ---- */
 
 DPT__CLONES
-static void narrow_to_halves(int64_t n, uint16_t *restrict to, const float *restrict from) {
+static void compress_to_halves(int64_t n, uint16_t *restrict to, const float *restrict from) {
   for (int64_t i = 0; i < n; i++) to[i] = dpt__half_from_float(from[i]);
 }
 
 DPT__CLONES
-static void narrow_from_halves(int64_t n, float *restrict to, const uint16_t *restrict from) {
+static void compress_from_halves(int64_t n, float *restrict to, const uint16_t *restrict from) {
   for (int64_t i = 0; i < n; i++) to[i] = dpt__half_to_float(from[i]);
 }
 
 /* Converts to bfloat16, the upper half of a float: rounds to nearest, ties to even. */
 DPT__CLONES
-static void narrow_to_bfloat16(int64_t n, uint16_t *restrict to, const float *restrict from) {
+static void compress_to_bfloat16(int64_t n, uint16_t *restrict to, const float *restrict from) {
   for (int64_t i = 0; i < n; i++) {
     uint32_t bits, rounded;
     memcpy(&bits, from + i, sizeof bits);
@@ -51,43 +51,44 @@ static void narrow_to_bfloat16(int64_t n, uint16_t *restrict to, const float *re
 }
 
 DPT__CLONES
-static void narrow_from_bfloat16(int64_t n, float *restrict to, const uint16_t *restrict from) {
+static void compress_from_bfloat16(int64_t n, float *restrict to, const uint16_t *restrict from) {
   for (int64_t i = 0; i < n; i++) {
     uint32_t bits = (uint32_t)from[i] << 16;
     memcpy(to + i, &bits, sizeof bits);
   }
 }
 
-static void narrow_to_wire(const narrow *w, int64_t n, uint16_t *to, const float *from) {
+static void compress_to_wire(const compress *w, int64_t n, uint16_t *to, const float *from) {
   if (w->halves)
-    narrow_to_halves(n, to, from);
+    compress_to_halves(n, to, from);
   else
-    narrow_to_bfloat16(n, to, from);
+    compress_to_bfloat16(n, to, from);
 }
 
-static void narrow_from_wire(const narrow *w, int64_t n, float *to, const uint16_t *from) {
+static void compress_from_wire(const compress *w, int64_t n, float *to, const uint16_t *from) {
   if (w->halves)
-    narrow_from_halves(n, to, from);
+    compress_from_halves(n, to, from);
   else
-    narrow_from_bfloat16(n, to, from);
+    compress_from_bfloat16(n, to, from);
 }
 
 /* ---- memory and floats ---- */
 
 /* Returns n <= BLOCK elements of data from `first` on as floats; wide: a buffer for them. */
-static const float *narrow_floats(const narrow *w, int64_t n, const void *data, int64_t first,
+static const float *compress_read(const compress *w, int64_t n, const void *data, int64_t first,
                                   float *wide) {
   if (w->dtype == DPT_F32) return (const float *)data + first;
   if (w->dtype == DPT_F16)
-    narrow_from_halves(n, wide, (const dpt__half *)data + first);
+    compress_from_halves(n, wide, (const dpt__half *)data + first);
   else
     for (int64_t i = 0; i < n; i++) wide[i] = (float)((const double *)data)[first + i];
   return wide;
 }
 
-static void narrow_put(const narrow *w, int64_t n, void *data, int64_t first, const float *from) {
+static void compress_write(const compress *w, int64_t n, void *data, int64_t first,
+                           const float *from) {
   if (w->dtype == DPT_F16)
-    narrow_to_halves(n, (dpt__half *)data + first, from);
+    compress_to_halves(n, (dpt__half *)data + first, from);
   else
     for (int64_t i = 0; i < n; i++)
       if (w->dtype == DPT_F32)
@@ -97,27 +98,28 @@ static void narrow_put(const narrow *w, int64_t n, void *data, int64_t first, co
 }
 
 /* Returns 1 if elements are sent in the format that they have in memory. */
-static int narrow_is_wire(const narrow *w) { return w->dtype == DPT_F16 && w->halves; }
+static int compress_is_wire(const compress *w) { return w->dtype == DPT_F16 && w->halves; }
 
-static int64_t narrow_block(int64_t left) { return left < BLOCK ? left : BLOCK; }
+static int64_t compress_block(int64_t left) { return left < BLOCK ? left : BLOCK; }
 
-static void narrow_pack(const narrow *w, int64_t n, uint16_t *to, const void *data, int64_t first) {
+static void compress_pack(const compress *w, int64_t n, uint16_t *to, const void *data,
+                          int64_t first) {
   float wide[BLOCK];
-  if (narrow_is_wire(w)) memcpy(to, (const dpt__half *)data + first, (size_t)n * sizeof *to);
-  for (int64_t i = 0; i < n && !narrow_is_wire(w); i += BLOCK) {
-    int64_t some = narrow_block(n - i);
-    narrow_to_wire(w, some, to + i, narrow_floats(w, some, data, first + i, wide));
+  if (compress_is_wire(w)) memcpy(to, (const dpt__half *)data + first, (size_t)n * sizeof *to);
+  for (int64_t i = 0; i < n && !compress_is_wire(w); i += BLOCK) {
+    int64_t some = compress_block(n - i);
+    compress_to_wire(w, some, to + i, compress_read(w, some, data, first + i, wide));
   }
 }
 
-static void narrow_unpack(const narrow *w, int64_t n, void *data, int64_t first,
-                          const uint16_t *from) {
+static void compress_unpack(const compress *w, int64_t n, void *data, int64_t first,
+                            const uint16_t *from) {
   float wide[BLOCK];
-  if (narrow_is_wire(w)) memcpy((dpt__half *)data + first, from, (size_t)n * sizeof *from);
-  for (int64_t i = 0; i < n && !narrow_is_wire(w); i += BLOCK) {
-    int64_t some = narrow_block(n - i);
-    narrow_from_wire(w, some, wide, from + i);
-    narrow_put(w, some, data, first + i, wide);
+  if (compress_is_wire(w)) memcpy((dpt__half *)data + first, from, (size_t)n * sizeof *from);
+  for (int64_t i = 0; i < n && !compress_is_wire(w); i += BLOCK) {
+    int64_t some = compress_block(n - i);
+    compress_from_wire(w, some, wide, from + i);
+    compress_write(w, some, data, first + i, wide);
   }
 }
 
@@ -125,7 +127,7 @@ static void narrow_unpack(const narrow *w, int64_t n, void *data, int64_t first,
 
 /* Accumulates x into r; NaN propagates. */
 DPT__CLONES
-static void narrow_join(int64_t n, int how, float *restrict r, const float *restrict x) {
+static void compress_accumulate(int64_t n, int how, float *restrict r, const float *restrict x) {
   if (how == DPT_RANKS_MIN)
     for (int64_t i = 0; i < n; i++) r[i] = x[i] < r[i] || x[i] != x[i] ? x[i] : r[i];
   else if (how == DPT_RANKS_MAX)
@@ -135,43 +137,43 @@ static void narrow_join(int64_t n, int how, float *restrict r, const float *rest
 }
 
 /* Reduces the ranks' parts (ranks, part) to `to` (part). */
-static void narrow_reduce(const narrow *w, int64_t part, uint16_t *to, const uint16_t *from) {
+static void compress_reduce(const compress *w, int64_t part, uint16_t *to, const uint16_t *from) {
   int ranks = w->group->n;
   float result[BLOCK], other[BLOCK];
   for (int64_t i = 0; i < part; i += BLOCK) {
-    int64_t n = narrow_block(part - i);
-    narrow_from_wire(w, n, result, from + i);
+    int64_t n = compress_block(part - i);
+    compress_from_wire(w, n, result, from + i);
     for (int r = 1; r < ranks; r++) {
-      narrow_from_wire(w, n, other, from + r * part + i);
-      narrow_join(n, w->how, result, other);
+      compress_from_wire(w, n, other, from + r * part + i);
+      compress_accumulate(n, w->how, result, other);
     }
     for (int64_t j = 0; j < n && w->how == DPT_RANKS_MEAN; j++) result[j] /= (float)ranks;
-    narrow_to_wire(w, n, to + i, result);
+    compress_to_wire(w, n, to + i, result);
   }
 }
 
 /* Reduces `sent` (ranks, part) over all ranks into `got`; overwrites `sent`. */
-static int narrow_exchange(const narrow *w, int64_t part, uint16_t *sent, uint16_t *got) {
+static int compress_exchange(const compress *w, int64_t part, uint16_t *sent, uint16_t *got) {
   const dpt__engine *engine = dpt__job_own.engine;
   void *joined = w->group->joined;
   int64_t bytes = part * (int64_t)sizeof *sent;
   DPT__TRY(engine->all_to_all(joined, sent, got, bytes));
-  narrow_reduce(w, part, sent, got);
+  compress_reduce(w, part, sent, got);
   return engine->all_gather(joined, sent, got, bytes);
 }
 
-int dpt__narrow_all_reduce(const dpt__ranks *g, const dpt__signature *s, void *data,
-                           int64_t count) {
-  narrow w = {g, (int)s->dtype, !(s->flags & DPT__AS_BFLOAT16), s->how};
+int dpt__compressed_all_reduce(const dpt__ranks *g, const dpt__signature *s, void *data,
+                               int64_t count) {
+  compress w = {g, (int)s->dtype, !(s->flags & DPT__AS_BFLOAT16), s->how};
   int64_t room = (count < CHUNK ? count : CHUNK) + g->n;
   uint16_t *sent = calloc((size_t)room * 2, sizeof *sent), *got = g->n > 1 ? sent + room : sent;
   if (!sent) return dpt__no_memory("no host memory for a sum of halves");
   int status = 0;
   for (int64_t first = 0; first < count && !status; first += CHUNK) {
     int64_t n = count - first < CHUNK ? count - first : CHUNK;
-    narrow_pack(&w, n, sent, data, first);
-    if (g->n > 1) status = narrow_exchange(&w, (n + g->n - 1) / g->n, sent, got);
-    if (!status) narrow_unpack(&w, n, data, first, got);
+    compress_pack(&w, n, sent, data, first);
+    if (g->n > 1) status = compress_exchange(&w, (n + g->n - 1) / g->n, sent, got);
+    if (!status) compress_unpack(&w, n, data, first, got);
   }
   free(sent);
   return status;
