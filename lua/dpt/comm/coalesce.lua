@@ -198,7 +198,7 @@ function coalesce.broadcastCoalesced(tensors, devices, bufferSize)
    local chunks = groupByLimit(tensors, checkLimit('broadcastCoalesced', 'bufferSize', bufferSize))
    local results, buffers = {tensors}, {}
    for i = 2, #devices do
-      results[i], buffers[i] = {}, cutorch.withDevice(devices[i], flats, chunks)
+      results[i], buffers[i] = {}, cutorch.withDevice(devices[i], allocateFlats, chunks)
    end
    for c, chunk in ipairs(chunks) do
       local nonEmpty, out = {}, {}
@@ -252,7 +252,7 @@ function coalesce.reduceAddCoalesced(inputs, destination, bufferSize)
    end
    checkAlike(inputs)
    local chunks = groupByLimit(inputs[1], checkLimit('reduceAdd', 'bufferSize', bufferSize))
-   local buffers = cutorch.withDevice(destination or cutorch.getDevice(), flats, chunks)
+   local buffers = cutorch.withDevice(destination or cutorch.getDevice(), allocateFlats, chunks)
    local sums = {}
    for c, chunk in ipairs(chunks) do
       local nonEmpty, n = {}, 0
