@@ -22,7 +22,7 @@ describe('torch.class', function()
       assert.equal('table', torch.type(make))
    end)
 
-   it('finds methods that a parent gets later', function()
+   it('finds methods that are added to a parent later', function()
       local m = {}
       local Parent = torch.class('classSpec.LateParent', m)
       torch.class('classSpec.LateChild', 'classSpec.LateParent', m)
@@ -45,7 +45,7 @@ describe('torch.class', function()
       assert.equal('OpPlain', tostring(m.OpPlain()))
    end)
 
-   it('asks __index__ and __newindex__ first', function()
+   it("calls __index__ and __newindex__ before the class's own fields", function()
       local m = {}
       local C = torch.class('classSpec.Indexed', m)
       function C.__index__(_, key) if type(key) == 'number' then return key * 2, true end end
@@ -136,7 +136,7 @@ describe('torch.class', function()
       assert.same({here + 1, here + 2, 'second', here + 3}, {object.line, called, second, negated})
    end)
 
-   it('has the fields that Torch7 put into every class', function()
+   it("adds Torch7's fields to every class", function()
       local m = {}
       local C = torch.class('classSpec.Fields', m)
       function C:__init(x) self.x = x end
@@ -179,7 +179,7 @@ describe('torch.class', function()
 end)
 
 describe('Of the functions about types,', function()
-   it('isTypeOf takes whole names, patterns of whole names and constructors', function()
+   it('isTypeOf accepts full names, patterns of full names and constructors', function()
       local m = {}
       torch.class('classSpec.Base', m)
       torch.class('classSpec.Derived', 'classSpec.Base', m)
@@ -194,7 +194,7 @@ describe('Of the functions about types,', function()
       assert.is_false(torch.isTypeOf(3, 'number'))
    end)
 
-   it('typename is nil for what has no class', function()
+   it('typename returns nil for a value without a class', function()
       for _, v in ipairs{1, 'x', {}, print, io.stdout, setmetatable({}, {__index = {}})} do
          assert.is_nil(torch.typename(v))
          assert.equal(type(v), torch.type(v))

@@ -11,7 +11,7 @@ describe('dpt.clone', function()
       assert.is_true(t[3].x)
    end)
 
-   it('keeps what is shared shared, and cycles', function()
+   it('preserves shared references and cycles', function()
       local shared = {}
       local t = {shared, shared}
       t.me = t
@@ -21,7 +21,7 @@ describe('dpt.clone', function()
       assert.equal(u, u.me)
    end)
 
-   it('keeps views of one storage views of one storage', function()
+   it('preserves views of one storage', function()
       local x = torch.range(1, 12):resize(3, 4)
       local u = clone{x, x:t(), x:narrow(2, 2, 2), x:select(1, 2), x}
       assert.equal(u[1], u[5])
@@ -54,7 +54,7 @@ describe('dpt.clone', function()
       end
    end)
 
-   it('keeps the class of objects, and functions', function()
+   it('preserves the classes of objects, and functions', function()
       local m = {}
       torch.class('cloneSpec.Object', m)
       local o = m.Object()
@@ -65,7 +65,7 @@ describe('dpt.clone', function()
       assert.are_not.equal(o.t, u.t)
    end)
 
-   it("tells a class's own read the class's version, as a file does", function()
+   it("passes the class's version to its own read, as a file does", function()
       local m = {}
       local Versioned = torch.class('cloneSpec.Versioned', m)
       Versioned.__version = 3

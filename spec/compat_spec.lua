@@ -5,7 +5,7 @@ local compat = require 'dpt.compat'
 local run = require 'spec.support.run'
 
 describe('dpt.compat', function()
-   it('makes the packages globals and lets require find them', function()
+   it('defines the packages as globals and for require', function()
       for _, name in ipairs{'torch', 'nn', 'optim', 'cutorch', 'xlua', 'paths', 'sys'} do
          assert.equal('table', type(dpt[name]), name)
          assert.equal(dpt[name], rawget(_G, name), name)
@@ -14,7 +14,7 @@ describe('dpt.compat', function()
       assert.equal(dpt.nn, package.preload.cunn())
    end)
 
-   it('says in one line what can be done if a package is not there', function()
+   it('names a remedy in one line if a package is missing', function()
       for name, text in pairs{stn = 'needs a C library made for Torch7',
          ['lua-nothing'] = '', nngraph = 'luarocks install --deps-mode none nngraph',
          lfs2 = ''} do
@@ -38,7 +38,7 @@ describe('dpt.compat', function()
       assert.truthy(out:find("'image' is not installed; it is a rock beside dpt", 1, true), out)
    end)
 
-   it('has the files of the packages found by require, in workers too', function()
+   it("makes require find the packages' files, also in workers", function()
       local program = [[
          require 'dpt'
          local function check()
@@ -82,7 +82,7 @@ describe('dpt.compat', function()
       assert.equal('true\ttrue\ttrue\n', out)
    end)
 
-   it('declares every class with the parent that its file gives it', function()
+   it('declares every class with the parent that its file defines', function()
       local out = run.lua [[
          require 'dpt'
          local class = require 'dpt.class'
@@ -100,7 +100,7 @@ describe('dpt.compat', function()
       assert.equal('true\n', out)
    end)
 
-   it('lets a script define the classes that dpt adds to nn', function()
+   it('allows a script to define the classes that dpt adds to nn', function()
       local out = run.lua [[
          require 'dpt'
          local before = nn.LSTM(2, 3)
@@ -116,7 +116,7 @@ describe('dpt.compat', function()
       assert.equal('nil\ttrue\ttrue\n', out)
    end)
 
-   it('lets a script define a class of nn that nothing has used', function()
+   it('allows a script to define a class of nn that was not used yet', function()
       local out = run.lua [[
          require 'dpt'
          local threads = require 'threads'
@@ -190,7 +190,7 @@ describe('dpt.compat', function()
       assert.equal('real\tnil\tnn.LSTM\tnil\n6\n', out)
    end)
 
-   it("lets a script replace a class of the package rnn that cudnn's descend from", function()
+   it("allows a script to replace a parent of cudnn's classes from the package rnn", function()
       local out = run.lua [[
          require 'dpt'
          torch.class('nn.RNN', 'nn.Module')
@@ -231,7 +231,7 @@ describe('dpt.compat', function()
       end
    end)
 
-   it('keeps functions that are there, and gives xlua its own when it is required', function()
+   it("keeps existing functions, and restores xlua's own when it is required", function()
       local out = run.lua [[
          function string.split() return 'mine' end
          require 'dpt'
@@ -245,7 +245,7 @@ describe('dpt.compat', function()
       assert.equal('mine\t2\ttrue\t1 4\t1 2\ttrue\ttrue\ttrue\n', out)
    end)
 
-   it('lets scripts use every public name of older versions #devices2', function()
+   it('supports every public name of older versions #devices2', function()
       assert.equal(dpt.comm.setTransport, dpt.comm.use)
       local net = dpt.nn.DataParallelTable(1)
       local class = torch.class('compat.Derived', 'nn.DataParallelTable', {})

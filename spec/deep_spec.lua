@@ -6,7 +6,8 @@ describe('dpt.deep', function()
       return n + deep(level, sum, n - 1, level + 1)
    end
 
-   it('goes deeper than a stack of Lua is, also from deep in one and in a coroutine', function()
+   it("recurses deeper than Lua's stack allows, also from a deep call and in a coroutine",
+      function()
       assert.equal(5e4 * 50001 / 2, sum(50000, 1))
       local function inside(n)
          if n > 0 then return (inside(n - 1)) end

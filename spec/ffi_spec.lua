@@ -7,7 +7,7 @@ local torch = dpt.torch
 local function lineOf(message) return tonumber(message:match('ffi_spec%.lua:(%d+):')) end
 
 describe('dpt.ffi.lib', function()
-   it("takes declarations of scripts that mention Torch7's C types", function()
+   it("accepts scripts' declarations with Torch7's C types", function()
       local ffi = require 'ffi'
       ffi.cdef 'void ffi_spec_foreign(THFloatTensor *t, THCudaTensor *c, THCState *s);'
       assert.has_no.errors(function() ffi.cdef 'typedef struct THLongStorage THLongStorage;' end)
@@ -83,7 +83,7 @@ describe('Loading dpt', function()
       assert.truthy(text:find('loaded already in this Lua state', 1, true), text)
    end)
 
-   it('lets LuaJIT keep the traces of a training script', function()
+   it('allows LuaJIT to keep the traces of a training script', function()
       assert.equal('0\n', run [[
          require 'dpt'
          local flushes = 0
@@ -96,7 +96,7 @@ describe('Loading dpt', function()
       ]])
    end)
 
-   it('rejects what is no tensor, except where a function takes none', function()
+   it('rejects values that are not tensors, except for optional arguments', function()
       local lib, x = require('dpt.ffi').lib, torch.ones(2)
       for _, bad in ipairs{'text', 5, {}, false} do
          assert.has_error(function() lib.copy(x, bad) end,
@@ -120,7 +120,7 @@ describe('Loading dpt', function()
       assert.truthy(text:find('/no/such/libdpt.so', 1, true), text)
    end)
 
-   it("lets libgomp's threads spin shortly, unless the environment says otherwise", function()
+   it("makes libgomp's threads spin briefly unless the environment sets another value", function()
       local code = "require 'dpt' print(os.getenv 'OMP_WAIT_POLICY', os.getenv 'GOMP_SPINCOUNT')"
       local text = run(code, 'OMP_DISPLAY_ENV=verbose')
       assert.truthy(text:find("GOMP_SPINCOUNT = '4000'", 1, true), text)
@@ -154,7 +154,7 @@ describe('Loading dpt', function()
       assert.equal('6\n', run("require 'dpt' print(torch.ones(2, 3):sum())", 'cd / &&'))
    end)
 
-   it('lets the process end while devices are at work', function()
+   it('allows the process to exit while devices work', function()
       for _ = 1, 8 do
          local text = run([[
             require 'dpt'

@@ -28,7 +28,7 @@ describe('nn.Module:getParameters', function()
       assert.is_true(g:abs():max() > 0)
    end)
 
-   it('returns the same memory again while nothing has changed', function()
+   it('returns the same memory until something changes', function()
       local net = mlp()
       local p = net:getParameters()
       local q = net:getParameters()
@@ -77,7 +77,7 @@ describe('nn.Module:getParameters', function()
       assert.are.equal(7, b.weight:min())
    end)
 
-   it('keeps parts that overlap and transposed ones', function()
+   it('preserves overlapping and transposed parts', function()
       local encoder, decoder = nn.Linear(4, 2), nn.Linear(2, 4)
       for _, name in ipairs{'weight', 'gradWeight'} do
          decoder[name]:set(encoder[name]:storage(), 1, torch.LongStorage{4, 2},

@@ -94,7 +94,7 @@ describe('dpt.comm.coalesce', function()
       end
    end)
 
-   it('cuts what takeTensors has joined into the same tensors again', function()
+   it('splits the groups of takeTensors into the original tensors', function()
       for round = 1, rounds do
          torch.manualSeed(1000 + round)
          local tensors, seen = randomList(), 0

@@ -39,7 +39,7 @@ describe('Between devices,', function()
       return results
    end
 
-   it('B6: copies are right for any pairs that are no peers', function()
+   it('B6: copies are correct for any pairs of devices without peer access', function()
       if count < 2 then return pending('needs 2 devices') end
       local expected = traffic()
       finally(function()
@@ -56,7 +56,7 @@ describe('Between devices,', function()
       assert.is_true(same.copied() > before) -- still counted
    end)
 
-   it('sums of devices whose kernels reach the others have the same bits and copy nothing',
+   it('sums of devices with peer access have the same bits and copy nothing',
       function()
          if count < 3 then return pending('needs 3 devices') end
          local chunk = 2 ^ 20 -- elements of a launch; all devices share sums of four or more
@@ -101,7 +101,7 @@ describe('Between devices,', function()
          end
       end)
 
-   it('B6: replicas that are no peers train as others', function()
+   it('B6: replicas without peer access train like others', function()
       if count < 2 then return pending('needs 2 devices') end
       local function train()
          torch.manualSeed(1)
@@ -124,7 +124,7 @@ describe('Between devices,', function()
       same.bits(expected, train())
    end)
 
-   it('B4: operands of two devices are an error that names both and the operation', function()
+   it('B4: operands of two devices raise an error that names both and the operation', function()
       if count < 2 then return pending('needs 2 devices') end
       local a = torch.CudaTensor(4, 4):fill(1)
       local b = on(2, function() return torch.CudaTensor(4, 4):fill(2) end)

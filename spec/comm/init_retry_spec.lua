@@ -36,13 +36,13 @@ describe('A call whose allocation fails once', function()
       assert.same({value, value}, {t:min(), t:max()}, 'allocation ' .. k)
    end
 
-   it('adds no summand twice to a sum', function()
+   it('adds each summand once to a sum', function()
       each(2 * count, ones, function(list)
          comm.reduceInto({list[1]}, {unpack(list, 2)})
       end, function(list, k) is(count * (count + 1) / 2, list[1], k) end)
    end)
 
-   it('adds no summand twice to sums in place', function()
+   it('adds each summand once to sums in place', function()
       each(2 * count, ones, function(list) comm.allReduce(list) end, function(list, k)
          for i = 1, count do is(count * (count + 1) / 2, list[i], k) end
       end)

@@ -9,7 +9,7 @@ describe('dpt.comm', function()
 
    same.seeded(3)
 
-   it('broadcasts a tensor, which is itself the first copy', function()
+   it('broadcasts a tensor and returns it as the first copy', function()
       local t = torch.randn(3, 5):cuda()
       local copies = comm.broadcast(t, devices)
       assert.equal(count, #copies)
@@ -36,7 +36,7 @@ describe('dpt.comm', function()
       assert.equal(0, a[2]:nElement())
    end)
 
-   it('leaves the current device as it was if memory is short #devices2', function()
+   it('restores the current device if memory runs out #devices2', function()
       local t = torch.randn(2 ^ 20):cuda()
       collectgarbage()
       collectgarbage() -- uncollected and busy memory would become free later
@@ -62,7 +62,7 @@ describe('dpt.comm', function()
       assert.equal(2 ^ 24, parts[1][1])
    end)
 
-   it('scatters and gathers rows of no elements, which have no memory', function()
+   it('scatters and gathers rows without elements', function()
       for _, typename in ipairs{'torch.CudaTensor', 'torch.LongTensor'} do
          local t = torch.getmetatable(typename).new(2 * count, 0)
          local parts = comm.scatter(t, devices)
@@ -72,7 +72,7 @@ describe('dpt.comm', function()
       end
    end)
 
-   it('scatters in balance or by sizes, along any dimension, and gathers again', function()
+   it('scatters balanced or by sizes, along any dimension, and gathers the parts', function()
       local t = torch.randn(9, 6)
       for _, source in ipairs{t:float(), t:cuda(), t:type('torch.CudaDoubleTensor')} do
          for dim = 1, 2 do
@@ -93,7 +93,7 @@ describe('dpt.comm', function()
       end
    end)
 
-   it('adds up on every device by allReduce', function()
+   it('sums on every device by allReduce', function()
       local list, sum = {}, torch.DoubleTensor(31):zero()
       for i = 1, count do
          list[i] = cutorch.withDevice(i, function() return torch.range(i, i + 30):cuda() end)
@@ -104,7 +104,7 @@ describe('dpt.comm', function()
       for i = 1, count do same.bits(sum, list[i]:double()) end
    end)
 
-   it('rejects what cannot travel by one error message #devices2', function()
+   it('rejects values that cannot be sent with one error message #devices2', function()
       local t = torch.CudaTensor(3):fill(1)
       assert.error_matches(function() comm.broadcast(torch.FloatTensor(3), devices) end,
          'entry 1 is a torch.FloatTensor in host memory, wanted a device tensor')
@@ -128,7 +128,7 @@ describe('dpt.comm', function()
       same.bits(t, comm.broadcast(t, devices)[count])
    end)
 
-   it('returns the transport in use, and raises for an absent one if strict', function()
+   it('returns the transport in use, and raises for a missing one if strict', function()
       assert.error_matches(function()
          comm.setTransport('pigeon', true)
       end, "no transport 'pigeon'")

@@ -66,7 +66,7 @@ describe("dpt.comm.version, a storage's count of writes,", function()
    }
 
    for name, change in pairs(changes) do
-      it('grows with ' .. name, function()
+      it('increases with ' .. name, function()
          local storage, before = t.storage_, writes(t)
          change()
          assert.is_true(storage == t.storage_)
@@ -74,7 +74,7 @@ describe("dpt.comm.version, a storage's count of writes,", function()
       end)
    end
 
-   it('does not grow with reading', function()
+   it('does not increase on reads', function()
       local before = writes(t)
       local _ = t:clone():add(t):cmul(t):addmm(t, t)
       other:copy(t)

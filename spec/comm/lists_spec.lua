@@ -17,14 +17,14 @@ describe('dpt.comm.lists', function()
       assert.error_matches(function() lists.integers('int32_t[?]', {1, 'x'}, 2) end, 'entry 2')
    end)
 
-   it('copies only what is not contiguous', function()
+   it('copies only tensors that are not contiguous', function()
       local plain, turned = torch.CudaTensor(2, 3):fill(1), torch.CudaTensor(3, 2):t()
       local list = lists.contiguous{plain, turned}
       assert.is_true(list[1]:isSetTo(plain))
       assert.is_true(list[2]:isContiguous() and not list[2]:isSetTo(turned))
    end)
 
-   it('wants as many outputs as inputs, one at least', function()
+   it('requires as many outputs as inputs, and at least one', function()
       local t = torch.CudaTensor(2)
       assert.error_matches(function() lists.checkPairs('f', {}, {}) end,
          'f: wants one input at least')
@@ -34,14 +34,14 @@ describe('dpt.comm.lists', function()
          "f: argument 'outputs' is of type number")
    end)
 
-   it('lets tensors without elements be on any device #devices2', function()
+   it('accepts tensors without elements on any device #devices2', function()
       local empty = cutorch.withDevice(2, function() return torch.CudaTensor() end)
       lists.checkDevice('f', {torch.CudaTensor(2), empty}, 1)
       assert.error_matches(function() lists.checkDevice('f', {torch.FloatTensor()}, 1) end,
          'f: entry 1 is a torch.FloatTensor in host memory')
    end)
 
-   it('rejects a device that is there twice, and what is no list', function()
+   it('rejects a device that occurs twice, and values that are not lists', function()
       local t = torch.CudaTensor(3):fill(1)
       assert.error_matches(function() comm.broadcast(t, {1, 1}) end,
          'device 1 is there twice, as entries 1 and 2')
@@ -52,7 +52,7 @@ describe('dpt.comm.lists', function()
       assert.error_matches(function() comm.scatter(7, devices) end, "'tensor'")
    end)
 
-   it('raises for wrong devices and tensors in functions that check nothing else', function()
+   it('raises for wrong devices and tensors in functions without other checks', function()
       local t = torch.CudaTensor(2)
       assert.error_matches(function() comm.broadcast(t, {1.5}) end,
          'device 1 is 1.5, wanted a whole number')

@@ -2,7 +2,7 @@
 local standIn = require 'spec.support.stand_in'
 
 describe('NCCL that sums wrongly #hostonly', function()
-   it('is not used, and leaves the current device as it was', function()
+   it('is not used, and the current device does not change', function()
       local text = standIn.run([[
          cutorch.setDevice(1)
          print(pcall(comm.setTransport, 'nccl'))

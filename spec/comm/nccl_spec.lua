@@ -58,7 +58,7 @@ describe('nccl', function()
       end
    end
 
-   it('gathers to all and scatters sums of parts that differ in size', function()
+   it('gathers on all devices and scatters sums for parts of different sizes', function()
       for n = 1, most do
          local list, all = {}, {}
          for i = 1, n do
@@ -99,7 +99,7 @@ describe('nccl', function()
       end
    end)
 
-   it('takes tensors that are not contiguous if it only reads them', function()
+   it('accepts non-contiguous tensors as inputs', function()
       local list = {}
       for i = 1, most do
          list[i] = cutorch.withDevice(i, function()
@@ -141,7 +141,7 @@ describe('nccl', function()
          'wanted a contiguous torch.CudaTensor')
    end)
 
-   it('is what require returns', function()
+   it('is the module that require returns', function()
       assert.equal(nccl, require 'nccl')
    end)
 end)

@@ -17,7 +17,7 @@ describe('cudnn.LSTM', function()
          end)
    end
 
-   it('returns for padded sequences what it returns for each alone', function()
+   it('returns the same for padded sequences as for each one alone', function()
       for _, batchFirst in ipairs{false, true} do
          local lengths = {2, 3, 1}
          local rnn = checks.make('LSTM', {layers = 2, both = true, batchFirst = batchFirst})

@@ -23,7 +23,7 @@ describe('cudnn.RNN', function()
       end
    end)
 
-   it('takes no sequences, and no steps, which leave states as they are', function()
+   it('accepts zero sequences and zero steps, which do not change states', function()
       for _, kind in ipairs{'Cuda', 'CudaDouble', 'Float'} do
          local typename = ('torch.%sTensor'):format(kind)
          local rnn = cudnn.BLSTM(I, H, 2):type(typename)

@@ -76,7 +76,7 @@ describe('cudnn.RNN', function()
       assert.equal('cudnn.GRU', torch.type(net:get(1)))
    end)
 
-   it('takes lengths of more sequences than a queue has bytes', function()
+   it('accepts lengths of more sequences than a queue has bytes', function()
       local rows, lengths = 100000, {}
       for i = 1, rows do lengths[i] = 1 + i % 2 end
       local rnn = cudnn.RNNTanh(1, 1)
@@ -86,7 +86,7 @@ describe('cudnn.RNN', function()
       same.close(rnn:forward{x:narrow(2, rows - 4, 5):contiguous(), last}, all, 1e-6)
    end)
 
-   it('is saved and loaded, also to the host, without what calls leave', function()
+   it('is saved and loaded, also to the host, without the buffers of calls', function()
       for _, class in ipairs{'LSTM', 'BGRU'} do
          local rnn = cudnn[class](I, H, 2)
          local net = nn.Sequential():add(rnn)
@@ -108,7 +108,7 @@ describe('cudnn.RNN', function()
       end
    end)
 
-   it('reads what cudnn.torch has written', function()
+   it('reads files that cudnn.torch has written', function()
       local reference = cudnn.LSTM(I, H, 2)
       local names, flat = require 'dpt.rnn.weights', torch.randn(reference.weight:nElement()):cuda()
       reference.weight:copy(names.fromFile(reference, flat:clone()))
@@ -199,7 +199,7 @@ describe('cudnn.RNN', function()
       same.close(y, rnn:cuda():forward(x), 2e-3)
    end)
 
-   it('takes inputs with gaps, and works on after clearState and a change of type', function()
+   it('accepts non-contiguous inputs, also after clearState and a change of type', function()
       local rnn = cudnn.LSTM(I, H)
       local x = random(B, T, I):transpose(1, 2)
       local y = rnn:forward(x):clone()

@@ -3,7 +3,7 @@ local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 
 describe("cudnn's activations", function()
-   it('keep NaNs, where nn has none of ReLU', function()
+   it('propagate NaNs, unlike nn.ReLU', function()
       for name, module in pairs{ReLU = cudnn.ReLU(), inPlace = cudnn.ReLU(true),
          Clipped = cudnn.ClippedReLU(3), clippedInPlace = cudnn.ClippedReLU(3, true)} do
          local out = module:cuda():forward(torch.CudaTensor{0 / 0, -1, 2, 0})
@@ -22,7 +22,7 @@ describe("cudnn's activations", function()
       end
    end)
 
-   it('give gradInput the shape of the input, whatever gradOutput has', function()
+   it("return a gradInput of the input's shape for any shape of gradOutput", function()
       for _, m in ipairs{cudnn.ReLU(), cudnn.ClippedReLU(3), cudnn.Tanh(), cudnn.Sigmoid()} do
          m:cuda():forward(torch.ones(4, 5):cuda())
          local gradInput = m:backward(torch.ones(4, 5):cuda(), torch.ones(4, 1, 5):cuda())
@@ -31,7 +31,7 @@ describe("cudnn's activations", function()
    end)
 
    for _, name in ipairs{'ReLU', 'Tanh', 'Sigmoid'} do
-      it('work in place if asked: ' .. name, function()
+      it('work in place on request: ' .. name, function()
          local x, g = torch.randn(4, 5):cuda(), torch.randn(4, 5):cuda()
          local plain, module = cudnn[name]():cuda(), cudnn[name](true):cuda()
          local output = plain:forward(x):clone()

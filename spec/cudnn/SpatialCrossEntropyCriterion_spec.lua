@@ -23,7 +23,7 @@ describe('cudnn.SpatialCrossEntropyCriterion', function()
       end
    end)
 
-   it('rejects an input that is no batch of images', function()
+   it('rejects an input that is not a batch of images', function()
       local criterion = cudnn.SpatialCrossEntropyCriterion()
       assert.error_matches(function()
          criterion:forward(torch.randn(3, 4, 5), torch.ones(4, 5))

@@ -8,7 +8,7 @@ describe('cudnn.SpatialDivisiveNormalization', function()
       assert.same({3, 1e-4, 0.75, 2}, {m.size, m.alpha, m.beta, m.K})
    end)
 
-   it('raises when it is to compute, naming what does', function()
+   it('raises in forward and names the supported class', function()
       local m = cudnn.SpatialDivisiveNormalization(3)
       assert.error_matches(function() m:forward(torch.rand(1, 2, 2)) end,
          'does not compute: use nn.SpatialDivisiveNormalization or cudnn.SpatialCrossMapLRN')

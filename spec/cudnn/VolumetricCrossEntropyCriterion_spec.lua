@@ -23,7 +23,7 @@ describe('cudnn.VolumetricCrossEntropyCriterion', function()
       end
    end)
 
-   it('rejects inputs and targets that are no volumes', function()
+   it('rejects inputs and targets that are not volumes', function()
       local criterion = cudnn.VolumetricCrossEntropyCriterion()
       assert.error_matches(function()
          criterion:forward(torch.randn(2, 3, 4, 3), torch.ones(2, 4, 3))

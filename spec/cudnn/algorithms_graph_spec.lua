@@ -129,23 +129,23 @@ describe('Convolutions by the graph interface', function()
       return
    end
 
-   it('take the first engine that has the same bits, rounds to floats, exists and fits', function()
+   it('use the first engine that is deterministic, rounds to float, exists and fits', function()
       eachPass(chosen('nn.SpatialConvolution(3, 4, 3, 3)', '2, 3, 8, 8'),
          'engine 6 with 5000 bytes')
    end)
 
-   it('take one that rounds to TF32 if that is allowed', function()
+   it('use an engine that rounds to TF32 if that is allowed', function()
       local text = chosen('nn.SpatialConvolution(3, 4, 3, 3)', '2, 3, 8, 8',
          'cutorch.setTF32(true)')
       eachPass(text, 'engine 3 with 0 bytes')
    end)
 
-   it('take the fallback where the heuristics fail', function()
+   it('use the fallback if the heuristics fail', function()
       eachPass(chosen('cudnn.SpatialConvolution(4, 4, 3, 3, 1, 1, 1, 1, 2)', '2, 4, 8, 8'),
          'engine 7 with 0 bytes')
    end)
 
-   it('use the legacy interface where there is no engine', function()
+   it('use the legacy interface if no engine exists', function()
       eachPass(chosen('nn.SpatialConvolution(3, 4, 1, 1)', '2, 3, 8, 8'),
          'no algorithm, computed by columns and products')
    end)

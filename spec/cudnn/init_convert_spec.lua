@@ -12,7 +12,7 @@ local function network()
 end
 
 describe('cudnn.convert', function()
-   it('returns a network of the same outputs and gradients, there and back', function()
+   it('converts in both directions without changing outputs and gradients', function()
       torch.manualSeed(1)
       local net, x = network(), torch.CudaTensor(2, 3, 5, 5):uniform()
       net:evaluate()
@@ -60,7 +60,7 @@ describe('cudnn.convert', function()
       assert.error_matches(function() cudnn.convert(groups, nn) end, 'groups = 2')
    end)
 
-   it('takes what has a network in it and a method replace', function()
+   it('accepts objects that contain a network and have a method replace', function()
       local model = {net = nn.Sequential():add(nn.ReLU())}
       function model:replace(f)
          self.net:replace(f)
@@ -70,7 +70,7 @@ describe('cudnn.convert', function()
       assert.equal('cudnn.ReLU', torch.type(model.net:get(1)))
    end)
 
-   it('raises for what is no module', function()
+   it('raises for values that are not modules', function()
       for _, bad in ipairs{'net', {}, torch.Tensor(2)} do
          assert.error_matches(function() cudnn.convert(bad, cudnn) end,
             'cudnn.convert: got a ' .. torch.type(bad) .. ', wanted a module')

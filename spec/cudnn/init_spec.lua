@@ -5,7 +5,7 @@ local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
 describe('The table cudnn', function()
    before_each(function() torch.manualSeed(5) end)
 
-   it('has the names of cudnn.torch for which nothing is left to do', function()
+   it("defines cudnn.torch's functions that have no effect in dpt", function()
       local rnn = cudnn.LSTM(2, 3, 2)
       for _, name in ipairs{'Dropout', 'RNN', 'Weight', 'Input', 'Output'} do
          rnn['reset' .. name .. 'Descriptor'](rnn)
@@ -22,7 +22,7 @@ describe('The table cudnn', function()
    end)
 
 
-   it("has the methods of convolutions that made cuDNN's descriptors anew", function()
+   it("defines the convolution methods that rebuilt cuDNN's descriptors", function()
       local x = torch.CudaTensor(1, 2, 3, 3):fill(1)
       for _, name in ipairs{'SpatialConvolution', 'SpatialFullConvolution'} do
          local module = cudnn[name](2, 1, 1, 1):cuda()

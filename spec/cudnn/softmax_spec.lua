@@ -39,7 +39,7 @@ describe('cudnn', function()
       end)
    end
 
-   it('SoftMax takes inputs of one dimension after those of four', function()
+   it('SoftMax accepts inputs of one dimension after inputs of four', function()
       local module = cudnn.SoftMax():cuda()
       assert.equal(1, module:forward(torch.CudaTensor(1, 2, 2, 2):fill(1)):sum())
       assert.same({0.5, 0.5}, module:forward(torch.CudaTensor{1, 1}):totable())

@@ -14,7 +14,7 @@ local function check(text, name)
 end
 
 describe('scripts/cuda-calls', function()
-   it('accepts calls whose status goes somewhere', function()
+   it('accepts calls whose status is used', function()
       for _, good in ipairs{'  DPT__CUDA(cudaMemcpyAsync(to, from, n, kind, s));',
          '  cudaError_t e = cudaEventQuery(event);', '  (void)cudaGetLastError();',
          '  e = on ? cudaA(1) : cudaB(2);', '  // cudaGetDevice(&n);',
@@ -26,7 +26,7 @@ describe('scripts/cuda-calls', function()
       assert.equal('', check('  return cudaStreamSynchronize(s);', 'stream.cu'))
    end)
 
-   it('finds what is planted', function()
+   it('finds the planted faults', function()
       for bad, what in pairs{
          ['  cudaGetDevice(&n);'] = 'kernel.cu:4: the status of cudaGetDevice is ignored',
          ['  if (a) x = 1; else cudaGetDevice(&n);'] = 'ignored',

@@ -64,7 +64,7 @@ describe('cutorch.graph', function()
       end
    end)
 
-   it('returns what f returned, also nothing and nil', function()
+   it("returns f's results, also none and nil", function()
       local x = torch.CudaTensor(3):fill(1)
       local g = cutorch.graph(function(a) return nil, a, x:add(1), nil end, 'given')
       g()
@@ -77,7 +77,7 @@ describe('cutorch.graph', function()
       assert.error_matches(function() cutorch.graph(3) end, 'wanted a function')
    end)
 
-   it('draws anew in each replay, what the calls themselves would have drawn', function()
+   it('draws new numbers in each replay, the same as the calls themselves', function()
       local net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.WhiteNoise(0, 1)):add(nn.RReLU())
       if not cutorch.getDeviceProperties(1).name:find 'emulated' then -- these have no cuDNN
          net:add(nn.View(6, 5, 4)):add(dpt.cudnn.LSTM(4, 4, 2, false, 0.5))
@@ -115,7 +115,7 @@ describe('cutorch.graph', function()
       assert.is_false(first:equal(extra))
    end)
 
-   it('counts what a replay writes, so that replicas know that they are stale', function()
+   it("counts a replay's writes, so that replicas become stale", function()
       local x = torch.CudaTensor(3):fill(1)
       local g = cutorch.graph(function() x:add(1) end)
       local before = C.dpt_storage_writes(x.storage_)
@@ -123,7 +123,7 @@ describe('cutorch.graph', function()
       assert.is_true(C.dpt_storage_writes(x.storage_) > before)
    end)
 
-   it('is replayed after the current stream, which goes on after it', function()
+   it('is replayed in the order of the current stream', function()
       cutorch.reserveStreams(2, true)
       local x = torch.CudaTensor(1000):fill(1)
       local g = cutorch.graph(function() x:mul(2) end)
@@ -136,7 +136,7 @@ describe('cutorch.graph', function()
       cutorch.setDefaultStream()
    end)
 
-   it('raises what a kernel of a replay finds wrong', function()
+   it('raises the error of a kernel in a replay', function()
       local x, y = torch.CudaIntTensor(3):fill(6), torch.CudaIntTensor(3):fill(2)
       local g = cutorch.graph(function() x:cdiv(y) end)
       g()
@@ -147,7 +147,7 @@ describe('cutorch.graph', function()
       cutorch.synchronize()
    end)
 
-   it('raises what f raises, and the stream works on', function()
+   it("raises f's error, and the stream remains usable", function()
       local x, thrown = torch.CudaTensor(3):fill(1), {}
       local ok, got = pcall(function() return cutorch.graph(function()
          x:add(1)
@@ -159,7 +159,7 @@ describe('cutorch.graph', function()
       assert.is_false(cutorch.isCapturing())
    end)
 
-   it('never goes on with a setting of an optimizer that has changed since', function()
+   it("rejects a replay after a change of an optimizer's setting", function()
       local settings = {
          sgd = {learningRate = 0.1, learningRateDecay = 0, weightDecay = 0.01, momentum = 0.5,
             dampening = 0.1},
@@ -198,7 +198,7 @@ describe('cutorch.graph', function()
       end
    end)
 
-   it('never goes on with a number of a module that has changed since', function()
+   it("rejects a replay after a change of a module's number", function()
       local function changes(make, field, value, part)
          local net, x = make():cuda(), torch.CudaTensor(4, 6):uniform(0.5, 1)
          local function step()
@@ -247,7 +247,7 @@ describe('cutorch.graph', function()
 
    if not graphs then return end
 
-   it('keeps the memory that is given back, until it is collected', function()
+   it('keeps freed memory until the graph is collected', function()
       collectgarbage()
       collectgarbage()
       local x = torch.CudaTensor(1000):fill(1)
@@ -279,7 +279,7 @@ describe('cutorch.graph', function()
       assert.is_true(cutorch.memoryStats(1).live <= live - 8000) -- two tensors of 1000 floats
    end)
 
-   it('rejects what can not be replayed, by name #devices2', function()
+   it('rejects calls that cannot be replayed, by name #devices2', function()
       local x, host = torch.CudaTensor(4, 4):fill(1), torch.FloatTensor(4, 4):fill(3)
       local other = cutorch.withDevice(2, function() return torch.CudaTensor(4, 4):fill(1) end)
       local function rejected(f, ...)
@@ -314,7 +314,7 @@ describe('cutorch.graph', function()
       rejected(function() g() end, 'a graph: it is replayed')
    end)
 
-   it('has queued nothing of what it rejects', function()
+   it('queues nothing of a rejected call', function()
       local effects = C.dpt_effects()
       local x, y = torch.CudaTensor(4):fill(1), torch.CudaTensor(4):fill(1)
       local half = torch.CudaHalfTensor(4):fill(1) -- halves are copied for the kernel
@@ -356,7 +356,7 @@ describe('cutorch.graph', function()
       assert.same({28, 28}, {host:sum(), locked:sum()}) -- replays do not write to host memory
    end)
 
-   it('copies from page-locked memory anew each time', function()
+   it('copies from page-locked memory in each replay', function()
       local host, x = cutorch.createCudaHostTensor(3):fill(1), torch.CudaTensor(3)
       local back = cutorch.createCudaHostTensor(3)
       local g = cutorch.graph(function()
@@ -372,7 +372,7 @@ describe('cutorch.graph', function()
       end
    end)
 
-   it('lets other threads work on other streams, and not on this one #notsan #devices2', function()
+   it('allows other threads on other streams but not on this one #notsan #devices2', function()
       local text = run.lua [[
          local dpt = require 'dpt'
          local threads = require 'threads'

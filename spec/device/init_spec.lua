@@ -113,7 +113,7 @@ describe('Queued work', function()
       cutorch.setDefaultStream()
    end)
 
-   it('lets device 1 and another stream work while device 2 is busy #devices2', function()
+   it('runs device 1 and another stream while device 2 is busy #devices2', function()
       local beside = cutorch.getNumStreams() + 1 -- not reserved by any other spec
       cutorch.reserveStreams(beside, true)
       local one = torch.CudaTensor(1000):fill(1)
@@ -320,7 +320,7 @@ end)
 describe('Seeds', function()
    after_each(function() cutorch.setDevice(1) end)
 
-   it('give the same numbers again, on every device #devices2', function()
+   it('reproduce the same numbers on every device #devices2', function()
       cutorch.manualSeedAll(17)
       local draws = {}
       for device = 1, 2 do
@@ -467,7 +467,7 @@ describe('What users of PyTorch found:', function()
       assert.equal('done\n', out)
    end)
 
-   it('GPUs that are not there are reported, and host devices stand in', function()
+   it('missing GPUs are reported and replaced by host devices', function()
       local out = run.lua("print(require('dpt').devices())", {DPT_DEVICES = 'cuda:0,2,3'})
       -- there is no plugin, no driver or no such GPU
       assert.matches('3 host devices.*; GPUs were asked for, but %S+', out)

@@ -67,7 +67,7 @@ local training = [[
 ]]
 
 describe('A step of a parallel network on GPUs #hostonly', function()
-   it('sums beside the backward pass in streams with priority, and asks for little', function()
+   it('sums during the backward pass in priority streams, with little memory', function()
       local output = run.lua(training, {DPT_DEVICES = 'emulated:2'})
       local urgent, kernels, events, waits = output:match '^([^\n]*)\n([^\n]*)\n(%S+)\t(%S+)\n$'
       assert.equal('0\t0\t1\t1', urgent, output)

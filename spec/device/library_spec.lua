@@ -23,11 +23,11 @@ end
 local cuda = require('spec.support.gpu').isCuda
 
 describe('A library that is opened when it is needed', function()
-   it('computes if nothing is said about it', function()
+   it('is used by default', function()
       assert.equal('true\t8000\ntrue\t6\ntrue\t8000\n', with(''))
    end)
 
-   it('raises what the loader said if it is not there, and raises again', function()
+   it("raises the loader's message at each call if the library is missing", function()
       if not cuda then return pending('needs CUDA devices, emulated ones will do') end
       local text = with('/nowhere/libcublas.so')
       local first, other, again = text:match('^(false.-)\n(true\t6)\n(false.-)\n$')

@@ -11,7 +11,7 @@ describe("cutorch's other names", function()
       cutorch.setDefaultStream()
    end)
 
-   it('are all there', function()
+   it('all exist', function()
       local names = [[
          synchronize synchronizeAll reserveBlasHandles getNumBlasHandles setBlasHandle getBlasHandle
          reserveStreams getNumStreams setStream getStream setDefaultStream streamWaitFor
@@ -54,14 +54,14 @@ describe("cutorch's other names", function()
       cutorch.setBlasHandle(1)
    end)
 
-   it('do nothing if nothing is to do', function()
+   it('do nothing if there is no work', function()
       cutorch.setHeapTracking(true)
       cutorch.deviceReset()
       assert.equal(cutorch._state, cutorch.getState())
       assert.is_false(cutorch.isManaged(torch.FloatTensor(1)))
    end)
 
-   it('say what to do instead if dpt has no such thing', function()
+   it('name an alternative if dpt lacks the feature', function()
       assert.error_matches(function() cutorch.createCudaUVATensor(3) end,
          'cutorch.createCudaUVATensor: dpt has no managed memory: use createCudaHostTensor')
       assert.error_matches(function() cutorch.test() end, "cutorch.test: Torch7's own tests")
@@ -80,7 +80,7 @@ describe("cutorch's other names", function()
          '_sleep: got x, wanted a number of cycles')
    end)
 
-   it('let a stream wait for an event', function()
+   it('make a stream wait for an event', function()
       cutorch.reserveStreams(2, true)
       cutorch.setStream(1)
       local x = torch.CudaTensor(1)
@@ -101,7 +101,7 @@ describe("cutorch's other names", function()
       assert.equal(2, x:sum())
    end)
 
-   it('have every property that CUDA has, 0 for what a host device has not', function()
+   it('have every property of CUDA, 0 if a host device lacks it', function()
       local properties = cutorch.getDeviceProperties(1)
       for name in ([[canMapHostMemory clockRate computeMode deviceOverlap integrated freeGlobalMem
          kernelExecTimeoutEnabled major maxTexture1D maxTexture1DLinear maxThreadsPerBlock memPitch

@@ -94,7 +94,7 @@ describe('Operands on two devices are rejected, and both named, #devices2', func
       end)
    end
 
-   it('but copy goes between devices', function()
+   it('except for copy', function()
       local a, b = matrix(1), matrix(2)
       assert.equal(18, a:copy(b):sum())
       assert.equal(1, a:getDevice())

@@ -144,7 +144,7 @@ description('A planted fault #hostonly', function()
          run.lua('local separate = true\n' .. ACROSS, devices))
    end)
 
-   it('in the order of communicators is found by what stands in for NCCL', function()
+   it('in the order of communicators is found by the fake NCCL', function()
       assert.matches('\n60\t100\n$', order '')
       assert.matches('kernels of two communicators at once', order 'order')
    end)

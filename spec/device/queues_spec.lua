@@ -32,7 +32,7 @@ local function emulated(code, environment)
    return run.lua(start .. code, environment)
 end
 
-describe('What a kernel finds wrong #hostonly', function()
+describe('An error found by a kernel #hostonly', function()
    it('is raised by the next wait on its stream, once, as on host devices', function()
       local code = [[
          divide()
@@ -89,7 +89,7 @@ describe('What a kernel finds wrong #hostonly', function()
 end)
 
 describe('An error of CUDA #hostonly', function()
-   it('that lasts says so, names the call and what finds the kernel', function()
+   it('that persists is reported as such, with the call and how to find the kernel', function()
       local text = emulated [[
          emulated.emulated_break(700)
          x:add(1)
@@ -121,7 +121,7 @@ describe('An error of CUDA #hostonly', function()
       assert.matches('^' .. each .. each .. '$', text)
    end)
 
-   it('that lasts is not put down to a lack of memory', function()
+   it('that persists is not reported as a lack of memory', function()
       local text = emulated [[
          emulated.emulated_break(700)
          message(torch.CudaTensor, 1e6)
@@ -132,7 +132,7 @@ describe('An error of CUDA #hostonly', function()
          of:format 'page%-locked host memory' .. '$', text)
    end)
 
-   it('that passes is raised once, whatever it hit, and leaves nothing behind', function()
+   it('that is transient is raised once and leaves no state', function()
       local text = emulated([[
          local function fails(call, f)
             emulated.emulated_fail_next(call, 2)
@@ -167,7 +167,7 @@ describe('An error of CUDA #hostonly', function()
          'nothing\ncutorch.graph: cudaStreamBeginCapture' .. of .. 'called nothing\n56\n$', text)
    end)
 
-   it('that a library leaves behind is not put down to the next kernel', function()
+   it('that a library left pending is not attributed to the next kernel', function()
       local text = emulated [[
          local a = torch.CudaTensor(3, 3):fill(1)
          local b = torch.mm(a, a):add(1)
@@ -177,7 +177,7 @@ describe('An error of CUDA #hostonly', function()
       assert.equal('nothing\n36\n', text)
    end)
 
-   it('comes in the name of the kernel if launches are checked', function()
+   it('names the kernel if launches are checked', function()
       local text = emulated([[
          divide()
          message(cutorch.synchronize)
@@ -255,7 +255,7 @@ describe('Devices that do not reach each other #hostonly', function()
          'nothing\nnothing\n16\t10\t6\n', text)
    end)
 
-   it('may be asked and rejected again and again', function()
+   it('can be requested and rejected repeatedly', function()
       local text = emulated [[
          local a = torch.CudaTensor{1, 2}
          local b = cutorch.withDevice(2, function() return torch.CudaTensor(2) end)
@@ -350,7 +350,7 @@ describe('DPT_CACHE=off #hostonly', function()
       print(stats.cached, stats.live, stats.segments >= 50)
    ]]
 
-   it('gives each block back when its streams are through with it', function()
+   it('frees each block after its streams have used it', function()
       for _, devices in ipairs{'host:2', 'emulated:2'} do
          local text = run.lua(code, {DPT_CACHE = 'off', DPT_DEVICES = devices})
          assert.equal('false\n1276000\n0\t4\ttrue\n', text, devices)
@@ -364,7 +364,7 @@ describe('DPT_CACHE=off #hostonly', function()
 end)
 
 describe('A steady training step #hostonly', function()
-   it('takes no memory and waits for nothing', function()
+   it('allocates no memory and does not wait', function()
       local code = [[
          require 'dpt'
          local C, ffi = require('dpt.ffi').C, require('dpt.ffi').ffi

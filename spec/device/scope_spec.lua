@@ -8,11 +8,11 @@ local C, ffi = dptffi.C, dptffi.ffi
 local function label() return ffi.string(C.dpt_trace_label_text(C.dpt_trace_label()[0])) end
 
 describe('A scope', function()
-   it('calls its function and returns what that returns', function()
+   it('calls its function and returns its results', function()
       assert.same({1, nil, 3}, {scope.call('update', function(...) return ... end, 1, nil, 3)})
    end)
 
-   it('labels what is queued in it, the innermost one, and ends with it', function()
+   it('labels work that is queued in it, the innermost scope first, until it ends', function()
       dpt.profiler.start()
       finally(function() dpt.profiler.stop() end)
       local inner, after

@@ -189,7 +189,7 @@ describe('temporary memory of a kernel that is short', function()
    end)
 
    for _, name in ipairs(names) do
-      it('is an error of the very call, which has changed nothing: ' .. name, function()
+      it('raises in the call itself, which changes nothing: ' .. name, function()
          local case, C = made[name], dptffi.C
          local failures, blocks = C.dpt_failures(), cutorch.memoryStats(1).blocks
          local ok, why = pcall(case.call)
@@ -204,7 +204,7 @@ describe('temporary memory of a kernel that is short', function()
       end)
    end
 
-   it('is there when memory was freed', function()
+   it('is allocated after memory was freed', function()
       release()
       cutorch.setMemoryLimit(1, 0)
       for _, name in ipairs(names) do
@@ -230,7 +230,7 @@ describe('temporary memory of a kernel', function()
       assert.is_true(after.peak >= before.live + 2 ^ 15 * 8)
    end)
 
-   it('is written by whoever gets it next only behind the kernel', function()
+   it('is reused only after the kernel', function()
       local x, r, idx = random(2 ^ 15), torch.CudaTensor(), torch.CudaLongTensor()
       torch.sort(r, idx, x)
       local expected = host(r)

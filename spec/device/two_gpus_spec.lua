@@ -53,7 +53,7 @@ local planted = [[
 ]]
 
 describe('One GPU presented as two #hostonly #noasan', function()
-   it('works as two do, and rejects what a second one would', function()
+   it('behaves like two GPUs, including their errors', function()
       local two = run.lua("dofile 'spec/support/delays.lua'", {DPT_DEVICES = 'emulated:2'})
       local text = run.lua(planted, {DPT_DEVICES = 'emulated:2', LD_PRELOAD = library})
       local lines

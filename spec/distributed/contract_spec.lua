@@ -5,14 +5,15 @@ local ranks = require 'spec.support.ranks'
 describe('nn.DistributedDataParallel', function()
    local holds = ranks.checks('contract', '1 2 3', 'host:2')
 
-   it('counts a gradient by what it is, whatever ran before', function() holds 'gradients' end)
-   it('asks for nothing where ranks have promised even batches', function() holds 'even' end)
+   it('weights a gradient by its own criterion, independently of earlier passes',
+      function() holds 'gradients' end)
+   it('exchanges no counts if ranks have promised even batches', function() holds 'even' end)
    it("returns gradInput in the rank's own units", function() holds 'inputs' end)
    it('adds the loss of a module once', function() holds 'penalty' end)
-   it('counts no pass that fails, or says that gradients are spoiled', function()
+   it('does not count a failed pass, or raises because gradients are invalid', function()
       holds 'failures'
    end)
-   it("rejects what would use one rank's part of gradients that wait", function()
+   it("rejects uses of one rank's part of pending gradients", function()
       holds 'waiting'
    end)
 end)

@@ -2,7 +2,7 @@
 local ranks = require 'spec.support.ranks'
 
 describe('nn.DistributedDataParallel with a rank without rows', function()
-   it('lets tables of inputs and modules of scripts have batches without rows', function()
+   it("accepts batches without rows in tables of inputs and in scripts' modules", function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(2, 'empty_parts', '', 'DPT_DEVICES=host:2')
       assert.equal(0, status, output)

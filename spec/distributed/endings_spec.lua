@@ -15,22 +15,22 @@ describe('ranks that do all that they should #hostonly', function()
    end
 
    for _, hosts in ipairs{false, 2} do
-      it('end well if their last operations are behind others on a device' .. spread(hosts),
+      it('exit normally if their last operations follow others on a device' .. spread(hosts),
          function() ends(2, 'queued', nil, hosts or nil) end)
 
-      it('end well if a message comes when its sender has ended its script' .. spread(hosts),
+      it("exit normally if a message arrives after its sender's script has ended" .. spread(hosts),
          function() ends(2, 'sent', nil, hosts or nil) end)
    end
 
-   it('end well if their last operations are behind others on devices that NCCL joins', function()
+   it('exit normally if their last operations follow others on NCCL devices', function()
       ends(2, 'queued', nccl)
    end)
 
-   it('end well if the last operation of one of them is of a group of its own', function()
+   it('exit normally if the last operation of one rank is in its own group', function()
       ends(3, 'own_group')
    end)
 
-   it('end well if the last operation of one of them is of a group of its own on 3 hosts',
+   it('exit normally if the last operation of one rank is in its own group, on 3 hosts',
       function() ends(3, 'own_group', nil, 3) end)
 
    it('end a training of unequal parts with a saved network', function()
@@ -68,12 +68,12 @@ describe('ranks that end differently #hostonly', function()
    end
 
    for _, hosts in ipairs{false, 2} do
-      it('name what nobody receives' .. spread(hosts), function()
+      it('report a message that no rank receives' .. spread(hosts), function()
          fails('rank 1[^,]* has ended its script without the receive of what rank 0 has sent', 2,
             'left_send', hosts)
       end)
 
-      it('name what the others have not called' .. spread(hosts), function()
+      it('report an operation that the others have not called' .. spread(hosts), function()
          fails('rank 1[^,]* has ended its script without broadcast of 4 Float elements, root 0, '
             .. 'which rank 0 has called %(operation 1%)', 2, 'left_broadcast', hosts)
       end)
@@ -85,7 +85,7 @@ describe('ranks that end differently #hostonly', function()
       end)
    end
 
-   it('name what nobody receives of an exchange', function()
+   it('report the part of an exchange that no rank receives', function()
       fails('rank 1 has ended its script without the receive of what rank 0 has sent', 2,
          'left_exchange')
    end)
@@ -123,12 +123,12 @@ describe('ranks that end differently #hostonly', function()
       end)
    end
 
-   it('say that one computes which the others wait for', function()
+   it('report that one rank computes while the others wait for it', function()
       fails('has taken longer than 1 s .*rank 0 %(process %d+%): computes, after barrier', 2,
          'computes')
    end)
 
-   it('say what the others are in', function()
+   it('report the operations of the others', function()
       fails('rank 1 %(process %d+%): is in send of 4000000 Float elements to rank 0,? for %d%.%d s',
          3, 'elsewhere')
    end)
@@ -143,12 +143,12 @@ describe('ranks that begin differently #hostonly', function()
       ['DETERMINISTIC=$((1 - $OMPI_COMM_WORLD_RANK))'] = 'distributed: deterministic mode '
          .. '%(DPT_DETERMINISTIC%) is on on rank 0 and off on rank 1: all ranks need the same',
    } do
-      it('say in which setting: ' .. setting:match '%a+', function()
+      it('report a difference in the setting: ' .. setting:match '%a+', function()
          ranks.shellFails(said, 2, ('DPT_%s %s'):format(setting, program), 'DPT_DEVICES=host:2')
       end)
    end
 
-   it('say so of lists of ranks', function()
+   it('report it for lists of ranks', function()
       ranks.shellFails('deterministic mode %(DPT_DETERMINISTIC%) is off on ranks 0, 2 and on on '
          .. 'rank 1: all ranks need the same', 3, 'DPT_DETERMINISTIC=$((OMPI_COMM_WORLD_RANK % 2)) '
          .. program, 'DPT_DEVICES=host:2')

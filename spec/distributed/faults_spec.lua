@@ -2,8 +2,8 @@
 local faults = require 'spec.support.faults'
 local ranks = require 'spec.support.ranks'
 
-describe('ranks of which one goes wrong #hostonly', function()
-   it('end as they should if none does', function()
+describe('a faulty rank in a job #hostonly', function()
+   it('the job ends normally without a fault', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(3, 'faults', 'none 0 5 1',
          'DPT_TIMEOUT=100 DPT_DEVICES=host:2')
@@ -64,7 +64,7 @@ describe('ranks of which one goes wrong #hostonly', function()
       assert.matches("DPT_TIMEOUT: got 'soon', wanted seconds as in 600", output, 1, true)
    end)
 
-   it('may compute longer than an operation may take', function()
+   it('a rank may compute longer than the deadline of an operation', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(2, 'idle', '4', 'DPT_TIMEOUT=100')
       assert.equal(0, status, output)

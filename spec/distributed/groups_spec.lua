@@ -13,16 +13,17 @@ describe('groups of ranks #hostonly', function()
          it('can be made and freed a thousand times', function() holds 'freed' end)
          it('can be made and dropped a thousand times', function() holds 'dropped' end)
          it('are an error after they were freed', function() holds 'after' end)
-         it('do what was queued before they were freed', function() holds 'queued' end)
-         it('work if there are a hundred of them', function() holds 'alive' end)
-         it('are apart if they do different things', function() holds 'apart' end)
-         it('let a rank start processes, which are no ranks', function() holds 'child' end)
+         it('complete the operations that were queued before they were freed',
+            function() holds 'queued' end)
+         it('work in a job with a hundred groups', function() holds 'alive' end)
+         it('run different operations independently', function() holds 'apart' end)
+         it('allow a rank to start processes that are not ranks', function() holds 'child' end)
          it('let the job end', function() holds 'the end' end)
       end)
    end
 
    -- A sanitizer quarantines freed memory.
-   it('take no memory for ever #noasan', function()
+   it('do not leak memory #noasan', function()
       ranks.ends('memory holds\n', 2, 'groups', 'memory', 'DPT_DEVICES=host:2')
    end)
 

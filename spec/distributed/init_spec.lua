@@ -27,7 +27,7 @@ describe('dpt.distributed', function()
       assert.same({'none', 'there is one rank'}, {distributed.transport()})
    end)
 
-   it('says which argument is wrong', function()
+   it('names the wrong argument', function()
       local t = torch.FloatTensor(3)
       local function wrong(message, name, ...)
          local ok, why = pcall(distributed[name], ...)
@@ -69,7 +69,7 @@ describe('dpt.distributed', function()
    end
 
    for n in (os.getenv 'DPT_RANKS' or '1 2 3'):gmatch '%d+' do
-      it(('returns on each of %d ranks what one process computes'):format(n), function()
+      it(('returns on each of %d ranks the result of one process'):format(n), function()
          compare(tonumber(n), 'mpi', 'DPT_DEVICES=host:2')
       end)
 
@@ -86,7 +86,7 @@ describe('dpt.distributed', function()
       assert.matches(line .. line, (ranks.run(2, 'cores')), 1, true)
    end)
 
-   it('leaves the core to other threads while it waits, unless the environment says otherwise',
+   it('yields its core to other threads while it waits, unless the environment disables it',
       function()
          if ranks.missing() then return pending(ranks.missing()) end
          assert.matches('yields 1\nyields 1\n', (ranks.run(2, 'polling')), 1, true)
@@ -98,7 +98,7 @@ describe('dpt.distributed', function()
       compare(2, 'page-locked', 'DPT_TIMEOUT=100 DPT_DEVICES=' .. ranks.devices)
    end)
 
-   it('lets NCCL do what it can, on one device of each rank #hostonly', function()
+   it('uses NCCL where possible, on one device of each rank #hostonly', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(2, 'devices', 'works', nccl)
       assert.equal(0, status, output)

@@ -7,10 +7,11 @@ for _, devices in ipairs{'host:1', 'host:2'} do
 
       it('follows methods that are set or removed', function() holds 'methods' end)
       it("sends rank 0's layers that are added to all ranks", function() holds 'added' end)
-      it('goes on after a backward that failed on all ranks', function() holds 'failures' end)
+      it('continues after a backward that failed on all ranks', function() holds 'failures' end)
       it('drops as one process does without parameters', function() holds 'dropout' end)
       it('leaves a common part where another network has it', function() holds 'trunk' end)
-      it('shares what two networks share that are flat together', function() holds 'shared' end)
-      it('lays parameters out alike on all ranks', function() holds 'places' end)
+      it('keeps parts shared between two networks that are flattened together',
+         function() holds 'shared' end)
+      it('builds the same layout of parameters on all ranks', function() holds 'places' end)
    end)
 end

@@ -38,7 +38,7 @@ describe('dpt.distributed.loader', function()
       return rows
    end
 
-   it("gives out the sampler's batches in its order, epoch by epoch", function()
+   it("returns the sampler's batches in order, epoch by epoch", function()
       local wanted, draws = expected(2), nil
       for _, options in ipairs{{threads = 1, ahead = 1}, {threads = 3}, {device = 0, ahead = 9}} do
          local loader = distributed.loader(sampler(), make, options)
@@ -53,7 +53,7 @@ describe('dpt.distributed.loader', function()
       end
    end)
 
-   it('draws anew for each batch, whatever the seed', function()
+   it('draws new numbers for each batch, for any seed', function()
       for _, seed in ipairs{2 ^ 25, 1700000000, 1700000000123} do
          local loader = distributed.loader(distributed.sampler(23, {batch = 1, seed = seed}), make)
          local _, noise = run(loader)
@@ -63,7 +63,7 @@ describe('dpt.distributed.loader', function()
       end
    end)
 
-   it('leaves its sampler behind what was given out when it is closed', function()
+   it('leaves its sampler after the last returned batch when it is closed', function()
       local wanted, one = expected(1)[1], sampler()
       local loader = distributed.loader(one, make, {ahead = 3})
       local rows = run(loader, 2)
@@ -92,7 +92,7 @@ describe('dpt.distributed.loader', function()
       loader:close()
    end)
 
-   it('copies from page-locked memory that each worker keeps, to a device apart', function()
+   it("copies from each worker's page-locked memory to its device", function()
       if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
       local loader = distributed.loader(distributed.sampler(40, {batch = 1}), function(indices)
          local n = 1e5 - indices[1] * 1000
@@ -153,7 +153,7 @@ describe('dpt.distributed.loader', function()
       loader:close()
    end)
 
-   it('goes on in the middle of an epoch, where the batches given out end', function()
+   it('resumes in the middle of an epoch, after the last returned batch', function()
       local whole, draws = run(distributed.loader(sampler(), make, {ahead = 3}))
       local loader = distributed.loader(sampler(), make, {ahead = 5})
       assert.same({n = 23, batch = 4, seed = 5, shuffle = true, dropLast = false,
@@ -176,7 +176,7 @@ describe('dpt.distributed.loader', function()
       assert.same({unpack(whole, 9)}, plain)
    end)
 
-   it('keeps the options that the script asked for, with batches under way', function()
+   it("keeps the script's options while batches are in flight", function()
       local state = {n = 23, batch = 4, seed = 5, shuffle = true, dropLast = false,
          current = 2, position = 8}
       local loader = distributed.loader(distributed.sampler(23, {batch = 6, seed = 5}), make,
@@ -239,7 +239,7 @@ describe('dpt.distributed.loader', function()
       loader:close()
    end)
 
-   it('does not wait for what is queued on the default stream', function()
+   it('does not wait for work queued on the default stream', function()
       if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
       local loader = distributed.loader(sampler(), make)
       loader:next()
@@ -252,7 +252,7 @@ describe('dpt.distributed.loader', function()
       loader:close()
    end)
 
-   it('says that a function has returned nothing', function()
+   it('reports a function that has returned nothing', function()
       for _, nothing in ipairs{function() end, function() return nil, 3 end} do
          local loader = distributed.loader(sampler(), nothing, {threads = 1, device = 0})
          assert.error_matches(function() loader:next() end,
@@ -262,7 +262,7 @@ describe('dpt.distributed.loader', function()
       end
    end)
 
-   it('says which worker and batch an error is of, and goes on', function()
+   it('names the worker and the batch of an error, and continues', function()
       local loader = distributed.loader(sampler(), function(indices)
          for i = 1, indices:nElement() do
             if indices[i] == 7 then error 'a bad picture' end
@@ -290,7 +290,7 @@ describe('dpt.distributed.loader', function()
       assert.same({4, 0, 4}, {loader.count, loader.before, loader.total})
    end)
 
-   it('calls init in each worker, and says what is wrong with its arguments', function()
+   it('calls init in each worker, and reports wrong arguments', function()
       local loader = distributed.loader(sampler(), function(indices)
          return indices, _G.number -- luacheck: ignore
       end, {threads = 2, device = 0, init = function(i) _G.number = i end})

@@ -8,10 +8,11 @@ describe('distributed.mesh', function()
 end)
 
 describe('A group of ranks', function()
-   it('trains its own network as one process, beside another group', function() holds 'halves' end)
+   it('trains its own network like one process, next to another group',
+      function() holds 'halves' end)
    it('trains networks of several devices, with noSync and join', function() holds 'devices' end)
    it('is an error for ranks, samplers and layers outside of it', function() holds 'members' end)
    it('is kept by copies and not by files', function() holds 'copies' end)
    it('shares the state of an optimizer by one collective a step', function() holds 'shares' end)
-   it('lets the job end', function() holds 'the end' end)
+   it('ends the job', function() holds 'the end' end)
 end)

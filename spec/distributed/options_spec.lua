@@ -10,13 +10,13 @@ describe('dpt.distributed.options', function()
       whole = {options.isWhole, 'a whole number'},
    }
 
-   it('returns what it was given', function()
+   it('returns its argument', function()
       local given = {much = 3, some = false, whole = -2}
       assert.is_true(rawequal(given, options.check('f', given, 2, known)))
       assert.same({}, options.check('f', nil, 2, known))
    end)
 
-   it('says what is wrong, and what is wanted', function()
+   it('reports the wrong value and the expected one', function()
       local function wrong(message, given, names)
          assert.error_matches(function() options.check('f', given, 2, known, names) end, message, 1,
             true)

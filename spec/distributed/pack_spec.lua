@@ -9,7 +9,7 @@ describe('dpt.distributed.pack', function()
       assert.equal(t:data(), packs[1].flat:data())
    end)
 
-   it('makes one flat tensor for each type and device, in the order in which they come', function()
+   it('makes one flat tensor for each type and device, in order of appearance', function()
       local a, b = torch.FloatTensor{1, 2}, torch.LongTensor{3}
       local c = torch.FloatTensor{{4, 5}, {6, 7}}:t()
       local packs = pack.open('f', {a, b, c}, 1)
@@ -24,7 +24,7 @@ describe('dpt.distributed.pack', function()
       assert.same({{40, 60}, {50, 70}}, c:totable())
    end)
 
-   it('puts the parts of all tensors together', function()
+   it('concatenates the parts of all tensors', function()
       local a, b = torch.FloatTensor{1, 2}, torch.FloatTensor{3, 4, 5, 6}
       local one = pack.open('f', {a, b}, 2)[1]
       one:load()
@@ -33,7 +33,7 @@ describe('dpt.distributed.pack', function()
          'f: got 3 elements, wanted a part for each of 2 ranks')
    end)
 
-   it('takes tensors without elements', function()
+   it('accepts tensors without elements', function()
       local one = pack.open('f', {torch.FloatTensor(), torch.FloatTensor{1}}, 1)[1]
       one:load()
       assert.same({1}, one.flat:totable())

@@ -28,7 +28,7 @@ describe('a distributed job', function()
       os.execute(("cp '%s%s' '%s%s'"):format(folder, from, folder, to))
    end
 
-   it('that is killed goes on with the bits of one that was not, or with other ranks', function()
+   it('that is killed resumes with the bits of an uninterrupted one, or on other ranks', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local fatal = 2 + os.time() % (STEPS - 4)
       local whole = train(2, 'a')

@@ -38,7 +38,7 @@ describe('dpt.distributed.sampler', function()
       end
    end)
 
-   it('shuffles each epoch anew, whatever the seed', function()
+   it('shuffles each epoch differently, for any seed', function()
       for _, seed in ipairs{0, -3, 2 ^ 31, 1700000000123, 2 ^ 53} do
          local a, orders = Sampler.new(50, {seed = seed}, 0, 1), {}
          for _ = 1, 20 do
@@ -51,7 +51,7 @@ describe('dpt.distributed.sampler', function()
       end
    end)
 
-   it('takes no state that it cannot have had', function()
+   it('rejects a state that it cannot have had', function()
       local sampler = Sampler.new(10, {batch = 4}, 0, 1)
       sampler:next()
       local state = sampler:state()
@@ -68,7 +68,7 @@ describe('dpt.distributed.sampler', function()
       assert.equal(4, sampler:next():nElement())
    end)
 
-   it('leaves out a last batch of fewer rows, on all ranks, if dropLast says so', function()
+   it('drops an incomplete last batch on all ranks if dropLast is set', function()
       for n, batches in pairs{[0] = 0, [3] = 0, [7] = 1, [14] = 2, [20] = 2} do
          local whole = epoch(n, {batch = 7, seed = 3}, 1)
          for _, size in ipairs{1, 2, 3} do
@@ -80,7 +80,7 @@ describe('dpt.distributed.sampler', function()
       end
    end)
 
-   it('goes on after a state with the dropLast of the script, else of the state', function()
+   it("resumes with the script's dropLast, or the state's if the script sets none", function()
       local whole = epoch(11, {batch = 4}, 1)
       local sampler = Sampler.new(11, {batch = 4, dropLast = true}, 0, 1)
       for _ = 1, 2 do sampler:next() end
@@ -121,7 +121,7 @@ describe('dpt.distributed.sampler', function()
       assert.is_nil(Sampler.new(0, {}, 0, 1):next())
    end)
 
-   it('goes on in the middle of an epoch, with another number of ranks', function()
+   it('resumes in the middle of an epoch with another number of ranks', function()
       local whole = epoch(23, {batch = 4}, 1)
       local sampler = Sampler.new(23, {batch = 4}, 1, 2)
       for _ = 1, 2 do sampler:next() end
@@ -131,7 +131,7 @@ describe('dpt.distributed.sampler', function()
       end
    end)
 
-   it('takes the position from a state, and the options that the script did not ask for', function()
+   it('restores the position from a state, and options that the script did not set', function()
       local first = Sampler.new(12, {batch = 4, seed = 3, shuffle = false}, 0, 1)
       for _ = 1, 4 do first:next() end -- one epoch and its end
       first:next()
@@ -152,7 +152,7 @@ describe('dpt.distributed.sampler', function()
       assert.same({6, 9, 3}, {sampler:load(state).batch, sampler.seed, sampler.position})
    end)
 
-   it('goes on behind the rows that were given out, in batches of another size', function()
+   it('continues after the returned rows with batches of another size', function()
       local first = Sampler.new(10, {batch = 4, seed = 2}, 0, 1)
       local whole = Sampler.new(10, {seed = 2}, 0, 1):next():totable()
       first:next()
@@ -169,7 +169,7 @@ describe('dpt.distributed.sampler', function()
       end
    end)
 
-   it('is made for this rank, and says what is wrong', function()
+   it('is made for this rank, and reports wrong arguments', function()
       assert.equal(9, distributed.sampler(9):next():nElement())
       local function raises(message, n, options)
          assert.error_matches(function() distributed.sampler(n, options) end, message, 1, true)

@@ -14,7 +14,7 @@ describe('ranks of several devices with uneven rows', function()
       end)
    end
 
-   it('counts sequences, and takes none, on one device', function()
+   it('counts sequences, also zero, on one device', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(2, 'uneven_rows', 'plain', 'DPT_DEVICES=host:1')
       assert.equal(0, status, output)

@@ -2,7 +2,7 @@
 local values = require 'dpt.distributed.values'
 
 describe('dpt.distributed.values', function()
-   it('returns what it was given', function()
+   it('returns its argument', function()
       local function through(value) return values.value(values.bytes(value)) end
       assert.is_nil(through(nil))
       assert.equal(false, through(false))

@@ -61,7 +61,7 @@ describe('torch.File', function()
       assert.equal(10002, #memory(('x'):rep(10000) .. '\ny'):readString '*a')
    end)
 
-   it('returns what there was if it is quiet, and raises if not', function()
+   it('returns the available part if it is quiet, and raises otherwise', function()
       local f = memory('\1\2\3'):binary()
       assert.error_matches(function() f:readInt() end, 'wanted 1')
       f:seek(1):quiet():clearError()
@@ -94,7 +94,7 @@ describe('torch.File', function()
    end)
 
 
-   it('has a position, from 1, and goes to another by seek', function()
+   it('has a position from 1, which seek changes', function()
       for _, f in ipairs{torch.MemoryFile(), torch.DiskFile(path, 'rw')} do
          f:binary()
          f:writeInt{1, 2, 3}

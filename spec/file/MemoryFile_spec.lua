@@ -19,7 +19,7 @@ describe('torch.MemoryFile', function()
       assert.equal('x', f:seek(1):readString '*a' .. f:readString '*l')
    end)
 
-   it('rejects what is no storage of bytes, and positions behind its end', function()
+   it('rejects values that are not byte storages, and positions after its end', function()
       assert.error_matches(function() torch.MemoryFile(torch.IntStorage(1)) end,
          'a torch.CharStorage')
       assert.error_matches(function() torch.MemoryFile 'x' end, "wanted 'r', 'w' or 'rw'")

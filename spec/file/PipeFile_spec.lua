@@ -112,7 +112,7 @@ describe('torch.PipeFile', function()
       os.remove(program)
    end)
 
-   it('rejects what is no command', function()
+   it('rejects values that are not commands', function()
       assert.error_matches(function() torch.PipeFile(7) end, 'torch.PipeFile')
    end)
 end)

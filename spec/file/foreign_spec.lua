@@ -23,7 +23,7 @@ describe('torch.load', function()
       bad('torch.deserialize: the data ' .. text, function() torch.deserialize(bytes, mode) end)
    end
 
-   it('names the format of a file from elsewhere', function()
+   it("names the format of another program's file", function()
       local pytorch = ': save its tensors with safetensors, and read them by nn.safetensors.load'
       for bytes, text in pairs{
          ['PK\3\4\0\0'] = 'is a PyTorch archive (zip)' .. pytorch,
@@ -57,7 +57,7 @@ describe('torch.load', function()
       assert.same({1}, torch.DiskFile(path):binary():bigEndianEncoding():readObject())
    end)
 
-   it('says that a file is empty, ends early, is damaged or unknown', function()
+   it('reports a file that is empty, truncated, damaged or of an unknown format', function()
       write ''
       says 'is empty'
       says('is empty', 'ascii')
@@ -83,7 +83,7 @@ describe('torch.load', function()
          .. ' before the file')
    end)
 
-   it('says that a file is not there or a folder', function()
+   it('reports a missing file and a folder', function()
       bad("torch.load: cannot open '/nowhere/x.t7' in mode r: no such file or directory",
          function() torch.load '/nowhere/x.t7' end)
       bad("torch.load: cannot open '/tmp' in mode r: is a directory",

@@ -47,7 +47,7 @@ describe('Functions in files', function()
       end
    end)
 
-   it('are saved as they came if they were left out', function()
+   it('are saved unchanged if they were omitted when loading', function()
       local n, more = 0, {}
       local function up() n = n + 1 return n end
       local function down() n = n - 1 return n, more end
@@ -84,7 +84,7 @@ describe('Functions in files', function()
       assert.equal(1, torch.load(path, {functions = true})())
    end)
 
-   it('are saved as they came if an older file has them without names of upvalues', function()
+   it('are saved unchanged if an older file lacks the names of upvalues', function()
       local a, b = 4, 5
       local code = string.dump(function() return a + b end)
       for _, id in ipairs{6, 7} do
@@ -130,7 +130,7 @@ describe('Functions in files', function()
       assert.matches('^nil\nfalse\t.*\nleft out\nnil\n$', text)
    end)
 
-   it('keep upvalues, also shared ones and themselves (D7)', function()
+   it('keep upvalues, also shared and recursive ones (D7)', function()
       local n, t = 0, {}
       local function up() n = n + 1 return n, t end
       local function down() n = n - 1 return n, t end

@@ -43,7 +43,7 @@ describe('Files of Torch7 #recorded', function()
          if name:find '%.t7$' then
             local mode = name:find 'ascii' and 'ascii' or name:find '^b32' and 'b32' or 'binary'
             local referenced = not name:find 'unreferenced'
-            it('load and are saved as they were: ' .. place .. name, function()
+            it('are loaded and saved unchanged: ' .. place .. name, function()
                local object = torch.load(folder .. place .. name, mode, referenced)
                torch.save(path, object, mode, referenced)
                local before, after = bytesOf(folder .. place .. name), bytesOf(path)
@@ -60,7 +60,7 @@ describe('Files of Torch7 #recorded', function()
       end
    end
 
-   it('hold one object after the other if they are without references', function()
+   it('store each object separately if they are unreferenced', function()
       local f = torch.DiskFile(folder .. 'unreferenced_binary.t7'):binary():referenced(false)
       assert.is_false(f:isReferenced())
       local list = f:readObject()

@@ -54,7 +54,7 @@ describe('A file that is damaged', function()
       return f:seek(1)
    end
 
-   it('may name any class and crashes nothing', function()
+   it('may name any class without a crash', function()
       local names = {'', 'nn', 'nn.', '.', 'nn.lib', 'nn.utils', 'optim.sgd', 'torch', 'io.popen',
          'torch.File', 'torch.DiskFile', 'torch.MemoryFile', 'torch.PipeFile', 'torch.save'}
       for name in pairs(nn) do names[#names + 1] = 'nn.' .. name end
@@ -84,7 +84,7 @@ describe('A file that is damaged', function()
       return f:seek(1)
    end
 
-   it('cannot let a tensor reach beyond its storage', function()
+   it('cannot make a tensor exceed its storage', function()
       local huge = 4611686018427387904LL
       for _, name in ipairs{'Float', 'Long', 'Cuda'} do
          for _, bad in ipairs{{{4}, {1}, 1, 3}, {{2, 2}, {2, 1}, 2, 4}, {{3}, {1}, 0, 3},
@@ -103,7 +103,7 @@ describe('A file that is damaged', function()
       assert.error_matches(function() f:seek(1):readObject() end, '13 dimensions')
    end)
 
-   it('takes no memory that it does not fill', function()
+   it('allocates no memory beyond its data', function()
       local bytes = torch.serialize(torch.DoubleStorage(2))
       local first = #bytes - 23 -- the size precedes two Doubles
       for _, size in ipairs{'\0\0\0\0\0\1\0\0', '\255\255\255\255\255\255\255\127',

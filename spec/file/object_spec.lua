@@ -22,7 +22,7 @@ describe('writeObject and readObject', function()
       assert.equal(6, f:readObject()[1])
    end)
 
-   it('write what a hook returns, once for an object that occurs twice', function()
+   it('write the result of a hook, once for an object that occurs twice', function()
       local made, seen = 0, {}
       local twice = {'old'}
       local function hook(value)
@@ -47,7 +47,7 @@ describe('writeObject and readObject', function()
       assert.same({other = {'old'}, four = 4}, file:readObject())
    end)
 
-   it('leave out fields that cannot be written, and say so on stderr', function()
+   it('omit fields that cannot be written, with a warning on stderr', function()
       local run = require 'spec.support.run'
       local text = run.lua [[
          require 'dpt'

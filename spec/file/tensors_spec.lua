@@ -46,7 +46,7 @@ describe('Tensors in files', function()
          torch.serialize(torch.FloatTensor(0, 3), 'ascii'))
    end)
 
-   it('are filled by read with what write has written', function()
+   it("are restored by read from write's data", function()
       for _, name in ipairs{'Double', 'Cuda', 'Half'} do
          local x = torch.randn(3, 4):type('torch.' .. name .. 'Tensor'):t()
          local f = torch.MemoryFile():binary()

@@ -5,7 +5,7 @@ local memoryFile = require 'spec.support.memory_file'
 local memory, bytesOf = memoryFile.of, memoryFile.bytes
 
 describe('A torch.File in ascii mode', function()
-   it('writes text with spaces between elements and a newline behind them', function()
+   it('writes text with spaces between elements and a final newline', function()
       local f = torch.MemoryFile()
       f:writeInt(5)
       f:writeDouble{1.5, 0.1}

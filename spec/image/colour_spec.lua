@@ -15,7 +15,7 @@ describe('colour spaces', function()
       assert.is_true((image.hsv2rgb(image.rgb2hsv(bytes)):int() - bytes:int()):abs():max() < 9)
    end)
 
-   it('make of bytes what they make of the same levels as floats', function()
+   it('convert bytes like the same levels as floats', function()
       local bytes = torch.ByteTensor(3, 250, 200):random(0, 255)
       for _, name in ipairs{'rgb2hsl', 'hsl2rgb', 'rgb2hsv', 'hsv2rgb'} do
          local wanted = image[name](bytes:float():div(255)):mul(255):add(0.5):floor():clamp(0, 255)
@@ -23,7 +23,7 @@ describe('colour spaces', function()
       end
    end)
 
-   it('take a destination', function()
+   it('accept a destination', function()
       local dst = torch.Tensor()
       assert.equal(dst, image.rgb2hsv(dst, rgb))
       assert.equal(0, (dst - image.rgb2hsv(rgb)):abs():max())
@@ -33,7 +33,7 @@ describe('colour spaces', function()
       assert.is_true((image.rgb2nrgb(rgb):sum(1) - 1):abs():max() < 1e-4)
    end)
 
-   it('want three planes, lab no bytes', function()
+   it('require three planes, lab also floats', function()
       raises("image.rgb2hsl: argument 'input' is a torch.DoubleTensor of size 1x2x2, wanted 3"
          .. ' planes', function() image.rgb2hsl(torch.rand(1, 2, 2)) end)
       raises('image.rgb2lab: got a torch.ByteTensor, wanted floats or doubles: lab has negative'

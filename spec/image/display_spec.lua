@@ -29,7 +29,7 @@ describe('image.toDisplayTensor', function()
          :totable())
    end)
 
-   it('rejects what is no picture', function()
+   it('rejects values that are not images', function()
       raises("image.toDisplayTensor: argument 'input' is a number, wanted a tensor, or a list of"
          .. ' pictures', function() image.toDisplayTensor(5) end)
    end)

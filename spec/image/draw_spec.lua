@@ -40,7 +40,7 @@ describe('image.drawText', function()
       assert.equal(1, image.drawText(torch.zeros(3, 10, 20), 'x', 1, 1):max())
    end)
 
-   it('goes on in the next line, and cuts off what is outside', function()
+   it('wraps to the next line, and clips at the border', function()
       local wrapped = image.drawText(torch.zeros(3, 40, 13), 'iiiii', 0, 0)
       assert.is_true(wrapped:narrow(2, 9, 8):sum() > 0)
       assert.is_true(wrapped:narrow(2, 17, 8):sum() > 0)
@@ -48,7 +48,7 @@ describe('image.drawText', function()
       assert.same({3, 4, 4}, cut:size():totable())
    end)
 
-   it('wants three planes', function()
+   it('requires three planes', function()
       raises("image.drawText: argument 'src' is a torch.DoubleTensor of size 1x2x2, wanted 3"
          .. ' planes',
          function() image.drawText(torch.zeros(1, 2, 2), 'x', 1, 1) end)

@@ -22,7 +22,7 @@ describe('image.convolve', function()
 end)
 
 describe('image.minmax', function()
-   it('scales to 0 to 1, or by what it is given', function()
+   it('scales to [0, 1], or by the given range', function()
       local t = torch.Tensor{-1, 0, 3}
       assert.same({0, 0.25, 1}, image.minmax{tensor = t}:totable())
       assert.same({-1, 0, 3}, t:totable())
@@ -37,7 +37,7 @@ describe('image.minmax', function()
 end)
 
 describe('image.lcn', function()
-   it('takes the mean away and leaves the edges out', function()
+   it('subtracts the mean and excludes the borders', function()
       local out = image.lcn(torch.rand(1, 30, 40))
       assert.same({22, 32}, out:size():totable())
       assert.is_true(math.abs(out:mean()) < 0.2 and out:ne(out):sum() == 0)

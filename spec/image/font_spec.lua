@@ -16,7 +16,7 @@ describe('the font', function()
       end
    end)
 
-   it('draws a blank as nothing and what it lacks as a box', function()
+   it('draws a blank as nothing and a missing glyph as a box', function()
       assert.is_nil(font.dots ' '())
       local n = 0
       for _ in font.dots '\200' do n = n + 1 end

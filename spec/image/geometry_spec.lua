@@ -20,7 +20,7 @@ local environment = {image = image, torch = torch, input = formula(2, 5, 7),
 describe('pictures #recorded', function()
    for _, case in ipairs(recorded) do
       local _, sizes, call, text = unpack(case)
-      it('are what Torch7 recorded: ' .. call:gsub('%s+', ' '), function()
+      it("equal Torch7's recorded results: " .. call:gsub('%s+', ' '), function()
          local out = setfenv(assert(loadstring('return ' .. call)), environment)()
          assert.equal(table.concat(sizes, 'x'), table.concat(out:size():totable(), 'x'))
          local i, flat, worst = 0, out:contiguous():view(-1), 0
@@ -50,7 +50,7 @@ describe('pictures #recorded', function()
       end
    end)
 
-   it('of two dimensions, transposed ones and parts of others are taken as they are', function()
+   it('of two dimensions, transposed ones and parts of others are accepted unchanged', function()
       local plane = environment.input[1]
       local whole = image.scale(environment.input, 4, 6)
       assert.equal(0, (image.scale(plane, 4, 6) - whole[1]):abs():max())
@@ -64,7 +64,7 @@ describe('pictures #recorded', function()
       assert.equal(0, out:narrow(3, 1, 2):abs():max())
    end)
 
-   it('have the same elements whatever the number of threads', function()
+   it('have the same elements for any number of threads', function()
       local before, large = torch.getnumthreads(), torch.rand(3, 301, 255)
       local function all()
          return image.scale(large, 200, 411), image.rotate(large, 1), image.rgb2lab(large)
@@ -83,7 +83,7 @@ describe('image.scale', function()
    local m = torch.rand(3, 20, 40)
    local function size(...) return table.concat(image.scale(m, ...):size():totable(), 'x') end
 
-   it('takes every form of a size', function()
+   it('accepts every form of a size', function()
       assert.equal('3x7x9', size(9, 7))
       assert.equal('3x5x10', size(10))
       assert.equal('3x5x10', size '10')
@@ -95,7 +95,7 @@ describe('image.scale', function()
       assert.equal('3x1x2', size(2))
    end)
 
-   it('cuts off what is left of a whole number', function()
+   it('truncates to an integer', function()
       assert.equal('3x7x15', size '*3/8')
       assert.equal('3x8x17', size(17.4, 8.7))
    end)
@@ -108,7 +108,7 @@ describe('image.scale', function()
       assert.equal(0, (image.scale(same, same) - m):abs():max())
    end)
 
-   it('rejects what is no picture, size or mode', function()
+   it('rejects values that are not images, sizes or modes', function()
       raises("image.scale: argument 'src' is a torch.LongTensor of size 3x4, wanted a ByteTensor,"
          .. ' FloatTensor or DoubleTensor', function() image.scale(torch.LongTensor(3, 4), 2) end)
       raises("image.scale: argument 'src' is a torch.DoubleTensor of size 4, wanted 2 to 3"
@@ -147,7 +147,7 @@ describe('image.crop', function()
       assert.equal(300, source:sum())
    end)
 
-   it('rejects what is not inside', function()
+   it('rejects regions outside the image', function()
       raises('image.crop: columns 4 to 8 and rows 0 to 2 are not inside a picture of 6 x 4',
          function() image.crop(m, 4, 0, 8, 2) end)
       raises('image.crop: columns -1 to 7 and rows -2 to 6 are not inside a picture of 6 x 4',
@@ -160,7 +160,7 @@ end)
 describe('image.hflip, vflip and flip', function()
    local m = torch.range(1, 6):view(1, 2, 3)
 
-   it('turn left to right and top to bottom, in place too', function()
+   it('flip horizontally and vertically, also in place', function()
       assert.same({3, 2, 1, 6, 5, 4}, image.hflip(m):view(-1):totable())
       assert.same({4, 5, 6, 1, 2, 3}, image.vflip(m):view(-1):totable())
       assert.same({3, 2, 1}, image.hflip(m[1]:narrow(1, 1, 1)):view(-1):totable())
@@ -169,7 +169,7 @@ describe('image.hflip, vflip and flip', function()
       assert.same({3, 2, 1, 6, 5, 4}, own:view(-1):totable())
    end)
 
-   it('take any type and dimension', function()
+   it('accept any type and dimension', function()
       for _, kind in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double'} do
          local t = torch.range(1, 24):view(2, 3, 4):type('torch.' .. kind .. 'Tensor')
          for d = 1, 3 do
@@ -182,7 +182,7 @@ describe('image.hflip, vflip and flip', function()
 end)
 
 describe('image.translate', function()
-   it('leaves zeros behind', function()
+   it('fills with zeros', function()
       local m = torch.range(1, 6):view(2, 3)
       assert.same({0, 1, 2, 0, 4, 5}, image.translate(m, 1, 0):view(-1):totable())
       assert.same({5, 6, 0, 0, 0, 0}, image.translate(m, -1, -1):view(-1):totable())
@@ -202,7 +202,7 @@ describe('image.affinetransform', function()
 end)
 
 describe('image.warp', function()
-   it('reads no memory beside the picture, however far or broken the field is', function()
+   it('reads no memory outside the image for any field, even NaN', function()
       local m = torch.rand(1, 3, 3)
       for _, mode in ipairs{'simple', 'bilinear', 'bicubic', 'lanczos'} do
          for _, far in ipairs{1e30, -1e30, 1 / 0, -1 / 0, 0 / 0} do

@@ -8,7 +8,7 @@ describe('image', function()
       assert.equal('function\n', run.lua "require 'image' print(type(image.scale))")
    end)
 
-   it('is there in workers', function()
+   it('is available in workers', function()
       local pool = dpt.threads.Threads(2, function() require 'image' end)
       local sum = 0
       for i = 1, 4 do
@@ -26,7 +26,7 @@ describe('image', function()
       assert.is_true(math.abs(sum - wanted) < 1e-6)
    end)
 
-   it('has what Torch7 has', function()
+   it("has all functions of Torch7's package", function()
       for name in ([[
          load save decompress decompressJPG decompressPNG compressJPG compressPNG
          getSize scale crop hflip vflip flip rotate translate warp affinetransform polar
@@ -40,7 +40,7 @@ describe('image', function()
       end
    end)
 
-   it('leaves its arguments as they were', function()
+   it('does not change its arguments', function()
       local m = torch.rand(3, 8, 9)
       local before = m:clone()
       for _, f in ipairs{

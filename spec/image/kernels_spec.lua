@@ -13,7 +13,7 @@ describe('Gaussians', function()
       assert.same({3, 7}, image.gaussian{width = 7, height = 3}:size():totable())
    end)
 
-   it('in one dimension too', function()
+   it('also in one dimension', function()
       local g = image.gaussian1D{size = 3, sigma = 1 / 3, amplitude = 2}
       assert.is_true((g - torch.Tensor{2 * math.exp(-0.5), 2, 2 * math.exp(-0.5)}):abs():max()
          < 1e-6)

@@ -24,7 +24,7 @@ describe('PPM files', function()
       end
    end)
 
-   it('are written so that they can be read again', function()
+   it('are written and read back unchanged', function()
       local picture = torch.range(1, 12):byte():view(3, 2, 2)
       local name = os.tmpname()
       image.savePPM(name, picture)

@@ -2,7 +2,7 @@
 local run = require 'spec.support.run'
 
 describe('The editor of lines', function()
-   it('keeps the history where the environment says, else in the folder of states', function()
+   it('stores the history where the environment says, otherwise in the state folder', function()
       local function place(environment)
          return run.lua("print(require('dpt.launcher.editor').historyFile())", environment)
       end
@@ -12,7 +12,7 @@ describe('The editor of lines', function()
       assert.equal('/h/.local/state/dpt/history\n', place{XDG_STATE_HOME = '', HOME = '/h'})
    end)
 
-   it('keeps none, in silence, where no folder can be made', function()
+   it('silently stores no history if the folder cannot be created', function()
       local text = run.lua("print(type(require('dpt.launcher.editor').open()))",
          {XDG_STATE_HOME = '', HOME = '/proc/none'})
       assert.equal('boolean\n', text)

@@ -11,18 +11,18 @@ describe('dpt flight', function()
       return {rank = number, entries = entries}
    end
 
-   it('finds the first operation that differs', function()
+   it('reports the first operation that differs', function()
       assert.is_nil(flight.difference{rank(0, 'a', 'b'), rank(1, 'a', 'b')})
       assert.same({number = 2, group = 'g', [0] = 'b', [1] = 'c'},
          flight.difference{rank(0, 'a', 'b', 'd'), rank(1, 'a', 'c', 'e')})
    end)
 
-   it('finds the first that a rank has not come to', function()
+   it('reports the first operation that a rank has not reached', function()
       assert.same({number = 3, group = 'g', [0] = 'c', [1] = false, [2] = 'c'},
          flight.difference{rank(0, 'a', 'b', 'c'), rank(1, 'a', 'b'), rank(2, 'a', 'b', 'c')})
    end)
 
-   it('leaves alone what is forgotten by one, sends and receives', function()
+   it('ignores operations that one rank no longer records, sends and receives', function()
       local late = rank(1, 'a', 'b')
       table.remove(late.entries, 1)
       assert.is_nil(flight.difference{rank(0, 'x', 'b'), late})
@@ -50,7 +50,7 @@ describe('dpt flight', function()
       assert.is_true(seconds >= 0 and seconds < 900, output) -- only a hang takes 900 s
    end)
 
-   it('says once why the ranks of a host have ended', function()
+   it('reports once why the ranks of a host have ended', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output = ranks.run(3, 'faults', 'error 1 3 1', 'DPT_DEVICES=host:2')
       local _, count = output:gsub('a mistake of the script', '')
@@ -60,7 +60,7 @@ describe('dpt flight', function()
       end
    end)
 
-   it('says what it cannot read', function()
+   it('reports unreadable files', function()
       local pipe = io.popen 'scripts/dpt flight README.md 2>&1; echo $?'
       assert.equal('dpt flight: README.md is no record of a rank\n2\n', pipe:read '*a')
       pipe:close()

@@ -34,7 +34,7 @@ describe('dpt launch', function()
          {library = 'HYDRA build details: 4.0.2', cores = 4, root = true}))
    end)
 
-   it('asks each MPI for the rank before each line', function()
+   it('requests the rank before each line from each MPI', function()
       for version, words in pairs{['(Open MPI) 4.1.4'] = '--bind-to none --tag-output',
          ['(Open MPI) 5.0.3'] = '--bind-to none --output tag',
          ['(Open MPI) 10.1'] = '--bind-to none --output tag'} do
@@ -55,7 +55,7 @@ describe('dpt launch', function()
       assert.same({}, launch.variables '')
    end)
 
-   it("lets Open MPI send variables to other hosts' ranks, which MPICH does by itself", function()
+   it("makes Open MPI send variables to other hosts' ranks, as MPICH does", function()
       local about = {library = 'mpirun (Open MPI) 4.1.4', cores = 4,
          variables = {'DPT_DEVICES', 'LUA_PATH'}}
       assert.equal('mpirun -n 2 --hostfile nodes --bind-to none -x DPT_DEVICES -x LUA_PATH',
@@ -64,7 +64,7 @@ describe('dpt launch', function()
       assert.equal('mpirun -n 2 -f nodes', line({n = 2, hosts = 'nodes'}, about))
    end)
 
-   it('says how it is used', function()
+   it('prints its usage', function()
       local function run(words)
          return output('scripts/dpt launch ' .. words .. ' 2>&1; echo $?')
       end
@@ -75,7 +75,7 @@ describe('dpt launch', function()
       end
    end)
 
-   it('says once what keeps a program from being run', function()
+   it('reports once why a program cannot be run', function()
       if ranks.missing() then return pending(ranks.missing()) end
       assert.equal('dpt launch: cannot open none.lua: No such file or directory\nstatus 1\n'
          .. "dpt launch: run.lua:1: '=' expected near 'is'\nstatus 1\n", inFolder [[this is no Lua
@@ -116,7 +116,7 @@ LUA
          .. 'an error\n', text)
    end)
 
-   it('takes a profile of each rank', function()
+   it('records a profile of each rank', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local text = inFolder [[
          torch.CudaTensor(3):fill(1)
@@ -128,7 +128,7 @@ LUA
       assert.equal('status 0\nstep.rank0.json:1\nstep.rank1.json:1\n', text)
    end)
 
-   it('says that it cannot make the folder of --log', function()
+   it('reports that it cannot create the folder of --log', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local text = inFolder [[
          print 'ran'
@@ -151,7 +151,7 @@ LUA
 
    -- Each fake host has its own host name, and its processes begin with an empty environment, as
    -- with ssh.
-   it('gives the ranks of all hosts the same variables #hostonly', function()
+   it('sets the same variables for the ranks of all hosts #hostonly', function()
       if ranks.missing() then return pending(ranks.missing()) end
       if not output 'mpirun --version 2>&1':find 'Open MPI' then return pending 'wants Open MPI' end
       if output 'unshare --uts true 2>&1 && echo yes' ~= 'yes\n' then

@@ -66,7 +66,7 @@ describe('The launcher', function()
       assert.is_nil(text:find('launcher', 1, true))
    end)
 
-   it('asks what a misspelt name meant, after the error', function()
+   it('suggests a name for a misspelt one after the error', function()
       local name = program 'print(nn.Linaer == nil)\nnn.Sequential()\n   :add(nn.Linaer(2, 2))'
       local text, status = run(command .. ' ' .. name)
       assert.equal(1, status)
@@ -86,7 +86,7 @@ describe('The launcher', function()
       assert.equal(1, status)
    end)
 
-   it('says what is wrong with its own command line', function()
+   it('reports errors in its own command line', function()
       local text, status = run(command .. ' --nonsense')
       assert.equal(2, status)
       assert.truthy(text:find("unknown option '--nonsense'", 1, true))
@@ -111,7 +111,7 @@ describe('The launcher', function()
       assert.equal('dpt ' .. version .. '\n', (run(command .. ' --version')))
    end)
 
-   it('has the global cudnn when something has required it, as th, in workers too', function()
+   it('defines the global cudnn once it is required, like th, also in workers', function()
       local saved, name = program '', program [[
          local saved, required = ...
          local function has() return cudnn ~= nil end
@@ -163,7 +163,7 @@ describe('The launcher', function()
       assert.equal('nil\tnil\t5\nnil\ttrue\t5\n', text)
    end)
 
-   it('keeps the exit status that a program asks for', function()
+   it('returns the exit status of the program', function()
       local _, status = run(command .. " -e 'os.exit(7)'")
       assert.equal(7, status)
    end)
@@ -239,7 +239,7 @@ y]]
          (run("printf '" .. typed .. "' | " .. command .. ' -i')))
    end)
 
-   it('goes on after an error', function()
+   it('continues after an error', function()
       local typed = 'error(\"boo\")\\n5\\nx = = 1\\n6\\nnn.Linaer()\\n'
       local text, status = run("printf '" .. typed .. "' | " .. command .. ' -i')
       assert.equal(0, status)
@@ -250,7 +250,7 @@ y]]
       assert.truthy(text:find("'Linaer' (a nil value); did you mean nn.Linear?\n", 1, true))
    end)
 
-   it('knows what is not complete', function()
+   it('detects incomplete input', function()
       local chunk, why = repl.compile 'for i = 1, 2 do'
       assert.is_nil(chunk)
       assert.equal('more', why)
@@ -259,7 +259,7 @@ y]]
       assert.equal('function', type(repl.compile '= 1, 2 -- two'))
    end)
 
-   it('keeps what a line calls local, unless Lua or dpt has the name', function()
+   it('keeps locals of earlier lines unless Lua or dpt uses the name', function()
       local typed = [[require 'dpt'
 local a, b = 1, 2
 a + b
@@ -281,7 +281,7 @@ type(d)]]
       assert.is_function(repl.compile '\tx = "\195\164"')
    end)
 
-   it('runs a command of the shell behind $, and prints its help behind ?', function()
+   it('runs a shell command after $, and prints help after ?', function()
       local text = run("printf '$ echo from the shell\\n?\\n' | " .. command .. ' -i')
       assert.matches('^from the shell\n%? NAME ', text)
    end)
@@ -297,7 +297,7 @@ type(d)]]
       assert.matches('\nnn%.Linear%(inputSize.*\n4\n$', text)
    end)
 
-   it('ends what runs at Ctrl-C, and goes on', function()
+   it('interrupts the running line at Ctrl-C, and continues', function()
       local name = program '' -- input comes from a pipe, and signals go only to the prompt
       local text = run(([[{ echo 'while true do io.open("%s.ready", "w"):close() end'
          for i in $(seq 2400); do [ -e %s.ready ] && break; sleep 0.05; done
@@ -308,7 +308,7 @@ type(d)]]
       assert.matches('\n42\n$', text)
    end)
 
-   it('prints tensors in tables by type and size, and tables that hold themselves', function()
+   it('prints tensors in tables by type and size, and recursive tables', function()
       local t = {dpt.torch.FloatTensor(2, 3), dpt.torch.LongStorage(4)}
       t.me = t
       local text = repl.format(t)

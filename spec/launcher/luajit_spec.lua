@@ -28,7 +28,8 @@ end
 describe('LuaJIT', function()
    local own = output 'scripts/luajit --where':match '^[^\n]*'
 
-   it('with the features of Lua 5.2 is there, and dpt runs scripts under it #hostonly', function()
+   it('with the features of Lua 5.2 is installed, and dpt runs scripts under it #hostonly',
+      function()
       assert.truthy(own:find '/dpt/luajit$')
       assert.equal('', output 'scripts/luajit')
       assert.equal('', output 'scripts/luajit --check')
@@ -61,7 +62,7 @@ describe('LuaJIT', function()
 end)
 
 describe('what th brought', function()
-   it("is there for scripts of dpt: Penlight's names", function()
+   it("is available to scripts of dpt: Penlight's names", function()
       local text = output [[scripts/dpt -e 'print(path.basename "/a/b", tablex.size{1},
          stringx.strip " x ", List{1, 2}:len(), "%d!" % 5)']]
       assert.equal('b\t1\tx\t2\t5!\n', text)

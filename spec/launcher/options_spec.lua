@@ -22,7 +22,7 @@ describe('dpt.launcher.options', function()
       assert.same({{'--log', 'a=b'}, {'--log', ''}, ['--log'] = ''}, (read '--log=a=b --log='))
    end)
 
-   it('reads options behind other words where they may be', function()
+   it('accepts options after other words if allowed', function()
       local found, others = read('a --log=x - b -n 1', true)
       assert.same({{'--log', 'x'}, {'-n', 1}, ['--log'] = 'x', ['-n'] = 1}, found)
       assert.same({'a', '-', 'b'}, others)

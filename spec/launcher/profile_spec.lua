@@ -39,7 +39,7 @@ describe('dpt --profile', function()
       end)
    end
 
-   it('is not the profile of a program that takes none', function()
+   it('does not replace the profile of a program that records its own', function()
       local text, status, content = profile([[
          local p = require('dpt').profiler
          print(p.isRunning(), pcall(p.stop))
@@ -50,7 +50,7 @@ describe('dpt --profile', function()
       assert.matches('"fill"', content, 1, true)
    end)
 
-   it('ends where the program begins one of its own', function()
+   it('ends when the program starts its own profile', function()
       local text, status, content = profile [[
          local p = require('dpt').profiler
          torch.CudaTensor(10):fill(2)

@@ -26,7 +26,7 @@ describe('dpt.launcher.require', function()
       return text
    end
 
-   it('finds files beside the one that requires them, and in the current folder', function()
+   it('finds files next to the one that requires them, and in the current folder', function()
       write('sub/helper.lua', 'calls = (calls or 0) + 1 return "helper" .. calls')
       write('sub/whole/init.lua', 'return require "../helper"')
       write('top.lua', 'return "top"')
@@ -40,7 +40,7 @@ describe('dpt.launcher.require', function()
          printed 'sub/program.lua')
    end)
 
-   it('says which file is not there, and leaves errors of modules as they are', function()
+   it('names the missing file, and passes errors of modules unchanged', function()
       write('wrong.lua', 'local x = nil + 1')
       write('program.lua', [[
          print(pcall(require, './none'))

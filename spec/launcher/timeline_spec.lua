@@ -40,7 +40,7 @@ describe('dpt timeline', function()
       assert.equal(1, status)
    end)
 
-   it('says how it is used, and what it does not take', function()
+   it('prints its usage, and rejects other options', function()
       local text, status = run '--help'
       assert.equal(0, status)
       assert.matches('^usage: dpt timeline', text)

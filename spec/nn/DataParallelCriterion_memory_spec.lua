@@ -42,7 +42,7 @@ describe('nn.DataParallelCriterion', function()
       return list
    end
 
-   it('G1: asks of every device for as much memory', function()
+   it('G1: allocates the same memory on every device', function()
       local n = most
       collectgarbage()
       local before = {}

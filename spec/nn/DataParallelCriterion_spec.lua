@@ -102,7 +102,7 @@ describe('nn.DataParallelCriterion', function()
       end
    end)
 
-   it('takes an empty batch and one smaller than the devices', function()
+   it('accepts an empty batch and one with fewer rows than devices', function()
       local net = through(most)
       local many = nn.DataParallelCriterion(nn.MSECriterion():type(double))
       local empty = torch.CudaDoubleTensor()
@@ -146,7 +146,7 @@ describe('nn.DataParallelCriterion', function()
       same.close(one:backward(x, y), dpt.comm.gather(gradients, 1, 1), 1e-14)
    end)
 
-   it('sees what a script changes in the criterion', function()
+   it("detects a script's changes to the criterion", function()
       local one = nn.ClassNLLCriterion(torch.rand(3):add(0.5)):type(double)
       local many = nn.DataParallelCriterion(one, {devices = {1, 2}})
       local x, y = torch.randn(5, 3):type(double), torch.Tensor{1, 2, 3, 1, 2}
@@ -246,7 +246,7 @@ describe('nn.DataParallelCriterion', function()
             'the target has 3 rows, which cannot be cut as the 4 of the output are')
       end)
 
-      it('a class out of range, naming its replica, and goes on', function()
+      it('a class out of range, naming its replica, and remains usable', function()
          local many = nn.DataParallelCriterion(nn.ClassNLLCriterion():type(double),
             {devices = {1, 2}})
          local y = torch.Tensor{1, 2, 3, 4}

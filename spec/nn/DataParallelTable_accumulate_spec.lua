@@ -63,7 +63,7 @@ same.dispatched('nn.DataParallelTable accumulates', function()
             same.checkReplicas(many)
          end)
 
-         it('zeroGradParameters clears what waits on every replica', function()
+         it('zeroGradParameters clears the pending gradients of every replica', function()
             local many, one = make(flat)
             many:noSync(steps, many)
             many:zeroGradParameters()

@@ -75,7 +75,7 @@ same.dispatched('A9, G12: Running statistics on replicas', function()
             end)
          end
 
-         it('are copied only where they have changed, and counted apart', function()
+         it('are copied only if they have changed, and counted separately', function()
             local many = make(policy)
             local given = input()
             many:get(1)
@@ -133,7 +133,7 @@ same.dispatched('A9, G12: Running statistics on replicas', function()
       same.bits(mean, copy:get(1):get(1).running_mean)
    end)
 
-   it('are what a module says that they are', function()
+   it('are the tensors that runningStatistics returns', function()
       local net = nn.Sequential():add(RowCounter()):cuda()
       net:get(1).calls = torch.CudaLongTensor{0}
       local many = nn.DataParallelTable(1, true, false, {buffers = 'average'})

@@ -79,7 +79,7 @@ same.dispatched('nn.DataParallelTable on devices', function()
       end
    end)
 
-   describe('H22: dropout drops what one device would', function()
+   describe('H22: dropout drops the same elements as one device', function()
       local ways = {
          clone = function(many) return many:clone() end,
          file = function(many) return torch.deserialize(torch.serialize(many)) end,

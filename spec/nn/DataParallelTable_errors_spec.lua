@@ -8,7 +8,7 @@ same.dispatched('nn.DataParallelTable', function()
    same.seeded(11)
 
    describe('A20: nn.DataParallelTable.add', function()
-      it('takes the number of a device or a list of them', function()
+      it('accepts a device number or a list of them', function()
          local net = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1)
          for i = 1, most do many:add(net:clone(), i) end
@@ -69,7 +69,7 @@ same.dispatched('nn.DataParallelTable', function()
             'call backward and then updateParameters')
       end)
 
-      it('for a missing dimension or module, or a backward too early', function()
+      it('for a missing dimension or module, or a backward before forward', function()
          assert.error_matches(function() nn.DataParallelTable() end, 'dimension to split along')
          assert.error_matches(function() nn.DataParallelTable(1):forward(torch.CudaTensor(2)) end,
             'call add')
@@ -96,7 +96,7 @@ same.dispatched('nn.DataParallelTable', function()
       end)
    end)
 
-   it('An error that queued work finds is raised by the next wait', function()
+   it('An error of queued work is raised by the next wait', function()
       local many = nn.DataParallelTable(1):add(nn.LookupTable(10, 3):cuda(), same.range(most))
       local good = torch.CudaLongTensor(2 * most, 2):fill(4)
       local bad = good:clone()

@@ -96,7 +96,7 @@ describe('A file with nn.DataParallelTable', function()
       assert.error_matches(function() torch.load(path) end, 'deserializeNGPUs')
    end)
 
-   it('has what cunn reads: the devices, then the fields that it expects', function()
+   it('contains what cunn reads: the devices, then the fields that it expects', function()
       local net = nn.DataParallelTable(1, true):add(network():cuda(), same.range(most))
       net.note = 'mine'
       local parameters = net:getParameters()
@@ -161,7 +161,7 @@ describe('A file with nn.DataParallelTable', function()
       end
    end)
 
-   it('of cunn has its type in typeStr, whatever the default type was (B9) #devices2', function()
+   it('of cunn stores its type in typeStr, for any default type (B9) #devices2', function()
       for _, kind in ipairs{'', 'Double', 'Half'} do
          for _, trained in ipairs{false, true} do
             local typename, host = 'torch.Cuda' .. kind .. 'Tensor',
@@ -192,7 +192,7 @@ describe('A file with nn.DataParallelTable', function()
       end
    end)
 
-   it('of cunn that was run by threads keeps their function', function()
+   it('of cunn that was run by threads keeps its init function', function()
       local one = network():cuda()
       local f = torch.MemoryFile():binary()
       writeAs(f, 1000, 'nn.DataParallelTable', 3, function()
@@ -233,7 +233,7 @@ describe('A file with nn.DataParallelTable', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
-   it('says nothing of threads #devices2', function()
+   it('does not mention threads #devices2', function()
       local net = nn.DataParallelTable(1, true):add(network():cuda(), {1, 2}):threads()
       same.pass(net, x, torch.ones(11, 2):cuda())
       net:evaluate()

@@ -47,7 +47,7 @@ same.dispatched('nn.DataParallelTable options:', function()
       end
    end)
 
-   it('may name an outputDevice, on which results and gradients of inputs lie', function()
+   it('may set outputDevice, the device of outputs and input gradients', function()
       for device = 1, cutorch.getDeviceCount() do -- including devices without a replica
          local many = table{outputDevice = device}
          if device % 2 == 0 then many:threads() end

@@ -76,7 +76,7 @@ original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, 
       end
    end)
 
-   it('takes batches that do not fill the devices', function()
+   it('accepts batches with fewer rows than devices', function()
       local net = nn.SpatialConvolution(3, 3, 3, 5):type(typename)
       local many = table(net)
       for _, rows in ipairs{n - 1, 2 * n - 1} do
@@ -88,7 +88,7 @@ original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, 
       end
    end)
 
-   it('takes empty tensors in tables', function()
+   it('accepts empty tensors in tables', function()
       local net = nn.Sequential():add(nn.SelectTable(2)):add(nn.Linear(10, 2)):type(typename)
       local many = table(net)
       local input = {torch.Tensor():type(typename), torch.ones(n, 10):type(typename)}
@@ -137,7 +137,7 @@ original.each('nn.DataParallelTable as it was', function(typename, n, dispatch, 
       assert.equal(0, many:forward(input):sum())
    end)
 
-   it('has the parameters of its own part in a flat network', function()
+   it('returns the parameters of its own part in a flat network', function()
       local many = dispatch(nn.DataParallelTable(1, true, true)):type(typename)
       many:add(nn.Linear(10, 5):type(typename), same.range(n))
       local outer = nn.Sequential():add(nn.Linear(10, 10):type(typename)):add(many)

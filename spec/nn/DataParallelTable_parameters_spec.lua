@@ -26,7 +26,7 @@ same.dispatched('nn.DataParallelTable: Parameters', function()
       end
    end)
 
-   it('are synced by the next forward, whoever wrote to them', function()
+   it('are synchronized by the next forward after any write', function()
       local many = nn.DataParallelTable(1, true):add(nn.Linear(5, 2):cuda(), same.range(most))
       local input = randomInput({5}, 2 * most)
       many:forward(input)
@@ -40,7 +40,7 @@ same.dispatched('nn.DataParallelTable: Parameters', function()
    end)
 
    -- dpnn's getParameters collects the parameters of all modules that it finds this way.
-   it('are those of replica 1 in whatever plain table of the fields a program looks', function()
+   it('are those of replica 1 in any plain table of the fields', function()
       local inner = nn.Sequential():add(nn.Linear(4, 4)):cuda()
       local many = nn.DataParallelTable(1, true):add(inner, same.range(most))
       many:forward(torch.CudaTensor(most, 4):fill(1))
@@ -190,7 +190,7 @@ same.dispatched('nn.DataParallelTable: Parameters', function()
       end
    end)
 
-   it('stay where another table has them, unless a script asks for flat ones', function()
+   it("stay in another table's flat tensor unless a script requests flat ones", function()
       local trunk = nn.Linear(5, 4)
       local one = nn.Sequential():add(trunk):add(nn.Tanh()):add(nn.Linear(4, 3))
       local two = nn.Sequential():add(trunk):add(nn.Tanh()):add(nn.Linear(4, 2))

@@ -28,7 +28,7 @@ same.dispatched('nn.DataParallelTable after noSync', function()
       many:noSync(pass, many)
    end
 
-   it("optim's functions take the whole sum", function()
+   it("optim's functions use the whole sum", function()
       for _, name in ipairs{'sgd', 'adam', 'rmsprop', 'lbfgs', 'cg'} do
          local mine, theirs = one:getParameters()
          for _ = 1, 2 do
@@ -45,7 +45,7 @@ same.dispatched('nn.DataParallelTable after noSync', function()
       end
    end)
 
-   it('optim.FistaLS, which evaluates at points of its own, takes the whole sum', function()
+   it('optim.FistaLS, which evaluates at its own points, uses the whole sum', function()
       local function minimize(net, step)
          local point, gradient = net:getParameters()
          local function zero() return 0 end
@@ -72,7 +72,7 @@ same.dispatched('nn.DataParallelTable after noSync', function()
       same.bits(before, parameters)
    end)
 
-   it('updateParameters takes the whole sum, also from outside', function()
+   it('updateParameters uses the whole sum, also when called from outside', function()
       local outer = nn.Sequential():add(many)
       gather()
       one:updateParameters(0.1)
@@ -92,7 +92,7 @@ same.dispatched('nn.DataParallelTable after noSync', function()
       same.compare(many:get(1):clone(), many, x, 1e-5)
    end)
 
-   it('what a pass itself writes to parameters is no update', function()
+   it('writes of a pass to parameters do not count as an update', function()
       local net = nn.LookupTable(9, 3, nil, 0.5):cuda()
       local table = nn.DataParallelTable(1, true):add(net, same.range(most))
       local words = torch.CudaTensor{{1, 2}, {3, 4}, {5, 6}}
@@ -106,7 +106,7 @@ same.dispatched('nn.DataParallelTable after noSync', function()
       many.impl:exec(function(replica) replica:get(3).blows = blows end)
    end
 
-   it('a backward that fails before it adds anything keeps what waits', function()
+   it('a backward that fails before it adds anything keeps pending gradients', function()
       gather()
       one:zeroGradParameters()
       pass(one)
@@ -122,7 +122,7 @@ same.dispatched('nn.DataParallelTable after noSync', function()
       same.checkReplicas(many)
    end)
 
-   it('a backward that fails after it has added something lets nobody use the sum', function()
+   it('a backward that fails after it has added something invalidates the sum', function()
       gather()
       many:forward(x)
       arm{updateGradInput = {[most] = 'blown'}}

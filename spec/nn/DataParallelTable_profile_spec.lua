@@ -30,14 +30,14 @@ same.dispatched('nn.DataParallelTable', function()
       assert.equal(1, steps.waits() - before) -- only the loss is waited for
    end)
 
-   it('takes no method profile for a table: dpnn gives every class one', function()
+   it('does not mistake a method profile for a table: dpnn adds one to every class', function()
       local timed = require 'dpt.nn.DataParallelTable.profile'
       local class = {profile = function() end}
       local owner = setmetatable({}, {__index = class})
       assert.equal(3, timed(owner, 'part', function() return 3 end))
    end)
 
-   it('returns what the profiled function returns, and raises what it raises', function()
+   it("returns the profiled function's results, and raises its errors", function()
       local timed, owner = require 'dpt.nn.DataParallelTable.profile', {profile = {}}
       assert.same({1, nil, 3}, {timed(owner, 'part', function(...) return ... end, 1, nil, 3)})
       assert.is_true(owner.profile.part >= 0)

@@ -5,7 +5,7 @@ local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 local torch, cutorch = dpt.torch, dpt.cutorch
 
-describe('A training run that goes on in another process', function()
+describe('A training run that resumes in another process', function()
    local saved, first, second
 
    before_each(function() saved, first, second = os.tmpname(), os.tmpname(), os.tmpname() end)

@@ -127,7 +127,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
          "remember wants 'both', 'train', 'eval' or 'neither', got always")
    end)
 
-   it('drop between layers what one device would', function()
+   it('drop the same elements between layers as one device', function()
       for _, batchFirst in ipairs{false, true} do
          local rnn = cudnn.GRU(I, H, 3, batchFirst, 0.5)
          local many, B = wrap(rnn, most, batchFirst and 1 or 2), 2 * most + 1
@@ -141,7 +141,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       end
    end)
 
-   it('are joined along what they were cut, whatever stands behind them', function()
+   it('are joined along the dimension of the split, whatever modules follow', function()
       local function both() return nn.ParallelTable():add(nn.Identity()):add(nn.Tanh()) end
       local x = random(T, 2 * most, I)
       for _, make in ipairs{
@@ -195,7 +195,7 @@ same.dispatched('recurrent networks in a DataParallelTable', function()
       for i = 1, most do same.close(expected:narrow(2, 2 * i - 1, 2), shares[i], 1e-5) end
    end)
 
-   it('reject packed sequences and say what can be split', function()
+   it('reject packed sequences and name the forms that can be split', function()
       local many = wrap(cudnn.LSTM(I, H), most)
       assert.error_matches(function() many:forward{random(5, I), {2, 2, 1}} end,
          'packed sequences cannot be split: give {x, lengths}', 1, true)

@@ -100,7 +100,7 @@ same.dispatched('nn.DataParallelTable', function()
       end
    end)
 
-   it('trains like one device, and twice alike', function()
+   it('trains like one device, and reproducibly', function()
       local function train(devices)
          torch.manualSeed(5)
          local net = networks.convolution.make():cuda()
@@ -130,7 +130,7 @@ same.dispatched('nn.DataParallelTable', function()
       same.bits(four, train(math.min(4, most)))
    end)
 
-   it('stands inside other modules', function()
+   it('works inside other modules', function()
       local function make(inner)
          return nn.Sequential():add(nn.Linear(4, 6):cuda()):add(inner):add(nn.Linear(3, 2):cuda())
       end
@@ -167,7 +167,7 @@ same.dispatched('nn.DataParallelTable', function()
       end
    end)
 
-   it('copies, with a line on stderr, if NCCL is asked for and not there', function()
+   it('copies, with a line on stderr, if NCCL is requested but missing', function()
       local text = run.lua([[
          require 'dpt'
          for i = 1, 2 do

@@ -106,7 +106,7 @@ same.dispatched('G10: split specs of inputs', function()
       same.close(select(2, net:parameters()), select(2, many:parameters()), 1e-5)
    end)
 
-   it('H22: let dropout drop by the rows that each replica got', function()
+   it('H22: make dropout drop by the rows that each replica got', function()
       local net = nn.Sequential():add(nn.SelectTable(1)):add(nn.Dropout(0.5)):cuda()
       local many = table(net, {function(value, list)
          local parts = {}
@@ -122,7 +122,7 @@ same.dispatched('G10: split specs of inputs', function()
       end
    end)
 
-   it('hand everything to every replica if nothing is split', function()
+   it('pass all entries to every replica if nothing is split', function()
       local many = table(Probe(function(input) return input[1] end), {'replicate'})
       local input = torch.randn(2, 3):cuda()
       assert.equal(2 * most, many:forward{input}:size(1))

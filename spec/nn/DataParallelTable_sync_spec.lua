@@ -95,7 +95,7 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
       end)
    end
 
-   it('lets a layer drop nothing any more', function()
+   it('applies a dropout probability of 0', function()
       for _, change in ipairs{
          function(net) net:findModules('nn.Dropout')[1].p = 0 end,
          function(net) net:findModules('nn.Dropout')[1].train = false end,
@@ -226,7 +226,7 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
       end
    end)
 
-   it('sets fields by exec, which keep what each replica got', function()
+   it("sets fields by exec, which keep each replica's value", function()
       local _, many = pair(true)
       many:forward(input())
       many.impl:exec(function(m, i) m.mark = i end)
@@ -238,7 +238,7 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
       end
    end)
 
-   it('changes nothing, at no cost in bytes and replicas', function()
+   it('copies no bytes and no replicas without a change', function()
       local _, many = pair(true)
       local x = input()
       local function step()
@@ -253,7 +253,7 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
       assert.equal(plans, many.snapshot.objects) -- the same lists
    end)
 
-   it('reaches replicas that are made anew between passes, with the update after it', function()
+   it('reaches replicas that are rebuilt between passes, with the update after it', function()
       local one, many = pair(true)
       same.compare(one, many, input(), 1e-5)
       for _, net in ipairs{one, many} do
@@ -267,13 +267,13 @@ same.dispatched('nn.DataParallelTable follows a script that', function(form)
       same.checkReplicas(many)
    end)
 
-   it('asks for a replica before the first forward', function()
+   it('accesses a replica before the first forward', function()
       local _, many = pair(true)
       assert.equal('nn.Sequential', torch.type(many:get(most)))
       same.bits(many:get(1):parameters()[1], many:get(most):parameters()[1])
    end)
 
-   it('sets what can be sent, and has replicas copied anew for what cannot', function()
+   it('sets values that can be sent, and copies the replicas again for others', function()
       if form ~= 'threads' or most < 2 then return end
       local one, many = pair(true)
       same.compare(one, many, input(), 1e-5)

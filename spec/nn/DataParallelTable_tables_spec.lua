@@ -31,7 +31,7 @@ same.dispatched('nn.DataParallelTable with', function()
          end
       end)
 
-      it('hands on what is no tensor to every replica', function()
+      it('passes values that are not tensors to every replica', function()
          local x = torch.randn(3, 2):cuda()
          local many = nn.DataParallelTable(1):add(Probe(function(given)
             return {x = given.x, name = given.name, deep = {given.deep[1]}}
@@ -54,7 +54,7 @@ same.dispatched('nn.DataParallelTable with', function()
          assert.are_not.equal(nan, nan)
       end)
 
-      it('G9: takes and returns trees of any form', function()
+      it('G9: accepts and returns trees of any form', function()
          local function x() return torch.randn(2 * most + 1, 2):cuda() end
          local many = nn.DataParallelTable(1):add(Probe(function(given) return given end,
             function(_, gradOutput) return gradOutput end), same.range(most))
@@ -134,7 +134,7 @@ same.dispatched('nn.DataParallelTable with', function()
          assert.equal(0, many.used)
       end)
 
-      it('is not what has no tensor: every replica gets that', function()
+      it('is not a value without tensors: every replica gets those', function()
          local many = nn.DataParallelTable(1):add(nn.Linear(4, 3):cuda(), same.range(most))
          for got, input in pairs{['nil'] = false, number = 3, string = 'a', table = {}} do
             assert.matches("replica " .. most .. ".*argument 'input', wanted a tensor, got " .. got,
@@ -192,8 +192,8 @@ same.dispatched('nn.DataParallelTable with', function()
       end)
    end)
 
-   describe('a gradInput that', function()
-      it('is left out if it is nil', function()
+   describe('a gradInput', function()
+      it('is omitted if it is nil', function()
          local many = nn.DataParallelTable(1, true):add(nn.Linear(5, 2):cuda(), same.range(most))
          many.gradInput = nil
          local input = randomInput({5}, most)
@@ -210,7 +210,7 @@ same.dispatched('nn.DataParallelTable with', function()
          same.bits(given:clone():zero(), gradInput)
       end)
 
-      it('comes in two calls as well, with the gradients', function()
+      it('is also computed in two calls, with the gradients', function()
          local one = networks.linear.make():cuda()
          local many = nn.DataParallelTable(1, true):add(one:clone(), same.range(most))
          local input, gradOutput = randomInput({5}, most + 1), randomInput({3}, most + 1)

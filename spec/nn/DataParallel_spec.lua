@@ -8,7 +8,7 @@ describe('nn.DataParallel', function()
    local most = same.most(4)
    same.seeded(4)
 
-   it('computes what one device does, from a network of any type and place', function()
+   it('computes the same as one device, from a network of any type on any device', function()
       local made = {
          function() return nn.Linear(5, 3):float() end,
          function() return nn.Linear(5, 3) end, -- doubles: becomes cuda()'s type
@@ -33,7 +33,7 @@ describe('nn.DataParallel', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
-   it('G7: takes a batch of one row the same way as others', function()
+   it('G7: handles a batch of one row like others', function()
       local many = nn.DataParallel(nn.Linear(5, 3), {devices = same.range(most)})
       for _, rows in ipairs{1, most} do
          local output = many:forward(torch.randn(rows, 5)) -- host memory, as from a loader
@@ -44,7 +44,7 @@ describe('nn.DataParallel', function()
       end
    end)
 
-   it('takes options', function()
+   it('accepts options', function()
       local last = cutorch.getDeviceCount()
       local many = nn.DataParallel(nn.Linear(5, 3), {devices = {2, 1}, outputDevice = last})
       assert.equal(last, many:forward(torch.randn(4, 5)):getDevice())

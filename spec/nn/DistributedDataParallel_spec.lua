@@ -30,7 +30,7 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.equal('torch.DoubleTensor', inner:get(1):get(1).weight:type()) -- it was not modified
    end)
 
-   it('belongs around what calls copies of a module', function()
+   it('must wrap modules that copy a module', function()
       local wanted = 'copies would not add up gradients: take it out and write'
          .. ' nn%.DistributedDataParallel%(network%) around all'
       local inner = nn.DistributedDataParallel(nn.Linear(2, 1))
@@ -83,7 +83,7 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.equal('nn.Sequential', torch.type(require 'dpt.clone'{net}[1]))
    end)
 
-   it('takes noSync and syncGradients as they are', function()
+   it('calls the inner noSync and syncGradients with one rank', function()
       local net = nn.DistributedDataParallel(network())
       local x, dx = net:getParameters()
       net:zeroGradParameters()
@@ -99,7 +99,7 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.error_matches(function() net:noSync(error, 'inside') end, 'inside')
    end)
 
-   it('clips gradients and finds what is not finite', function()
+   it('clips gradients and detects values that are not finite', function()
       local net = nn.DistributedDataParallel(network())
       local _, dx = net:getParameters()
       dx:fill(0)
@@ -128,7 +128,7 @@ describe('nn.DistributedDataParallel of one rank', function()
          'wants a number as argument 1, got table')
    end)
 
-   it('joins nothing but its own batches', function()
+   it('joins only its own batches', function()
       local net = nn.DistributedDataParallel(network())
       local keys = {}
       for key, value in net:join(pairs{a = 1, b = 2}) do keys[key] = value end
@@ -136,7 +136,7 @@ describe('nn.DistributedDataParallel of one rank', function()
       assert.error_matches(function() net:join(3) end, 'join wants a function as argument 1')
    end)
 
-   it('lets nobody add to the wrapper, or go backward first', function()
+   it('rejects add on the wrapper, and backward before forward', function()
       local net = nn.DistributedDataParallel(network())
       for _, name in ipairs{'add', 'insert', 'remove'} do
          assert.error_matches(function() net[name](net, nn.Tanh(), 1) end,
@@ -146,7 +146,7 @@ describe('nn.DistributedDataParallel of one rank', function()
          'nn.DistributedDataParallel: backward before forward')
    end)
 
-   it('says what is wrong with its arguments', function()
+   it('reports wrong arguments', function()
       local function wrong(message, ...)
          local given = {...}
          assert.error_matches(function() nn.DistributedDataParallel(unpack(given, 1, 2)) end,

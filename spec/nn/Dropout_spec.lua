@@ -118,7 +118,7 @@ describe('H22: What modules draw on a device', function()
       end
    end)
 
-   it('is for rows of a batch what the whole batch gets', function()
+   it('is the same for rows of a batch as for the whole batch', function()
       local m = nn.Dropout(0.5):cuda()
       for _, columns in ipairs{300, 7} do
          local x = torch.CudaTensor(8, columns):fill(1)
@@ -134,7 +134,7 @@ describe('H22: What modules draw on a device', function()
       end
    end)
 
-   it('does not count a draw of nothing', function()
+   it('does not count a draw of zero elements', function()
       local before = cutorch.getRNGState()
       for _, m in ipairs{nn.Dropout(0.5), nn.WhiteNoise(), nn.RReLU()} do
          m:cuda():forward(torch.CudaTensor())

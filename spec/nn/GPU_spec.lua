@@ -81,7 +81,7 @@ describe('nn.GPU', function()
          function() return {torch.randn(3, 4), torch.randn(3, 4)} end)
    end)
 
-   it('moves only what is elsewhere, and never into what it was given', function()
+   it('copies only tensors of other devices, and never into its arguments', function()
       local one = nn.GPU(nn.Identity():cuda(), 1)
       local x = torch.randn(4, 4):cuda()
       assert.equal(0, moves(function() one:forward(x) end))
@@ -101,7 +101,7 @@ describe('nn.GPU', function()
       assert.same({2, 1}, {plain.weight:getDevice(), inner.weight:getDevice()})
    end)
 
-   it('takes tables, and returns gradients to where the inputs are', function()
+   it('accepts tables, and returns gradients on the devices of the inputs', function()
       local module = nn.GPU(nn.CAddTable():cuda(), 2, 3)
       local x = {torch.ones(2, 2):cuda(),
          cutorch.withDevice(3, function() return torch.ones(2, 2):cuda() end)}
@@ -127,7 +127,7 @@ describe('nn.GPU', function()
       assert.equal(7, split:get(2):get(1).weight:max())
    end)
 
-   it('goes to the current device if a file names one that is not here', function()
+   it('uses the current device if a file names one that does not exist', function()
       local module = nn.GPU(nn.Linear(2, 2):cuda(), 2)
       module.device, module.outdevice = 99, 99 -- as written by a machine with more devices
       local bytes
@@ -137,7 +137,7 @@ describe('nn.GPU', function()
       assert.same({1, 1}, {read.device, read.outdevice})
    end)
 
-   it('calls what apply is given with its device current', function()
+   it('calls the function of apply with its device current', function()
       local _, split = both('torch.CudaTensor')
       local seen = {}
       split:apply(function(module)
@@ -147,7 +147,7 @@ describe('nn.GPU', function()
    end)
 
    for _, threads in ipairs{false, true} do
-      it('stands beside and around nn.DataParallelTable, threads ' .. tostring(threads), function()
+      it('works next to and around nn.DataParallelTable, threads ' .. tostring(threads), function()
          local a, b, c = layers()
          local double = 'torch.CudaDoubleTensor'
          local one = nn.Sequential():add(a):add(b):add(c):type(double)

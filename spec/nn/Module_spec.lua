@@ -6,7 +6,7 @@ end
 local function same(a, b) return (a - b):abs():max() == 0 end
 
 describe('nn.Module', function()
-   it('returns parameters with their gradients, or nothing', function()
+   it('returns parameters with their gradients, or nil', function()
       local w, gw = nn.Linear(3, 2):parameters()
       assert.are.equal(2, #w)
       assert.are.equal(2, #gw)
@@ -30,7 +30,7 @@ describe('nn.Module', function()
       assert.are.equal(5, first:size(1))
    end)
 
-   it('takes a step of descent by updateParameters', function()
+   it('descends by updateParameters', function()
       local m = nn.Linear(2, 2)
       local before = m.weight:clone()
       m.gradWeight:fill(2)
@@ -41,7 +41,7 @@ describe('nn.Module', function()
       assert.are.equal(0, m.gradWeight:abs():max())
    end)
 
-   it('updates alike by accUpdateGradParameters, alone and shared', function()
+   it('updates equally by accUpdateGradParameters, alone and shared', function()
       for _, make in ipairs{
          function() return nn.Linear(3, 2), torch.rand(4, 3) end,
          function() return nn.SpatialConvolution(1, 2, 2, 2), torch.rand(2, 1, 3, 3) end,
@@ -59,7 +59,8 @@ describe('nn.Module', function()
       end
    end)
 
-   it('is after a file what it was, by nn.Jacobian.testIO, which leaves the input', function()
+   it('is unchanged after a file, by nn.Jacobian.testIO, which does not change the input',
+      function()
       local ids = torch.LongTensor{1, 4, 1}
       assert.same({0, 0}, {nn.Jacobian.testIO(nn.LookupTable(5, 2), ids)})
       assert.same({1, 4, 1}, ids:totable())
@@ -84,7 +85,7 @@ describe('nn.Module', function()
       assert.is_true(testIO() > 0.5)
    end)
 
-   it('clones without sharing, or sharing what is named', function()
+   it('clones without sharing, or shares the named fields', function()
       local a = mlp()
       local b, c = a:clone(), a:clone('weight')
       a:get(1).weight:fill(7)

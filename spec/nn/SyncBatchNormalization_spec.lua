@@ -29,7 +29,7 @@ describe('nn.SyncBatchNormalization', function()
       assert.same(other.output:totable(), loaded:forward(input):totable())
    end)
 
-   it('stands for the network itself, with the same tensors', function()
+   it('returns a network with the same tensors', function()
       local one = nn.BatchNormalization(3)
       local new = nn.SyncBatchNormalization.convert(one)
       assert.is_true(rawequal(one.weight, new.weight))
@@ -89,7 +89,7 @@ describe('nn.SyncBatchNormalization', function()
       trains(true, several())
    end)
 
-   it('raises what a replica raises, and lets no other wait', function()
+   it("raises a replica's error without a hang of the others", function()
       if not several() then return pending 'there is one device' end
       for _, threads in ipairs{false, true} do
          local net = nn.DataParallelTable(1, true):add(nn.Sequential():add(nn.Linear(3, 4))

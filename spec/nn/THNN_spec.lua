@@ -11,7 +11,7 @@ for _, kind in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
    describe('Kernels by name, ' .. kind .. ',', function()
       local input = torch.randn(2, 3, 5, 6):type(kind)
 
-      it('do what nn.Linear does, with its bias and without', function()
+      it('compute nn.Linear, with and without bias', function()
          for _, bias in ipairs{true, false} do
             local module = nn.Linear(3, 4, bias):type(kind)
             local x, g = torch.randn(5, 3):type(kind), torch.randn(5, 4):type(kind)
@@ -40,7 +40,7 @@ for _, kind in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
 end
 
 describe('Kernels by name', function()
-   it('raise at the script for what is not there or does not fit', function()
+   it("raise at the script's line for missing functions and wrong arguments", function()
       local x = torch.FloatTensor(2)
       assert.error_matches(function() x.THNN.Nothing_updateOutput(x, x) end,
          "THNN: there is no kernel 'Nothing_updateOutput'")

@@ -10,7 +10,7 @@ local forms = {['torch.FloatTensor'] = {'itself', 'shifted'}, ['torch.CudaTensor
 describe('A result that shares memory with', function()
    for typename, names in pairs(forms) do
       for what in pairs(aliased.pairs) do
-         it(('%s is computed beside it (%s)'):format(what, typename), function()
+         it(('%s is computed in other memory (%s)'):format(what, typename), function()
             local wrong = {}
             for _, case in ipairs(aliased.cases) do
                for _, name in ipairs(names) do
@@ -24,7 +24,7 @@ describe('A result that shares memory with', function()
    end
 
    -- Resizing the result moves their memory after the call has examined them.
-   it('weights, targets or regions is computed beside it', function()
+   it('weights, targets or regions is computed in other memory', function()
       for typename in pairs(forms) do
          local function behind(t) return t.new(t:storage(), 2, 1) end
          local x, target = torch.rand(4, 3):type(typename), torch.Tensor{1, 2, 3, 1}:type(typename)

@@ -26,7 +26,7 @@ local function rejected(f, value, words)
 end
 
 describe('A part of a module or criterion', function()
-   it('is no nil, number or class: the message says so at the script\'s line', function()
+   it("is rejected as nil, number or class at the script's line", function()
       for kind, list in pairs(takers) do
          for start, take in pairs(list) do
             local message = ("%s: argument '%s' is %%s, wanted a %s"):format(start, kind, kind)
@@ -38,7 +38,7 @@ describe('A part of a module or criterion', function()
       end
    end)
 
-   it('is no class for constructors and nn.DataParallelTable', function()
+   it('is rejected as a class by constructors and nn.DataParallelTable', function()
       rejected(function(value) return (nn.WeightNorm(value)) end, nn.Linear,
          "nn.WeightNorm: argument 'module', wanted a module, got the class nn.Linear")
       rejected(function(value) return (nn.ModuleCriterion(value)) end, nn.MSECriterion,

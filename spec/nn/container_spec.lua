@@ -136,7 +136,7 @@ describe('The containers (nn.Container):', function()
          check.module(function() return nn[name](unpack(case[1])) end, randomTable(case[2]))
       end)
    end
-   it('nn.CosineDistance says what it wants', function()
+   it('nn.CosineDistance reports wrong inputs', function()
       for _, b in ipairs{torch.rand(2, 2, 2), torch.rand(3, 2), torch.rand(3)} do
          assert.error_matches(function() nn.CosineDistance():forward{torch.rand(2, 2), b} end,
             'nn.CosineDistance: wants vectors or matrices of one size, got a torch.DoubleTensor of'
@@ -189,7 +189,7 @@ describe('The containers (nn.Container):', function()
       assert.are.equal(2, out[2]:size(1))
    end)
 
-   it('they pass errors that are no strings as they are', function()
+   it('they pass errors that are not strings unchanged', function()
       local Raises = torch.class('nn.SpecRaises', 'nn.Module')
       local value = {}
       function Raises:updateOutput() error(value) end
@@ -200,7 +200,7 @@ describe('The containers (nn.Container):', function()
    end)
 
    -- Torch7's programs rely on this: updateGradInput may return a tensor that it does not store.
-   it('nn.Sequential goes on with what updateGradInput returns, which gets no third nil', function()
+   it("nn.Sequential continues with updateGradInput's result, called with two arguments", function()
       local Returning = torch.class('nn.ContainerSpecReturning_', 'nn.Module')
       function Returning:updateOutput(x) return x * 2 end
       function Returning:updateGradInput(...)
@@ -217,7 +217,7 @@ describe('The containers (nn.Container):', function()
       for i, got in ipairs{36, 12, 4} do assert.are.equal(got, net:get(i).got) end
    end)
 
-   it('nn.Parallel, nn.Concat and nn.DepthConcat hold modules without a dimension', function()
+   it('nn.Parallel, nn.Concat and nn.DepthConcat contain modules without a dimension', function()
       for _, name in ipairs{'Parallel', 'Concat', 'DepthConcat'} do
          local holder = nn[name]():add(nn.Linear(2, 3)):add(nn.Linear(2, 1))
          assert.are.equal(12, holder:getParameters():nElement())
@@ -237,7 +237,7 @@ describe('The containers (nn.Container):', function()
       assert.has_error(function() net:remove(5) end, 'nn.Sequential: remove of 5 is not in 1..2')
    end)
 
-   it('one that holds itself is an error, not an overflow of the stack', function()
+   it('one that contains itself raises an error, not a stack overflow', function()
       local net = nn.Sequential():add(nn.Linear(3, 3))
       assert.has_error(function() net:add(net) end,
          "nn.Sequential: add: argument 'module' is the container itself")
@@ -255,7 +255,7 @@ describe('The containers (nn.Container):', function()
       assert.are.equal(3, net:forward(torch.ones(2, 3))[1]:size(2))
    end)
 
-   it('calls that a coroutine left behind do not count as containers around others', function()
+   it('calls left in an abandoned coroutine do not count as nested containers', function()
       local Waits = torch.class('nn.ContainerSpecWaits_', 'nn.Module')
       function Waits:updateOutput(input)
          coroutine.yield(input)

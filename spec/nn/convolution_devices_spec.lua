@@ -128,7 +128,7 @@ describe('Convolutions on devices:', function()
       end
    end)
 
-   it('an Inf, a NaN and what nearly overflows reach no further than the kernel', function()
+   it("an Inf, a NaN and a value near overflow only affect the kernel's outputs", function()
       torch.manualSeed(5)
       local device = nn.SpatialConvolution(64, 32, 3, 3, 1, 1, 1, 1):cuda()
       local input, gradOutput = torch.randn(16, 64, 9, 11), torch.randn(16, 32, 9, 11)

@@ -70,7 +70,7 @@ describe('The convolution', function()
       plain:forward(x)
       assert.is_true((plain:backward(x, y) - full:forward(y)):abs():max() < 1e-12)
    end)
-   it('that is transposed goes on after clearState, of a table or of a tensor', function()
+   it('that is transposed works after clearState, for a table or a tensor', function()
       for m, size in pairs{[nn.SpatialFullConvolution(2, 3, 3, 3, 2, 2)] = {4, 4},
          [nn.VolumetricFullConvolution(2, 3, 3, 3, 3, 2, 2, 2)] = {4, 4, 4}} do
          local x, like = torch.rand(1, 2, unpack(size)), torch.rand(1, 1, unpack(size))
@@ -83,7 +83,7 @@ describe('The convolution', function()
          end
       end
    end)
-   it('rejects what does not fit by one error message', function()
+   it('rejects wrong sizes with one error message', function()
       for _, case in ipairs{{nn.SpatialConvolution(2, 3, 2, 2), torch.rand(3, 4, 4)},
          {nn.SpatialConvolution(1, 1, 3, 3), torch.rand(1, 2, 2)},
          {nn.SpatialConvolution(1, 1, 1, 1), torch.rand(4, 4)},
@@ -131,7 +131,7 @@ describe('Pooling', function()
       local pool = nn.SpatialMaxPooling(2, 2, 2, 2):ceil()
       assert.are.equal(3, pool:forward(torch.rand(1, 5, 5)):size(2))
    end)
-   it('keeps the indices of the maxima, by which unpooling puts them back', function()
+   it('stores the indices of the maxima, which unpooling uses', function()
       local pool = nn.SpatialMaxPooling(2, 2, 2, 2)
       local net = nn.Sequential():add(pool):add(nn.SpatialMaxUnpooling(pool))
       local x = torch.Tensor{{{1, 2}, {4, 3}}}
@@ -142,7 +142,7 @@ describe('Pooling', function()
       local y = scattered(1, 2, 4, 4)()
       assert.is_true(math.abs(volume:forward(y):sum() - back:forward(y):sum()) < 1e-9)
    end)
-   it('in fractions keeps its regions after fixPoolingRegions', function()
+   it('with fractional sizes keeps its regions after fixPoolingRegions', function()
       local m = nn.SpatialFractionalMaxPooling(2, 2, 3, 3):fixPoolingRegions()
       local x = scattered(1, 2, 6, 6)()
       local first = m:forward(x):clone()

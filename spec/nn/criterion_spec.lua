@@ -49,7 +49,7 @@ describe('The criterions of nn:', function()
    end)
 
    -- MIXER's criterion multiplies both values that its parent returns.
-   it('return the weights of the classes, too, as Torch7 did, and nothing else besides', function()
+   it('also return the class weights, as Torch7 did, and no other values', function()
       local weights, classes = torch.Tensor{1, 2, 4}, torch.LongTensor{3, 1, 2, 3}
       for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaTensor'} do
          local x = torch.rand(4, 3):log():type(typename)

@@ -57,7 +57,7 @@ describe('nn.utils.clipGradNorm', function()
       end
    end)
 
-   it('takes a module, a flat gradient, a list, several types and several devices', function()
+   it('accepts a module, a flat gradient, a list, several types and several devices', function()
       local function network()
          return nn.Sequential():add(nn.Linear(3, 2)):add(nn.Linear(2, 2, false))
       end
@@ -95,7 +95,7 @@ describe('nn.utils.clipGradNorm', function()
       assert.equal(1, cutorch.getDevice())
    end)
 
-   it('counts what is shared once', function()
+   it('counts shared gradients once', function()
       local one = nn.Linear(2, 2)
       local net = nn.Sequential():add(one):add(one:clone('weight', 'bias', 'gradWeight',
          'gradBias'))

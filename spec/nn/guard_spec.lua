@@ -52,7 +52,7 @@ for _, name in ipairs(signatures.names()) do
 end
 
 describe('The check of arguments', function()
-   it('rejects what forward of a module does not take', function()
+   it("rejects wrong arguments of a module's forward", function()
       local count = 0
       for _, case in ipairs(catalogue) do
          local module = case.make()
@@ -95,7 +95,7 @@ describe('The check of arguments', function()
       assert.is_true(count > 700, count)
    end)
 
-   it('rejects what a criterion does not take', function()
+   it('rejects wrong arguments of a criterion', function()
       for _, case in ipairs(criterions) do
          local criterion = case.make()
          local signature = signatureOf(criterion, 'updateGradInput')
@@ -125,7 +125,7 @@ describe('The check of arguments', function()
          .. "argument 'input', wanted a table, got torch%.DoubleTensor"), why)
    end)
 
-   it('leaves the methods of scripts alone, and checks what they pass to the parent', function()
+   it("does not check scripts' methods, only the arguments that they pass to the parent", function()
       local place = {}
       local Own, parent = torch.class('guardspec.Own', 'nn.CAddTable', place)
       function Own:updateOutput(input)
@@ -148,7 +148,7 @@ describe('The check of arguments', function()
       assert.same({3, 3}, {output, gradient})
    end)
 
-   it('rejects what constructors do not take, the first wrong argument by name', function()
+   it('rejects the first wrong argument of a constructor by name', function()
       for name, class in pairs(classes) do
          local parameters = signatures.of(name).parameters
          local good = {}
@@ -170,7 +170,7 @@ describe('The check of arguments', function()
       end
    end)
 
-   it('rejects a constructor without arguments at the first that must be there', function()
+   it('rejects a constructor without arguments at the first required one', function()
       for name, class in pairs(classes) do
          for _, parameter in ipairs(signatures.of(name).parameters) do
             if not parameter.optional and parameter.kind ~= 'any' then

@@ -47,7 +47,7 @@ describe('Pooling of many planes', function()
       {'SpatialDilatedMaxPooling', {9, 7, 16, 12, 4, 2, 2, 3}, {3, 4, 29, 43}},
       {'SpatialAveragePooling', {9, 11, 9, 10, 4, 5}, {3, 4, 29, 43}},
    })
-   it('takes the first of equal maxima, and NaN before all, in large windows', function()
+   it('selects the first of equal maxima, and NaN before all, in large windows', function()
       for _, size in ipairs{{2, 2}, {40, 40}} do
          local x = torch.zeros(3, unpack(size))
          x[2][{2, 2}] = 0 / 0
@@ -62,13 +62,13 @@ describe('Pooling of many planes', function()
          assert.is_true(y[2][1][1] ~= y[2][1][1])
       end
    end)
-   it('puts elements back where idx says, the last one last', function()
+   it('writes elements to the positions in idx, the last one last', function()
       local pool = nn.SpatialMaxPooling(3, 3, 1, 1, 1, 1) -- neighbours share maxima
       check.devices(function()
          return nn.Sequential():add(pool):add(nn.SpatialMaxUnpooling(pool))
       end, shuffled(2, 2, 30, 41))
    end)
-   it('rejects indices that are none, and writes nothing there', function()
+   it('rejects invalid indices without a write', function()
       local pool = nn.SpatialMaxPooling(2, 2):cuda()
       local x = torch.rand(1, 4, 4):cuda()
       local g = pool:forward(x):clone():fill(1)

@@ -85,7 +85,7 @@ describe('Files of an older nn', function()
       for i, t in ipairs(wanted) do close(name, t, got[i]) end
    end
 
-   it('that Torch7 wrote compute what it computed', function()
+   it('written by Torch7 compute its results', function()
       for _, case in ipairs(torch.load('spec/golden/t7/models/classes.t7')) do
          local module, name = case.module, torch.type(case.module)
          for _, m in ipairs{module:clone(), torch.deserialize(torch.serialize(module)), module} do
@@ -150,7 +150,7 @@ describe('Files of an older nn', function()
       assert.equal(1, old.groups)
    end)
 
-   it('are not what threads send, where fields arrive that no file has', function()
+   it('are not used for threads, whose messages have fields that files lack', function()
       local module, found = nn.Linear(2, 2), nil
       module.hook = math.floor
       local pool = require('dpt').threads.Threads(1, function() require 'dpt' end)

@@ -82,7 +82,7 @@ describe('Layers with parameters:', function()
          m:backward(x, torch.ones(3, 2), 0.5)
          assert.are.same({{0, 0}, {0, 0}, {1, 1}, {0, 0}}, m.gradWeight:totable())
       end)
-      it('returns on devices what it returns on the host', function()
+      it('returns the same on devices as on the host', function()
          if not cutorch then return end
          local m = nn.LookupTable(5, 3):float()
          local d = m:clone():cuda()
@@ -91,7 +91,7 @@ describe('Layers with parameters:', function()
             assert.are.equal(0, (d:forward(index):float() - m:forward(x)):abs():max())
          end
       end)
-      it('rejects indices that are not there', function()
+      it('rejects indices out of range', function()
          for _, none in ipairs{torch.Tensor(), torch.LongTensor(0), torch.CudaTensor(0)} do
             local m = nn.LookupTable(3, 2):type(none:type():find 'Cuda' and none:type()
                or 'torch.DoubleTensor')

@@ -68,7 +68,7 @@ describe('On devices', function()
       end)
    end
 
-   it('nn.ClassNLLCriterion takes weights, ignored classes and targets of any type', function()
+   it('nn.ClassNLLCriterion accepts weights, ignored classes and targets of any type', function()
       local C = 7
       local weights = torch.rand(C):add(0.5)
       for _, N in ipairs{1, 130, 1025, 9000} do
@@ -86,7 +86,7 @@ describe('On devices', function()
          classes(3, 61, 53, C))
    end)
 
-   it('a class out of range raises as on the host, and what comes after is right', function()
+   it('a class out of range raises as on the host, and later calls are correct', function()
       local x, t = torch.randn(600, 4), classes(600, 4)
       t[577] = 5
       for _, name in ipairs{'ClassNLL', 'MultiMargin'} do
@@ -105,7 +105,7 @@ describe('On devices', function()
       end
    end)
 
-   it('a class or an index that is no integer is named as it is', function()
+   it('a class or an index that is not an integer is reported unrounded', function()
       local weight = torch.rand(3, 2)
       local texts = {{0 / 0, 'NaN'}, {1 / 0, 'inf'}, {-1 / 0, '-inf'}, {-2.5, '-2'}, {4.5, '4'},
          {1e30, function(T) return T:find 'Double' and '1e+30' or '1.0000000150475e+30' end}}
@@ -172,7 +172,8 @@ describe('On devices', function()
       end
    end)
 
-   it('nn.MultiLabelMarginCriterion takes many classes, none, all, and labels twice', function()
+   it('nn.MultiLabelMarginCriterion accepts many classes, none, all, and duplicate labels',
+      function()
       for _, C in ipairs{1, 33, 700} do
          local N = C == 1 and 1100 or 9
          local t = torch.LongTensor(N, C):zero()
@@ -212,7 +213,7 @@ describe('On devices', function()
       end
    end)
 
-   it('an index out of range stops a lookup before anything is written', function()
+   it('an index out of range raises before a lookup writes anything', function()
       local net = nn.LookupTable(6, 8, 0, 0.1):cuda()
       local idx = there(classes(3000, 6))
       idx[2999] = 7

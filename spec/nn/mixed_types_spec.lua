@@ -80,7 +80,7 @@ describe('A module that gets tensors of mixed types', function()
             end
          end)
 
-         it('gives what it cuts or pads the type that Torch7 gave it', function()
+         it("returns slices and padded tensors in Torch7's type", function()
             local x = make(a, {3})
             local m = typed(nn.Narrow(1, 2, 2))
             assert.same({a, {2}, {2, 3}}, told(m:forward(x)))
@@ -127,7 +127,7 @@ describe('A module that gets tensors of mixed types', function()
    end
 
    if cutorch and cutorch.getDeviceCount() > 1 then
-      it('gives the same in nn.DataParallelTable #devices2', function()
+      it('returns the same in nn.DataParallelTable #devices2', function()
          local function network()
             return nn.Sequential():add(nn.ParallelTable():add(nn.Identity()):add(nn.Identity()))
                :add(nn.JoinTable(2)):add(nn.MulConstant(2)):cuda()

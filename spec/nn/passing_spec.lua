@@ -105,7 +105,7 @@ describe('A module that passes its input on', function()
       assert.error_matches(function() nn.Copy('torch.Tensor3') end, "there is no type 'torch.Tens")
    end)
 
-   it('rejects a value that is no number and no tensor for nn.Constant', function()
+   it('rejects a value that is neither a number nor a tensor for nn.Constant', function()
       assert.error_matches(function() nn.Constant{} end,
          "argument 'value', wanted a number or a tensor")
    end)

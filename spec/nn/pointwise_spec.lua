@@ -65,7 +65,8 @@ describe('The layer on elements or rows', function()
    end
 
    for _, typename in ipairs(types) do
-      it('gives gradInput the shape of the input, whatever gradOutput has: ' .. typename, function()
+      it('returns gradInput in the shape of the input for any shape of gradOutput: ' .. typename,
+         function()
          local x, g = torch.rand(3, 4):add(0.1):type(typename), torch.rand(3, 4):type(typename)
          for name, arguments in pairs(shapeless) do
             local m = nn[name:match '^%w+'](unpack(arguments)):type(typename)
@@ -159,7 +160,7 @@ describe('The layer on elements or rows', function()
       assert.is_true((gradInput - slopes):abs():max() < 1e-12)
    end)
 
-   it('keeps NaN and infinities where Torch7 did', function()
+   it('propagates NaN and infinities as Torch7 does', function()
       local x = torch.Tensor{0 / 0, math.huge, -math.huge, 0}
       local y = nn.ReLU():forward(x)
       assert.are.equal(math.huge, y[2])

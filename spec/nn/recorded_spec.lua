@@ -23,7 +23,8 @@ describe('As recorded from Torch7 #recorded,', function()
          nn.SpatialContrastiveNormalization(2, torch.Tensor{1, 2, 1}):forward(x))
    end)
 
-   it('their constructors draw what the convolutions draw that Torch7 made them of', function()
+   it('their constructors draw the same numbers as the convolutions they consist of in Torch7',
+      function()
       for wanted, f in pairs{
          [0.647749396] = function() nn.SpatialSubtractiveNormalization(2) end,
          [0.670467508] = function()
@@ -37,7 +38,7 @@ describe('As recorded from Torch7 #recorded,', function()
       end
    end)
 
-   it('nn.tables.random takes parts of permutations', function()
+   it('nn.tables.random uses parts of permutations', function()
       torch.manualSeed(1)
       assert.same({1, 1, 7, 1, 2, 1, 4, 2, 6, 2, 3, 2, 1, 3, 7, 3, 2, 3, 4, 4, 3, 4, 5, 4, 6, 5,
          7, 5, 1, 5}, nn.tables.random(7, 5, 3):view(-1):totable())
@@ -67,7 +68,7 @@ describe('As recorded from Torch7 #recorded,', function()
       close({0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, criterion:backward(x, torch.ones(2, 4))[2])
    end)
 
-   it('criterions of pairs take a column of a table as target', function()
+   it('criterions of pairs accept a column of a table as target', function()
       local target = torch.Tensor{{1, 5}, {-1, 5}}:select(2, 1)
       for name, x in pairs{MarginRankingCriterion = {torch.randn(2), torch.randn(2)},
          CosineEmbeddingCriterion = {torch.randn(2, 3), torch.randn(2, 3)},
@@ -97,7 +98,7 @@ describe('As recorded from Torch7 #recorded,', function()
          'nn.Unsqueeze: input has 1 dimensions, wanted 2 or more')
    end)
 
-   it('nn.NaN says where a NaN comes from', function()
+   it('nn.NaN names the module that produced a NaN', function()
       local function found(what, m, method, ...)
          local ok, message = pcall(m[method], m, ...)
          assert.is_false(ok)
@@ -117,7 +118,7 @@ describe('As recorded from Torch7 #recorded,', function()
       found('output', nn.NaN(nn.Sqrt(), 7), 'forward', torch.Tensor{-1})
    end)
 
-   it('nn.Reshape takes a size of -1', function()
+   it('nn.Reshape accepts a size of -1', function()
       local x = torch.randn(2, 3, 4)
       close({}, nn.Reshape(-1):forward(x), {2, 12})
       close({}, nn.Reshape(4, -1):forward(x), {2, 4, 3})
@@ -134,7 +135,7 @@ describe('As recorded from Torch7 #recorded,', function()
       assert.is_false(nn.LeakyReLU(-0.5, true).inplace)
    end)
 
-   it('nn.BatchNormalization takes the running statistics for a single value', function()
+   it('nn.BatchNormalization uses the running statistics for a single value', function()
       local m = nn.BatchNormalization(2, nil, nil, false)
       m.running_mean:fill(1)
       m.running_var:fill(4)
@@ -144,7 +145,7 @@ describe('As recorded from Torch7 #recorded,', function()
       close({0.499999375, 0.99999875}, m:backward(x, torch.Tensor{{1, 2}}))
    end)
 
-   it('tensors take sizes in set, and strings of numbers from apply', function()
+   it('tensors accept sizes in set, and numeric strings from apply', function()
       assert.same({2, 3}, torch.Tensor():set(torch.LongStorage{2, 3}):size():totable())
       assert.same({3}, torch.Tensor{1}:set(3):size():totable())
       assert.same({3, 5}, torch.LongTensor():set(torch.LongStorage{3, 5}):totable())

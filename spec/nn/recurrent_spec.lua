@@ -103,7 +103,7 @@ describe('Recurrent modules:', function()
       assert.equal('nn.StepRNN(2 -> 3)', tostring(step))
    end)
 
-   it('nn.Recurrent computes what it says', function()
+   it('nn.Recurrent computes its definition', function()
       local start, input, feedback = nn.Add(H):double(), nn.Linear(I, H):double(),
          nn.Linear(H, H):double()
       local net = nn.Recurrent(start, input, feedback):double()
@@ -132,7 +132,7 @@ describe('Recurrent modules:', function()
       assert.equal(0, net:backward(x[1], g):abs():max())
    end)
 
-   it('the method remember goes on from the state that is there, forget does not', function()
+   it('the method remember continues from the present state, forget resets it', function()
       for _, inner in ipairs{nn.LSTM(I, H), nn.Sequential():add(nn.GRU(I, H))} do
          local net, x = nn.Sequencer(inner):double(), R(2 * T, B, I)
          local expected = net:forward(x):clone()
@@ -189,7 +189,7 @@ describe('Recurrent modules:', function()
       end
    end)
 
-   it('do not go on in evaluation from a state of training', function()
+   it('do not continue in evaluation from a state of training', function()
       for _, class in ipairs{'SeqLSTM', 'SeqGRU'} do
          local seq, x = nn[class](I, H):remember('eval'), torch.randn(T, B, I)
          local expected = seq:clone():forward(x)
@@ -210,7 +210,7 @@ describe('Recurrent modules:', function()
          'nn.SeqLSTM: got maskzero = true, wanted lengths in its stead: {input, lengths}', 1, true)
    end)
 
-   it('take B x T as their field batchfirst says', function()
+   it('accept B x T if their field batchfirst is set', function()
       for _, class in ipairs{'SeqLSTM', 'SeqGRU'} do
          local plain = nn[class](I, H):float()
          local net = plain:clone()

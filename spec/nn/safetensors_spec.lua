@@ -39,7 +39,7 @@ local function largest(a, b) return (a:float() - b:float()):abs():max() end
 
 describe('nn.safetensors #recorded', function()
    for name, make in pairs(networks) do
-      it(('computes what PyTorch does with its %s #devices1'):format(name), function()
+      it(("computes PyTorch's results with its %s #devices1"):format(name), function()
          local tensors = recorded(name .. '.safetensors')
          local net, names = make()
          net:float():evaluate()
@@ -74,7 +74,7 @@ describe('nn.safetensors #recorded', function()
       assert.equal(0, largest(safetensors.tensors(net).weight, weight))
    end)
 
-   it('keeps all types and sizes, and reads what has no sizes and BF16', function()
+   it('preserves all types and sizes, and reads scalars and BF16', function()
       local path = os.tmpname()
       local tensors = {}
       for _, kind in ipairs{'Double', 'Float', 'Half', 'Long', 'Int', 'Short', 'Char', 'Byte'} do
@@ -100,7 +100,7 @@ describe('nn.safetensors #recorded', function()
       assert.same({1, -2}, read.b:totable())
    end)
 
-   it('says what is wrong with a file', function()
+   it('reports faults of a file', function()
       local path = os.tmpname()
       local function why(text)
          local file = assert(io.open(path, 'wb'))

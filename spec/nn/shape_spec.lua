@@ -49,18 +49,18 @@ describe('Layers that change sizes:', function()
       end)
    end
 
-   it('nn.View takes the last dimensions after setNumInputDims', function()
+   it('nn.View uses the last dimensions after setNumInputDims', function()
       check.module(function() return nn.View(-1):setNumInputDims(2) end, random(4, 2, 3))
       assert.are.same({4, 6}, nn.View(-1):setNumInputDims(2):forward(torch.rand(4, 2,
          3)):size():totable())
    end)
 
-   it('nn.OneHot puts a 1 at each number\'s place', function()
+   it("nn.OneHot sets a 1 at each class's index", function()
       local y = nn.OneHot(3):forward(torch.LongTensor{3, 1})
       assert.are.same({{0, 0, 1}, {1, 0, 0}}, y:totable())
    end)
 
-   it('nn.Index and nn.MaskedSelect take tables', function()
+   it('nn.Index and nn.MaskedSelect accept tables', function()
       check.module(function() return nn.Index(1) end, function()
          return {torch.rand(4, 3), torch.LongTensor{3, 1, 3}}
       end)

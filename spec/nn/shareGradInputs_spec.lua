@@ -87,7 +87,7 @@ describe('nn.utils.shareGradInputs', function()
       end)
    end
 
-   it('is right on devices, and for what is moved there later #devices2', function()
+   it('is correct on devices, and for networks moved there later #devices2', function()
       torch.manualSeed(1)
       local net, x = networks.residual():cuda(), torch.CudaTensor(2, 3, 8, 8):uniform(-1, 1)
       local other, moved = net:clone(), nn.utils.shareGradInputs(net:clone():float()):cuda()
@@ -102,7 +102,7 @@ describe('nn.utils.shareGradInputs', function()
       cutorch.synchronizeAll()
    end)
 
-   it('takes two storages for a chain', function()
+   it('needs two storages for a chain', function()
       local net = nn.Sequential()
       for _ = 1, 8 do net:add(nn.Linear(4, 4)):add(nn.Tanh()) end
       nn.utils.shareGradInputs(net)
@@ -123,7 +123,7 @@ describe('nn.utils.shareGradInputs', function()
       assert.is_true(rawequal(before, net:get(2).gradInput))
    end)
 
-   it('raises for what is no module', function()
+   it('raises for values that are not modules', function()
       assert.error_matches(function() nn.utils.shareGradInputs(3) end,
          "nn.utils.shareGradInputs: argument 'net' is a number, wanted a module", 1, true)
    end)

@@ -42,7 +42,7 @@ for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
          end
       end)
 
-      it('has its gradients, added twice, and takes its step', function()
+      it('computes its gradients, accumulates them and updates its parameters', function()
          local g = tensor(2, 4):fill(0.5)
          for _, layer in ipairs{dense, sparse} do
             local into = layer == dense and x or input

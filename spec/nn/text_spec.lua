@@ -98,7 +98,7 @@ describe('The text of', function()
       end
    end)
 
-   it('every class that takes numbers or names is more than its name', function()
+   it('every class with numeric or named arguments prints more than its name', function()
       local objects = {
          ['nn.Recurrent'] = nn.Recurrent(3, nn.Linear(4, 3), nn.Linear(3, 3)),
          ['cudnn.SpatialConvolution'] = cudnn.SpatialConvolution(2, 3, 1, 1),
@@ -133,7 +133,7 @@ describe('The text of', function()
       assert.is_true(count > 100)
    end)
 
-   it('an object shows what its fields hold now', function()
+   it('an object prints the current values of its fields', function()
       local cosine, narrow = nn.Cosine(4, 2), nn.Narrow(1, 2, 3)
       cosine.weight, narrow.dimension, narrow.length = nil, {}, 5
       assert.equal('nn.Cosine', tostring(cosine))
@@ -153,7 +153,7 @@ describe('The text of', function()
       end)
    end
 
-   it('layers without bias says so if that of Torch7 does', function()
+   it('layers without bias is printed if Torch7 prints it', function()
       local flat, deep = {1, 2, 3, 3}, {1, 2, 3, 3, 3}
       for name, arguments in pairs{SpatialConvolution = flat, SpatialFullConvolution = flat,
          SpatialDilatedConvolution = flat, VolumetricDilatedConvolution = deep} do

@@ -39,7 +39,7 @@ describe('For scripts of Torch7', function()
       end)
    end
 
-   it('nn.PReLU finds its planes in batches and in an image', function()
+   it('nn.PReLU selects the plane dimension in batches and in an image', function()
       for _, size in ipairs{{3}, {2, 3}, {3, 2, 4}, {2, 3, 4}, {2, 3, 2, 2}} do
          check.module(function()
             local m = nn.PReLU(3)
@@ -54,7 +54,7 @@ describe('For scripts of Torch7', function()
       assert.same({{{-0.25}, {-0.5}}}, m:forward(x:view(1, 2, 2):narrow(3, 1, 1)):totable())
    end)
 
-   it('full convolutions take the size of a second input', function()
+   it('full convolutions use the size of a second input', function()
       eachSide(function(typename, on)
          for _, case in ipairs{{nn.SpatialFullConvolution(2, 3, 3, 2, 2, 3), {2, 2, 3}, {6, 8}},
             {nn.VolumetricFullConvolution(1, 2, 2, 3, 2, 2, 2, 3), {1, 2, 2, 2}, {5, 6, 6}}} do
@@ -70,7 +70,7 @@ describe('For scripts of Torch7', function()
       end)
    end)
 
-   it('fractional pooling keeps its numbers, and volumes have T last', function()
+   it('fractional pooling keeps its random numbers, and volumes have T last', function()
       eachSide(function(typename, on)
          local m = nn.VolumetricFractionalMaxPooling(2, 2, 3, 0.5, 0.6, 0.4):type(typename)
          local x = on(torch.rand(2, 2, 10, 8, 9))
@@ -96,7 +96,7 @@ describe('For scripts of Torch7', function()
       assert.error_matches(function() m:forward(torch.rand(2, 4)) end, '4 slices .* at most 3')
    end)
 
-   it('planes that a table of connections does not name take no part', function()
+   it('planes that a connection table does not name are not used', function()
       for _, class in ipairs{'SpatialConvolutionMap', 'SpatialFullConvolutionMap'} do
          check.module(function() return nn[class](torch.Tensor{{1, 2}, {2, 1}}, 2, 2) end,
             random(4, 3, 3))
@@ -106,7 +106,7 @@ describe('For scripts of Torch7', function()
       end
    end)
 
-   it('parts of layers that derived classes call are there', function()
+   it('helper methods that derived classes call exist', function()
       local linear, table = nn.Linear(2, 3), nn.LookupTable(4, 2)
       linear:updateAddBuffer(torch.rand(5, 2))
       assert.equal(5, linear.addBuffer:sum())
@@ -164,7 +164,8 @@ describe('For scripts of Torch7', function()
       assert.is_true(math.abs(criterion:forward(x, target) - 4 * mean) < 1e-12)
    end)
 
-   it('criterions take a number as target, and a vector the first of several classes', function()
+   it('criterions accept a number as target, and use the first of several classes for a vector',
+      function()
       eachSide(function(typename, on)
          local x, one = on(torch.rand(3)), on(torch.rand(1))
          for name, case in pairs{ClassNLLCriterion = {x, 2}, CrossEntropyCriterion = {x, 2},
@@ -191,7 +192,7 @@ describe('For scripts of Torch7', function()
       end)
    end)
 
-   it('nn.CrossEntropyCriterion takes a column as a vector if there is one target', function()
+   it('nn.CrossEntropyCriterion treats a column as a vector if there is one target', function()
       eachSide(function(typename, on)
          local vector = nn.CrossEntropyCriterion():type(typename)
          local criterion, x = vector:clone(), on(torch.rand(3))
@@ -208,7 +209,7 @@ describe('For scripts of Torch7', function()
       end)
    end)
 
-   it('nn.SparseLinear has a gradient for every element if it is asked to', function()
+   it('nn.SparseLinear computes a gradient for every element on request', function()
       eachSide(function(typename, on)
          local m = nn.SparseLinear(4, 2, true):type(typename)
          local rows = on(torch.Tensor{{1, 0.5}, {3, 2}})
@@ -243,7 +244,7 @@ describe('For scripts of Torch7', function()
       assert.equal('torch.FloatTensor', m.list[1]:type())
    end)
 
-   it('replace with a decorator goes on inside what it was given', function()
+   it('replace with a decorator continues inside the decorated module', function()
       local net = nn.Sequential():add(nn.Linear(2, 2)):add(nn.Sequential():add(nn.Tanh()))
       local around = net:replace(function(m) return nn.NaN(m) end)
       assert.equal('nn.NaN', torch.type(around))
@@ -270,7 +271,7 @@ describe('For scripts of Torch7', function()
       assert.equal('torch7FormsSpec.Both @ nn.Linear(2 -> 3)', tostring(m))
    end)
 
-   it('a container takes nil for no module, unless it is an nn.Sequential', function()
+   it('a container ignores nil, unless it is an nn.Sequential', function()
       local Network, make = container 'Network'
       function Network:updateOutput(input) return input end
       assert.equal(0, make():size())
@@ -294,7 +295,7 @@ describe('For scripts of Torch7', function()
          "nn.Sequential: add: argument 'module' is nil, wanted a module", 1, true)
    end)
 
-   it('a copy goes through write and read of a class', function()
+   it('a copy uses write and read of a class', function()
       local classes = {}
       local Lean, parent = torch.class('torch7FormsSpec.Lean', 'nn.Decorator', classes)
       function Lean:__init(m)
@@ -324,7 +325,7 @@ describe('For scripts of Torch7', function()
       assert.is_true(out:find '%f[%w]ok%s*$' ~= nil, out)
    end)
 
-   it("nn.BCECriterion's weights go by the target's rows, whatever the input's sizes", function()
+   it("nn.BCECriterion's weights apply to the target's rows for any input size", function()
       local weights, ys = torch.Tensor{1, 0, 3}, torch.Tensor{1, 0, 1}
       local criterion = nn.BCECriterion(weights)
       local x, flat = torch.Tensor{{0.5}, {0.25}, {0.2}}, torch.Tensor{0.5, 0.25, 0.2}

@@ -25,7 +25,7 @@ describe('nn.utils', function()
       end
    end)
 
-   it('raises for a table that is inside itself, and takes one that is there twice', function()
+   it('raises for a recursive table, and accepts one that occurs twice', function()
       local ring, shared = {}, {torch.ones(2)}
       ring[1] = {ring}
       for _, name in ipairs{'ResizeAs', 'Fill', 'Add', 'Copy'} do

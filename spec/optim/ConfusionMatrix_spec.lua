@@ -14,7 +14,7 @@ describe('optim.ConfusionMatrix', function()
       assert.same({{1, 0, 0}, {1, 2, 0}, {1, 0, 2}}, filled(3).mat:totable())
    end)
 
-   it('takes classes, scores and vectors with a one, alone or in batches, of every type', function()
+   it('accepts classes, scores and one-hot vectors, alone or in batches, of every type', function()
       local types = {'torch.DoubleTensor', 'torch.FloatTensor', cutorch and 'torch.CudaTensor'}
       for _, typename in ipairs(types) do
          local function T(list) return torch.DoubleTensor(list):type(typename) end

@@ -20,7 +20,7 @@ describe('optim.Logger', function()
       assert.same({0.5, 12345.678}, logger.symbols[1])
    end)
 
-   it('takes names from the first row', function()
+   it("uses the first row's names", function()
       local logger = optim.Logger(name)
       logger:add{loss = 1.5}:add{loss = 0.75}
       assert.equal('loss\t\n 1.5000e+00\t\n 7.5000e-01\t\n', contents())
@@ -34,19 +34,19 @@ describe('optim.Logger', function()
       assert.equal(0, logger.nsymbols)
    end)
 
-   it('takes styles of columns that there are not yet', function()
+   it('accepts styles of columns that do not exist yet', function()
       assert.same({later = {'-'}}, optim.Logger(name):style{later = '-'}.styles)
       assert.same({{'-'}, {'+'}}, optim.Logger(name):setNames{'a', 'b'}:style{a = '-'}.styles)
    end)
 
-   it('takes rows that have not all values', function()
+   it('accepts rows with missing values', function()
       local logger = optim.Logger(name):setNames{'a', 'b', 'c'}
       logger:add{1}:add{c = 2}:add{}:add{b = 3}
       assert.equal('a\tb\tc\t\n 1.0000e+00\t\n\t\t 2.0000e+00\t\n\n\t 3.0000e+00\t\n', contents())
       assert.same({{1}, {3}, {2}}, logger.symbols)
    end)
 
-   it('keeps and writes nothing of a row that is wrong', function()
+   it('discards an invalid row', function()
       local logger = optim.Logger(name):setNames{'a', 'b'}
       bad('optim.Logger: there is no column c', function() logger:add{a = 1, c = 2} end)
       assert.equal('a\tb\t\n', contents())
@@ -67,7 +67,7 @@ describe('optim.Logger', function()
       os.remove(name .. '.d')
    end)
 
-   it('puts the time behind the file\'s name', function()
+   it("appends the time to the file's name", function()
       local logger = optim.Logger(name .. '.log', true)
       logger.file:close()
       assert.equal(name .. '.log', logger.name)
@@ -77,7 +77,7 @@ describe('optim.Logger', function()
       assert.truthy(os.remove(made))
    end)
 
-   it('plots columns by name, and goes on if gnuplot cannot', function()
+   it('plots columns by name, and continues if gnuplot fails', function()
       local logger, drawn = optim.Logger(name):setNames{'a', 'b'}, nil
       logger:add{1, 2}
       logger:add{3, 4}
@@ -99,7 +99,7 @@ describe('optim.Logger', function()
    local there = os.execute 'command -v gnuplot >/dev/null'
    there = there == 0 or there == true
 
-   it('plots into an SVG and an EPS beside its file, in the styles that were set', function()
+   it('plots to an SVG and an EPS next to its file, in the styles that were set', function()
       if not there then return pending 'there is no gnuplot (scripts/setup)' end
       local logger = optim.Logger(name):setNames{'train', 'test'}:style{'-', '+-'}
       for i = 1, 4 do logger:add{1 / i, 2 / i} end
@@ -115,7 +115,7 @@ describe('optim.Logger', function()
       assert.is_nil(io.open(name .. '.eps'))
    end)
 
-   it('plots with a title that says what it shows and names at the axes', function()
+   it('plots with a title and axis labels', function()
       local logger = optim.Logger(name):setNames{'train', 'test'}:style{train = {'-', '+'}}
       logger:add{1, 2}:add{3, 4}
       local said = {}

@@ -18,7 +18,7 @@ describe('optim.ZeroRedundancyOptimizer', function()
       assert.equal(3, whole.t)
    end)
 
-   it('wants a method that goes element by element', function()
+   it('requires an elementwise method', function()
       for _, name in ipairs{'lbfgs', 'cg', 'cmaes', 'de'} do
          assert.error_matches(function() optim.ZeroRedundancyOptimizer(optim[name]) end,
             'optim.' .. name .. ' looks at all parameters at once', 1, true)

@@ -7,7 +7,7 @@ describe('dpt.optim.arguments', function()
    local f, x
    before_each(function() f, x = descent.problem() end)
 
-   it('returns config as state if there is no state, and tables for what is missing', function()
+   it('returns config as state if there is no state, and tables for missing ones', function()
       local config, state = arguments.check('sgd', f, x)
       assert.same({{}, {}}, {config, state})
       assert.equal(config, state)
@@ -16,13 +16,13 @@ describe('dpt.optim.arguments', function()
       assert.equal(given, select(2, arguments.check('sgd', f, x, given)))
    end)
 
-   it('takes a callable table as opfunc', function()
+   it('accepts a callable table as opfunc', function()
       local before = f(x)
       optim.sgd(setmetatable({}, {__call = function(_, v) return f(v) end}), x, {})
       assert.is_true(f(x) < before)
    end)
 
-   it('takes numbers as strings, as options of a command line may be', function()
+   it('accepts numbers as strings, as options of a command line may be', function()
       for method, fields in pairs{sgd = {momentum = 0.5, dampening = 0.1, weightDecay = 0.1},
          adam = {beta1 = 0.8, beta2 = 0.9, epsilon = 1e-3, weightDecay = 0.1},
          lbfgs = {maxEval = 2}} do
@@ -39,7 +39,7 @@ describe('dpt.optim.arguments', function()
       end
    end)
 
-   it('rejects what is no function, no tensor or no table, by name', function()
+   it('rejects values that are not functions, tensors or tables, by name', function()
       bad("optim.de: argument 'f' is a string, wanted a function", arguments.callable, 'de', 'f',
          'x')
       bad("optim.de: argument 'x' is a table, wanted a tensor", arguments.tensor, 'de', 'x', {})
@@ -47,14 +47,14 @@ describe('dpt.optim.arguments', function()
       assert.same({}, arguments.table('de', 'c', nil))
    end)
 
-   it('rejects a value of opfunc that is no number', function()
+   it('rejects a result of opfunc that is not a number', function()
       local value, gradient = arguments.evaluate('cg', f, x)
       assert.is_true(type(value) == 'number' and torch.isTensor(gradient))
       bad("optim.cg: opfunc's value is a string, wanted a number", arguments.evaluate, 'cg',
          function() return 'one', x end, x)
    end)
 
-   it('rejects flat parameters that a network has left', function()
+   it('rejects stale flat parameters', function()
       local net = nn.Linear(2, 2)
       local flat, gradient = net:getParameters()
       net:double()

@@ -5,7 +5,7 @@ local types, make, distance, bad = search.types, search.make, search.distance, s
 local function skewed(x) return (x[1] - 0.5) ^ 2 + 100 * (x[2] + 0.25) ^ 2 end
 
 describe('optim.cmaes', function()
-   it('comes to the minimum by values alone, and leaves x as it is', function()
+   it('finds the minimum from function values alone, and does not change x', function()
       for _, typename in ipairs{types[1], types[#types]} do
          local x = make(typename, {2, 2})
          torch.manualSeed(2)

@@ -8,7 +8,7 @@ describe('optim.de', function()
    local config = {popsize = 12, scaleFactor = 0.6, crossoverRate = 0.8, maxFEs = 1000,
       minRegion = -3, maxRegion = 3}
 
-   it('comes to the minimum by values alone, and leaves x as it is', function()
+   it('finds the minimum from function values alone, and does not change x', function()
       for _, typename in ipairs{types[1], types[#types]} do
          local x = make(typename, {2, 2})
          local y, values = optim.de(skewed, x, config)
@@ -19,7 +19,7 @@ describe('optim.de', function()
       end
    end)
 
-   it('finds the same each time, whatever was drawn before', function()
+   it('finds the same point each time, independently of earlier draws', function()
       local x = make(types[1], {2, 2})
       torch.manualSeed(1)
       local y = optim.de(skewed, x, config)

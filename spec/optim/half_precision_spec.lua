@@ -45,7 +45,7 @@ describe('Methods of descent on halves', function()
          end
       end)
 
-      it('go on from a state of halves: optim.' .. name, function()
+      it('continue from a state of halves: optim.' .. name, function()
          local wanted, state = start:cudaHalf(), {}
          steps(name, wanted, copy(config), state, 4)
          local x, half = wanted:clone(), copy(state)
@@ -81,7 +81,7 @@ describe('Methods of descent on halves', function()
       end
    end)
 
-   it('take factors of any type for each parameter', function()
+   it('accept factors of any type for each parameter', function()
       for _, name in ipairs{'sgd', 'adam', 'nag'} do
          local function result(typename, of)
             local x = start:half():type(typename)
@@ -101,7 +101,7 @@ describe('Methods of descent on halves', function()
       end
    end)
 
-   it('see what the script does to the parameters in its function', function()
+   it("use values that the script's function writes to the parameters", function()
       local x = torch.CudaHalfTensor{2, 0.5}
       local gradient = torch.CudaHalfTensor{1, 1}
       for _, name in ipairs{'sgd', 'adam', 'nag'} do
@@ -114,7 +114,7 @@ describe('Methods of descent on halves', function()
       end
    end)
 
-   it('write the parameters once a step, and leave them in peace before it', function()
+   it('write the parameters once a step, after the function', function()
       local x, gradient = torch.CudaHalfTensor(3):fill(1), torch.CudaHalfTensor(3):fill(1)
       local state = {}
       for _ = 1, 3 do

@@ -5,7 +5,7 @@ local bowl, rosenbrock, distance, bad = search.bowl, search.rosenbrock, search.d
 search.describe('lbfgs', optim.lbfgs, {maxIter = 200, lineSearch = optim.lswolfe, tolFun = 1e-12})
 
 describe('optim.lbfgs', function()
-   it('goes on where the first call stopped', function()
+   it('continues where the first call stopped', function()
       local function points(...)
          local x, state = torch.DoubleTensor{0, 0, 0}, {}
          for _, n in ipairs{...} do
@@ -25,7 +25,7 @@ describe('optim.lbfgs', function()
       assert.is_true(distance(x, {0.5 / 12, -6 * 0.5 / 12, 5 * 0.5 / 12}) < 1e-15)
    end)
 
-   it('says why it stops if it is asked to', function()
+   it('reports why it stops if verbose', function()
       local said, before = {}, print
       rawset(_G, 'print', function(...) said[#said + 1] = table.concat({...}, ' ') end)
       for _, config in ipairs{{maxIter = 1}, {maxEval = 2, tolX = 0}, {maxIter = 99}} do
@@ -38,7 +38,7 @@ describe('optim.lbfgs', function()
          "<optim.lbfgs> stops: the gradient's absolute sum is tolFun at most"}, said)
    end)
 
-   it('keeps nCorrection corrections and few evaluations', function()
+   it('keeps nCorrection corrections and needs few evaluations', function()
       local state = {}
       local _, _, n = optim.lbfgs(rosenbrock, torch.DoubleTensor{-1.2, 1},
          {maxIter = 30, maxEval = 12, nCorrection = 2, learningRate = 0.1, tolX = 0}, state)

@@ -68,11 +68,11 @@ describe('A method that decides by the loss', function()
       assert.equal(calls, means, name)
    end
 
-   it('decides by what meanLoss returns for the value of its function', function()
+   it("decides by meanLoss of its function's value", function()
       for name in pairs(LABELS) do check(name, {}, 'torch.DoubleTensor') end
    end)
 
-   it('lets a line search decide by it, too', function()
+   it('also applies it in a line search', function()
       check('lbfgs', {lineSearch = optim.lswolfe, lineSearchOptions = {c1 = 0.1}},
          'torch.CudaTensor')
       check('lbfgs', {lineSearch = halve}, 'torch.DoubleTensor')

@@ -20,7 +20,7 @@ describe('optim.polyinterp', function()
          {{0, 1, 1}, {1, 1}})
    end)
 
-   it('compares values within bounds that lie beyond the points, as Torch7 does', function()
+   it('compares values within bounds outside the points, as Torch7 does', function()
       -- results of torch/optim's function
       for _, case in ipairs{
          {{{-0.4480, -0.5267, -1.9219}, {0.3268, -1.2778, -0.5968}}, 0.33460, 3.26848, 3.26848},
@@ -32,7 +32,7 @@ describe('optim.polyinterp', function()
       end
    end)
 
-   it('goes through more than two points, and returns the value', function()
+   it('interpolates more than two points, and returns the value', function()
       local points = {}
       for i, t in ipairs{-1, 0.5, 2} do -- (t - 1)^4, minimum at 1
          points[i] = {t, (t - 1) ^ 4 + 2, 4 * (t - 1) ^ 3}

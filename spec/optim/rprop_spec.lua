@@ -4,7 +4,7 @@ local descent = require 'spec.support.descent'
 descent.describe 'rprop'
 
 describe('optim.rprop', function()
-   it('takes niter iterations a call', function()
+   it('runs niter iterations per call', function()
       local state, f, x = {}, descent.problem()
       local _, values = optim.rprop(f, x, {niter = 5}, state)
       assert.equal(5, #values)

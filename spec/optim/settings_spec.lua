@@ -53,7 +53,7 @@ describe('Settings of optim', function()
          assert.same(wanted, lines)
       end)
 
-   it('beside the right names, of several methods in one table, and of the script are not reported',
+   it('of the script, of several methods, or next to the correct names are not reported',
       function()
          assert.equal('', run.lua(prelude .. [[
             optim.adam(f, x, {lr = 1, learningRate = 1, betas = {}, beta2 = 0.9})

@@ -13,7 +13,7 @@ describe('optim.sgd', function()
       descent.bad(wanted .. '0.5 and 0.5', optim.sgd, f, x, {nesterov = true, momentum = 0.5})
    end)
 
-   it('and optim.adam take x itself as the gradient, that of half its square', function()
+   it('and optim.adam accept x itself as the gradient', function()
       for name, wanted in pairs{sgd = 0.9 * 2, adam = 2 - 0.1} do
          for _, config in ipairs{{}, {weightDecay = 1e-9}} do
             config.learningRate = 0.1

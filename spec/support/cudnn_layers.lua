@@ -56,7 +56,7 @@ function M.volumes(name, image)
          end
       end)
 
-      busted.it('rejects inputs that are no volumes', function()
+      busted.it('rejects inputs that are not volumes', function()
          luassert.error_matches(function() cudnn[name]():forward(torch.randn(2, 3, 4)) end,
             'cudnn.' .. name .. ': input has 3 dimensions, wanted 4 or 5')
       end)

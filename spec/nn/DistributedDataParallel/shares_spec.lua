@@ -29,7 +29,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       return {own.weight, own.kind}
    end
 
-   it('are of a denominator, of rows, of nothing, or unknown', function()
+   it('are of a denominator, of rows, of a sum, or unknown', function()
       assert.same({6, D}, of(gradient(nn.MSECriterion()), 3))
       assert.same({1, S}, of(gradient(nn.MSECriterion(false)), 3))
       assert.same({0, N}, of(gradient(nn.MSECriterion()), 0))
@@ -96,7 +96,7 @@ describe('dpt.nn.DistributedDataParallel.shares', function()
       assert.is_true(shares.areCompatible(ratio(nil, 6), ratio(torch.FloatTensor{3}, 6)))
    end)
 
-   it('raise for what is of no use, and for a wrong argument', function()
+   it('raise for unusable weights, and for a wrong argument', function()
       assert.equal(1, shares.check({weight = 1, kind = R, ratio = 0}, three).weight)
       local unknown = {weight = 1, kind = U, criterion = 'nn.X'}
       assert.error_matches(function() shares.check(unknown, three) end,
