@@ -175,7 +175,7 @@ describe('Links', function()
       assert.is_true(count > 60)
    end)
 
-   it('are what names a page', function()
+   it("define the pages' names", function()
       for _, page in ipairs(pages.list) do
          local text = pages.text(page):gsub('%[[^%]]*%]%([^)]*%)', '')
          local name = text:match 'docs/[%w-]+%.md'
@@ -184,7 +184,7 @@ describe('Links', function()
    end)
 end)
 
-describe('Names that are no globals', function()
+describe('Names that are not globals', function()
    local modules = {dpt = dpt, comm = dpt.comm, distributed = dpt.distributed, nccl = dpt.nccl,
       profiler = dpt.profiler, threads = require 'threads', tds = require 'tds'}
 

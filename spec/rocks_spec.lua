@@ -39,7 +39,7 @@ describe('The release', function()
       end
    end)
 
-   it('divides what cmake installs between two rocks', function()
+   it('divides the files that cmake installs between two rocks', function()
       assert.equal('dpt', rockspec('dpt', 'scm-1').build.variables.DPT_PARTS)
       assert.equal('image', rockspec('image', 'scm-1').build.variables.DPT_PARTS)
       assert.is_truthy(read 'CMakeLists.txt':find('set(DPT_PARTS "dpt;image" ', 1, true))

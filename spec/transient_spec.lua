@@ -162,7 +162,7 @@ describe('Transient fields of dpt\'s classes', function()
       end)
    end
 
-   it('leave a recurrent module the state that it goes on from', function()
+   it('exclude the state from which a recurrent module continues', function()
       local x = torch.randn(6, 2, 3)
       local function steps(net, from, to)
          local y
@@ -200,14 +200,15 @@ describe('Transient fields of dpt\'s classes', function()
       end
    end)
 
-   it('let a network that a module leads back to be copied once', function()
+   it('allow a module to refer back to its network, which is copied once', function()
       local net = nn.DataParallelTable(1):add(nn.Linear(3, 4):cuda(), {1})
       net:get(1).owner = net
       local copy = net:clone()
       assert.equal(copy, copy:get(1).owner)
    end)
 
-   it('let a module that leads back to its network be copied and read, in threads too', function()
+   it('allow a module that refers back to its network to be copied and read, also in threads',
+      function()
       if cutorch.getDeviceCount() < 2 then return pending('needs 2 devices') end
       for field in ('owner a b parent top train_ x1 x2'):gmatch '%S+' do -- in any traversal order
          local net = nn.DataParallelTable(1)

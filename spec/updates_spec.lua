@@ -2,7 +2,7 @@
 local updates = require 'dpt.updates'
 
 describe('dpt.updates', function()
-   it('calls holders of gradients that wait in their order, until they are removed', function()
+   it('calls holders of pending gradients in their order, until they are removed', function()
       local x, dx, calls, holders = torch.Tensor(1), torch.Tensor(1), {}, {}
       for i = 1, 20 do
          holders[i] = {flush = function(self, p, g)
@@ -20,7 +20,7 @@ describe('dpt.updates', function()
       assert.equal(19, #calls)
    end)
 
-   it('knows what several ranks train, and keeps nothing alive', function()
+   it('records the networks that several ranks train, without keeping them alive', function()
       local x, y = torch.Tensor(2), torch.Tensor(2)
       local function add()
          local network = {_trains = function(_, t) return updates.sharesStorage({x}, t) end}
@@ -38,7 +38,7 @@ describe('dpt.updates', function()
       assert.is_false(updates.isDistributed(x))
    end)
 
-   it('takes a flat tensor for stale if a tensor moves out of it, not beside it', function()
+   it('marks a flat tensor stale if a tensor moves out of it, not next to it', function()
       local storage = torch.Tensor(6)
       local first, second = storage:narrow(1, 1, 3), storage:narrow(1, 4, 3)
       for _, flat in ipairs{first, second} do updates.registerFlat(flat) end

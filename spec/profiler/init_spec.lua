@@ -86,7 +86,7 @@ describe('dpt.profiler', function()
             end
          end)
 
-      it('knows phase and module of what is computed' .. (threads and ' in threads' or '')
+      it('records the phase and the module of work' .. (threads and ' in threads' or '')
          .. ' #devices2',
          function()
             local events = profiled(threads)
@@ -135,7 +135,7 @@ describe('dpt.profiler', function()
       end
    end)
 
-   it('has the right times of what still runs when it is stopped', function()
+   it('has correct times of work that still runs when it is stopped', function()
       local a = torch.CudaTensor(1000):fill(0)
       for _ = 1, 10 do
          profiler.start()
@@ -152,7 +152,7 @@ describe('dpt.profiler', function()
       end
    end)
 
-   it('says what items work on and who waited for what #devices2', function()
+   it('records what items work on and who waited for what #devices2', function()
       local a, b = torch.CudaTensor(30, 20):fill(1), cutorch.withDevice(2, torch.CudaTensor, 30, 20)
       cutorch.synchronizeAll()
       profiler.start()
@@ -174,7 +174,7 @@ describe('dpt.profiler', function()
       for i, s in ipairs(starts) do assert.equal(s.id, ends[i].id) end
    end)
 
-   it('writes a file that says the same #devices2', function()
+   it('writes a file with the same records #devices2', function()
       local path = os.tmpname()
       local events = profiled(false, path)
       local file = io.open(path)
@@ -195,7 +195,7 @@ describe('dpt.profiler', function()
    end)
 
    -- In a separate process: memory of other tests could be freed during the profile.
-   it('says who holds memory at its peak', function()
+   it('reports who holds memory at its peak', function()
       local text = run.lua([[
          local dpt = require 'dpt'
          torch.setdefaulttensortype 'torch.FloatTensor'
@@ -218,7 +218,7 @@ describe('dpt.profiler', function()
       assert.equal('well\n', text)
    end)
 
-   it('counts what was lost for lack of space', function()
+   it('counts records lost for lack of space', function()
       local a = torch.CudaTensor(10):fill(0)
       profiler.start{records = 5}
       for _ = 1, 20 do a:add(1) end
@@ -229,7 +229,7 @@ describe('dpt.profiler', function()
       assert.equal(20, a[1])
    end)
 
-   it('leaves classes as they were', function()
+   it('restores the classes', function()
       local before = nn.Linear.updateOutput
       profiler.start()
       assert.not_equal(before, nn.Linear.updateOutput)
@@ -237,7 +237,7 @@ describe('dpt.profiler', function()
       assert.equal(before, nn.Linear.updateOutput)
    end)
 
-   it('finds its way after an error inside a module', function()
+   it('recovers after an error inside a module', function()
       local net = nn.Sequential():add(nn.Linear(3, 3)):add(nn.Sequential():add(nn.Linear(4, 2)))
       net:cuda()
       local other = nn.Linear(3, 2):cuda()
@@ -251,7 +251,7 @@ describe('dpt.profiler', function()
       assert.is_true(paths.net2)
    end)
 
-   it('rejects what it can not do', function()
+   it('rejects unsupported calls', function()
       assert.has_error(function() profiler.stop() end, 'profiler: it does not run')
       assert.has_error(function() profiler.start{records = 0} end,
          'profiler: got 0 records, wanted 1 to 2147483647')

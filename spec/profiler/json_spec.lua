@@ -2,7 +2,7 @@
 local json = require 'dpt.profiler.json'
 
 describe('JSON', function()
-   it('comes back as it was', function()
+   it('is decoded unchanged', function()
       local value = {list = {1, 2.5, -3, {}}, text = 'a "b"\\ \n\t\1 é', yes = true, no = false}
       assert.same(value, json.decode(json.encode(value), 'it'))
    end)
@@ -11,7 +11,7 @@ describe('JSON', function()
       assert.equal('{"a":1,"b":[0.125],"c":"x"}', json.encode{c = 'x', a = 1, b = {0.125}})
    end)
 
-   it('has null for numbers that it can not have, and ? for bytes that are no UTF-8', function()
+   it('has null for unsupported numbers, and ? for bytes that are not UTF-8', function()
       assert.equal('[null,null,"?"]', json.encode{0 / 0, math.huge, '\255'})
    end)
 
@@ -20,7 +20,7 @@ describe('JSON', function()
          ' { "a" : [ 1e3 , -0.5 ] , "b" : "\\u00e9\\/\\b" , "c" : null } ', 'it'))
    end)
 
-   it('that is none raises where it goes wrong', function()
+   it('that is invalid raises with the position', function()
       for _, text in ipairs{'', '{', '[1,]', '{"a":}', '{"a" 1}', '[1] 2', '"a', 'nil', '{a:1}'} do
          local ok, why = pcall(json.decode, text, 'step.json')
          assert.is_false(ok, text)

@@ -62,7 +62,7 @@ describe('The summary', function()
       assert.equal(1.5, modules['1'].total)
    end)
 
-   it('is a text, also of nothing', function()
+   it('is a text, also for an empty profile', function()
       assert.matches('2.1 +nn.B +6.000', tostring(s))
       assert.matches('reduce +1 +2.000 +20.8 %% +55.0 %%', tostring(s))
       assert.matches('0.000 ms from the first item to the last', tostring(summary{}))

@@ -111,7 +111,7 @@ describe('The colours', function()
 end)
 
 describe('The page of a profile', function()
-   it('says what rows, colours and columns are, also on a phone', function()
+   it('explains rows, colours and columns, also on a phone', function()
       local page = timeline.page{profile(items)}
       assert.matches('<meta name="viewport" content="width=device-width', page, 1, true)
       for _, name in ipairs(colours.order) do
@@ -125,13 +125,13 @@ describe('The page of a profile', function()
       end
    end)
 
-   it('has the title and the text above it that a program gives', function()
+   it('has the title and the text above it that a program passes', function()
       local page = timeline.page({profile(items)}, 'the <demo>', '<h1>above</h1>')
       assert.matches('<title>the &lt;demo&gt;</title>', page, 1, true)
       assert.matches('<body>%s*<h1>above</h1>.*<canvas', page)
    end)
 
-   it('holds the profile, its summary and no mark', function()
+   it('contains the profile, its summary and no placeholder', function()
       local page = timeline.page{profile(items)}
       assert.matches('"name":"work"', page, 1, true)
       assert.matches('</i>backward</td><td>1</td><td>3.000</td>', page, 1, true)
@@ -205,13 +205,13 @@ describe('The picture of a profile', function()
       assert.matches('>10 ms</text>', svg, 1, true)
    end)
 
-   it('is empty for a profile of nothing', function()
+   it('is empty for an empty profile', function()
       assert.matches('</svg>', timeline.picture{profile{}}, 1, true)
    end)
 end)
 
 describe('A file', function()
-   it('that is no profile is rejected', function()
+   it('that is not a profile is rejected', function()
       local path = os.tmpname()
       local file = io.open(path, 'w')
       file:write '[1]'

@@ -24,7 +24,7 @@ describe('dpt.rnn.call', function()
       assert.is_false(call.states)
    end)
 
-   it('pads sequences that come packed, and packs their output', function()
+   it('pads packed sequences, and packs their output', function()
       local packed = lstm:packPaddedSequence(x, {4, 2, 1})
       local call = calls.read(lstm, packed)
       assert.same({T, B, I}, call.x:size():totable())

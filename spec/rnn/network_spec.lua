@@ -6,7 +6,7 @@ local network = require 'dpt.rnn.network'
 local function make(mode, ...) return nn.RNN(mode, ...):float() end
 
 describe('dpt.rnn.network', function()
-   it('describes a module by its fields as they are now', function()
+   it('describes a module by its present fields', function()
       local rnn = make('CUDNN_GRU', 3, 4, 2)
       local struct = network.describe(rnn)
       assert.same({3, 4, 2, 1, 0, 0}, {struct.input, struct.hidden, struct.layers,
@@ -35,7 +35,7 @@ describe('dpt.rnn.network', function()
       end
    end)
 
-   it('draws another number for each call, which a seed brings back', function()
+   it('draws another number for each call, reproducible by a seed', function()
       local x = torch.CudaTensor(4, 2, 3):fill(1)
       dpt.cutorch.manualSeed(3)
       local first, second = network.draw(x, 2), network.draw(x, 2)
@@ -44,7 +44,7 @@ describe('dpt.rnn.network', function()
       assert.equal(first, network.draw(x, 2))
    end)
 
-   it('rejects fields of other values, naming those that there are', function()
+   it('rejects invalid values of fields, and lists the valid ones', function()
       local rnn = make('CUDNN_LSTM', 3, 4)
       for field, case in pairs{
          mode = {'LSTM', 'nn.RNN: mode is LSTM, wanted one of CUDNN_GRU, CUDNN_LSTM'},

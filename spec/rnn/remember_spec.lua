@@ -4,7 +4,7 @@ local nn = dpt.nn
 local remember = require 'dpt.rnn.remember'
 
 describe('dpt.rnn.remember', function()
-   it('goes on in training, in evaluation, in both or in neither', function()
+   it('continues in training, in evaluation, in both or in neither', function()
       local goesOn = {both = {true, true}, train = {true, false}, eval = {false, true},
          neither = {false, false}}
       for mode, wanted in pairs(goesOn) do
@@ -17,13 +17,13 @@ describe('dpt.rnn.remember', function()
       end
    end)
 
-   it('begins anew unless remember was called, and means both without a mode', function()
+   it('starts from the initial state unless remember was called, and defaults to both', function()
       local module = nn.Identity()
       assert.is_false(remember.isEnabled(module))
       assert.is_true(remember.isEnabled(remember.setMode(module)))
    end)
 
-   it('rejects a mode that it does not know', function()
+   it('rejects an unknown mode', function()
       assert.error_matches(function() remember.setMode(nn.Identity(), 'always') end,
          "nn.Identity: remember wants 'both', 'train', 'eval' or 'neither', got always")
    end)

@@ -64,7 +64,7 @@ describe('dpt.rnn.weights, between layouts,', function()
          same.bits(expected, parts(rnn))
       end)
 
-      it('keeps shared what modules share and lays it out once,' .. name, function()
+      it('keeps weights shared and converts their layout once,' .. name, function()
          other = gaps
          local one, two = make(), make()
          two:share(one, 'weight', 'gradWeight')
@@ -81,7 +81,7 @@ describe('dpt.rnn.weights, between layouts,', function()
          assert.equal(one.weight:nElement() + 27, flat:nElement())
       end)
 
-      it('writes files of one order, whoever writes them,' .. name, function()
+      it('writes files of one order from any backend,' .. name, function()
          local rnn = make()
          local expected = parts(rnn)
          local host = torch.serialize(rnn)
@@ -97,7 +97,7 @@ describe('dpt.rnn.weights, between layouts,', function()
       end)
    end
 
-   it('keeps shared what modules share, also in files', function()
+   it('keeps weights shared, also in files', function()
       for _, gaps in ipairs{false, true} do
          other = gaps
          local one, two = make(), make()
@@ -114,7 +114,7 @@ describe('dpt.rnn.weights, between layouts,', function()
       end
    end)
 
-   it('lets views follow the weight into another layout', function()
+   it('updates views after a change of the layout', function()
       other = true
       local rnn = make()
       rnn:weights()

@@ -23,7 +23,7 @@ describe('examples/char_lm.lua', function()
       for i, bits in ipairs(one) do assert.near(bits, two[i], 1e-3) end
    end)
 
-   it('goes on with what it has saved', function()
+   it('resumes from its checkpoint', function()
       local name = os.tmpname()
       finally(function() os.remove(name) end)
       local _, text, saved = example(most, '--epochs', '1', '--save', name, '--sample', '0')

@@ -37,7 +37,7 @@ describe('Processes of busted that share spec files #noasan', function()
          :gsub('/', '-'):gsub('^', '/'), what))
    end
 
-   it('begin each file once, and go on behind one that failed or ended its process', function()
+   it('begin each file once, and continue after one that failed or ended its process', function()
       local statuses = {}
       for i = 1, 6 do
          local pipe = io.popen(run .. '; echo $?')

@@ -26,7 +26,7 @@ local function train(place)
    return losses, {parameters, net.output, net.gradInput}
 end
 
-describe('a script with classes of its own', function()
+describe('a script with its own classes', function()
    it('trains the same at every place', function() places.agree(train, 1e-3) end)
 
    it('saves, copies, prints and checks them', function()

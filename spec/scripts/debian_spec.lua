@@ -8,7 +8,7 @@ local function installed(name)
 end
 
 describe('libraries from Debian', function()
-   it('cjson writes and reads what a training script logs', function()
+   it("cjson writes and reads a training script's log", function()
       if not installed 'cjson' then return end
       local out = run.lua [[
          require 'dpt'
@@ -28,7 +28,7 @@ describe('libraries from Debian', function()
       assert.equal('true\tuserdata', lines[3])
    end)
 
-   it('bit32 takes numbers of tensors', function()
+   it('bit32 accepts numbers of tensors', function()
       if not installed 'bit32' then return end
       assert.equal('4\t5\t6\n', (run.lua [[
          require 'dpt'

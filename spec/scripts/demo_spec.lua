@@ -7,7 +7,7 @@ local others = dofile 'scripts/demo.d/others.lua'
 local figures = dofile 'scripts/demo.d/figures.lua'
 
 describe('The cores that other programs used', function()
-   it('are those that worked beside the program, of its own ones', function()
+   it("are the busy ones other than the program's own", function()
       local used, count = others(demo.machine('0,1', 12, {[0] = 10, 9, 10}))
       assert.is_true(math.abs(used - 0.7) < 1e-9)
       assert.equal(2, count)
@@ -16,7 +16,7 @@ describe('The cores that other programs used', function()
       assert.equal(1, count)
    end)
 
-   it('are none on a machine that does nothing else', function()
+   it('are none on an idle machine', function()
       assert.equal(0, (others(demo.machine('0,1', 12, {[0] = 6, 5.99}))))
    end)
 
@@ -75,7 +75,7 @@ describe('The report of the demo #noasan #hostonly', function()
    end)
    after_each(function() assert(paths.rmall(folder, 'yes')) end)
 
-   it('says what other programs used, and explains curves and timeline on a page', function()
+   it("reports other programs' load, and explains curves and timeline on a page", function()
       demo.write(folder)
       local text, ok = demo.report(folder)
       assert.is_true(ok, text)
@@ -96,7 +96,7 @@ describe('The report of the demo #noasan #hostonly', function()
       end
    end)
 
-   it('says nothing of other programs where the machine was quiet', function()
+   it('does not mention other programs on an idle machine', function()
       demo.write(folder, {['machine.2'] = demo.machine('0,1', 18.5, {[0] = 9.9, 9.5})})
       assert.is_nil(demo.report(folder):find('other programs', 1, true))
    end)

@@ -34,13 +34,13 @@ local function faults(files)
 end
 
 describe('The order of C files', function()
-   it('lets files use what stands below them, and the table of a backend', function()
+   it('allows files to use lower ones, and the table of a backend', function()
       assert.equal('', faults{['base/text'] = 'say > malloc', ['device/counter'] = 'count > say',
          ['device/stream'] = 'queue > count say host_table',
          ['host/backend'] = 'host_table kernel > count say'})
    end)
 
-   it('has a fault for each use of what stands above, of a folder or a file', function()
+   it('reports each use of a higher folder or file', function()
       assert.equal('csrc/base/text.c: uses count of csrc/device/counter.c, which stands above it\n'
          .. 'csrc/device/counter.c: uses queue of csrc/device/stream.c, which stands above it\n'
          .. 'csrc/device/stream.c: uses kernel of csrc/host/rows.c, which stands above it',

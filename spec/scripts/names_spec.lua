@@ -64,7 +64,7 @@ local methods = [[
    isContiguous unfold nonzero viewAs stride le sigmoid cmax elementSize
 ]]
 
-describe('Names that scripts use are there:', function()
+describe('Names that scripts use exist:', function()
    for package_, list in pairs(names) do
       it('of the package ' .. package_, function()
          for name in list:gmatch('%w+') do

@@ -11,7 +11,7 @@ local function run(words)
 end
 
 describe('scripts/programs #noasan #hostonly', function()
-   it('says what its folder must hold', function()
+   it('names the required contents of its folder', function()
       local text, status = run '--help'
       assert.equal(0, status)
       assert.truthy(text:find('fb.resnet.torch  char-rnn  torch-rnn  OpenNMT', 1, true))

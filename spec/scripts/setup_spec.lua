@@ -28,27 +28,27 @@ describe('scripts/setup #noasan #hostonly', function()
       return run(("PATH='%s' '%s/scripts/setup' %s"):format(bin, root, words or ''))
    end
 
-   it('I5: names what is missing', function()
+   it('I5: names missing programs and libraries', function()
       local text, status = setup '--check'
       assert.equal(1, status)
       assert.truthy(text:find('missing: .*luajit .*cmake .*ninja%-build'))
       assert.is_nil(text:find(' gcc ', 1, true))
    end)
 
-   it('I5: says what to install by hand where there is no apt-get', function()
+   it('I5: lists what to install by hand without apt-get', function()
       local text, status = setup()
       assert.equal(1, status)
       assert.truthy(text:find('no apt-get', 1, true))
       assert.truthy(text:find('LuaJIT 2.1', 1, true))
    end)
 
-   it('I5: changes nothing where all is there', function()
+   it('I5: changes nothing if everything is installed', function()
       local text, status = run(("'%s/scripts/setup'"):format(root))
       assert.equal(0, status)
       assert.equal('setup: everything that dpt needs is installed\n', text)
    end)
 
-   it('rejects words that it does not know', function()
+   it('rejects unknown words', function()
       local text, status = setup 'nonsense'
       assert.equal(2, status)
       assert.truthy(text:find('usage', 1, true))

@@ -104,7 +104,7 @@ describe('a script that changes a network', function()
       assert.is_true((single:forward(x:float()) - out):abs():max() < 1e-4)
    end)
 
-   it('takes the head off and trains another, with the rest frozen', function()
+   it('replaces the head and trains it, with the rest frozen', function()
       local net = convnet(5)
       net:remove() -- the last one
       assert.equal('nn.Dropout', torch.type(net:get(#net.modules)))
@@ -137,7 +137,7 @@ describe('a script that changes a network', function()
       assert.same({8, 2}, whole:forward(x):size():totable())
    end)
 
-   it('gives every layer a learning rate and a decay of its own', function()
+   it('sets a learning rate and a decay for every layer', function()
       local net = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):add(nn.Linear(3, 2)):cuda()
       local parameters, gradients = net:getParameters()
       local rates, decays = gradients:clone():fill(1), gradients:clone():zero()
@@ -161,7 +161,7 @@ describe('a script that changes a network', function()
       assert.is_true((net:get(3).weight - moved):abs():max() > 0)
    end)
 
-   it('stops, saves, and goes on exactly where it was #devices4', function()
+   it('stops, saves, and resumes with the same bits #devices4', function()
       local file = os.tmpname()
       finally(function() os.remove(file) end)
       local function make() return parallel(convnet(3):cuda(), {1, 2}) end

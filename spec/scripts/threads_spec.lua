@@ -89,11 +89,11 @@ end
 describe('a script with threads', function()
    after_each(function() require('threads').Threads.serialization('threads.serialize') end)
 
-   it('loads its data beside the training, the same at every place', function()
+   it('loads its data during the training, the same on every device', function()
       places.agree(train, 1e-3)
    end)
 
-   it('keeps globals in its workers, and draws states from each of them', function()
+   it('keeps globals in its workers, and returns states from each of them', function()
       local Threads = require 'threads'
       Threads.serialization('threads.sharedserialize')
       local options = {seed = 5, batch = 3}

@@ -134,7 +134,7 @@ describe('The page of a profile', function()
          }), (canvas.focus({focusVisible: true}), css(canvas).outlineStyle)]]))
    end)
 
-   it('says what is wrong where something is: this test can fail', function()
+   it('reports a planted fault: this test can fail', function()
       if missing then return pending 'there is no Chromium: scripts/setup --rest' end
       local _, console = open '<script>nowhere()</script>'
       assert.matches('nowhere is not defined', console, 1, true)

@@ -139,7 +139,7 @@ function M.same(name, arguments, size)
          end)
       end
 
-      busted.it('takes the choice of algorithms', function()
+      busted.it('accepts the choice of algorithms', function()
          local m = cudnn[name](unpack(arguments))
          luassert.is_true(rawequal(m, m:setMode(1, 2, 3):fastest(false):resetMode()))
          luassert.is_false(m.fastest_mode)

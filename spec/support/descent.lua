@@ -230,7 +230,7 @@ function M.describe(name)
          end)
       end
 
-      busted.it('goes on from a copied state, also if config keeps it', function()
+      busted.it('continues from a copied state, also if config keeps it', function()
          local case = cases[#cases]
          local f, whole = quadratic(types[1]), make(types[1], start)
          local config = given(types[1], case)
@@ -277,7 +277,7 @@ function M.describe(name)
          luassert.equal(0, distance(torch.DoubleTensor(start), x))
       end)
 
-      busted.it('takes neither config nor state, as a first step of its own', function()
+      busted.it('works without config and state, as a first step', function()
          local f, x, y = quadratic(types[1]), make(types[1], start), make(types[1], start)
          optim[name](f, x)
          optim[name](f, y, {}, {})
@@ -285,14 +285,14 @@ function M.describe(name)
          luassert.is_true(distance(make(types[1], start), x) > 0, name)
       end)
 
-      busted.it('comes to the minimum of a quadratic', function()
+      busted.it('finds the minimum of a quadratic', function()
          local f, x, state = quadratic(types[1]), make(types[1], start), {}
          for _ = 1, 3000 do optim[name](f, x, rates[name], state) end
          luassert.is_true(distance(torch.DoubleTensor(target), x) < 2e-3, tostring(x))
       end)
 
       if not steep[name] then return end
-      busted.it("comes to the minimum of Rosenbrock's function", function()
+      busted.it("finds the minimum of Rosenbrock's function", function()
          local x, state = torch.DoubleTensor{-1.2, 1}, {}
          for _ = 1, 8000 do optim[name](rosenbrock, x, steep[name], state) end
          luassert.is_true(distance(torch.ones(2), x) < 0.01, tostring(x))

@@ -79,7 +79,7 @@ describe('The prompt in a terminal', function()
       shows 'only_one%.lua$'
    end)
 
-   it('brings back the lines of an earlier session', function()
+   it('restores the lines of an earlier session', function()
       line('kept = 6 * 7', 'kept = 6 %* 7.-')
       line('kept', '\n42.-')
       keys 'C-d'
@@ -103,7 +103,7 @@ describe('The prompt in a terminal', function()
       shows '\nbegun$'
    end
 
-   it('comes back after Ctrl-C has ended a loop, with what was there', function()
+   it('returns after Ctrl-C has ended a loop, with its variables', function()
       line('held = 12', 'held = 12.-')
       endless()
       keys 'C-c'

@@ -12,7 +12,7 @@ local names = require 'dpt.launcher.names'
 describe('The reference', function()
    local entries = reference.entries()
 
-   it('has examples that return what they say #devices2', function()
+   it('has examples that return the documented results #devices2', function()
       local wrong, before = {}, torch.tic()
       for _, entry in ipairs(entries) do
          for _, example in ipairs(entry.usage) do
@@ -24,7 +24,7 @@ describe('The reference', function()
       print(('%d entries, their examples took %.1f s'):format(#entries, torch.toc(before)))
    end)
 
-   it('would see an example that is wrong', function()
+   it('would detect a wrong example', function()
       assert.equal('1 + 1 --> 3: got 2', usage.wrong '1 + 1 --> 3')
       assert.matches('nosuch', usage.wrong 'nosuch.field')
       assert.is_nil(usage.wrong '1 + 1 --> 2')
@@ -73,7 +73,7 @@ describe('The reference', function()
          .. ' nn.Module:aMethod torch.aFunction\n', missing)
    end)
 
-   it('has no entry for what is not there', function()
+   it('has no entry for unknown names', function()
       local there, gone = {}, {}
       for _, name in ipairs(names.all{image = require 'image'}) do there[name] = true end
       -- inherited entries, and those that are fields
@@ -125,7 +125,7 @@ describe('The help', function()
       assert.same({}, wrong)
    end)
 
-   it('finds methods however they are written', function()
+   it('finds methods in any spelling', function()
       local add = help.text 'torch.add'
       for _, name in ipairs{'Tensor:add', 'torch.Tensor.add', 'torch.FloatTensor:add',
          'torch.CudaTensor.add()', 'tensor.add'} do
@@ -138,7 +138,7 @@ describe('The help', function()
       assert.equal((help.text 'distributed.rank'), (help.text 'dpt.distributed.rank'))
    end)
 
-   it('asks for what is nearest to a name that is not there', function()
+   it('suggests the nearest names for an unknown one', function()
       for name, text in pairs{['nn.Lineer'] = 'Did you mean nn.Linear?',
          ['nn.Linaer'] = 'Did you mean nn.Linear?', ['torch.narow'] = 'Did you mean torch.narrow?',
          ['Tensor:reseze'] = 'Did you mean Tensor:resize?', zzzzzz = 'dpt help lists the topics.',
@@ -224,7 +224,7 @@ describe('The help', function()
       assert.is_true(count > 25)
    end)
 
-   it('asks what a name meant that an error calls nil', function()
+   it('suggests a name for one that an error calls nil', function()
       local NIL = " '%s' (a nil value)"
       local function asked(kind, name, source, question)
          local message = ('a.lua:3: attempt to call %s' .. NIL):format(kind, name)

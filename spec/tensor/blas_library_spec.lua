@@ -80,7 +80,7 @@ describe('The BLAS', function()
       assert.matches('libm.so.6: has no function cblas_sgemm\n$', refusal 'libm.so.6')
    end)
 
-   it('takes kernels that the CPU can run, unless they are named, in no child', function()
+   it('selects kernels that the CPU can run, unless they are named, and not in children', function()
       local code = [[
          local C, ffi = require('dpt.ffi').C, require('dpt.ffi').ffi
          torch.mm(a, b)

@@ -17,7 +17,7 @@ end
 describe('A copy', function()
    after_each(function() cutorch.setDevice(1) end)
 
-   it('goes from storages of every type to those of every type', function()
+   it('converts storages of every type to those of every type', function()
       local numbers, list = {1, 0, 127, 12, 2, 3, 5, 7, 11, 13}, storageTypes()
       for _, a in ipairs(list) do
          local from = torch[a](#numbers):copy(torch.DoubleStorage(numbers))
@@ -55,7 +55,7 @@ describe('A copy', function()
          .. ' cutorch.setDevice chooses where new tensors are\n', (text:gsub('/%S+:14: ', '')))
    end)
 
-   it('that need not wait brings page-locked memory to a device and back', function()
+   it('that is asynchronous copies page-locked memory to a device and back', function()
       for _, kind in ipairs{'Float', 'Double', 'Half'} do
          local host = cutorch['createCudaHost' .. kind .. 'Tensor'](5000)
          host:copy(torch.range(1, 5000):mul(0.25))
@@ -71,7 +71,7 @@ describe('A copy', function()
       end
    end)
 
-   it('between devices has what was there when it was asked for, whatever the views', function()
+   it('between devices has the values at the time of the call, for any views', function()
       local last = cutorch.getDeviceCount()
       for case = 0, 3 do
          local a, b
@@ -88,7 +88,7 @@ describe('A copy', function()
       end
    end)
 
-   it('of NaNs to halves keeps their signs alone, wherever they stand', function()
+   it('of NaNs to halves keeps only their signs, at any position', function()
       local x = torch.FloatTensor(17)
       local bits = ffi.cast('uint32_t *', x:data())
       for i = 0, 16 do bits[i] = i % 2 == 0 and 0x7fc12345 or 0xff812345 end
@@ -97,7 +97,7 @@ describe('A copy', function()
       for i = 0, 16 do assert.equal(i % 2 == 0 and 0x7e00 or 0xfe00, bits[i]) end
    end)
 
-   it('of a large view whose elements lie on each other is whole', function()
+   it('of a large view with overlapping elements is complete', function()
       local x = torch.range(1, 7200):resize(20, 1, 6, 60):float()
       local want = torch.FloatTensor(20, 30, 6, 60):copy(x:expand(20, 30, 6, 60))
       local got = torch.CudaTensor(20, 30, 6, 60):copy(x:cuda():expand(20, 30, 6, 60))

@@ -4,7 +4,7 @@ local both = require 'spec.support.both'
 local numbers = both.numbers
 
 describe('On a device as on the host', function()
-   it('torch.Tensor of a table or a tensor ignores what follows, as in Torch7', function()
+   it('torch.Tensor of a table or a tensor ignores further arguments, as in Torch7', function()
       local a = torch.Tensor{1, 2}
       assert.same({1, 2}, torch.Tensor({1, 2}, 5):totable())
       assert.same({1, 2}, torch.Tensor(a, {}, 7):totable())

@@ -59,7 +59,7 @@ local cases = {
 
 describe('A bad call', function()
    for _, case in ipairs(cases) do
-      it('raises one message that says so: ' .. case[1], function()
+      it('raises one message that names the fault: ' .. case[1], function()
          local ok, why = pcall(case[2])
          assert.is_false(ok)
          assert.equal('string', type(why))

@@ -108,7 +108,8 @@ describe('Expanded results:', function()
       end
    end)
 
-   it('functions of elements see what expanded places before left, along any dimensions', function()
+   it('elementwise functions apply repeatedly to expanded elements, along any dimensions',
+      function()
       for _, sizes in ipairs{{1, 3, 1, 1}, {1, 1, 1, 1}, {2, 1, 1, 2}, {1, 2, 1, 1}} do
          local x = torch.range(1, 24):view(2, 3, 2, 2)
          local base = torch.zeros(unpack(sizes))

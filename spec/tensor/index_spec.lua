@@ -83,7 +83,7 @@ describe('An index out of range', function()
       assert.truthy(message:find(text, 1, true), message)
    end
 
-   it('raises, and nothing is written', function()
+   it('raises before a write', function()
       for _, n in ipairs{4, 40000} do
          local idx = numbers(1, 5, n)
          idx[n - 1] = 6

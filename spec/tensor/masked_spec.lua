@@ -36,7 +36,7 @@ describe('On a device as on the host', function()
       end)
    end)
 
-   it('the places of what is not 0 are found', function()
+   it('the positions of nonzero elements are found', function()
       both.agree(both.types, function(make)
          local x = make(numbers(0, 2, 7, 50, 30))
          return x:nonzero(), x:transpose(1, 3):nonzero(), x:view(-1):nonzero(),
@@ -49,7 +49,7 @@ describe('On a device as on the host', function()
 end)
 
 describe('A list that is too short for a mask', function()
-   it('raises, and nothing is written', function()
+   it('raises before a write', function()
       for _, n in ipairs{10, 10000} do
          local x, mask = torch.CudaTensor(n):fill(1), torch.CudaByteTensor(n):fill(1)
          local text = ('maskedCopy: the mask names %d elements, there are %d'):format(n, n - 1)

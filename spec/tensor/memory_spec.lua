@@ -6,7 +6,7 @@ local function live() return tonumber(dptffi.C.dpt_host_live_bytes()) end
 local function collect() collectgarbage() collectgarbage() end
 
 describe('Memory', function()
-   it('of a tensor goes with the last view of it', function()
+   it('of a tensor is freed with its last view', function()
       collect()
       local before = live()
       local held = {x = torch.FloatTensor(1000)}
@@ -62,7 +62,7 @@ describe('Memory', function()
       assert.equal(9, s[2])
    end)
 
-   it('is not left behind by a constructor that fails', function()
+   it('is freed if a constructor fails', function()
       collect()
       local before = live()
       assert.is_false(pcall(torch.FloatTensor, {{1, 2}, {3}}))
@@ -71,7 +71,7 @@ describe('Memory', function()
       assert.equal(before, live())
    end)
 
-   it('that garbage holds on a device is found when it is short', function()
+   it('that garbage holds on a device is freed if memory is short', function()
       collect()
       cutorch.synchronize()
       local device = cutorch.getDevice()
@@ -87,7 +87,7 @@ describe('Memory', function()
       assert.is_true(ok, why)
    end)
 
-   it('that kernels take is memory of the device', function()
+   it("that kernels use is counted as the device's", function()
       local device = cutorch.getDevice()
       local function stats() return cutorch.memoryStats(device) end
       local x = torch.CudaTensor(2 ^ 14):uniform()
@@ -116,7 +116,7 @@ describe('Memory', function()
       assert.is_true(values[1] <= values[2] and values[1] == x:min())
    end)
 
-   it('that is short once is asked for again', function()
+   it('that cannot be allocated once is requested again', function()
       dptffi.lib.fault_set('malloc:1')
       local ok, x = pcall(torch.FloatTensor, 1000)
       dptffi.lib.fault_set('')

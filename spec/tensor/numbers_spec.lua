@@ -17,7 +17,7 @@ local ways = {
 }
 
 describe('A number', function()
-   it('that an integer cannot hold is what Torch7 made of it', function()
+   it('that does not fit in an integer is converted as in Torch7', function()
       for _, kind in ipairs{'', 'Cuda'} do
          local function given(name, v)
             local x = torch.DoubleTensor{0}:type('torch.' .. kind .. name .. 'Tensor')

@@ -4,7 +4,7 @@ local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 
 describe('Methods', function()
-   it('slices print by their own elements, whatever is beside them', function()
+   it('slices print by their own elements only', function()
       local t = torch.zeros(2, 2)
       t[1]:fill(0.5)
       t[2]:fill(12345.6)
@@ -109,7 +109,7 @@ describe('Indices', function()
       assert.error_matches(function() x:narrow(1, 0 / 0, 1) end, "'first' is nan, wanted an int")
    end)
 
-   it('of integers keep what a double holds', function()
+   it("of integers keep a double's precision", function()
       local x = torch.LongTensor(1)
       x[1] = 2 ^ 53 - 1
       assert.equal(2 ^ 53 - 1, x[1])
@@ -126,7 +126,7 @@ describe('Indices', function()
 end)
 
 describe('Constructors', function()
-   it('of device types put the data on the device', function()
+   it('of device types copy the data to the device', function()
       local x = torch.CudaTensor{{1, 2}, {3, 4}}
       assert.equal('torch.CudaTensor', x:type())
       assert.is_true(x:getDevice() >= 1)
@@ -144,7 +144,7 @@ describe('Constructors', function()
       assert.equal('torch.DoubleTensor', torch.Tensor(1):type())
    end)
 
-   it('take empty sizes', function()
+   it('accept empty sizes', function()
       assert.equal(0, torch.FloatTensor(0):dim())
       assert.equal(2, torch.FloatTensor(0, 3):dim())
       assert.equal(0, torch.FloatTensor(0, 3):nElement())
@@ -194,7 +194,7 @@ describe('Summaries', function()
       end
    end)
 
-   it('of more dimensions say which matrices they show', function()
+   it('of more dimensions name the matrices that they show', function()
       local t = torch.range(1, 8 * 2 * 7 * 200):view(8, 2, 7, 200)
       local text, shown = core.summary(t), {}
       for a, b in text:gmatch '%((%d),(%d),%.,%.%) = \n' do shown[#shown + 1] = a .. b end
@@ -218,7 +218,7 @@ describe('Summaries', function()
 end)
 
 describe('Generators:', function()
-   it('torch.manualSeed seeds devices too', function()
+   it('torch.manualSeed also seeds devices', function()
       torch.manualSeed(7)
       local a = torch.CudaTensor(5):uniform():float()
       torch.manualSeed(7)

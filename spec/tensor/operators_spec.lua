@@ -54,7 +54,7 @@ describe('Operators of tensors (dpt.tensor.operators):', function()
       end)
    end
 
-   it('they stand in the classes of tensors, where packages wrap them', function()
+   it('they are in the classes of tensors, where packages wrap them', function()
       local old, seen = Short.__mul, nil
       assert.are.equal(old, torch.getmetatable('torch.CudaTensor').__mul)
       with('__mul', function(a, b)
@@ -72,7 +72,7 @@ describe('Operators of tensors (dpt.tensor.operators):', function()
       end
    end)
 
-   it("a class has Torch7's names of them, too, to wrap", function()
+   it("a class also has Torch7's names of them, to wrap", function()
       for name in ('add sub mul div mod unm len tostring index newindex'):gmatch '%a+' do
          assert.are.equal('function', type(Short['__' .. name .. '__']), name)
       end
@@ -110,7 +110,7 @@ describe('Operators of tensors (dpt.tensor.operators):', function()
       assert.error_matches(function() x.all = 1 end, "a tensor has no fields")
    end)
 
-   it('__index__ returns a value and true, or false for what the class has', function()
+   it("__index__ returns a value and true, or false for the class's own fields", function()
       local x, old = short(4, 5), Short.__index__
       with('__index__', function(t, key)
          if key == 'last' then return old(t, -1), true end
@@ -124,7 +124,7 @@ describe('Operators of tensors (dpt.tensor.operators):', function()
       assert.is_nil(x.last)
    end)
 
-   it('storages ask their classes, too', function()
+   it('storages also use the operators of their classes', function()
       local Long = torch.getmetatable 'torch.LongStorage'
       local s = torch.LongStorage{2, 3}
       local text, index, newindex = Long.__tostring, Long.__index, Long.__newindex
@@ -153,7 +153,7 @@ describe('Operators of tensors (dpt.tensor.operators):', function()
       assert.error_matches(function() return x + 'two' end, 'operator %+: wanted')
    end)
 
-   it('what neither dpt nor the script defines is an error that names the operands', function()
+   it('undefined operators raise an error that names the operands', function()
       local t = torch.DoubleTensor(2)
       for message, f in pairs{
          ['^: tensors have none, got torch.DoubleTensor, number'] = function() return t ^ 2 end,

@@ -51,7 +51,7 @@ describe('Random numbers of a device #recorded', function()
          bits:totable())
    end)
 
-   it('are those of every type, whatever the view', function()
+   it('are the same for every type and view', function()
       local sums = {
          Byte = {11471570, 149}, Char = {5719506, 21}, Short = {1476105426, 28821},
          Int = {96638248391890, 2097311893}, Long = {192729551705298, 4244795541},
@@ -68,7 +68,7 @@ describe('Random numbers of a device #recorded', function()
       end
    end)
 
-   it('are the same at any address, and nothing beside them changes', function()
+   it('are the same at any address, and no other memory changes', function()
       for _, case in ipairs(drawn) do
          local name, arguments = unpack(case)
          local function draw(x)
@@ -92,7 +92,7 @@ describe('Random numbers of a device #recorded', function()
       end
    end)
 
-   it('are drawn in order where elements lie on each other', function()
+   it('are drawn in order if elements overlap', function()
       cutorch.manualSeed(3)
       local all = torch.CudaTensor(9000):uniform()
       cutorch.manualSeed(3)

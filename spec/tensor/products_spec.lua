@@ -134,7 +134,7 @@ describe('Products on devices, as on the host:', function()
       same(torch.DoubleTensor(1, 1):fill(4096), torch.mm(device(terms), device(terms:t())), 'sum')
    end)
 
-   it('are the same bits in deterministic mode, whatever the other rows are', function()
+   it('have the same bits in deterministic mode for any other rows', function()
       dpt.setDeterministic(true)
       finally(function() dpt.setDeterministic(false) end)
       torch.manualSeed(3)

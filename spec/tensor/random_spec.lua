@@ -54,7 +54,7 @@ describe('Draws', function()
          'multinomialAliasSetup: the probabilities sum up to 0')
    end)
 
-   it('normal ones are the same for floats and doubles, and what is drawn next', function()
+   it('normal ones are the same for floats and doubles, as are the following draws', function()
       for _, n in ipairs{1, 2, 3, 511, 512, 513, 20001} do
          local state = {}
          local function draw(kind)

@@ -68,7 +68,7 @@ describe('On a device as on the host, reductions', function()
       assert.equal(3, x:max())
    end)
 
-   it('take the first of equal extremes, and a NaN before all', function()
+   it('select the first of equal extremes, and a NaN before all', function()
       for _, size in ipairs{{3, 9}, {2, 5000}, {2, 9001}} do
          both.agree(both.reals, function(make)
             local x = numbers(0, 2, unpack(size))

@@ -44,7 +44,7 @@ describe('dpt.tensor.seeding', function()
       are(false, true, true)
    end)
 
-   it('is the choice of a script that sets a state, unless it was there by chance', function()
+   it('is the choice of a script that sets a state, unless that state was random', function()
       local g = torch.Generator()
       torch.manualSeed(g, 7)
       local host, states = torch.getRNGState(), cutorch.getRNGStateAll()

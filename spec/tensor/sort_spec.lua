@@ -112,7 +112,7 @@ describe('On a device as on the host, sort orders', function()
       end
    end)
 
-   it('whole numbers that no float can hold', function()
+   it('integers that a float cannot represent', function()
       local x = torch.LongTensor(4000):range(1, 4000):mul(4611686018427):add(1)
       x[17], x[18] = x[3999], -x[3999]
       for _, n in ipairs{100, 4000} do

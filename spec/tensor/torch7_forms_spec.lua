@@ -84,7 +84,7 @@ describe('The package torch has the form of Torch7:', function()
 end)
 
 if cutorch then
-   describe('device tensors take', function()
+   describe('device tensors accept', function()
       local x = torch.CudaTensor{1, 2, 3}
 
       it('masks of the host, and of their own type', function()

@@ -36,7 +36,7 @@ describe('dpt.threads.cdata', function()
          ffi.cast('void *', -1)))
    end)
 
-   it('has no bytes for references, types without a name and what is dpt\'s own', function()
+   it("has no bytes for references, types without a name and dpt's own types", function()
       assert.is_nil(cdata.bytes(ffi.new 'dpt_event'))
       assert.is_nil(cdata.bytes(ffi.new 'struct { int a; }'))
       assert.same({'int [2]', '\1\0\0\0\2\0\0\0'}, {cdata.bytes(ffi.new('int[2]', 1, 2))})

@@ -26,7 +26,7 @@ local function modules()
 end
 
 describe('Workers', function()
-   it('load what one of them has compiled', function()
+   it('load chunks that one of them has compiled', function()
       local write, done = modules()
       finally(done)
       local function probe() return require 'dpt.probe_of_chunks' end
@@ -44,7 +44,7 @@ describe('Workers', function()
       end)[1])
    end)
 
-   it('say of a module that does not compile what is wrong with it', function()
+   it('report the error of a module that does not compile', function()
       local write, done = modules()
       finally(done)
       write('broken_of_chunks', 'return = 1')

@@ -43,7 +43,7 @@ describe('Errors in threads', function()
       works()
    end)
 
-   it('in an end callback are raised too', function()
+   it('in an end callback are also raised', function()
       pool:addjob(function() return 1 end, function() error 'in the end' end)
       local ok, message = pcall(pool.synchronize, pool)
       assert.is_false(ok)
@@ -66,7 +66,7 @@ describe('Errors in threads', function()
       assert.is_false(other:isrunning())
    end)
 
-   it('of a class that the worker does not know name it', function()
+   it('of a class that is unknown to the worker name it', function()
       local Local = torch.class('errorsSpec.Local', {}) -- luacheck: ignore
       pool:addjob(function() end, nil, setmetatable({}, torch.getmetatable 'errorsSpec.Local'))
       assert.error_matches(function() pool:synchronize() end,
@@ -74,7 +74,7 @@ describe('Errors in threads', function()
       works()
    end)
 
-   it('of results that this state does not know name the class', function()
+   it('of results that are unknown to this state name the class', function()
       pool:addjob(function()
          local C = {}
          torch.class('errorsSpec.Theirs', C)

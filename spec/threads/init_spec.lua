@@ -8,7 +8,7 @@ describe('A pool of threads.Threads', function()
    before_each(function() pool = threads.Threads(2, function(i) number = i end) end)
    after_each(function() pool:terminate() end)
 
-   it('runs callbacks in workers and end callbacks here, with what they returned', function()
+   it("runs callbacks in workers and end callbacks here, with the callbacks' results", function()
       local sum, nils, ids = 0, 0, {}
       for i = 1, 50 do
          pool:addjob(function(a, b)
@@ -28,7 +28,7 @@ describe('A pool of threads.Threads', function()
       assert.is_nil(number)
    end)
 
-   it('is made by threads(n, ...), which returns what the last init function returned', function()
+   it("is made by threads(n, ...), which returns the last init function's results", function()
       local other, initial = threads(3, function() return 'not this' end, function(i)
          return i, 2 * i
       end)
@@ -37,7 +37,7 @@ describe('A pool of threads.Threads', function()
       other:terminate()
    end)
 
-   it('knows whether it accepts jobs and has some', function()
+   it('reports whether it accepts jobs and has some', function()
       local mutex = threads.Mutex()
       assert.is_false(pool:hasjob())
       assert.is_true(pool:acceptsjob())
@@ -125,7 +125,7 @@ describe('A pool of threads.Threads', function()
       assert.equals(2, got)
    end)
 
-   it('rejects what is no function, and every call after terminate', function()
+   it('rejects values that are not functions, and every call after terminate', function()
       assert.error_matches(function() pool:addjob(3) end, 'addjob: argument 1 is of type number')
       assert.error_matches(function() pool:addjob(print, 3) end, 'argument 2 is of type number')
       assert.error_matches(function() threads(0) end, 'got 0, wanted the number of threads')
@@ -167,7 +167,7 @@ describe('A pool of threads.Threads', function()
          "got mine, wanted 'threads.serialize'")
    end)
 
-   it('lets a worker have a pool of its own', function()
+   it('allows a worker to have its own pool', function()
       local got
       pool:addjob(function()
          local inner = require('threads')(2)
@@ -182,7 +182,7 @@ describe('A pool of threads.Threads', function()
       assert.equals(55, got)
    end)
 
-   it('takes the yield of a coroutine as end callback', function()
+   it('accepts the yield of a coroutine as end callback', function()
       local single = threads.Threads(1)
       local function results()
          for i = 1, 2 do single:addjob(function() return i end, coroutine.yield) end

@@ -22,7 +22,7 @@ describe('dpt.threads.named', function()
       assert.is_true(echo(require('dpt.ffi').C) == require('dpt.ffi').C)
    end)
 
-   it('copies what a script put into the tables of Lua and dpt', function()
+   it("copies a script's additions to the tables of Lua and dpt", function()
       nn.valuesSpec = {a = {7}}
       rawset(math, 'valuesSpec', {b = 8})
       nn.utils.valuesSpec = function(x) return x + 1 end
@@ -36,7 +36,7 @@ describe('dpt.threads.named', function()
       assert.same({7, 8, 9, true}, {a, b, c, same})
    end)
 
-   it('raises for what the worker has lost, by its name', function()
+   it('raises for a name that is missing in the worker', function()
       local cosh = math.cosh
       remote(function()
          kept = math.cosh

@@ -7,7 +7,7 @@ describe('Objects that threads share', function()
    setup(function() pool = threads(3) end)
    teardown(function() pool:terminate() end)
 
-   it('count what all threads add', function()
+   it('count the increments of all threads', function()
       local counter = threads.AtomicCounter():set(5)
       for _ = 1, 6 do
          pool:addjob(function()
@@ -80,7 +80,7 @@ describe('Objects that threads share', function()
          "upvalue 'mutex' of the function is a cdata")
    end)
 
-   it('let functions run in one thread at a time', function()
+   it('allow functions to run in one thread at a time', function()
       local counter = threads.AtomicCounter()
       local add = threads.safe(function(n)
          local v = counter:get()

@@ -43,7 +43,7 @@ describe('A program with workers #noasan', function()
       ]])
    end)
 
-   it('ends with an error of its own', function()
+   it('ends with its own error', function()
       assert.matches('over there.*\n1$', ends [[start(kernels, lua) error 'over there']])
    end)
 

@@ -8,7 +8,7 @@ describe('dpt.threads.pool', function()
    setup(function() pool = Pool.new(3) end)
    teardown(function() pool:close() end)
 
-   it('calls a function of dpt, which goes by its name', function()
+   it('calls a function of dpt, which is sent by name', function()
       local values, count = pool:receive(pool:send(2, require('dpt.parallel.params').new))
       assert.equals(1, count)
       assert.is_table(values[1])
@@ -26,7 +26,7 @@ describe('dpt.threads.pool', function()
       end
    end)
 
-   it('answers a job with its own result, whatever was left unanswered before it', function()
+   it('answers a job with its own result, also after unanswered ones', function()
       local freed = setmetatable({}, {__mode = 'k'})
       local kept = pool:send(1, function() return 'kept' end)
       freed[pool:send(1, function() return 'dropped' end)] = true
@@ -36,7 +36,7 @@ describe('dpt.threads.pool', function()
       assert.equals('kept', pool:receive(kept)[1])
    end)
 
-   it('raises instead of waiting for an answer that was taken or cannot come', function()
+   it('raises instead of waiting for an answer that was received or cannot arrive', function()
       local job = pool:send(1, function() return 7 end)
       assert.equals(7, pool:receive(job)[1])
       assert.error_matches(function() pool:receive(job) end, 'there is no job to wait for')
@@ -79,7 +79,7 @@ describe('dpt.threads.pool', function()
       other:close()
    end)
 
-   it('runs the LuaJIT of the process, since libdpt brings none along', function()
+   it('runs the LuaJIT of the process, since libdpt contains none', function()
       local path
       for line in io.lines '/proc/self/maps' do path = path or line:match '(/%S*libdpt%.so)' end
       local pipe = io.popen(("readelf -d '%s'"):format(path))

@@ -50,7 +50,7 @@ describe('threads.Queue', function()
       end
    end)
 
-   it('keeps what is in a job alive until nobody has the queue', function()
+   it("keeps a job's values alive until the queue is freed", function()
       local dpt, queue = require 'dpt', threads.Queue(4, 'threads.sharedserialize')
       collectgarbage()
       collectgarbage()
@@ -65,7 +65,7 @@ describe('threads.Queue', function()
       assert.is_table(dpt)
    end)
 
-   it('rejects what is no queue, no job and no size', function()
+   it('rejects values that are not queues, jobs or sizes', function()
       local queue = threads.Queue(1, 'threads.serialize')
       assert.error_matches(function() threads.Queue(0, 'threads.serialize') end,
          'Queue: got the size 0, wanted 1 or more')

@@ -44,7 +44,7 @@ describe('dpt.threads.reader', function()
       assert.is_true(back.link[1] == back)
    end)
 
-   it('finds a class that the function which has it among its upvalues defines', function()
+   it('finds a class that is defined by a function with the class among its upvalues', function()
       local place = {}
       torch.class('valuesSpec.Early', place)
       local Early = place.Early
@@ -56,7 +56,7 @@ describe('dpt.threads.reader', function()
       end)})
    end)
 
-   it('raises for classes that the worker does not know, by their names', function()
+   it('raises for classes that are unknown to the worker, by name', function()
       torch.class('nn.ValuesSpecLayer', 'nn.Module')
       local Layer, methods = nn.ValuesSpecLayer, torch.getmetatable 'nn.ValuesSpecLayer'
       local unknown = "class 'nn.ValuesSpecLayer' is unknown in this thread"

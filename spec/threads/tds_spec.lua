@@ -23,7 +23,7 @@ describe('tds.Hash', function()
       assert.equal(4000, #hash.name)
    end)
 
-   it('takes an entry away by nil, also in a walk through all', function()
+   it('removes an entry by nil, also while iterating', function()
       local hash = tds.Hash()
       for i = 1, 300 do hash['key' .. i] = i end
       local n = 0
@@ -43,7 +43,7 @@ describe('tds.Hash', function()
       assert.equal(450, #hash)
    end)
 
-   it('is made of tables, nested ones too', function()
+   it('is made from tables, also nested ones', function()
       local hash = tds.Hash{list = {1, 2, {3}}, map = {a = {b = 'c'}}, [5] = true}
       assert.equal(3, hash.list[3][1])
       assert.equal('tds.Vec', torch.type(hash.list))
@@ -51,7 +51,7 @@ describe('tds.Hash', function()
       raises('tds.Hash: got a number, wanted a table or nothing', function() tds.Hash(3) end)
    end)
 
-   it('has containers as keys, by what they are', function()
+   it('accepts containers as keys, by identity', function()
       local hash, key = tds.Hash(), tds.Vec(1)
       hash[key] = 'found'
       assert.equal('found', hash[key])
@@ -60,7 +60,7 @@ describe('tds.Hash', function()
       assert.is_true(hash.key == key and hash.key ~= tds.Vec(1))
    end)
 
-   it('rejects what it cannot hold', function()
+   it('rejects unsupported values', function()
       local hash = tds.Hash()
       raises('tds.Hash: a function cannot be a value: wanted a number, string, boolean, tensor,'
          .. ' tds.Hash or tds.Vec', function() hash.f = print end)
@@ -125,7 +125,7 @@ describe('tds.Vec', function()
       assert.equal(3, #vec)
    end)
 
-   it('wants whole numbers from 1 on', function()
+   it('requires integers from 1', function()
       local vec = tds.Vec()
       for _, key in ipairs{0, -1, 1.5, 1e300} do
          assert.has_error(function() vec[key] = 1 end)
@@ -139,7 +139,7 @@ describe('tds.Vec', function()
 end)
 
 describe('tds', function()
-   it('is saved and loaded, shared parts and cycles too', function()
+   it('is saved and loaded, with shared parts and cycles', function()
       local hash = tds.Hash{list = {1, 2}, text = 'x'}
       hash.again, hash.self, hash.tensor = hash.list, hash, torch.range(1, 3)
       hash.holes = tds.Vec()
@@ -191,7 +191,7 @@ describe('tds', function()
       assert.equal('tds.Hash', torch.type(chain.next.next))
    end)
 
-   it('gives its memory back #noasan', function()
+   it('frees its memory #noasan', function()
       local before = tonumber(run.lua [[
          require 'dpt'
          local tds = require 'tds'

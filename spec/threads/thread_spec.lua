@@ -53,7 +53,8 @@ describe('threads.Thread', function()
       assert.same({1, 'x'}, loaded.list)
    end)
 
-   it('writes on stderr why its program fails, and rejects what is no program', function()
+   it('reports on stderr why its program fails, and rejects values that are not programs',
+      function()
       local script = os.tmpname()
       local file = io.open(script, 'w')
       file:write [[

@@ -29,7 +29,7 @@ describe('dpt.threads.worker', function()
       assert.equals('fine', got)
    end)
 
-   it('says of a global that is missing that globals are not carried', function()
+   it('explains for a missing global that globals are not copied', function()
       pool:addjob(function() return workerSpecMissing() end) -- luacheck: ignore
       assert.error_matches(function() pool:synchronize() end,
          "globals are not carried to other threads: define 'workerSpecMissing' in the pool's init")

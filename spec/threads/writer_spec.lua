@@ -16,7 +16,7 @@ describe('Values that go to a worker and back', function()
       assert.equals(0, select('#', echo()))
    end)
 
-   it('keep their memory if there is none for a copy', function()
+   it('keep their memory if a copy cannot be allocated', function()
       local write, core = require 'dpt.threads.writer', require 'dpt.tensor.core'
       local newStorage = core.newStorage
       local function live() return tonumber(require('dpt.ffi').C.dpt_host_live_bytes()) end
@@ -113,7 +113,7 @@ describe('Values that go to a worker and back', function()
       assert.equals(7, list[1]:nElement())
    end)
 
-   it('are light userdata, as they are', function()
+   it('are light userdata, unchanged', function()
       local light = debug.upvalueid(function() return remote end, 1)
       assert.equals('userdata', type(light))
       assert.is_true(echo(light) == light)

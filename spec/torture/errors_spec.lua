@@ -150,11 +150,11 @@ describe('10,000 errors', function()
       assert.is_true(luaAfter - lua < 1024, luaAfter - lua .. ' kB of Lua are lost')
    end
 
-   it('come back in time and leave nothing, by Basic #devices2', function()
+   it('return in time and leave no state, by Basic #devices2', function()
       run(nn.DataParallelTable(1, true):add(network(), same.range(n)), torture(8000))
    end)
 
-   it('come back in time and leave nothing, by Threads #devices2', function()
+   it('return in time and leave no state, by Threads #devices2', function()
       local many = nn.DataParallelTable(1, true):add(network(), same.range(n))
          :threads(function() require 'spec.support.modules' end)
       run(many, torture(2000))

@@ -14,7 +14,7 @@ describe('the harness of the fuzzers', function()
 
    local needed = 'pcall(function() v[1] = 1 end) pcall(function() v[1] = v[1] and 2 end)'
 
-   it('finds a crash, and makes it one line', function()
+   it('finds a crash, and minimizes it to one line', function()
       local findings = planted 'crash'
       assert.equal(1, #findings)
       assert.matches('^crash: ', findings[1].kind)

@@ -21,7 +21,7 @@ describe('ranks on two hosts', function()
       return text
    end
 
-   it('compute what one process computes', function()
+   it('compute the results of one process', function()
       if missing() then return pending(missing()) end
       assert.matches('compared %d+ results.*status 0\n$',
          run('collectives.lua 30000', 'wait $runs; echo "status $?" >>$TMPDIR/output'))
@@ -75,7 +75,7 @@ describe('ranks on two hosts', function()
       exit = 'rank 1 on %S+ has ended its script, and rank 0 waits for it in',
       error = 'rank 1: .-a mistake of the script',
    } do
-      it('end if one of them goes wrong: ' .. fault, function()
+      it('end if one of them fails: ' .. fault, function()
          if missing() then return pending(missing()) end
          local output = run(('faults.lua %s 1 5 5'):format(fault),
             'wait $runs; echo "status $?" >>$TMPDIR/output')

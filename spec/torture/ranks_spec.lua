@@ -16,7 +16,7 @@ describe('ranks whose devices NCCL joins #hostonly', function()
       unready = 'rank %d: joining of devices %(operation 1%) has taken longer than 2 s '
          .. '%(DPT_TIMEOUT%); come: 0%-1',
    } do
-      it('end by the deadline if NCCL does not go on: ' .. fault, function()
+      it('end by the deadline if NCCL hangs: ' .. fault, function()
          if ranks.missing() then return pending(ranks.missing()) end
          local output, status = ranks.run(2, 'devices', fault, nccl .. ' DPT_TIMEOUT=100')
          assert.matches(said, output)
@@ -25,7 +25,7 @@ describe('ranks whose devices NCCL joins #hostonly', function()
    end
 end)
 
-describe('ranks of which one goes wrong anywhere', function()
+describe('ranks of which one fails anywhere', function()
    it('end if threads use groups in different orders', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(2, 'order_of_threads', nil, 'DPT_TIMEOUT=100')
@@ -34,7 +34,7 @@ describe('ranks of which one goes wrong anywhere', function()
          .. 'rank %d in allReduce of 5 Float elements %(sum%) of another group', output)
    end)
 
-   it('say what they know if no records can be made', function()
+   it('report as much as possible without records', function()
       if ranks.missing() then return pending(ranks.missing()) end
       local output, status = ranks.run(2, 'faults', 'stop 1 5 1',
          'DPT_TIMEOUT=100 DPT_DEVICES=host:2 DPT_FLIGHT=/nonexistent')

@@ -17,7 +17,7 @@ describe('torch.CmdLine', function()
          cmd:parse{'-size', '0.5', 'f', '-flag', '-name', '-5'})
    end)
 
-   it('takes a value behind = as the next word', function()
+   it('accepts a value after = or as the next word', function()
       cmd:option('--on', true, 'a flag with two dashes')
       cmd:option('-a=b', 'c', 'a name with =')
       assert.same({file = '-x=1', size = 0.5, name = 'b=c', flag = true, on = true, ['a=b'] = 'd'},
@@ -26,7 +26,7 @@ describe('torch.CmdLine', function()
          cmd:parse{'f', '-name=', '-flag=false', '--on'})
    end)
 
-   it('says what is wrong with a command line', function()
+   it('reports faults of a command line', function()
       assert.has_error(function() cmd:parse{} end, 'missing argument -file')
       assert.has_error(function() cmd:parse{'f', '-size'} end, 'missing value of option -size')
       assert.has_error(function() cmd:parse{'f', '-size', 'x'} end,
@@ -54,7 +54,7 @@ describe('torch.CmdLine', function()
       os.remove(path)
    end)
 
-   it('says what is wrong with an option', function()
+   it('reports faults of an option', function()
       assert.has_error(function() cmd:option('-x', nil, 'help') end,
          "CmdLine:option: option '-x' has no default value")
       assert.has_error(function() cmd:option('-x', 5, 'help', 'string') end,

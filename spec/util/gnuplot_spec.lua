@@ -84,7 +84,7 @@ describe('gnuplot', function()
       assert.equal(72, #gnuplot.histc(torch.rand(9)))
    end)
 
-   it('raises what a script does wrong', function()
+   it('raises for wrong calls', function()
       bad('gnuplot.splot: got a tensor of size 3, wanted tensors of 2 dimensions and one size',
          function() gnuplot.splot(torch.rand(3)) end)
       bad('gnuplot.splot: got 2 tensors, wanted {[name,] z} or {[name,] x, y, z}',
@@ -102,7 +102,7 @@ describe('gnuplot', function()
          function() gnuplot.svgfigure(7) end)
    end)
 
-   it('says why a file is not written, once for each reason, and keeps the old one', function()
+   it('reports once per reason why a file is not written, and keeps the old one', function()
       if not there then return pending 'there is no gnuplot (scripts/setup)' end
       local file = io.open(name, 'w')
       file:write 'old'
@@ -128,7 +128,7 @@ describe('gnuplot', function()
       assert.equal('old', read(name))
    end)
 
-   it('says in one line that there is no gnuplot, and goes on', function()
+   it('reports in one line that gnuplot is missing, and continues', function()
       local text = run.lua([[
          require 'dpt'
          require 'gnuplot' -- sets the global

@@ -13,7 +13,7 @@ describe('sys', function()
       assert.is_true(seconds >= 0.02 and seconds <= sys.clock() - now)
    end)
 
-   it('takes the time since what torch.tic returned, and nothing else', function()
+   it('accepts the result of torch.tic, and no other value', function()
       assert.is_true(torch.toc(torch.tic()) >= 0)
       assert.has_error(function() torch.toc() end,
          'torch.toc: got a nil, wanted the number that torch.tic returned')
@@ -80,7 +80,7 @@ describe('torch', function()
       assert.is_nil(torch.getenv 'DPT_SPEC')
    end)
 
-   it('knows terminals', function()
+   it('recognizes terminals', function()
       assert.is_false(torch.isatty(io.tmpfile()))
    end)
 end)

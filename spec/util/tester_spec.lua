@@ -22,7 +22,7 @@ describe('torch.Tester', function()
       assert.truthy(text:find('tester_spec.lua:%d+'))
    end)
 
-   it('says how many tests were disabled', function()
+   it('reports how many tests were disabled', function()
       local tester = torch.Tester()
       tester:add(function() tester:eq(1, 1) end, 'one')
       tester:add(function() error 'never' end, 'other')
@@ -60,14 +60,15 @@ describe('torch.Tester', function()
       assert.equal(1, #tester.warnings)
    end)
 
-   it('reports where an assertion stands that warns', function()
+   it('reports the line of an assertion that warns', function()
       local tester = torch.Tester()
       tester:add(function() tester:assert({}) end, 'truth')
       run(tester)
       assert.truthy(tester.warnings[1]:find('given a table\n  at .*tester_spec.lua:%d+'))
    end)
 
-   it('chooses tests by a part of the name, each once, and rejects what matches none', function()
+   it('chooses tests by a part of the name, each once, and rejects patterns without a match',
+      function()
       local tester, ran = torch.Tester(), {}
       for _, name in ipairs{'alpha', 'alpine', 'beta'} do
          tester:add(function() ran[#ran + 1] = name end, name)
@@ -83,7 +84,7 @@ describe('torch.Tester', function()
 end)
 
 describe("the Tester's inner hooks", function()
-   it('get every assertion, and its callers what they return', function()
+   it('get every assertion, and its callers get the results', function()
       local tester = torch.Tester()
       tester._success = function() return true, 'good' end
       tester._failure = function(_, message) return false, message end
@@ -110,7 +111,7 @@ describe("the Tester's inner hooks", function()
       end
    end)
 
-   it('reject what an assertion does not take, and name what a test did oddly', function()
+   it('reject wrong arguments of assertions, and name unusual behaviour of a test', function()
       local tester = torch.Tester()
       assert.error_matches(function() tester:assert(true, 'a', 'b') end, 'Unexpected arguments')
       assert.error_matches(function() tester:eq(1, 1, 'a', 'b') end, 'two messages')
@@ -130,7 +131,7 @@ describe("the Tester's inner hooks", function()
 end)
 
 describe('torch.TestSuite', function()
-   it('rejects a name twice and what is no function', function()
+   it('rejects a duplicate name and values that are not functions', function()
       local suite = torch.TestSuite()
       function suite.one() end
       assert.has_error(function() function suite.one() end end,

@@ -69,7 +69,7 @@ describe('xlua', function()
       end
    end)
 
-   it('takes a loop without steps for one that is done', function()
+   it('treats a loop without steps as done', function()
       assert.matches('^\r %[=+ 0/0 =+>%] Tot: 0ms | Step: 0ms *\n$',
          onTerminal 'xlua.progress(0, 0)')
    end)
@@ -144,13 +144,13 @@ describe('xlua', function()
       assert.error_matches(function() p:lap 'rest' end, 'rest was never started')
    end)
 
-   it('takes globals away by clear', function()
+   it('removes globals by clear', function()
       rawset(_G, 'specGlobal', 1)
       xlua.clear 'specGlobal'
       assert.is_nil(rawget(_G, 'specGlobal'))
    end)
 
-   it('says what arguments of other kinds are', function()
+   it('names the types of wrong arguments', function()
       for _, case in ipairs{
          {function() xlua.usage() end, "usage: argument 'name' is nil, wanted a string"},
          {function() xlua.usage('f', {}) end, "argument 'description' is a table"},

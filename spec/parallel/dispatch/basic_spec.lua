@@ -52,7 +52,7 @@ describe('dpt.parallel.dispatch.basic', function()
       end
    end)
 
-   it('raises a single error that is no string unchanged', function()
+   it('raises a single error that is not a string unchanged', function()
       local mark = {}
       assert.equal(mark, same.raised(many.impl.exec, many.impl, function(_, i)
          if i == n then error(mark) end
@@ -76,7 +76,7 @@ describe('dpt.parallel.dispatch.basic', function()
       assert.equal('nn.DataParallelTable.Basic', torch.type(impl:newFor{}))
    end)
 
-   it('asks once whether modules meet or want their part of the batch', function()
+   it('inspects once whether modules use a rendezvous or their part of the batch', function()
       for _, case in ipairs{{nn.BatchNormalization(2), false, false},
          {nn.SyncBatchNormalization(2), true, true}, {nn.L1Penalty(1), false, true}} do
          local impl = nn.DataParallelTable(1):add(case[1]:cuda(), same.range(n)).impl

@@ -28,7 +28,8 @@ describe('dpt.parallel.dispatch.batch_part', function()
    end)
 
    for form, dispatch in pairs(same.dispatchers) do
-      it('lets a penalty of parts be that of the batch, ' .. form .. ' #devices2', function()
+      it('makes the penalties of parts sum to that of the batch, ' .. form .. ' #devices2',
+         function()
          for _, isMean in ipairs{true, false} do
             local one = nn.Sequential():add(nn.Linear(3, 2)):add(nn.L1Penalty(0.3, isMean)):cuda()
             local many = dispatch(nn.DataParallelTable(1)):add(one:clone(), {1, 2})

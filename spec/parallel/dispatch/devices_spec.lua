@@ -18,7 +18,7 @@ describe('dpt.parallel.dispatch.devices', function()
       assert.equal(more, select(2, devices.check({}, more)))
    end)
 
-   it('returns what is wrong with other devices', function()
+   it('returns the fault of other devices', function()
       for wanted, more in pairs{
          ['wants a device number or a table of them as argument 2, got string'] = 'one',
          ['wants a device number or a table of them as argument 2, got table'] = {},

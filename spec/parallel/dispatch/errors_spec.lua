@@ -17,7 +17,7 @@ describe('dpt.parallel.dispatch.errors', function()
       assert.equal(value, errors.handler(value))
    end)
 
-   it('says which replica raised and on which device', function()
+   it('names the replica that raised and its device', function()
       assert.equal('In replica 2 of 3 on device 7 of nn.X:\noops',
          errors.inReplica('oops', 2, {5, 7, 9}, 'nn.X'))
       local value = {}

@@ -54,7 +54,7 @@ same.dispatched('H22: what replicas draw', function()
       return net:cuda(), names
    end
 
-   it('goes on from the rows of other processes, whose replicas draw differently', function()
+   it('continues from the rows of other processes, whose replicas draw differently', function()
       local function draw(row, rank, count)
          return random.withOffset(row, rank, function()
             local passes = random.passes(1, {0, count}, 1)
@@ -81,7 +81,7 @@ same.dispatched('H22: what replicas draw', function()
       assert.error_matches(function() random.withOffset(1, 1, error, 'inside', 0) end, 'inside')
    end)
 
-   it('is by rows what one device draws, in modules of all kinds', function()
+   it('equals by rows the draws of one device, in modules of all kinds', function()
       local one, names = beside(modules)
       local many = wrap(one)
       for rows = 2 * most + 1, 1, -1 do
@@ -97,7 +97,8 @@ same.dispatched('H22: what replicas draw', function()
       end
    end)
 
-   it('is what one device draws after an empty batch, with sizes or none (attack B1)', function()
+   it('equals the draws of one device after an empty batch, with sizes or none (attack B1)',
+      function()
       local one = nn.Sequential():add(nn.Dropout(0.5)):add(nn.WhiteNoise()):cuda()
       local many = wrap(one)
       local empty, rows0 = torch.CudaTensor(), torch.CudaTensor(0, 9)
@@ -160,7 +161,7 @@ same.dispatched('H22: what replicas draw', function()
       same.bits(first, pass())
    end)
 
-   it('goes on behind the replica that drew most', function()
+   it('continues after the replica that drew most', function()
       local many = wrap(support.DrawingMore():cuda())
       local input = torch.range(1, most):view(-1, 1):cuda() -- replica i draws i times
       local seen = {}
@@ -175,7 +176,7 @@ same.dispatched('H22: what replicas draw', function()
       end
    end)
 
-   it('is what the network alone would go on with', function()
+   it('continues like the network alone', function()
       local one = nn.Dropout(0.5):cuda()
       local input = torch.CudaTensor(2 * most, 30):fill(1)
       local expected = same.rewind(function()
@@ -190,7 +191,7 @@ same.dispatched('H22: what replicas draw', function()
       same.bits(expected, got)
    end)
 
-   it('is no draw of another network on the same devices', function()
+   it("differs from another network's draws on the same devices", function()
       local a, b = wrap(nn.Dropout(0.5):cuda()), wrap(nn.Dropout(0.5):cuda())
       local input = torch.CudaTensor(2 * most, 100):fill(1)
       local masks = {a:forward(input):clone(), b:forward(input):clone(), a:forward(input):clone()}
@@ -250,7 +251,7 @@ describe('A pass', function()
       same.bits(plain, got[2])
    end)
 
-   it('draws again what it drew from a state that was read in it', function()
+   it('draws the same numbers again from a state that was read in it', function()
       local pass = random.passes(1, {4, 10, 13}, 2)[2]
       local got = random.within(pass, function()
          uniform()
@@ -264,7 +265,7 @@ describe('A pass', function()
       assert.is_false(got[1]:equal(got[2]))
    end)
 
-   it('may lie in another one', function()
+   it('may be nested', function()
       local outer, last = random.passes(1, {0, 6}, 1)[1], nil
       local got = random.within(outer, function()
          local first = uniform()

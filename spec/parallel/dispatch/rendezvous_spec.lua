@@ -31,7 +31,7 @@ describe('dpt.parallel.dispatch.rendezvous', function()
    local function ask(value) return rendezvous.exchange('spec.answers', 'sum', value) end
    local function same(_, ...) return ... end
 
-   it('lets all replicas of a pass have the same answer, as often as they ask', function()
+   it('returns the same answer to all replicas of a pass, at each exchange', function()
       local results = rendezvous.run(dispatcher(3), 3, function(_, i)
          assert.equal(3, rendezvous.replicas())
          return ask(i) + 1000 * ask(4 - i)
@@ -41,7 +41,7 @@ describe('dpt.parallel.dispatch.rendezvous', function()
       assert.same({}, rendezvous.run(dispatcher(3), 0, error, same))
    end)
 
-   it('raises if one does not come, and lets the others end', function()
+   it('raises if one replica does not take part, and ends the others', function()
       local ended = 0
       local function pass(_, i)
          local ok, why = pcall(ask, i)
@@ -66,7 +66,7 @@ describe('dpt.parallel.dispatch.rendezvous', function()
       assert.equal(0, rendezvous.replicas())
    end)
 
-   it('keeps the draws of each replica apart', function()
+   it("keeps each replica's draws independent", function()
       if cutorch.getDeviceCount() == 0 then return pending 'there is no device' end
       local function draw(meets)
          cutorch.manualSeed(3)
@@ -89,7 +89,7 @@ describe('dpt.parallel.dispatch.rendezvous', function()
       assert.same(draw(false), draw(true))
    end)
 
-   it('is wanted by modules that say so', function()
+   it('is used by networks with modules that declare it', function()
       local net = nn.Sequential():add(nn.Linear(3, 2))
       assert.is_false(rendezvous.isUsedBy(net))
       assert.is_true(rendezvous.isUsedBy(net:add(nn.SyncBatchNormalization(2))))

@@ -11,7 +11,7 @@ describe('dpt.parallel.dispatch.replica', function()
       function module:method(...) self.given = {...} return 'result', random.running() end
    end)
 
-   it('calls a method with its arguments, in a pass if there is one', function()
+   it('calls a method with its arguments, in a pass if one is given', function()
       local result, running = replica.call(module, 2, nil, 'method', 1, 2, 3)
       assert.equal('result', result)
       assert.is_nil(running)
@@ -31,7 +31,7 @@ describe('dpt.parallel.dispatch.replica', function()
       assert.same({module, 3}, replica.apply(module, 3, function(m, i) return {m, i} end))
    end)
 
-   it('collects what nobody has any more', function()
+   it('collects unreachable memory', function()
       local weak = setmetatable({{}}, {__mode = 'v'})
       replica.collect()
       assert.is_nil(weak[1])

@@ -79,7 +79,7 @@ same.dispatched('dpt.parallel.dispatch.state_settings', function()
       for i = 1, n do assert.equal('torch.FloatTensor', names[i]) end
    end)
 
-   it('lets a seed begin anew, and replicas draw different numbers', function()
+   it('applies a seed, and replicas draw different numbers', function()
       local function draw()
          local list = many.impl:exec(function() return torch.uniform() end)
          for i = 1, #list do
@@ -98,7 +98,7 @@ same.dispatched('dpt.parallel.dispatch.state_settings', function()
 end)
 
 describe('dpt.parallel.dispatch.state_settings', function()
-   it('returns the snapshot of before if nothing has changed', function()
+   it('returns the previous snapshot if nothing has changed', function()
       local first = settings.get()
       assert.equal(first, settings.get(first))
       torch.setdefaulttensortype 'torch.FloatTensor'
@@ -109,7 +109,7 @@ describe('dpt.parallel.dispatch.state_settings', function()
       assert.equal(#settings.list, #first)
    end)
 
-   it('has no setting that this spec does not know', function()
+   it('has no setting that this spec omits', function()
       local names = {}
       for _, mode in ipairs(table_) do names[mode[1]] = true end
       for _, mode in ipairs(settings.list) do assert.is_true(names[mode.name], mode.name) end

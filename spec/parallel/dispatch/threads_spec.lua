@@ -71,7 +71,7 @@ describe('dpt.parallel.dispatch.threads', function()
       end)
    end
 
-   it('runs every replica but the first in a Lua state of its own #devices2', function()
+   it('runs every replica except the first in its own Lua state #devices2', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads(init)
       local here = {}
       local seen = many.impl:exec(function(replica, i)
@@ -83,7 +83,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.same({7, 7}, many.impl:exec(function(_, _) return 7 end, 2))
    end)
 
-   it('calls the init function once a state, before it knows the network #devices2', function()
+   it('calls the init function once per state, before it receives the network #devices2', function()
       local calls = {}
       local many = nn.DataParallelTable(1)
          :add(nn.Sequential():add(modules.Whole(6)):cuda(), same.range(n))
@@ -100,7 +100,7 @@ describe('dpt.parallel.dispatch.threads', function()
       _G.dptspecCalls = nil
    end)
 
-   it('names the class that a state does not know', function()
+   it('names a class that is missing in a state', function()
       if n < 2 then return pending('needs 2 devices') end
       local many = nn.DataParallelTable(1):add(modules.Whole(6):cuda(), same.range(n)):threads()
       local input = torch.CudaTensor(n, 6):fill(1)
@@ -109,7 +109,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.equal(n, many:forward(input):size(1))
    end)
 
-   it('raises what an init function raises, and takes another #devices2', function()
+   it('raises the error of an init function, and accepts another function #devices2', function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n))
       many:threads(function(i) if i == n then error('no start') end end)
       for _ = 1, 2 do
@@ -212,7 +212,7 @@ describe('dpt.parallel.dispatch.threads', function()
       assert.same({true, wanted 'left'}, {coroutine.resume(left)})
    end)
 
-   it('returns to each call its own answers if one stands inside another', function()
+   it("returns each call's own answers if calls are nested", function()
       local many = nn.DataParallelTable(1):add(nn.Linear(6, 6):cuda(), same.range(n)):threads()
       local input, inner = torch.randn(2 * n, 6):cuda(), nil
       local wanted = many:forward(input):clone()
@@ -224,7 +224,7 @@ describe('dpt.parallel.dispatch.threads', function()
       same.bits(wanted, inner)
    end)
 
-   it('is the dispatcher of a clone, too, and clears the state of every replica', function()
+   it('is also the dispatcher of a clone, and clears the state of every replica', function()
       local many = nn.DataParallelTable(1):add(networks.deep():cuda(), same.range(n)):threads(init)
       many:forward(torch.randn(2 * n, 6):cuda())
       assert.equal('nn.DataParallelTable.Threads', torch.type(many:clone().impl))
@@ -234,7 +234,7 @@ describe('dpt.parallel.dispatch.threads', function()
       end)) do assert.equal(0, size) end
    end)
 
-   it('reduces beside the backward pass, with random delays', function()
+   it('reduces during the backward pass, with random delays', function()
       if n < 2 then return pending('needs 2 devices') end
       local limits = {buckets.first, buckets.rest}
       finally(function()
@@ -257,7 +257,7 @@ describe('dpt.parallel.dispatch.threads', function()
       end
    end)
 
-   it('makes copies one after the other if that is asked for', function()
+   it('makes copies sequentially on request', function()
       local basic, many = pair(networks.deep():cuda(), n, true)
       many:threads(init, true)
       local input = torch.randn(2 * n, 6):cuda()

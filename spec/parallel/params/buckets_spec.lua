@@ -34,7 +34,7 @@ describe('dpt.parallel.params.buckets', function()
       assert.same({2, 2, 2, 2, 1}, (cut{10, 20, 30, 5, 5}))
    end)
 
-   it('lets no bucket have more than a share of all, but none is cut for less than it is worth',
+   it('limits a bucket to a share of all, and never cuts below the minimum size',
       function()
          local sizes = {}
          for i = 1, 64 do sizes[i] = 65536 end -- 1/4 MB each
@@ -46,13 +46,13 @@ describe('dpt.parallel.params.buckets', function()
          assert.equal(4, #select(2, cut{65536, 65536, 65536, 65536})) -- `least` bytes, not 1/8
       end)
 
-   it('cuts in the order in which gradients were full, what was never full last', function()
+   it('cuts in the order in which gradients were complete, incomplete ones last', function()
       buckets.first, buckets.rest = 40, 40
       assert.same({4, 3, 2, 1}, (cut{10, 10, 10, 10}))
       assert.same({1, 4, 2, 3}, (cut({10, 10, 10, 10}, {2, 0, 5, 7})))
    end)
 
-   it('keeps parameters that share elements in one bucket, and leaves empty ones out', function()
+   it('keeps parameters that share elements in one bucket, and omits empty ones', function()
       local group = {total = 8, {index = 4, first = 1, size = {6}, stride = {1}},
          {index = 6, first = 4, size = {5}, stride = {1}}}
       buckets.first, buckets.rest = 4, 4

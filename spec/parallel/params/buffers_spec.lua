@@ -34,7 +34,7 @@ describe('dpt.parallel.params.buffers', function()
       assert.same({}, Buffers.collect(nn.BatchNormalization(4):float()))
    end)
 
-   it("copies replica 1's if they have changed, and nothing if not #devices2", function()
+   it("copies replica 1's only if they have changed #devices2", function()
       mean(n):fill(7)
       buffers:sync(list[1], dispatcher, 'first')
       assert.equal(0, bytes.buffers) -- replica 1's have not changed
@@ -53,7 +53,7 @@ describe('dpt.parallel.params.buffers', function()
       for i = 1, n do assert.equal(10, mean(i):sum()) end
    end)
 
-   it('copies at once what a script writes to those of replica 1 #devices2', function()
+   it("copies a script's writes to replica 1's before the next pass #devices2", function()
       mean(1):fill(5)
       buffers:broadcastWritten()
       assert.equal(20, mean(n):sum())

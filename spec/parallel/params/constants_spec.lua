@@ -40,7 +40,7 @@ same.dispatched('A write to a tensor of replica 1', function()
       same.compare(one, many, input(), 1e-5)
    end)
 
-   it('reaches the others though the tensor lies between parameters in a flat one', function()
+   it('reaches the others even if the tensor is between parameters in a flat one', function()
       local net = one:clone()
       local lists = {many, nn.DataParallelTable(1):add(net, same.range(most))}
       net:getParameters()
@@ -58,7 +58,7 @@ same.dispatched('A write to a tensor of replica 1', function()
       end
    end)
 
-   it('reaches the others at the next pass, whatever it is', function()
+   it('reaches the others at the next pass, for any kind of write', function()
       local replicas = many.impl.modules
       for _, write in ipairs{
          function(net) net:get(2).kept[1].mask[3] = 0 end,
@@ -100,7 +100,7 @@ same.dispatched('A write to a tensor of replica 1', function()
       for _, got in ipairs(many:applyToReplicas(value)) do assert.equal(9, got) end
    end)
 
-   it('is none if passes and replica 1 alone write buffers: nothing is copied', function()
+   it('is not seen in buffers that passes write: nothing is copied', function()
       if most < 2 then return pending('needs 2 devices') end
       local replicas, moved = many.impl.modules, many.copiedBytes.buffers
       for _ = 1, 3 do

@@ -34,7 +34,7 @@ same.dispatched('A weight with a maximal norm', function()
    end
 
    for name, make in pairs(networks) do
-      it('is what it is on one device: ' .. name, function()
+      it('is the same as on one device: ' .. name, function()
          for _, flat in ipairs{false, true} do
             local one = make():cuda()
             local many = nn.DataParallelTable(1, flat):add(one:clone(), same.range(most))

@@ -10,14 +10,14 @@ local function keys(...)
 end
 
 describe('dpt.parallel.params.gradient_writers', function()
-   it('knows a gradient by where it lies', function()
+   it('identifies a gradient by its address', function()
       local t = torch.CudaTensor(6)
       assert.equal(writers.keyOf(t), writers.keyOf(t:view(2, 3)))
       assert.is_true(writers.keyOf(t) ~= writers.keyOf(t:narrow(1, 2, 2)))
       assert.is_true(writers.keyOf(t) ~= writers.keyOf(t:clone()))
    end)
 
-   it('lets a layer own its gradients, and a container of dpt none', function()
+   it("lists a layer for its gradients, and dpt's containers for none", function()
       local layer = nn.Linear(2, 2)
       local net = nn.Sequential():add(layer):add(nn.Tanh())
       assert.same(keys(layer.gradWeight, layer.gradBias), writers.gradientsWrittenBy(layer))
@@ -26,7 +26,7 @@ describe('dpt.parallel.params.gradient_writers', function()
       assert.is_true(writers.leavesInnerGradients(net))
    end)
 
-   it('lets a container whose methods a script has changed own all inside', function()
+   it('lists a container whose methods a script has changed for all inner gradients', function()
       local layer = nn.Linear(2, 2)
       local net = nn.Sequential():add(layer)
       net.backward = function() end

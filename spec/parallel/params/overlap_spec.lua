@@ -118,7 +118,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.is_truthy(with.params.overlap)
    end)
 
-   it('marks every bucket once from the second pass on, however many layers there are', function()
+   it('marks every bucket once from the second pass on, for any number of layers', function()
       if n < 2 then return pending('needs 2 devices') end
       -- layers of 168 bytes: one per bucket, two per bucket, or all in one, which has no overlap
       for limit, expected in pairs{[48 * 4] = 5, [340] = 3, [1e6] = 0} do
@@ -159,7 +159,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.same(live[2], live[1])
    end)
 
-   it('begins while the backward pass goes on #notsan', function()
+   it('begins during the backward pass #notsan', function()
       if n < 2 then return pending('needs 2 devices') end
       local first = modules.Slow(6, 6)
       first.milliseconds = 0
@@ -193,7 +193,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.is_true(seen(200) or seen(800) or seen(3200) or seen(12800))
    end)
 
-   it('leaves nothing on the modules, also if a module raises', function()
+   it('removes its hooks from modules, also if a module raises', function()
       local net = nn.Sequential():add(nn.Linear(6, 6)):add(modules.Fuse()):add(nn.Linear(6, 6))
       local mine = function() end
       net:get(1).accGradParameters = mine
@@ -223,7 +223,7 @@ describe('dpt.parallel.params.overlap', function()
       end
    end)
 
-   it('sums once more what a layer adds when it is called more often than before', function()
+   it('sums gradients again if a layer is called more often than before', function()
       if n < 2 then return pending('needs 2 devices') end
       local with, without = pair(networks.recurrent():cuda())
       local function times(k)
@@ -259,7 +259,7 @@ describe('dpt.parallel.params.overlap', function()
       same.bits(step(without, x, x), step(with, x, x))
    end
 
-   it('is in time for a container that begins to change gradients later', function()
+   it('waits for a container that later begins to change gradients', function()
       for _, place in ipairs{1, 3} do
          for first = 1, 4 do
             local net = around(nn.Linear(6, 6))
@@ -270,7 +270,7 @@ describe('dpt.parallel.params.overlap', function()
       end
    end)
 
-   it('is in time for a method that a script puts on a container later', function()
+   it('waits for a method that a script sets on a container later', function()
       local with, without = pair(around(nn.Sequential():add(nn.Linear(6, 6))))
       for _ = 1, 3 do agreeFromZero(with, without) end
       for _, many in ipairs{with, without} do
@@ -284,7 +284,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.equal(0, with:get(1):get(3):get(1).gradWeight:ne(0):sum())
    end)
 
-   it('raises if a sum may have begun before somebody else writes, once', function()
+   it('raises once if a sum may have begun before another write', function()
       if n < 2 then return pending('needs 2 devices') end
       local stranger = modules.Stranger()
       stranger.first = 3
@@ -300,7 +300,7 @@ describe('dpt.parallel.params.overlap', function()
       for _ = 1, 3 do agreeFromZero(with, without) end
    end)
 
-   it('waits for what noSync left', function()
+   it('includes the pending gradients of noSync', function()
       local with, without = pair(networks.deep():cuda())
       local input = torch.randn(2 * n, 6):cuda()
       for _ = 1, 3 do
@@ -315,7 +315,7 @@ describe('dpt.parallel.params.overlap', function()
       same.checkReplicas(with)
    end)
 
-   it('sums what lies in memory of another network, too', function()
+   it('also sums gradients in the memory of another network', function()
       if n < 2 then return pending('needs 2 devices') end
       local deep = networks.deep():cuda()
       deep:getParameters()
@@ -336,7 +336,7 @@ describe('dpt.parallel.params.overlap', function()
       assert.is_true(net:get(2).weight:storage() == deep:get(1).weight:storage())
    end)
 
-   it('is not tried if replica 1 is not flat', function()
+   it('is not used if replica 1 is not flat', function()
       local many = nn.DataParallelTable(1):add(networks.deep():cuda(), same.range(n))
       local input = torch.randn(2 * n, 6):cuda()
       for _ = 1, 2 do same.pass(many, input, input) end

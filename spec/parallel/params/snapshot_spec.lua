@@ -28,7 +28,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_true(Snapshot.new():changes(net))
    end)
 
-   it('finds settings wherever they are in a network', function()
+   it('finds settings anywhere in a network', function()
       assert.is_nil(changes())
       net:get(2):get(1).p, net.config.sizes[2], net.config.name = 0.25, 3, nil
       net.note = 'new'
@@ -40,7 +40,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_nil(changes())
    end)
 
-   it('sees no change in a NaN that stays', function()
+   it('does not report an unchanged NaN', function()
       net.number = 0 / 0
       snapshot:take(net)
       assert.is_nil(changes())
@@ -48,7 +48,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.same({'number=1'}, select(2, changes()))
    end)
 
-   it('finds what is no setting', function()
+   it('finds changes that are not settings', function()
       for _, change in ipairs{
          function() net:add(nn.Tanh()) end,
          function() net:remove() end,
@@ -70,7 +70,7 @@ describe('dpt.parallel.params.snapshot', function()
       end
    end)
 
-   it('does not look at what a pass makes, at other objects, or into tensors', function()
+   it('ignores the results of passes, other objects, and the elements of tensors', function()
       net.timer, net.weak = torch.Timer(), setmetatable({}, {__mode = 'k'})
       snapshot:take(net)
       net.output, net:get(1).gradInput = {1, 2}, nil
@@ -79,7 +79,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_nil(changes())
    end)
 
-   it('sees what is shared and what leads back once', function()
+   it('visits shared and recursive tables once', function()
       net.config.top = net
       net.other = net.config
       snapshot:take(net)
@@ -88,7 +88,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.equal(1, #select(2, changes()))
    end)
 
-   it('keeps nothing alive that a pass or a script has dropped', function()
+   it('does not keep dropped values alive', function()
       local held = setmetatable({torch.Tensor(3)}, {__mode = 'v'})
       net.buffer = held[1]
       snapshot:take(net)
@@ -99,7 +99,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_true(changes())
    end)
 
-   it('sees that a field came for one that was dropped and collected', function()
+   it('detects a field that replaced a collected one', function()
       net.buffer = torch.Tensor(3)
       snapshot:take(net)
       net.buffer = nil
@@ -112,7 +112,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_nil(settings)
    end)
 
-   it('sees one of many fields, and fields under keys of any kind', function()
+   it('detects one change among many fields, under keys of any type', function()
       for i = 1, 100 do net.config['field ' .. i] = i end
       net.config[true], net.config[2.5], net.config[-1], net.config[''] = 1, 2, 3, 4
       snapshot:take(net)
@@ -132,7 +132,7 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_true(changes())
    end)
 
-   it('sets settings if there is a table for them', function()
+   it('sets settings if their table exists', function()
       local copy = net:clone()
       local settings = {{path = {'modules', 2, 'modules', 1}, key = 'p', value = 0.1},
          {path = {'config'}, key = 'name'}}

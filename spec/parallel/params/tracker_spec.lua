@@ -38,13 +38,13 @@ describe('dpt.parallel.params.tracker', function()
       end
    end
 
-   it('knows when each gradient was full', function()
+   it('records when each gradient was complete', function()
       single()()
       assert.same({3, 3, 2, 2, 1, 1}, tracker.order(net))
       assert.is_nil(tracker.order(nn.Linear(3, 2):cuda()))
    end)
 
-   it('lets buckets be sent in order, as soon as they are full', function()
+   it('sends buckets in order as soon as they are complete', function()
       local step = single()
       local early, all = step()
       assert.equal(0, early) -- it is not yet known which module writes what

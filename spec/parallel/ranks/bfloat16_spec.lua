@@ -21,7 +21,7 @@ describe('dpt.parallel.ranks.bfloat16', function()
          assert.same(torch.DoubleTensor(numbers):float():totable(), given:float():totable())
       end)
 
-      it('keeps NaN in a ' .. typename, function()
+      it('preserves NaN in a ' .. typename, function()
          local back = bfloat16.decode(bfloat16.encode(torch.DoubleTensor{0 / 0, 1, -(0 / 0)}
             :type(typename))):double()
          assert.is_true(back[1] ~= back[1] and back[2] == 1 and back[3] ~= back[3])
@@ -29,7 +29,7 @@ describe('dpt.parallel.ranks.bfloat16', function()
    end
 
    -- A single rank also rounds, as a transfer would.
-   it('is what allReduce rounds to, as are halves, for floats of all exponents', function()
+   it('is the rounding of allReduce, as are halves, for floats of all exponents', function()
       local allReduce = require('dpt.distributed').allReduce
       local bits = torch.IntTensor(2 ^ 16, 5)
       for i, low in ipairs{0, 1, 0x7fff, 0x8000, 0xffff} do
@@ -50,7 +50,7 @@ describe('dpt.parallel.ranks.bfloat16', function()
       end
    end)
 
-   it('is off by 2^-8 of a number at most', function()
+   it('has a relative error of at most 2^-8', function()
       local given = torch.randn(10000):float()
       local off = (bfloat16.decode(bfloat16.encode(given)) - given):abs():cdiv(given:clone():abs())
       assert.is_true(off:max() <= 2 ^ -8 and off:max() > 2 ^ -9)

@@ -37,7 +37,7 @@ describe('dpt.parallel.ranks.digest', function()
       assert.is_nil(digest.difference(list, world))
    end)
 
-   it('lists options of modules, and not what passes leave', function()
+   it('lists options of modules, and not the results of passes', function()
       local net = nn.Sequential():add(nn.Dropout(0.25)):add(nn.Reshape(2, 2)):add(nn.View(-1, 4))
          :add(nn.Linear(4, 2))
       local before = digest.fields(net)

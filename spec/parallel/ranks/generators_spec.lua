@@ -5,7 +5,7 @@ local world = require('dpt.distributed.group').world
 local generators = require 'dpt.parallel.ranks.generators'
 
 describe('dpt.parallel.ranks.generators', function()
-   it("goes on from rank 0's states", function()
+   it("copies rank 0's states", function()
       torch.manualSeed(3)
       local devices = cutorch.getDeviceCount()
       local wanted = {torch.random()}

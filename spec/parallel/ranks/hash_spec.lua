@@ -10,7 +10,7 @@ describe('dpt.parallel.ranks.hash', function()
       return hash.number(h)
    end
 
-   it('is a number that other processes compute, too', function()
+   it('is the same number in other processes', function()
       assert.equal(of(torch.FloatTensor{1, 2, 3}), of(torch.FloatTensor{1, 2, 3}))
       assert.equal(7885684964601614, of(torch.FloatTensor{1, 2, 3}, 'adam', 0.5, true))
       assert.is_true(of(torch.randn(9)) < 2 ^ 53)
@@ -49,7 +49,7 @@ describe('dpt.parallel.ranks.hash', function()
       assert.not_equal(of(torch.Tensor{1}, torch.Tensor()), of(torch.Tensor(), torch.Tensor{1}))
    end)
 
-   it('goes by the elements, wherever they are', function()
+   it('depends on the elements, not on their memory', function()
       local t = torch.randn(7, 5):float()
       assert.equal(of(t:t():contiguous()), of(t:t()))
       if dpt.cutorch.getDeviceCount() == 0 then return pending 'there is no device' end

@@ -35,7 +35,7 @@ describe('dpt.parallel.ranks.host_random', function()
       end
    end
 
-   it('draws for rows what one process would, and goes on behind them all', function()
+   it("draws one process's numbers for rows, and continues after all rows", function()
       agrees(function(n) return torch.FloatTensor(n, 4):uniform() end)
       agrees(function(n) return torch.DoubleTensor(n, 3):normal() end)
       agrees(function(n) return torch.DoubleTensor(n):random() end)
@@ -49,7 +49,7 @@ describe('dpt.parallel.ranks.host_random', function()
       end
    end)
 
-   it('draws what is no row alike, and rows that are several', function()
+   it('draws tensors without rows equally, and several tensors by rows', function()
       local list, nexts = parts(function() return torch.FloatTensor(7):uniform() end)
       for i = 2, 4 do
          if sizes[i] ~= 1 then assert.same(list[1]:totable(), list[i]:totable()) end
@@ -62,7 +62,7 @@ describe('dpt.parallel.ranks.host_random', function()
       assert.same(whole:narrow(1, 7, 10):totable(), part:totable())
    end)
 
-   it('is over after a pass, also if that raises', function()
+   it('ends with a pass, also if that raises', function()
       assert.error_matches(function() hostRandom.within(1, 2, 3, error, 'inside', 0) end, 'inside')
       torch.manualSeed(3)
       local expected = torch.FloatTensor(2):uniform():totable()
@@ -72,7 +72,7 @@ describe('dpt.parallel.ranks.host_random', function()
       assert.same(expected, torch.FloatTensor(2):uniform():totable())
    end)
 
-   it('draws apart if it is unknown how many rows others have', function()
+   it("draws different numbers if the others' counts of rows are unknown", function()
       local function draw(rank, rows)
          torch.manualSeed(3)
          return hostRandom.assumeEqualRows(rank, 2, rows, function()
@@ -88,7 +88,7 @@ describe('dpt.parallel.ranks.host_random', function()
       assert.same(a, (draw(0, 2)))
    end)
 
-   it('finds generators that have come apart', function()
+   it('detects generators that differ', function()
       torch.manualSeed(3)
       local hash = hostRandom.hash()
       assert.equal(hash, hostRandom.hash())

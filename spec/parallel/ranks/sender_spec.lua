@@ -4,7 +4,7 @@ local world = require('dpt.distributed.group').world
 local Sender = require 'dpt.parallel.ranks.sender'
 
 describe('dpt.parallel.ranks.sender', function()
-   it('adds up in place and counts bytes', function()
+   it('sums in place and counts bytes', function()
       local bytes = {gradients = 0}
       local sender, t = Sender.new(bytes, nil, world), torch.FloatTensor{1, 2, 3}
       sender:send({t:narrow(1, 1, 2), t:narrow(1, 3, 1)}, 1)
@@ -12,7 +12,7 @@ describe('dpt.parallel.ranks.sender', function()
       assert.equal(12, bytes.gradients)
    end)
 
-   it('sends halves, or what a script does', function()
+   it("sends halves, or calls a script's hook", function()
       local bytes, seen = {gradients = 0}, {}
       local t = torch.FloatTensor{1, 1 / 3, 70000}
       Sender.new(bytes, 'half', world):send({t}, 1)

@@ -8,7 +8,7 @@ describe('dpt.parallel.split.balanced', function()
       return list
    end
 
-   it('cuts rows in balance, the larger parts first', function()
+   it('splits rows evenly, the larger parts first', function()
       assert.same({3, 2, 2, 2}, counts(9, 4))
       assert.same({3, 3, 2, 2}, counts(10, 4))
       assert.same({1, 1, 0, 0}, counts(2, 4))

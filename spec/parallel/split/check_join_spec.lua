@@ -12,7 +12,7 @@ describe('dpt.parallel.split.check_join', function()
       end
    end
 
-   it('lets pass what has the rows of its part there', function()
+   it('accepts outputs with the rows of their part in that dimension', function()
       of(2, 1, nil, {2, 5}, {1, 5})()
       of(2, 1, 1, {2, 2, 5}, {1, 1, 5})() -- a module has said so
       of(2, 2, nil, {9, 9}, {9, 9})() -- the dimension of the split
@@ -21,7 +21,7 @@ describe('dpt.parallel.split.check_join', function()
       check('net', 2, 1, nil, 1, {0, 2}, {torch.rand(4, 2)}, {{torch.rand(3)}}) -- a table
    end)
 
-   it('rejects what does not, or may have them where the input had them', function()
+   it("rejects other outputs, also those with the rows in the input's dimension", function()
       local text = 'net: the input was cut along dimension 2 and outputs would be joined along'
          .. ' dimension 1, but for %d of it that of replica %d is of size '
       assert.error_matches(of(2, 1, nil, {4, 5}, {4, 5}), text:format(2, 1) .. '4x5')

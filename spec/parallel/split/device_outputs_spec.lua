@@ -4,7 +4,7 @@ local torch, cutorch = dpt.torch, dpt.cutorch
 local outputs = require 'dpt.parallel.split.device_outputs'
 
 describe('dpt.parallel.split.device_outputs', function()
-   it('is a plain list whose plan files do not keep', function()
+   it('is a plain list whose plan files omit', function()
       local list = outputs.mark({torch.CudaTensor(2)}, {1, 2}, 3)
       assert.same({devices = {1, 2}, dimension = 3}, outputs.plan(list))
       assert.equal('table', torch.type(list))
@@ -13,7 +13,7 @@ describe('dpt.parallel.split.device_outputs', function()
       assert.is_nil(outputs.plan(7))
    end)
 
-   it('knows the rows and the device of trees of tensors', function()
+   it('returns the rows and the device of trees of tensors', function()
       local tree = {torch.CudaTensor(), {torch.CudaTensor(3, 5), x = torch.FloatTensor(4, 2)}}
       assert.equal(4, outputs.rows(tree, 1))
       assert.equal(5, outputs.rows(tree, 2))
@@ -37,7 +37,7 @@ describe('dpt.parallel.split.device_outputs', function()
          'spec: gradOutput%[2%] has a torch.CudaTensor on device 1, wanted on device 2')
    end)
 
-   it('cuts what belongs to the outputs as they are, or in proportion', function()
+   it('splits other tensors like the outputs, or in proportion', function()
       local cut = outputs.cutting({3, 1, 0}, 'target')
       assert.same({3, 1, 0}, {cut(4, 1), cut(4, 2), cut(4, 3)})
       assert.same({6, 2, 0}, {cut(8, 1), cut(8, 2), cut(8, 3)})

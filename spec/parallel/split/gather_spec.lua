@@ -14,7 +14,7 @@ describe('dpt.parallel.split.gather', function()
       return list
    end
 
-   it('joins tensors along a dimension on one device, in the memory of the last time', function()
+   it("joins tensors along a dimension on one device, reusing the last result's memory", function()
       local list = values(function(i) return torch.CudaTensor(2, i):fill(i) end)
       local kept = gather(nil, list, n, 2, n, 'output')
       assert.same({2, n * (n + 1) / 2}, kept:size():totable())
@@ -23,7 +23,7 @@ describe('dpt.parallel.split.gather', function()
       assert.is_true(again:storage() == kept:storage())
    end)
 
-   it('joins trees of any form, and takes what is no tensor from the first', function()
+   it('joins trees of any form, and copies other values from the first', function()
       local list = values(function(i)
          return {torch.CudaTensor(1):fill(i), {x = torch.CudaTensor(2, 1):fill(i)}, 'word', 7}
       end)
@@ -34,7 +34,7 @@ describe('dpt.parallel.split.gather', function()
       assert.equal(n * (n + 1) / 2, kept[1]:sum())
    end)
 
-   it('adds up what was replicated, and leaves what a function made a list', function()
+   it('sums replicated tensors, and keeps the lists that a function made', function()
       local list = values(function(i) return {torch.CudaTensor(2):fill(i), torch.CudaTensor(1)} end)
       local kept = gather(nil, list, n, 1, 1, 'gradInput', {'replicate', function() end})
       same.bits(torch.Tensor(2):fill(n * (n + 1) / 2), kept[1])
@@ -42,14 +42,14 @@ describe('dpt.parallel.split.gather', function()
       assert.is_true(rawequal(list[n][2], kept[2][n]))
    end)
 
-   it('empties the result of last time if no replica had rows', function()
+   it('empties the last result if no replica had rows', function()
       local kept = {torch.CudaTensor(3), x = 5}
       assert.equal(kept, gather(kept, {}, 0, 1, 1, 'output'))
       assert.equal(0, kept[1]:nElement())
       assert.equal(5, kept.x)
    end)
 
-   it('raises where the replicas disagree, with the way to it #devices2', function()
+   it('raises with the path if the replicas disagree #devices2', function()
       for wanted, pair in pairs{
          ['output%[x%]: replica 1 returned 1, replica 2 returned 2'] = {{x = 1}, {x = 2}},
          ['output%[1%]: replica 1 returned a number, replica 2 a nil'] = {{1}, {}},

@@ -7,7 +7,7 @@ describe('dpt.parallel.split.rows', function()
       return rows(value, how, dimension or 1, {1, 2}, 'input')
    end
 
-   it('are along the dimension that is cut', function()
+   it('are counted along the dimension of the split', function()
       local t = torch.Tensor(4, 3, 2)
       assert.equal(4, count(t))
       assert.equal(3, count(t, nil, 2))
@@ -17,7 +17,7 @@ describe('dpt.parallel.split.rows', function()
       assert.equal(0, count 'a word')
    end)
 
-   it('are those of the entry that has most, in tables', function()
+   it('are those of the largest entry of a table', function()
       assert.equal(5, count{torch.Tensor(4, 9), {inner = torch.Tensor(5, 2)}})
       local input = {torch.Tensor(7, 3, 2), torch.Tensor(1, 3, 2), {7, 6, 5}}
       assert.equal(3, count(input, {2, 2, 'list'}))
@@ -25,7 +25,7 @@ describe('dpt.parallel.split.rows', function()
       assert.equal(3, count({torch.Tensor(1, 3), a = torch.Tensor(9)}, {a = 'list'}, 2) - 6)
    end)
 
-   it('leave out what every replica gets, and count entries of lists', function()
+   it('exclude replicated entries, and count entries of lists', function()
       assert.equal(0, count(torch.Tensor(4, 3), 'replicate'))
       assert.equal(2, count({torch.Tensor(2, 3), {torch.Tensor(9, 3)}}, {1, 'replicate'}))
       assert.equal(3, count({'a', 'b', 'c'}, 'list'))
@@ -33,7 +33,7 @@ describe('dpt.parallel.split.rows', function()
       assert.equal(0, count({}, 'list'))
    end)
 
-   it('are those of all parts that a function makes', function()
+   it('are those of all parts that a function returns', function()
       local got
       local function parts(value, devices)
          got = devices

@@ -27,7 +27,7 @@ describe('dpt.parallel.split.scatter', function()
       return torch.cat(list, 1)
    end
 
-   it('cuts tensors of the host and of devices, keeping integers and element types', function()
+   it('splits host and device tensors, keeping integers and element types', function()
       for from, to in pairs{['torch.DoubleTensor'] = 'torch.CudaTensor',
          ['torch.CudaDoubleTensor'] = 'torch.CudaDoubleTensor',
          ['torch.LongTensor'] = 'torch.CudaLongTensor'} do
@@ -40,14 +40,14 @@ describe('dpt.parallel.split.scatter', function()
       end
    end)
 
-   it('keeps the memory of the parts from one call to the next', function()
+   it('reuses the memory of the parts in the next call', function()
       scatter(state, parts, torch.ones(9, 2), plan, 'input')
       local first = parts[1]:storage()
       scatter(state, parts, torch.ones(8, 2), plan, 'input')
       assert.is_true(parts[1]:storage() == first)
    end)
 
-   it('leaves the last replicas without rows if there are few', function()
+   it('gives the last replicas no rows if there are few', function()
       local used, before = scatter(state, parts, {torch.ones(1, 2), 'word'}, plan, 'input')
       assert.equal(1, used)
       assert.equal(1, before[2])
@@ -55,7 +55,7 @@ describe('dpt.parallel.split.scatter', function()
       if n > 1 then assert.equal(0, parts[n][1]:nElement()) end
    end)
 
-   it('follows a split spec for each entry', function()
+   it('applies a split spec to each entry', function()
       plan.spec = {x = 2, all = 'replicate', rows = 'list'}
       local input = {x = torch.range(1, 12):resize(2, 6), all = torch.ones(3),
          rows = torch.LongTensor{1, 2, 3, 4, 5, 6}}
@@ -70,7 +70,7 @@ describe('dpt.parallel.split.scatter', function()
       assert.equal(6, count)
    end)
 
-   it('cuts a gradient as the outputs are', function()
+   it('splits a gradient like the outputs', function()
       if n < 2 then return pending('needs 2 devices') end
       plan.like = {torch.CudaTensor(1, 2), torch.CudaTensor(4, 2)}
       scatter(state, parts, torch.ones(5, 2), plan, 'gradOutput')
@@ -80,7 +80,7 @@ describe('dpt.parallel.split.scatter', function()
       end, 'gradOutput has 6 rows along dimension 1, the output has 5')
    end)
 
-   it('knows whether parts are those of a value', function()
+   it('detects whether parts belong to a value', function()
       local a, b = torch.rand(6, 2), torch.rand(6, 2)
       for _, case in ipairs{
          {a, {a, a:narrow(1, 1, 6)}, {b, a:t():t():narrow(1, 1, 5), a:float(), {a}, 3}},
@@ -103,7 +103,7 @@ describe('dpt.parallel.split.scatter', function()
       assert.is_false(module.wasOf(state, parts, torch.rand(6, 2)))
    end)
 
-   it('rejects a tensor that has no such dimension, with the way to it', function()
+   it('rejects a tensor that lacks the dimension, with its path', function()
       plan.dimension = 2
       assert.error_matches(function() scatter(state, parts, {{torch.ones(3)}}, plan, 'input') end,
          'input%[1%]%[1%] is a torch.DoubleTensor of 1 dimension.* along dimension 2')

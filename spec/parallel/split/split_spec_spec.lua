@@ -4,7 +4,7 @@ local torch = dpt.torch
 local splitSpec = require 'dpt.parallel.split.split_spec'
 
 describe('dpt.parallel.split.split_spec', function()
-   it('holds for all that is inside its entry', function()
+   it('applies to everything inside its entry', function()
       assert.equal(2, splitSpec.at(2, 'any'))
       assert.equal('list', splitSpec.at({x = 'list'}, 'x'))
       assert.is_nil(splitSpec.at({x = 'list'}, 'y'))
@@ -16,7 +16,7 @@ describe('dpt.parallel.split.split_spec', function()
       end
    end)
 
-   it('rejects all else by one error message', function()
+   it('rejects other values with one error message', function()
       for wanted, how in pairs{['got 0'] = 0, ['got 1.5'] = 1.5, ["got 'copy'"] = 'copy',
          ['got true'] = true, ["got 'function' .files hold none: set it again."] = 'function'} do
          assert.error_matches(function() splitSpec.check(how, {}, 'input[2]') end,
@@ -26,13 +26,13 @@ describe('dpt.parallel.split.split_spec', function()
          'input is a torch.CudaTensor, its split spec a table: one for each entry of a table')
    end)
 
-   it('asks the function of a user for a list', function()
+   it("requires a list from a user's function", function()
       assert.same({{5}, {1, 2}}, splitSpec.parts(function(v, d) return {v, d} end, {5}, {1, 2}))
       assert.error_matches(function() splitSpec.parts(function() return 7 end, 1, {1}, 'x') end,
          'x: the function of its split spec must return a list .* got a number')
    end)
 
-   it('puts a word for functions into files', function()
+   it('writes a placeholder for functions to files', function()
       local f = function() end
       local how = {1, {f, x = 'list'}}
       assert.same({1, {'function', x = 'list'}}, splitSpec.saved(how))

@@ -8,7 +8,7 @@ local function cut(weights, rows)
 end
 
 describe('dpt.parallel.split.weighted', function()
-   it('cuts in proportion, with a row for every part if there are enough', function()
+   it('splits in proportion, with a row for every part if there are enough', function()
       assert.same({6, 2}, cut({3, 1}, 8))
       assert.same({3, 5}, cut({1, 3}, 8))
       assert.same({3, 3, 3}, cut({2, 2, 2}, 9))
@@ -16,7 +16,7 @@ describe('dpt.parallel.split.weighted', function()
       assert.same({0, 0}, cut({5, 1}, 0))
    end)
 
-   it('covers every row once, whatever the weights', function()
+   it('covers every row once for any weights', function()
       for rows = 0, 40 do
          for _, weights in ipairs{{1, 2, 3}, {0.1, 7, 0.3, 2}, {1e-9, 1, 1e9}} do
             local sum = 0
@@ -26,7 +26,7 @@ describe('dpt.parallel.split.weighted', function()
       end
    end)
 
-   it('returns nothing without weights, and rejects another number of them', function()
+   it('returns nil without weights, and rejects another number of them', function()
       assert.is_nil(weighted(nil, 3, 'spec'))
       assert.error_matches(function() weighted({1, 2}, 3, 'spec') end,
          'spec: weights has 2 numbers, wanted one for each of 3 devices')
