@@ -83,13 +83,13 @@ static void trace_set_subject(dpt_trace_record *r, dpt__event event) {
 
 /* ---- items ---- */
 
-static uint64_t *trace_place(const dpt__item *item) {
+static uint64_t *trace_number_of(const dpt__item *item) {
   return (uint64_t *)((char *)item + item->size) - 1;
 }
 
 void dpt__trace_queued(dpt__stream *stream, uint64_t number, dpt__item *item, const void *args) {
   dpt_trace_record *r = trace_claim(DPT_TRACE_ITEM + (int)item->kind);
-  *trace_place(item) = r ? (uint64_t)(r - records) + 1 : 0;
+  *trace_number_of(item) = r ? (uint64_t)(r - records) + 1 : 0;
   if (!r) return;
   r->queued_ = dpt__now();
   r->name_ = item->name;
@@ -137,7 +137,7 @@ static struct dpt__trace_clock *trace_clock(dpt__stream *stream) {
 }
 
 uint64_t dpt__trace_begin(dpt__stream *stream, const dpt__item *item) {
-  uint64_t record = *trace_place(item);
+  uint64_t record = *trace_number_of(item);
   if (!record) return 0;
   timers *t = &timed[record - 1];
   struct dpt__trace_clock *clock = NULL;

@@ -55,7 +55,7 @@ int dpt_draw_next(dpt_draw *draw, const dpt_tensor *like, dpt_generator *g, int6
     return dpt__count(like) ? dpt__draws_next("a draw", dpt_tensor_device(like), rows, draw) : 0;
   if (dpt__count(like) == 0 && !dpt__rows_drawn()) return 0;
   dpt__drawer from = dpt__draw_from(g);
-  draw->first_row = dpt__rows_first(rows);
+  draw->first_row = dpt__rows_offset(rows);
   uint64_t high = dpt__draw(from);
   draw->seed = high << 32 | dpt__draw(from);
   return 0;

@@ -245,7 +245,7 @@ static int random_fill(const dpt_tensor *r, const source *s, const dpt__walk *wa
                                   : random_fill_host(r, *s, walk, g);
 }
 
-int64_t dpt__rows_first(int64_t rows) {
+int64_t dpt__rows_offset(int64_t rows) {
   int64_t own = random_rows.rows;
   return random_rows.total && own && rows % own == 0 ? random_rows.first * (rows / own) : 0;
 }

@@ -62,7 +62,7 @@ DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t l
 
 /* Returns where the rows of a host tensor begin in the whole batch; true if there is a batch
  * (dpt_rows_set). */
-int64_t dpt__rows_first(int64_t rows);
+int64_t dpt__rows_offset(int64_t rows);
 int dpt__rows_drawn(void);
 
 /* Converts a block of words to a number of the distribution, which equals g->distribution but may

@@ -112,7 +112,7 @@ local function note(_, func, at)
    end
 end
 
-local function throwAway()
+local function discardTraces()
    if not loops then
       attach('record', note)
    else
@@ -129,7 +129,7 @@ local function check(what, trace, func, at)
       loopAt = isLoop(func, at) and at
       loops = loops and {}
    elseif what == 'stop' and jit.arch == 'x64' and M.faulty(util.tracemc(trace)) then
-      throwAway()
+      discardTraces()
    elseif what == 'abort' and loopAt and not isLoop(began, loopAt) then
       jit.flush()
    end

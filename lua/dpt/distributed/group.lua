@@ -50,7 +50,7 @@ function groups.number(fn, group)
 end
 
 --- Returns this rank's group rank (-1 if it is not a member) and the number of ranks.
-function groups.place(fn, group)
+function groups.rankAndSize(fn, group)
    local rank, size = ffi.new 'int[1]', ffi.new 'int[1]'
    lib.world_group_rank(groups.number(fn, group), rank, size)
    return rank[0], size[0]
@@ -62,7 +62,7 @@ end
 -- @return a number or nil
 -- @usage require('dpt').distributed.group{0}:rank() --> 0
 function Group:rank()
-   local rank = groups.place('group', self)
+   local rank = groups.rankAndSize('group', self)
    return rank >= 0 and rank or nil
 end
 
@@ -71,7 +71,7 @@ end
 -- @as distributed
 -- @return a number
 -- @usage local g = require('dpt').distributed.group{0} return g:size() --> 1
-function Group:size() return (select(2, groups.place('group', self))) end
+function Group:size() return (select(2, groups.rankAndSize('group', self))) end
 
 --- Returns the world rank of a rank of the group.
 -- @function distributed.group:globalRank

@@ -236,7 +236,7 @@ end
 --    require('dpt').distributed.allGather(out, torch.Tensor{3, 4}):wait()
 --    return out --> [3 4]
 function distributed.allGather(out, part, group, name)
-   local _, n = groups.place('allGather', group)
+   local _, n = groups.rankAndSize('allGather', group)
    return onTensors(C.DPT_RANKS_ALL_GATHER, 'allGather', part, out, {input = 1, output = n}, nil,
       nil, group, nil, name)
 end
@@ -253,7 +253,7 @@ end
 --    require('dpt').distributed.reduceScatter(part, torch.Tensor{5, 6}):wait()
 --    return part --> [5 6]
 function distributed.reduceScatter(part, whole, op, group)
-   local _, n = groups.place('reduceScatter', group)
+   local _, n = groups.rankAndSize('reduceScatter', group)
    return onTensors(C.DPT_RANKS_REDUCE_SCATTER, 'reduceScatter', whole, part,
       {input = n, output = 1}, nil, op, group)
 end
@@ -270,7 +270,7 @@ end
 --    require('dpt').distributed.gather(out, torch.Tensor{8}):wait()
 --    return out --> [8]
 function distributed.gather(out, part, root, group)
-   local _, n = groups.place('gather', group)
+   local _, n = groups.rankAndSize('gather', group)
    return onTensors(C.DPT_RANKS_GATHER, 'gather', part, out, {input = 1, output = n}, root or 0,
       nil, group)
 end
@@ -287,7 +287,7 @@ end
 --    require('dpt').distributed.scatter(part, torch.Tensor{9}):wait()
 --    return part --> [9]
 function distributed.scatter(part, whole, root, group)
-   local _, n = groups.place('scatter', group)
+   local _, n = groups.rankAndSize('scatter', group)
    return onTensors(C.DPT_RANKS_SCATTER, 'scatter', whole, part, {input = n, output = 1}, root or 0,
       nil, group)
 end
@@ -333,7 +333,7 @@ end
 --    require('dpt').distributed.allToAll(out, torch.Tensor{3, 4}):wait()
 --    return out --> [3 4]
 function distributed.allToAll(out, input, group)
-   local _, n = groups.place('allToAll', group)
+   local _, n = groups.rankAndSize('allToAll', group)
    return onTensors(C.DPT_RANKS_ALL_TO_ALL, 'allToAll', input, out, {input = n, output = n}, nil,
       nil, group)
 end
@@ -428,7 +428,7 @@ function distributed.loader(sampler, make, options) return Loader.new(sampler, m
 
 --- Gathers each rank's Lua value (numbers, strings, tables, tensors ...) as a list on every rank.
 function distributed.allGatherValue(value, group)
-   local _, n = groups.place('allGatherValue', group)
+   local _, n = groups.rankAndSize('allGatherValue', group)
    local bytes = values.bytes(value)
    local sizes = torch.LongTensor(n)
    distributed.allGather(sizes, torch.LongTensor{bytes:nElement()}, group)
@@ -444,7 +444,7 @@ end
 --- Returns the root's Lua value on every rank.
 function distributed.broadcastValue(value, root, group)
    root = root or 0
-   local rank = groups.place('broadcastValue', group)
+   local rank = groups.rankAndSize('broadcastValue', group)
    local bytes = rank == root and values.bytes(value) or nil
    local size = torch.LongTensor{bytes and bytes:nElement() or 0}
    distributed.broadcast(size, root, group)

@@ -95,7 +95,7 @@ end
 
 function DiskFile:_unread(byte) C.dpt_file_unread(self.handle_, byte) end
 
-function DiskFile:_left()
+function DiskFile:_remaining()
    turn(self, 'read')
    local n = tonumber(C.dpt_file_left(self.handle_))
    return n >= 0 and n or nil

@@ -3,7 +3,7 @@
 --
 -- Invariant: this file knows no medium. DiskFile, PipeFile and MemoryFile implement _read(pointer,
 -- n) -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n), _byte() -> the
--- next byte or -1, _unread(byte), _left() -> bytes up to the end or nil, _seek(offset from 0),
+-- next byte or -1, _unread(byte), _remaining() -> bytes up to the end or nil, _seek(offset from 0),
 -- _length() and _position(). An error raises, or is only recorded on a quiet file.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'

@@ -77,7 +77,7 @@ end
 local slot = ffi.new 'int64_t[1]'
 
 function MemoryFile:_readText(kind, pointer, n)
-   slot[0] = self:_left()
+   slot[0] = self:_remaining()
    local got = tonumber(C.dpt_text_read(nil, bytes(self) + self.at_, slot, kind, pointer, n))
    self.at_ = self.at_ + tonumber(slot[0])
    return got
@@ -94,7 +94,7 @@ function MemoryFile:_unread(byte)
    if byte >= 0 then self.at_ = self.at_ - 1 end
 end
 
-function MemoryFile:_left() return math.max(size(self) - self.at_, 0) end
+function MemoryFile:_remaining() return math.max(size(self) - self.at_, 0) end
 function MemoryFile:_position() return self.at_ end
 function MemoryFile:_length() return size(self) end
 

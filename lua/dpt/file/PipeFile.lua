@@ -42,6 +42,6 @@ end
 function PipeFile:_close() self.handle_:close() end
 function PipeFile:_seek() self:_fail 'is a pipe, which cannot seek' end
 function PipeFile:_length() return 0 end
-function PipeFile:_left() return nil end
+function PipeFile:_remaining() return nil end
 
 return PipeFile

@@ -29,7 +29,7 @@ local head = ffi.new 'uint8_t[32]'
 -- recognized.
 -- @param start expected position of the object, from 0
 return function(file, start)
-   local left = file:_left()
+   local left = file:_remaining()
    if not left then return nil end -- a pipe
    local at = file:_position()
    file:_seek(start)

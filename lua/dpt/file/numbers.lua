@@ -61,7 +61,7 @@ end
 
 --- Raises, or records on a quiet file, that too little data was read.
 local function short(self, format, ...)
-   local left = self:_left()
+   local left = self:_remaining()
    local last = left and self:_position() + left
    if last == 0 then return self:_fail 'is empty' end
    if left and left > 0 and not self.binary_ then
@@ -103,7 +103,7 @@ end
 function File:_capacity(kind, n)
    local size = self:_elementSize(kind)
    if n * size <= 4096 then return n end
-   local left = self:_left()
+   local left = self:_remaining()
    if not left then return math.min(n, 2 ^ 20) end
    if n * size <= left then return n end
    short(self, '%.0f bytes are left, wanted %.0f for %.0f elements', left, n * size, n)

@@ -107,11 +107,11 @@ function DistributedDataParallel:__init(module, given)
    options.checkSampler(self, NAME)
    self.pending = Pending.new(function(x) self:flush(x) end, 'ranks', NAME .. ': ')
    self.sentBytes = {gradients = 0, parameters = 0, buffers = 0}
-   self.failures, self.suspect = 0, false
+   self.failures, self.updatedWhilePending = 0, false
    self.sender = self.ranks > 1 and Sender.new(self.sentBytes, self.hook, self.group) or nil
    if self.ranks > 1 then
       denominators.enabled = true
-      distributed.during(NAME .. '(network)', self._meet, self)
+      distributed.during(NAME .. '(network)', self._synchronizeNew, self)
       updates.addDistributed(self)
    else
       self:_checkLayers()
@@ -126,7 +126,7 @@ end
 
 -- Returns the number of an input's rows, by the way it would be split among replicas.
 local function rowsOf(self, input)
-   local devices = self.table
+   local devices = self.parallelTable
    return rows(input, self.modules[1]:inputSplit(input), devices and devices.dimension or 1,
       devices and devices.gpuAssignments or {self.device}, NAME .. ': input')
 end
@@ -134,7 +134,7 @@ end
 -- Sets the position of this rank's rows in the batch of all ranks, and the field active: the first
 -- rank with rows, the number of ranks with rows, and whether this rank has some. In noSync active
 -- keeps its value from the last pass before.
-function DistributedDataParallel:_place()
+function DistributedDataParallel:_setBatchPosition()
    local sampler = self.sampler
    if sampler then
       if not sampler.count then
@@ -171,7 +171,7 @@ end
 -- @param numbers list, of the same length on all ranks
 -- @return list[rank + 1] of lists; this function's own numbers follow at the end of each
 function DistributedDataParallel:_allGatherNumbers(numbers)
-   local device, n = self.device or self.table.gpuAssignments[1], #numbers
+   local device, n = self.device or self.parallelTable.gpuAssignments[1], #numbers
    local offset = device > 0 and random.offset(device) or hostRandom.hash()
    numbers[n + 1], numbers[n + 2] = offset, self.failures
    local all, most, same = exchange(self.group, numbers), offset, true
@@ -236,7 +236,7 @@ end
 local function evaluate(self, input)
    local module = self.modules[1]
    self.before, self.total = self.rows * self.rank, nil
-   return self:_leave(module.updateOutput, module, input)
+   return self:_forwardAlone(module.updateOutput, module, input)
 end
 
 function DistributedDataParallel:updateOutput(input)
@@ -248,16 +248,17 @@ function DistributedDataParallel:updateOutput(input)
       return self.output
    end
    self.rows = rowsOf(self, input)
-   self.weight, self.partModules = nil, self.table and {self.table} or batchPart.modulesOf(module)
+   self.weight = nil
+   self.partModules = self.parallelTable and {self.parallelTable} or batchPart.modulesOf(module)
    if self.evaluated then
       self.output = evaluate(self, input)
       return self.output
    end
    self:_updateLayout()
    self:_checkEvery()
-   self:_place()
-   self.moved = true
-   self.output = self:_join(forward, self, input)
+   self:_setBatchPosition()
+   self.statisticsUpdated = true
+   self.output = self:_forwardShared(forward, self, input)
    return self.output
 end
 
@@ -315,7 +316,7 @@ end
 local function learnOrder(self)
    self.ordered = true
    if self.device == 0 or not self.overlap then return end
-   local dispatcher = self.table and self.table.impl or self.dispatcher
+   local dispatcher = self.parallelTable and self.parallelTable.impl or self.dispatcher
    self.order = distributed.broadcastValue(dispatcher:run(tracker.order)[1] or false, 0,
       self.group) or nil
    self.params.overlap = nil
@@ -324,7 +325,7 @@ end
 -- Runs a method that accumulates gradients, and reduces them over all ranks during it or after it.
 local function pass(self, share, method, input, gradOutput, factor)
    local module, params = self.modules[1], self.params
-   if self.table then
+   if self.parallelTable then
       return within(self, share, module[method], module, input, gradOutput, factor)
    end
    local call = self.overlap and params:begin(self.dispatcher, 1)

@@ -30,13 +30,13 @@ local function union(...)
 end
 
 -- Returns the first unused slot.
-local function free(used)
+local function firstFreeSlot(used)
    local slot = 1
    while used[slot] do slot = slot + 1 end
    return slot
 end
 
-local function place(walk, module, slot)
+local function assignSlot(walk, module, slot)
    local key = torch.typename(module.gradInput) .. slot
    walk.slots[key] = walk.slots[key] or module.gradInput.new(1)
    module.gradInput = module.gradInput.new(walk.slots[key]:storage(), 1, 0)
@@ -45,19 +45,19 @@ end
 
 -- Functions that assign slots within a container, by class. Each receives the slots of the
 -- gradOutput and those whose content must outlive the call, and returns the gradInput's slots.
-local ways = {}
+local assigners = {}
 
 local function share(walk, module, gradOutput, held)
    if walk.count[module] > 1 then return gradOutput end
    local class = torch.typename(module)
-   if ways[class] then return ways[class](walk, module, gradOutput, held) end
+   if assigners[class] then return assigners[class](walk, module, gradOutput, held) end
    if own[class] and torch.isTensor(module.gradInput) and not module.inplace then
-      return place(walk, module, free(union(gradOutput, held)))
+      return assignSlot(walk, module, firstFreeSlot(union(gradOutput, held)))
    end
    return gradOutput
 end
 
-ways['nn.Sequential'] = function(walk, module, gradOutput, held)
+assigners['nn.Sequential'] = function(walk, module, gradOutput, held)
    for i = #module.modules, 1, -1 do
       gradOutput = share(walk, module.modules[i], gradOutput, held)
    end
@@ -65,17 +65,18 @@ ways['nn.Sequential'] = function(walk, module, gradOutput, held)
 end
 
 -- The sum of the branches is initialized with a copy of the first branch's gradInput.
-ways['nn.ConcatTable'] = function(walk, module, gradOutput, held)
+assigners['nn.ConcatTable'] = function(walk, module, gradOutput, held)
    local used, sum = union(gradOutput, held), {}
-   if torch.isTensor(module.gradInput) then sum = place(walk, module, free(used)) end
+   if torch.isTensor(module.gradInput) then sum = assignSlot(walk, module, firstFreeSlot(used)) end
    for _, branch in ipairs(module.modules) do
       share(walk, branch, gradOutput, union(used, sum))
    end
    return sum
 end
-ways['nn.Concat'], ways['nn.DepthConcat'] = ways['nn.ConcatTable'], ways['nn.ConcatTable']
+assigners['nn.Concat'] = assigners['nn.ConcatTable']
+assigners['nn.DepthConcat'] = assigners['nn.ConcatTable']
 
-ways['nn.ParallelTable'] = function(walk, module, gradOutput, held)
+assigners['nn.ParallelTable'] = function(walk, module, gradOutput, held)
    local all = gradOutput
    for _, branch in ipairs(module.modules) do
       all = union(all, share(walk, branch, gradOutput, union(held, all)))

@@ -73,7 +73,7 @@ function profiler.isRunning() return C.dpt_trace_on()[0] ~= 0 and not endOther e
 
 -- Returns this rank, from 0, and the number of ranks, from the launcher's variables: joining the
 -- other ranks here would wait for those without a profile.
-local function place()
+local function launcherRank()
    local function variable(...)
       for _, name in ipairs{...} do
          if tonumber(os.getenv(name)) then return tonumber(os.getenv(name)) end
@@ -103,7 +103,7 @@ function profiler._stop(path)
    lib.trace_stop()
    scope.wrapMethods()
    last = {}
-   last.rank, last.ranks = place()
+   last.rank, last.ranks = launcherRank()
    return path and profiler.save(path)
 end
 

@@ -150,7 +150,7 @@ local letters = {symeig = {'NV', 'UL'}, trtrs = {'UL', 'NT', 'NU'}, ormqr = {'LR
 
 -- Returns the position of an option: the first from `at` on that accepts it; earlier ones may be
 -- omitted.
-local function place(name, form, at, option)
+local function findOption(name, form, at, option)
    for i = at, #form - 2 do
       if type(option) == type(form[i + 2])
          and (not letters[name] or letters[name][i]:find(option, 1, true)) then
@@ -164,7 +164,7 @@ end
 local byColumns = {inverse = {true}, symeig = {false, true}, eig = {false, true},
    svd = {true, false, true}}
 
-local function layByColumns(r)
+local function makeColumnMajor(r)
    if r.ndim_ ~= 2 or not r:isContiguous() then return end
    local copy = r:clone()
    r:resize(copy:size(2), copy:size(1))
@@ -183,7 +183,7 @@ for name, form in pairs(factorizations) do
          if isTensor(v) and at == 0 then
             tensors[#tensors + 1] = v
          else
-            at = place(name, form, at + 1, v)
+            at = findOption(name, form, at + 1, v)
             options[at] = v
             if at > #form - 2 or type(v) ~= type(form[at + 2]) then usage(name, wanted, ...) end
          end
@@ -205,7 +205,7 @@ for name, form in pairs(factorizations) do
       end
       lib[name](unpack(tensors))
       for i, columns in pairs(byColumns[name] or {}) do
-         if columns then layByColumns(tensors[i]) end
+         if columns then makeColumnMajor(tensors[i]) end
       end
       return unpack(tensors, 1, #kinds)
    end)

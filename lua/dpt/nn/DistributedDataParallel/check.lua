@@ -64,7 +64,7 @@ local function valuesOf(self, state)
    for i, t in ipairs(module:parameters() or {}) do
       list[i] = {name = names[t] or 'parameter ' .. i, value = t}
    end
-   local differ = self.moved or self.buffers == 'own'
+   local differ = self.statisticsUpdated or self.buffers == 'own'
    for i, t in ipairs(differ and {} or buffers.statistics(module)) do
       list[#list + 1] = {name = names[t] or 'buffer ' .. i, value = t}
    end
@@ -133,8 +133,8 @@ end
 -- count.
 function check:_checkEvery()
    if self.inNoSync then return end
-   if self.suspect then
-      self.suspect = false
+   if self.updatedWhilePending then
+      self.updatedWhilePending = false
       return self:checkAlike()
    end
    if not self.checkEvery then return end

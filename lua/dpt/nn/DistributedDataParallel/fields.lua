@@ -23,12 +23,12 @@ local fields = {
    pending = 'init: what may be done while gradients wait (dpt.parallel.params.pending)',
 
    -- The network that all ranks have compared.
-   table = 'sync: the network inside if it is an nn.DataParallelTable, else nil',
+   parallelTable = 'sync: the network inside if it is an nn.DataParallelTable, else nil',
    device = 'sync: the device of a network that is none, 0: host memory',
    dispatcher = 'sync: runs functions on the only replica of a network that is none',
    params = 'sync: parameters and gradients as segments (dpt.parallel.params)',
-   seen = 'sync: where parameters and gradients were when ranks last compared the network',
-   limits = 'sync: true if a forward changes rows of parameters (maxNorm)',
+   recordedLayout = 'sync: layout of parameters and gradients in the last comparison of ranks',
+   limitsRows = 'sync: true if a forward changes rows of parameters (maxNorm)',
    ordered = 'init: true if ranks have agreed on an order of buckets',
    order = "init: when each parameter's gradient was full in rank 0's first pass; nil: unknown",
 
@@ -37,7 +37,7 @@ local fields = {
    before = 'init: the number of rows of lower ranks in the batch of all ranks',
    total = 'init: the number of rows of all ranks; nil: unknown',
    active = 'init: {first, count, isOwn}, the ranks with rows in the last one in training; or nil',
-   moved = 'init: true if it has moved running statistics, until the backward after it',
+   statisticsUpdated = 'init: true from an update of running statistics to the next backward',
    partModules = 'init: the modules that receive the part of the batch (field batchPart)',
    untilCheck = 'check: the number of forwards until the next check',
    evaluated = 'init: true if it was in evaluation',
@@ -48,8 +48,8 @@ local fields = {
    unscaled = 'init: memory of gradInput in units of this rank',
    inNoSync = 'DataParallelTable/sync: true in noSync',
    failures = 'init: the number of backward passes that have failed',
-   suspect = 'inner: true if parameters were written to while gradients waited',
-   counts = 'no_sync: what the passes that wait count; nil: none wait',
+   updatedWhilePending = 'inner: true if parameters were written to while gradients waited',
+   pendingWeights = 'no_sync: the weights of pending passes; nil: none wait',
 }
 
 return fields

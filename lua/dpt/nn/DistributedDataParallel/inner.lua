@@ -31,8 +31,8 @@ function inner:getParameters()
 end
 
 function inner:zeroGradParameters()
-   self.suspect = self.pending:discard() or self.suspect
-   self.counts = nil
+   self.updatedWhilePending = self.pending:discard() or self.updatedWhilePending
+   self.pendingWeights = nil
    self.modules[1]:zeroGradParameters()
 end
 

@@ -70,7 +70,8 @@ function join:join(f, state, control)
       local input = batch[1]
       control, ended = input, input == nil
       if not ended then
-         local how, along = self:inputSplit(input), self.table and self.table.dimension or 1
+         local how = self:inputSplit(input)
+         local along = self.parallelTable and self.parallelTable.dimension or 1
          model = {n = table.maxn(batch), describe(input, how, along)}
          for i = 2, model.n do model[i] = describe(batch[i], nil, 1) end
       end

@@ -81,35 +81,35 @@ function noSync:_accumulateLocally(method, input, gradOutput, factor, terms)
    local params = self.params
    self.pending:check()
    local own = shares.check(self:_weight(gradOutput, terms), self.group)
-   self.counts = self.counts or begin(self)
+   self.pendingWeights = self.pendingWeights or begin(self)
    self.pending:record(params.source, params.gradient)
-   local counts, before = added(self.counts, own), params:gradientVersion()
+   local counts, before = added(self.pendingWeights, own), params:gradientVersion()
    self.weight = own
-   if self.table then self.table.inNoSync = true end
+   if self.parallelTable then self.parallelTable.inNoSync = true end
    local ok, result = pcall(self._pass, self, self._run, own.weight / (counts.unit or 1), nil,
       method, input, gradOutput, factor)
-   if self.table then self.table.inNoSync = false end
+   if self.parallelTable then self.parallelTable.inNoSync = false end
    if not ok then
       if params:gradientVersion() ~= before then
          self.pending:invalidate(params.source, params.gradient)
       end
       error(result, 0)
    end
-   self.counts = counts
+   self.pendingWeights = counts
    self.pending:record(params.source, params.gradient)
    return result
 end
 
 -- Scales this rank's pending gradients to the units of all ranks.
 local function rescalePending(self, factor)
-   if self.table then
+   if self.parallelTable then
       self.params.sender = nil
-      self.table:syncGradients()
+      self.parallelTable:syncGradients()
       self.params.sender = self.sender
    end
    for i, t in ipairs(self.params.gradient) do
       if factor ~= 1 then t:mul(factor) end
-      if self.counts.base[i] then t:add(self.counts.base[i]) end
+      if self.pendingWeights.base[i] then t:add(self.pendingWeights.base[i]) end
    end
 end
 
@@ -117,10 +117,12 @@ end
 -- @return this rank's share of the pass; of the rows; a number and a text that represent its weight
 --    in signatures
 local function computeEvenShares(self, own)
-   local counts = self.counts or NOTHING
+   local counts = self.pendingWeights or NOTHING
    local sum = added(counts, shares.check(own, self.group))
    local total = own.kind == shares.SUM and 1 or sum.weight * self.ranks / sum.passes
-   if self.counts then rescalePending(self, total > 0 and (counts.unit or 1) / total or 0) end
+   if self.pendingWeights then
+      rescalePending(self, total > 0 and (counts.unit or 1) / total or 0)
+   end
    local number = self.rows + 8191 * math.floor(sum.weight * 16) + 127 * own.kind + 31 * sum.passes
       + math.floor(sum.ratio * 2 ^ 20) + 524287 * self.failures
    number = number % (2 ^ 31 - 2) + 1
@@ -136,12 +138,12 @@ end
 function noSync:_exchangeWeights(own)
    self.pending:check()
    self.weight = own or self.weight
-   local counts, pass = self.counts or NOTHING, own or NOTHING
-   if self.reduce == 'sum' and not self.counts and own and (self.total or 0) > 0 then
+   local counts, pass = self.pendingWeights or NOTHING, own or NOTHING
+   if self.reduce == 'sum' and not self.pendingWeights and own and (self.total or 0) > 0 then
       return 1, self.rows / self.total
    end
    if self.evenBatches and own then return computeEvenShares(self, own) end
-   if self.counts and own then shares.check(own, self.group) end
+   if self.pendingWeights and own then shares.check(own, self.group) end
    local sum = own and added(counts, own) or counts
    local passes, rows, entries, weights = 0, 0, nil, {}
    for r, numbers in ipairs(self:_allGatherNumbers{sum.weight, sum.kind, sum.ratio, sum.passes,
@@ -156,12 +158,14 @@ function noSync:_exchangeWeights(own)
    local total, isMean = shares.sum(weights, self.group)
    local rowsShare = rows > 0 and self.rows / rows or 0
    if not total then
-      if self.counts or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
+      if self.pendingWeights or (entries or 0) == 0 then dptffi.fail('%s: %s', NAME, isMean) end
       local function gather(numbers) return self:_allGatherNumbers(numbers) end
       return shares.ofEntries(pass, gather, entries, self.group), rowsShare
    end
    if isMean then total = total / math.max(passes, 1) end
-   if self.counts then rescalePending(self, total > 0 and (counts.unit or 1) / total or 0) end
+   if self.pendingWeights then
+      rescalePending(self, total > 0 and (counts.unit or 1) / total or 0)
+   end
    return total > 0 and pass.weight / total or 0, rowsShare
 end
 
@@ -188,7 +192,7 @@ end
 
 --- Makes gradients from earlier passes count once: clears them on all ranks except 0.
 function noSync:_countPendingOnce()
-   for _, t in ipairs(self.rank > 0 and not self.counts and self.params.gradient or {}) do
+   for _, t in ipairs(self.rank > 0 and not self.pendingWeights and self.params.gradient or {}) do
       t:fill(Sender.NOTHING)
    end
    self:_clearPending()
@@ -214,13 +218,13 @@ end
 
 --- Clears the record of pending gradients.
 function noSync:_clearPending()
-   self.counts = nil
+   self.pendingWeights = nil
    self.pending:clear()
 end
 
 --- Handles a change of the network: raises if gradients were pending.
 function noSync:_rejectPending()
-   self.counts = nil
+   self.pendingWeights = nil
    self.pending:rejectChange()
 end
 

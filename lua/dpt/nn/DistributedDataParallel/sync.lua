@@ -24,7 +24,7 @@ local sync = {}
 local NAME = 'nn.DistributedDataParallel'
 
 -- Returns the parameters whose used rows a forward changes (nn.LookupTable's maxNorm).
-local function limited(self)
+local function rowLimitedParameters(self)
    local list = {}
    for _, inner in ipairs(self.modules[1]:listModules()) do
       if inner.maxNorm and inner.weight then list[#list + 1] = inner.weight end
@@ -52,13 +52,14 @@ function sync:_compare()
    digest.compare(NAME, digest.of(module, buffers.statistics(module), options.texts(self)), fields,
       self.group)
    self:_checkLayers()
-   self.table = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
+   self.parallelTable = torch.isTypeOf(module, 'nn.DataParallelTable') and module or nil
    self.order, self.ordered = nil, false
-   for _, numbers in ipairs(exchange(self.group, {self.table and #module.gpuAssignments or 1})) do
+   local devices = self.parallelTable and #module.gpuAssignments or 1
+   for _, numbers in ipairs(exchange(self.group, {devices})) do
       self.sender.parts = math.max(self.sender.parts, numbers[1])
    end
-   self.limits = #limited(self) > 0
-   if self.table then return end
+   self.limitsRows = #rowLimitedParameters(self) > 0
+   if self.parallelTable then return end
    self.params = Params.new{parameters = 0, gradients = 0, buffers = 0}
    self.dispatcher = {run = function(_, f, ...) return {f(module, 1, ...)} end}
 end
@@ -72,12 +73,16 @@ end
 
 -- Builds the layout of the parameters.
 -- @param whole see layout.flatten
-local function layOut(self, whole)
+local function buildLayout(self, whole)
    local module = self.modules[1]
-   if self.table then
-      self.table.flattenParams = true
-      if whole then self.table:flattenParameters() else self.table:_updateLayout() end
-      self.params = self.table.params
+   if self.parallelTable then
+      self.parallelTable.flattenParams = true
+      if whole then
+         self.parallelTable:flattenParameters()
+      else
+         self.parallelTable:_updateLayout()
+      end
+      self.params = self.parallelTable.params
    else
       self.device = deviceOf(module)
       self.params:flatten(module, self.device, NAME, whole)
@@ -86,11 +91,11 @@ local function layOut(self, whole)
 end
 
 -- Builds the same layout of parameters on all ranks, because collectives send its segments.
-local function layOutAlike(self)
-   layOut(self)
+local function buildSameLayout(self)
+   buildLayout(self)
    local module = self.modules[1]
    if not digest.difference(digest.places(module, self.params), self.group) then return end
-   layOut(self, true)
+   buildLayout(self, true)
    local difference = digest.difference(digest.places(module, self.params), self.group)
    if difference then
       dptffi.fail('%s: ranks differ: %s; call getParameters of the same modules, in the same order,'
@@ -100,18 +105,18 @@ end
 
 -- Rebuilds the layout if parameters have moved.
 -- @return true if they had and the ranks have compared the network; nil the first time
-local function place(self)
-   local module, before = self.modules[1], self.seen
-   if self.table and before then layOut(self) end -- its replicas may be missing
+local function updateLayoutIfMoved(self)
+   local module, before = self.modules[1], self.recordedLayout
+   if self.parallelTable and before then buildLayout(self) end -- its replicas may be missing
    local changed = not before or layout.isOther(before, module) or layout.hasMoved(before)
    if changed then
       if before then
          self:_rejectPending()
          self:_compare()
       end
-      layOutAlike(self)
+      buildSameLayout(self)
    end
-   self.seen = self.params.seen
+   self.recordedLayout = self.params.recordedLayout
    return before and changed
 end
 
@@ -125,7 +130,7 @@ end
 --- Returns the flat parameters and gradients. If a script has changed the network, rebuilds the
 -- layout and copies rank 0's parameters to all ranks.
 function sync:_updateLayout()
-   local changed = place(self)
+   local changed = updateLayoutIfMoved(self)
    self.params.sender, self.params.order = self.sender, self.order
    self.sender.waits = not self.overlap
    if changed then sendParameters(self) end
@@ -133,8 +138,8 @@ function sync:_updateLayout()
 end
 
 -- Calls f(...), a forward of this rank alone, and restores the parameters after it.
-function sync:_leave(f, ...)
-   local list = limited(self)
+function sync:_forwardAlone(f, ...)
+   local list = rowLimitedParameters(self)
    if #list == 0 then return f(...) end
    local kept = {}
    for i, t in ipairs(list) do kept[i] = cutorch.withDeviceOf(t, t.clone, t) end
@@ -145,8 +150,8 @@ function sync:_leave(f, ...)
 end
 
 -- Calls f(...), a forward in training, and applies other ranks' changes to rows of parameters.
-function sync:_join(f, ...)
-   if not self.limits then
+function sync:_forwardShared(f, ...)
+   if not self.limitsRows then
       local result = f(...)
       if #effects.takeOwn(self.table and self.table.modules[1] or self.modules[1]) > 0 then
          dptffi.fail('%s: a forward has changed rows of parameters on this rank only; set maxNorm'
@@ -160,8 +165,8 @@ function sync:_join(f, ...)
          NAME)
    end
    local result = f(...)
-   local module = self.table and self.table.modules[1] or self.modules[1]
-   local device = self.device or self.table.gpuAssignments[1]
+   local module = self.parallelTable and self.parallelTable.modules[1] or self.modules[1]
+   local device = self.device or self.parallelTable.gpuAssignments[1]
    local all = distributed.allGatherValue(forwardWrites.takeOwn(module), self.group)
    for r, list in ipairs(all) do
       if r - 1 ~= self.rank then
@@ -181,7 +186,7 @@ end
 
 -- Makes the ranks of a new network equal. With equal generators, passes draw random numbers as
 -- parts of one batch, and all ranks get the same order of data.
-function sync:_meet()
+function sync:_synchronizeNew()
    self:_compare()
    generators.share(NAME, cutorch.getDeviceCount(), self.group)
    self:syncParameters()
@@ -201,7 +206,7 @@ function sync:syncParameters()
    sendParameters(self)
    local list = buffers.statistics(self.modules[1])
    if #list > 0 then distributed.broadcast(list, 0, self.group) end
-   self.moved, self.suspect = false, false
+   self.statisticsUpdated, self.updatedWhilePending = false, false
 end
 
 -- Averages over the ranks that had rows in the last pass; the others' statistics have not changed.
@@ -244,7 +249,7 @@ function sync:syncBuffers()
    else
       average(self, list)
    end
-   self.moved = false
+   self.statisticsUpdated = false
 end
 
 return sync

@@ -36,17 +36,17 @@ end
 -- @param version of replica 1's fields, if known (dpt.parallel.params.snapshot): for one version
 -- the fields hold the same tensors
 function Params:changed(module, version)
-   if not self.seen then return 'moved' end
+   if not self.recordedLayout then return 'moved' end
    if not version or version ~= self.fields then
-      if layout.isOther(self.seen, module) then return 'other' end
+      if layout.isOther(self.recordedLayout, module) then return 'other' end
       self.fields = version
    end
-   return layout.hasMoved(self.seen) and 'moved' or nil
+   return layout.hasMoved(self.recordedLayout) and 'moved' or nil
 end
 
 --- Returns true if replica 1's tensors, known to be the same ones, have moved since the last build.
 function Params:hasMoved()
-   return not self.seen or layout.hasMoved(self.seen)
+   return not self.recordedLayout or layout.hasMoved(self.recordedLayout)
 end
 
 -- Appends to a list one view of a flat tensor for each segment, of the segment's length.
@@ -84,7 +84,7 @@ end
 -- @param dispatcher of the replicas
 function Params:build(module, device, dispatcher)
    self.pending:rejectChange()
-   self.seen, self.fields = nil, nil -- after an error, everything is built again
+   self.recordedLayout, self.fields = nil, nil -- after an error, everything is built again
    local seen = layout.describe(module)
    layout.checkDevice(seen, device)
    local plan, segments = layout.plan(seen)
@@ -108,7 +108,7 @@ function Params:build(module, device, dispatcher)
    self.reduceBuffers = contiguousSegments(self.gradient, self.staged.gradient)
    self.flat, self.plan, self.version, self.overlap, self.isModified = flat, plan, nil, nil, nil
    self.dispatcher = dispatcher
-   self.seen = layout.recordPlaces(seen)
+   self.recordedLayout = layout.recordPlaces(seen)
 end
 
 --- Makes the parameters of replica 1 views of flat tensors, one per type.
@@ -176,8 +176,8 @@ end
 -- @return the function with which the dispatcher must call the replicas, or nil
 function Params:begin(dispatcher, used)
    if self.overlap == nil then
-      self.overlap = Overlap.new(self.plan, self.segments, self.seen.n, dispatcher, self.sender,
-         self.order) or false
+      self.overlap = Overlap.new(self.plan, self.segments, self.recordedLayout.n, dispatcher,
+         self.sender, self.order) or false
    end
    if not self.overlap or self.sender and self.sender:isOrdered() then return nil end
    self.copied = comm.copied() -- set while an overlapped reduction runs
