@@ -36,7 +36,7 @@ static const char *file_reason(void) {
 int64_t dpt_file_read(void *file, void *data, int64_t n) {
   size_t got = fread(data, 1, (size_t)n, file);
   if (got == (size_t)n || !ferror(file)) return (int64_t)got;
-  dpt__say("%s", file_reason());
+  dpt__set_message("%s", file_reason());
   return -1;
 }
 

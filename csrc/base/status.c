@@ -18,17 +18,17 @@ int dpt_may_retry(uint32_t before) { return no_memory && dpt__local.effects == b
   va_start(args, format);                                                                          \
   vsnprintf(message, sizeof message, format, args), va_end(args)
 
-void dpt__say(const char *format, ...) {
+void dpt__set_message(const char *format, ...) {
   SAY();
   no_memory = 0;
 }
 
-void dpt__say_no_memory(const char *format, ...) {
+void dpt__set_no_memory_message(const char *format, ...) {
   SAY();
   no_memory = 1;
 }
 
-void dpt__say_in(const char *format, ...) {
+void dpt__prepend_message(const char *format, ...) {
   char old[sizeof message];
   memcpy(old, message, sizeof old);
   SAY();

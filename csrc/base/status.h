@@ -9,19 +9,20 @@
 #define DPT_BASE_STATUS_H
 #include "dpt.h"
 
-void dpt__say(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
-void dpt__say_in(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+void dpt__set_message(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+void dpt__prepend_message(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 static inline int dpt__failed(void) { return 1; }
 
 /* Formats the error message and returns 1, so that `return dpt__fail(...)` reads well (and the
  * compiler sees that it is not 0). dpt__fail_in prepends "context: " to the present message. */
-#define dpt__fail(...) (dpt__say(__VA_ARGS__), dpt__failed())
-#define dpt__fail_in(...) (dpt__say_in(__VA_ARGS__), dpt__failed())
+#define dpt__fail(...) (dpt__set_message(__VA_ARGS__), dpt__failed())
+#define dpt__fail_in(...) (dpt__prepend_message(__VA_ARGS__), dpt__failed())
 
 /* Fails for lack of memory. */
-#define dpt__no_memory(...) (dpt__say_no_memory(__VA_ARGS__), dpt__failed())
-void dpt__say_no_memory(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+#define dpt__no_memory(...) (dpt__set_no_memory_message(__VA_ARGS__), dpt__failed())
+void dpt__set_no_memory_message(const char *format, ...)
+    __attribute__((format(printf, 1, 2), cold));
 
 #ifndef __cplusplus
 /* Thread-local state that every call needs, in one variable: separate variables would cost a call

@@ -116,7 +116,7 @@ static void communicators_give_up(void) DPT__REQUIRES(lock) {
   while ((w = first)) {
     int over = 0;
     if (library->query(w->pending, &over) || !over) {
-      dpt__say("%s", why);
+      dpt__set_message("%s", why);
       communicators_watch_blame(w);
     }
     first = w->next;
@@ -128,7 +128,7 @@ static void communicators_give_up(void) DPT__REQUIRES(lock) {
   aborted->abort();
   dpt__lock(&lock);
   communicators_set_state(CLOSED, 0);
-  dpt__say("%s", why);
+  dpt__set_message("%s", why);
 }
 
 /* Fails with a message for a library that will be given up; this thread's message has the
@@ -344,7 +344,7 @@ static int communicators_batch_run(dpt__context *context, int n, dpt__stream *co
   dpt__lock(&lock);
   int status = 1;
   if (!communicators_is_known(g)) {
-    dpt__say("%s", why);
+    dpt__set_message("%s", why);
   } else {
     status = library->issue(g->joined, native, b->calls, b->call, buffers) ||
              communicators_wait_until_ready(g) ||

@@ -168,7 +168,7 @@ int64_t part_of(const struct dpt__convolution_args *a) {
 }
 
 /* Prints one line per process, to explain slow convolutions. */
-void tell_missing(void) {
+void warn_missing(void) {
   static bool warned;
   if (__atomic_exchange_n(&warned, true, __ATOMIC_RELAXED)) return;
   fprintf(stderr, "dpt: convolutions are computed without cuDNN, slowly: %s\n",
@@ -183,7 +183,7 @@ int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_ar
   if (!dpt__graph_enabled()) return 0; /* the emulation has no algorithm of the legacy interface */
 #endif
   if (!dpt__cudnn_open()) {
-    tell_missing();
+    warn_missing();
     return 0;
   }
   int64_t each = part_of(a), image = a->I * dpt__volume(a->slide.in);

@@ -75,8 +75,8 @@ int dpt__cudnn_begin(dpt__context *context, const dpt__cudnn_functions **call, d
   return 0;
 }
 
-int dpt__cudnn_ask(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk **desk,
-                   std::unique_lock<std::mutex> *guard) {
+int dpt__cudnn_acquire(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk **desk,
+                       std::unique_lock<std::mutex> *guard) {
   *call = dpt__cudnn_open();
   if (!*call) return 1;
   if (index < 0 || index >= MOST_DEVICES) return dpt__cuda_fail("there is no GPU %d", index);

@@ -42,8 +42,8 @@ struct dpt__cudnn_desk {
   dpt__plans<dpt__cudnn_rnn_plan> networks;
 };
 /* Returns the desk of device `index`, locked for the lifetime of *guard. */
-int dpt__cudnn_ask(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk **desk,
-                   std::unique_lock<std::mutex> *guard);
+int dpt__cudnn_acquire(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk **desk,
+                       std::unique_lock<std::mutex> *guard);
 
 /* Returns true if cuDNN does not support an operation, as opposed to an error. */
 static inline bool dpt__cudnn_rejected(cudnnStatus_t status) {

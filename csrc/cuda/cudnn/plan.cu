@@ -404,7 +404,7 @@ int dpt__conv_need_of(const dpt__context *context, const dpt__conv_key *key, dpt
   const dpt__cudnn_functions *f;
   dpt__cudnn_desk *desk;
   std::unique_lock<std::mutex> guard;
-  if (dpt__cudnn_ask(context->unit, &f, &desk, &guard)) return 1;
+  if (dpt__cudnn_acquire(context->unit, &f, &desk, &guard)) return 1;
   dpt__conv_need *found = desk->convolutions.find(*key);
   bool tight = context->measures == DPT__MEASURES_LEAST;
   if (!found || tight) {
@@ -429,7 +429,7 @@ int dpt__conv_found(const dpt__context *context, const dpt__cudnn_conv_plan *pla
   const dpt__cudnn_functions *f;
   dpt__cudnn_desk *desk;
   std::unique_lock<std::mutex> guard;
-  if (dpt__cudnn_ask(context->unit, &f, &desk, &guard)) return 1;
+  if (dpt__cudnn_acquire(context->unit, &f, &desk, &guard)) return 1;
   dpt__conv_need *need = desk->convolutions.find(plan->key);
   if (!need) return 0;
   need->works = plan->works;

@@ -45,7 +45,7 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   r->context = context;
   r->a = (const dpt__rnn_args *)args;
   if (context->measures) {
-    if (dpt__rnn_ask(context->unit, r->a, kept, &r->answer)) return 1;
+    if (dpt__rnn_query(context->unit, r->a, kept, &r->answer)) return 1;
     r->plan = r->answer.plan;
   } else {
     if (dpt__cudnn_begin(context, &r->call, &cudnn)) return 1;

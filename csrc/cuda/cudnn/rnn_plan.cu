@@ -157,9 +157,9 @@ int dpt__cudnn_rnn_plan_of(dpt__plans<dpt__cudnn_rnn_plan> *plans, const dpt__cu
 
 /* ---- queries by the launching thread ---- */
 
-int dpt__rnn_ask(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer) {
+int dpt__rnn_query(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer) {
   dpt__cudnn_desk *desk;
-  if (dpt__cudnn_ask(index, &answer->call, &desk, &answer->guard)) return 1;
+  if (dpt__cudnn_acquire(index, &answer->call, &desk, &answer->guard)) return 1;
   dpt__visit visit(index);
   answer->handle = desk->handle;
   return visit.failed || dpt__cudnn_rnn_plan_of(&desk->networks, answer->call, desk->handle, args,
@@ -179,7 +179,7 @@ dpt__rnn_args weights_of(const dpt_rnn *r, int type) {
 int size(int index, const dpt_rnn *r, int type, int64_t *elements) {
   dpt__rnn_args args = weights_of(r, type);
   dpt__rnn_answer of;
-  if (dpt__rnn_ask(index, &args, true, &of)) return 1;
+  if (dpt__rnn_query(index, &args, true, &of)) return 1;
   *elements = (int64_t)(of.plan->weight_at(r->layers) / dpt__rnn_element(type));
   return 0;
 }
@@ -206,7 +206,7 @@ int offset_of(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, 
 int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rnn_part *part) {
   dpt__rnn_args args = weights_of(r, type);
   dpt__rnn_answer of;
-  if (dpt__rnn_ask(index, &args, true, &of)) return 1;
+  if (dpt__rnn_query(index, &args, true, &of)) return 1;
   const dpt__cudnn_functions *call = of.call;
   int layer = pseudo_layer / r->directions;
   dpt__rnn_layer_plan parts, &l = of.plan->at(layer);
@@ -234,7 +234,7 @@ int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rn
 
 int reserve(int index, const dpt__rnn_args *args, int64_t *bytes) {
   dpt__rnn_answer of;
-  if (dpt__rnn_ask(index, args, true, &of)) return 1;
+  if (dpt__rnn_query(index, args, true, &of)) return 1;
   *bytes = (int64_t)of.plan->reserve();
   return 0;
 }

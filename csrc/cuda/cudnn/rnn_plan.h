@@ -83,6 +83,6 @@ struct dpt__rnn_answer {
   cudnnHandle_t handle;
   dpt__cudnn_rnn_plan *plan;
 };
-int dpt__rnn_ask(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer);
+int dpt__rnn_query(int index, const dpt__rnn_args *args, bool kept, dpt__rnn_answer *answer);
 
 #endif
