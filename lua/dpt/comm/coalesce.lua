@@ -138,7 +138,7 @@ function coalesce.flatten(tensors)
    if #tensors == 0 then
       fail("flatten: argument 'tensors' is empty, wanted one tensor at least")
    end
-   local chunk = everything(tensors)
+   local chunk = asOneChunk(tensors)
    if chunk.count == 0 then return core.tensor(chunk.kind) end
    if #tensors == 1 then return tensors[1]:contiguous():view(-1) end
    if chunk.kind < core.ON_DEVICE then

@@ -308,7 +308,7 @@ function comm.scatter(tensor, devices, chunkSizes, dim)
       for i = 1, #devices do
          chunkSizes[i] = math.floor(size / #devices) + (i <= size % #devices and 1 or 0)
       end
-   elseif #want('scatter', 'chunkSizes', chunkSizes, 'table') ~= #devices then
+   elseif #expect('scatter', 'chunkSizes', chunkSizes, 'table') ~= #devices then
       fail("scatter: argument 'chunkSizes': got %d chunk sizes for %d devices", #chunkSizes,
          #devices)
    end

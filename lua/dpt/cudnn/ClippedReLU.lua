@@ -3,12 +3,12 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 
 local ClippedReLU, parent = torch.class('cudnn.ClippedReLU', 'nn.HardTanh')
 
 function ClippedReLU:__init(ceiling, inplace)
-   parent.__init(self, 0, want('cudnn.ClippedReLU', 'ceiling', ceiling, 'number'), inplace)
+   parent.__init(self, 0, expect('cudnn.ClippedReLU', 'ceiling', ceiling, 'number'), inplace)
    self.ceiling = ceiling
 end
 

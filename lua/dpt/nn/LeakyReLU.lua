@@ -10,14 +10,14 @@
 
 local torch = require 'dpt.tensor'
 local pointwise = require 'dpt.nn.pointwise'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local type = require('dpt.ffi').type
 
 local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 
 function LeakyReLU:__init(negval, ip)
    parent.__init(self)
-   self.negval = want('nn.LeakyReLU', 'negval', type(negval) ~= 'boolean' and negval or 0.01,
+   self.negval = expect('nn.LeakyReLU', 'negval', type(negval) ~= 'boolean' and negval or 0.01,
       'number')
    self.inplace = self.negval >= 0 and ip or false
 end

@@ -8,13 +8,13 @@
 -- @usage nn.MulConstant(3):forward(torch.Tensor{1, 2}) --> [3 6]
 
 local torch = require 'dpt.tensor'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 
 local MulConstant, parent = torch.class('nn.MulConstant', 'nn.Module')
 
 function MulConstant:__init(constant, ip)
    parent.__init(self)
-   self.constant_scalar = want('nn.MulConstant', 'constant', constant, 'number')
+   self.constant_scalar = expect('nn.MulConstant', 'constant', constant, 'number')
    self.inplace = ip or false
 end
 

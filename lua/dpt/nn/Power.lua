@@ -8,13 +8,13 @@
 -- @usage nn.Power(3):forward(torch.Tensor{2, 3}) --> [8 27]
 
 local torch = require 'dpt.tensor'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 
 local Power, parent = torch.class('nn.Power', 'nn.Module')
 
 function Power:__init(p)
    parent.__init(self)
-   self.pow = want('nn.Power', 'p', p, 'number')
+   self.pow = expect('nn.Power', 'p', p, 'number')
 end
 
 function Power:updateOutput(input)

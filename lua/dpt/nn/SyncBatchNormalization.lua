@@ -59,8 +59,8 @@ end
 -- Returns true if statistics are shared by several ranks or replicas.
 local function isShared(self)
    if not self.train then return false end
-   if meeting.replicas() > 1 then return true end
-   if random.running() and meeting.replicas() == 0 then
+   if rendezvous.replicas() > 1 then return true end
+   if random.running() and rendezvous.replicas() == 0 then
       fail('%s: cannot share statistics outside a pass of all replicas', NAME)
    end
    return exchange.ranks(self):size() > 1

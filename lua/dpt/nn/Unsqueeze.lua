@@ -9,14 +9,14 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local fail = require('dpt.ffi').fail
 
 local Unsqueeze, parent = torch.class('nn.Unsqueeze', 'nn.Module')
 
 function Unsqueeze:__init(pos, numInputDims)
    parent.__init(self)
-   want('nn.Unsqueeze', 'pos', pos, 'number')
+   expect('nn.Unsqueeze', 'pos', pos, 'number')
    self.pos = pos
    self:setNumInputDims(numInputDims)
 end

@@ -17,7 +17,7 @@ local memory = require 'dpt.profiler.memory'
 local output = require 'dpt.output'
 local scope = require 'dpt.device.scope'
 local summary = require 'dpt.profiler.summary'
-local want = require 'dpt.class.want'
+local expect = require 'dpt.class.expect'
 local C, lib, ffi, fail = dptffi.C, dptffi.lib, dptffi.ffi, dptffi.fail
 
 local profiler = {}
@@ -53,7 +53,7 @@ end
 --    return (p.count()) --> 1
 function profiler.start(options)
    options = options or {}
-   want('profiler.start', 'options', options, 'table')
+   expect('profiler.start', 'options', options, 'table')
    local records = options.records or RECORDS
    expect('profiler.start', 'records', records, 'number')
    if endOther then endOther() end

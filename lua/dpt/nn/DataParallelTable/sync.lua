@@ -22,7 +22,7 @@ local function fail(self, format, ...)
 end
 
 -- Returns replica 1; raises if there is none.
-function follow:_first()
+function sync:_firstReplica()
    return self.modules[1] or fail(self, 'nothing was added; call add(module, {devices}) first')
 end
 
@@ -235,8 +235,8 @@ function sync:zeroGradParameters()
 end
 
 -- Copies all state that only the other replicas hold to replica 1.
-function follow:_flush()
-   if self.params.sender and self.params.pending:waits() then
+function sync:_copyStateToFirst()
+   if self.params.sender and self.params.pending:isPending() then
       fail(self, 'cannot be copied or saved while gradients wait on the ranks (noSync); call'
          .. ' syncGradients() of the nn.DistributedDataParallel on all ranks first')
    end

@@ -66,7 +66,7 @@ local function added(counts, own)
    local sum = {passes = counts.passes + 1, weight = counts.weight + own.weight, unit = counts.unit,
       base = counts.base, kind = counts.kind, ratio = counts.ratio, criterion = own.criterion}
    if own.kind == shares.NONE then return sum end
-   if not shares.agree(counts, own) then
+   if not shares.areCompatible(counts, own) then
       dptffi.fail('%s: in noSync the gradients of all passes must be divided alike (all by'
          .. ' denominators, by rows or not at all), and their terms have the same ratios; call'
          .. ' syncGradients() between passes that differ', NAME)
@@ -230,7 +230,7 @@ end
 
 --- Raises while gradients are pending: a copy or a file would hold this rank's alone.
 function noSync:_checkWhole(what)
-   if self.counts then
+   if self.pendingWeights then
       dptffi.fail('%s: %s while gradients wait on the ranks (noSync); call syncGradients() on all'
          .. ' ranks first', NAME, what)
    end

@@ -153,13 +153,14 @@ end
 function sync:_forwardShared(f, ...)
    if not self.limitsRows then
       local result = f(...)
-      if #effects.takeOwn(self.table and self.table.modules[1] or self.modules[1]) > 0 then
+      local network = self.parallelTable or self
+      if #forwardWrites.takeOwn(network.modules[1]) > 0 then
          dptffi.fail('%s: a forward has changed rows of parameters on this rank only; set maxNorm'
             .. ' of nn.LookupTable before the network is wrapped', NAME)
       end
       return result
    end
-   if self.deferred then
+   if self.inNoSync then
       dptffi.fail('%s: the forward limits the norm of rows of parameters (maxNorm of'
          .. ' nn.LookupTable), which is not supported in noSync; limit all rows after the step',
          NAME)

@@ -227,8 +227,8 @@ function Params:holdPending() self.pending:record(self.source, self.gradient) en
 --- Reduces pending gradients if x, which an optimizer is about to update with dfdx, is this
 -- network's.
 function Params:flush(x, dfdx)
-   if self.sender or not updates.isIn(self.source, x) then return end
-   if not updates.isIn(self.gradient, dfdx) then
+   if self.sender or not updates.sharesStorage(self.source, x) then return end
+   if not updates.sharesStorage(self.gradient, dfdx) then
       fail("the gradient that opfunc returned is a copy of one replica's part, since gradients are"
          .. ' pending (noSync); call syncGradients() in opfunc before copying it')
    end

@@ -109,7 +109,7 @@ end
 --- Raises if gradients are pending: a change of the network has made them useless.
 function Pending:rejectChange()
    if not self.gradients then return end
-   self:forget()
+   self:clear()
    fail('%sthe network was changed while gradients waited for syncGradients(), and those of other'
       .. ' %s are lost; %s', self.prefix, self.holders, CLEAR)
 end

@@ -242,7 +242,7 @@ function tracking.call(replica, i, pass, method, input, other, scale)
    stop(tracker, ok)
    if tracker.wroteOutside or tracker.wroteLate then trackers[replica] = nil end
    if not ok then error(result, 0) end
-   if tracker.late then
+   if tracker.wroteLate then
       fail('overlap: gradients were written to after their sum over the devices had begun, by code'
          .. ' outside of their module and its containers; call zeroGradParameters() and repeat this'
          .. ' step, sums begin after the pass from now on (as with net.overlap = false)')
