@@ -28,7 +28,7 @@ describe('dpt.launcher.options', function()
       assert.same({'a', '-', 'b'}, others)
    end)
 
-   it('says what is wrong', function()
+   it('reports errors', function()
       for words, why in pairs{['--tags file'] = "unknown option '--tags'",
          ['--lo=3'] = "unknown option '--lo=3'", ['-x'] = "unknown option '-x'",
          ['--tag=no'] = "option '--tag' takes no value: '--tag=no'",
