@@ -157,7 +157,7 @@ describe('The page of a profile', function()
       assert.matches('<h3>Rank 1: device 2</h3>', page, 1, true)
    end)
 
-   it('is not ended by what a profile says', function()
+   it('is not ended by text in a profile', function()
       local page = timeline.page{profile(items)}
       local _, scripts = page:gsub('</script>', '')
       assert.equal(2, scripts)
@@ -194,7 +194,7 @@ describe('The picture of a profile', function()
       end
    end)
 
-   it('shows what runs between two times', function()
+   it('shows the work between two times', function()
       local svg = timeline.picture({profile(items)}, 1.5, 1.9)
       local _, boxes = svg:gsub('<title', '')
       assert.equal(1, boxes)
