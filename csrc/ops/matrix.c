@@ -41,7 +41,8 @@ static int matrix_histogram(const char *fn, int dims, dpt_tensor *r, const dpt_t
   int type = dpt__type(a), device = dpt_tensor_device(a);
   int64_t rows = dims == 2 ? a->size_[0] : 1;
   const int64_t size[] = {rows, bins};
-  if (type != DPT_F32 && type != DPT_F64) return dpt__wrong(fn, "x", a, "floats or doubles");
+  if (type != DPT_F32 && type != DPT_F64)
+    return dpt__fail_argument(fn, "x", a, "floats or doubles");
   if (bins < 1) return dpt__fail("%s: got %lld bins, wanted at least 1", fn, (long long)bins);
   if (dpt__count(a) == 0) return dpt__fail("%s: the tensor is empty", fn);
   if (low == high) {
@@ -83,7 +84,7 @@ int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, dou
 int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max_norm) {
   static const char fn[] = "renorm";
   DPT__TRY(dpt__check_kind(fn, r, a) || dpt__check_dim(fn, a, dim));
-  if (!dpt__is_real(dpt__type(a))) return dpt__wrong(fn, "x", a, "a tensor of reals");
+  if (!dpt__is_real(dpt__type(a))) return dpt__fail_argument(fn, "x", a, "a tensor of reals");
   if (!(p > 0)) return dpt__fail("%s: the norm's exponent is %g, wanted a positive number", fn, p);
   dpt_tensor front = {.kind_ = a->kind_}, rows = {.kind_ = a->kind_};
   dpt__launch l;

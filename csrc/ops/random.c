@@ -266,8 +266,9 @@ int dpt_bernoulli(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p) {
   int dtype = dpt__type(p);
   if ((dtype != DPT_F32 && dtype != DPT_F64) ||
       dpt__is_device(p->kind_) != dpt__is_device(r->kind_) || dpt__count(p) != dpt__count(r))
-    return dpt__wrong("bernoulli", "p", p,
-                      "as many floats or doubles as the result has elements, in the same memory");
+    return dpt__fail_argument(
+        "bernoulli", "p", p,
+        "as many floats or doubles as the result has elements, in the same memory");
   source s = {.distribution = DPT__RANDOM_bernoulli, .range = 1};
   if (dpt__count(r) == 0) return random_fill_nothing(r, &s, g);
   const dpt_tensor *operands[] = {r, p};
