@@ -259,7 +259,7 @@ function ConfusionMatrix:render(sortmode, display, block, legendwidth)
    if display then
       local image = package.loaded.image
       if not image then
-         fail("optim.ConfusionMatrix: display requires the package image; call require 'image'")
+         fail 'optim.ConfusionMatrix: display requires the package image; load it first'
       end
       image.display{image = picture, legend = 'Confusion matrix'}
    end
