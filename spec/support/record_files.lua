@@ -1,5 +1,5 @@
---- Records a file for spec/file/init_releases_spec.lua: modules, criterions, optimizers' states, tensors
--- and other objects, with the results that this version of dpt computes from them.
+--- Records a file for spec/file/init_releases_spec.lua: modules, criterions, states of optimizers,
+-- tensors and other objects, with the results that this version of dpt computes from them.
 -- Usage, once per release: luajit spec/support/record_files.lua spec/file/releases/VERSION.t7
 --
 -- Invariant: it depends only on public names and on the catalogues of spec/support, so that it runs
