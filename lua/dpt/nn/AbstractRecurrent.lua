@@ -6,11 +6,11 @@
 --    net:forget() -- the next forward is a first step again
 --
 -- Invariant: in training each step has a clone of the cell that shares the cell's parameters (the
--- same tensors), so the step's intermediate results are there for backward. At most rho + 1 clones
+-- same tensors) and keeps the step's intermediate results for backward. At most rho + 1 clones
 -- exist; older steps get no gradient. Evaluation uses two clones. A module that was cloned, loaded
--- from a file or converted to another type has no steps to backpropagate through; it starts from
--- the last state, state_. Subclasses implement callCell, backCell and accCell; `given` is the value
--- that callCell makes for the other two.
+-- from a file or converted to another type has no steps to backpropagate through; it continues from
+-- the last state, in the field state_. Subclasses implement callCell, backCell and accCell;
+-- callCell returns a value `given`, which the other two receive.
 -- @function nn.AbstractRecurrent
 -- @within nn recurrent
 -- @as recurrent
@@ -26,8 +26,8 @@ local raise = require('dpt.ffi').raise
 
 local AbstractRecurrent, parent = torch.class('nn.AbstractRecurrent', 'nn.Container')
 
---- Fields of the current sequence: the next step, the last step of backward, and each step's clone,
--- input and state.
+--- Fields of the current sequence: the next step, the step that backward handled last, and the
+-- clone, input and state of each step.
 AbstractRecurrent.transient = {'step', 'back_', 'cells_', 'given_', 'states_', 'gradState_',
    'kept_'}
 
@@ -38,7 +38,7 @@ function AbstractRecurrent:__init(cell, rho)
    self:training()
 end
 
---- Rebuilds the transient fields that the class needs after they have been dropped.
+--- Allocates again the transient fields that the class needs, after they have been dropped.
 -- @function nn.AbstractRecurrent:resetTransient
 -- @as author
 -- @also nn.GPU:resetTransient()
@@ -174,8 +174,8 @@ function AbstractRecurrent:reset(stdv)
    return parent.reset(self, stdv)
 end
 
---- Returns a wrapper of this module, not a clone, inside a step of another recurrent module: the
--- module itself counts its steps.
+--- Returns a clone; but if a step of another recurrent module is cloned, returns a wrapper of this
+-- module itself, which counts its own steps.
 function AbstractRecurrent:__clone(plain)
    return sharing.cloningSteps() and nn.RecurrentStep(self) or plain()
 end

@@ -1,9 +1,10 @@
---- nn.BatchNormalization(nOutput, eps, momentum, affine): batch normalization of each feature, y =
--- (x - mean) / sqrt(var + eps), then times weight plus bias if affine (the default).
+--- nn.BatchNormalization(nOutput, eps, momentum, affine): batch normalization of each feature: y =
+-- (x - mean) / sqrt(var + eps); with affine (the default), y is multiplied by weight, and bias is
+-- added.
 -- Invariant: training normalizes by the batch's statistics and updates running_mean and running_var
--- with momentum; evaluation uses those two. nDim is the number of dimensions that the class
--- requires. In evaluation an input with one dimension fewer is a batch of one row; its output has
--- the batch dimension.
+-- with momentum; evaluation normalizes by running_mean and running_var. nDim is the number of
+-- dimensions of the input. In evaluation an input with one dimension fewer is a batch of one row;
+-- its output has the batch dimension.
 -- @function nn.BatchNormalization
 -- @within nn normalization
 -- @as layer

@@ -1,5 +1,5 @@
 --- nn.Bilinear(inputSize1, inputSize2, outputSize, bias): a bilinear map y_k = x1' W_k x2 + b_k of
--- the rows of two matrices, N x inputSize1 and N x inputSize2. With bias = false there is no b.
+-- the rows of two matrices, N x inputSize1 and N x inputSize2. bias = false omits b.
 -- Invariant: weight is outputSize x inputSize1 x inputSize2.
 -- @function nn.Bilinear
 -- @within nn linear

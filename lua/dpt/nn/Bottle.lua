@@ -1,6 +1,6 @@
 --- nn.Bottle(module, nInputDim, nOutputDim): folds the leading dimensions into one batch dimension,
 -- so that a module for nInputDim dimensions (2 by default) accepts inputs with more.
--- Invariant: the output has the folded dimensions again.
+-- Invariant: in the output, the folded dimensions are restored.
 -- @function nn.Bottle
 -- @within nn containers
 -- @as layer
@@ -52,7 +52,7 @@ end
 -- @as author
 -- @param input tensor: the bottle's input
 -- @param gradOutput tensor: of the bottle's output
--- @param f function: is called with both, folded
+-- @param f function: f(input, gradOutput), with both folded
 -- @return the value that f returns
 -- @usage local m = nn.Bottle(nn.Linear(2, 3))
 --    m:forward(torch.ones(4, 5, 2))

@@ -1,6 +1,6 @@
 --- nn.CAddTensorTable(): adds the tensor input[1] to every tensor of the table input[2].
--- Invariant: gradInput[1] is the sum of all gradOutputs, gradInput[2] is the table of them. Outputs
--- and gradients have the type and sizes of input[1].
+-- Invariant: gradInput[1] is the sum of all gradOutputs, gradInput[2] is the table of all
+-- gradOutputs. Outputs and gradients have the type and sizes of input[1].
 -- @function nn.CAddTensorTable
 -- @within nn tables
 -- @as layer
@@ -18,7 +18,7 @@ function CAddTensorTable:__init()
    self.gradInput = {}
 end
 
--- Returns the tensor, or a copy of it in the type and sizes of another.
+-- Returns the tensor, or a copy with the type and sizes of another tensor.
 local function convertLike(t, other)
    if torch.type(t) == torch.type(other) and t:isSameSizeAs(other) then return t end
    return other.new():resizeAs(other):copy(t)

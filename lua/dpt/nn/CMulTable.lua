@@ -1,5 +1,6 @@
 --- nn.CMulTable(): the elementwise product of the tensors of the input table.
--- Invariant: gradInput[i] is gradOutput times all other inputs, and so correct if an input is 0.
+-- Invariant: gradInput[i] is gradOutput times all other inputs, so it is correct even if an input
+-- is 0.
 -- @function nn.CMulTable
 -- @within nn tables
 -- @as layer

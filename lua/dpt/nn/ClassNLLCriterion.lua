@@ -1,6 +1,6 @@
 --- nn.ClassNLLCriterion(weights, sizeAverage, ignoreIndex): the negative log-likelihood loss,
 -- -weights[y] * x[y]. Input holds log-probabilities, C or N x C; target is a class from 1 to C, or
--- N of them. The optional weights has one element per class.
+-- N classes. weights, if given, has one element per class.
 -- Invariant: with sizeAverage (the default) the sum is divided by the sum of the targets' weights.
 -- Targets equal to ignoreIndex (-100) add to neither sum. If input is a vector, only the first
 -- element of target counts.

@@ -38,7 +38,7 @@ end
 -- @function nn.Concat:eachPart
 -- @as author
 -- @param gradOutput tensor: of the output
--- @param f function: is called
+-- @param f function: f(module, index, part)
 -- @return nothing
 -- @usage local m, n = nn.Concat(1):add(nn.Tanh()):add(nn.Tanh()), 0
 --    m:forward(torch.ones(2))

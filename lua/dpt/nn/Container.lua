@@ -52,8 +52,7 @@ function Container:size()
    return #self.modules
 end
 
--- Appends a traceback to a message. Only the innermost container does so; the outer ones find it
--- there.
+-- Appends a traceback to a message unless it has one: the innermost container has added it.
 local function handler(message)
    if type(message) ~= 'string' or message:find('\nstack traceback:', 1, true) then
       return message
@@ -61,10 +60,10 @@ local function handler(message)
    return debug.traceback(message, 2)
 end
 
--- Limit of nested containers. Without it, a container that contains itself would exhaust Lua's
--- stack inside nested error handlers, which LuaJIT does not always survive. The count of active
--- calls is an estimate, because coroutines may be abandoned; beyond the limit the depth of the
--- stack decides.
+-- Maximum depth of nested containers. Without a limit, a container that contains itself would
+-- exhaust Lua's stack inside nested error handlers, which LuaJIT does not always survive. The count
+-- of active calls may be too high, because coroutines may be abandoned. So when it exceeds the
+-- limit, checkDepth measures the stack.
 local NESTED = 1000
 local TOO_DEEP = ': more than ' .. NESTED .. ' containers inside each other: does one of'
 local calls = 0
@@ -100,8 +99,8 @@ function Container:rethrowErrors(module, index, method, ...)
    error(result, 0)
 end
 
---- Adds the input gradient of one module to gradInput, the sum over all modules; the first one is
--- copied into it. The tensors of a table keep the types that the first tables had.
+--- Adds the input gradient of one module to gradInput, the sum over all modules; copies it for the
+-- first module. The tensors of a table keep the types of the first module's.
 -- @function nn.Container:addGradInput
 -- @as author
 -- @param index number: the module's index
@@ -125,7 +124,7 @@ end
 -- @function nn.Container:applyToModules
 -- @as method
 -- @within nn containers
--- @param f function: is called with a module
+-- @param f function: receives a module
 -- @return nothing
 -- @usage local n = 0
 --    nn.Sequential():add(nn.Tanh()):add(nn.ReLU()):applyToModules(function()

@@ -2,8 +2,8 @@
 -- example 'bchw' to 'bhwc'. 'b' is the batch. Output shape 'bf' flattens all other dimensions into
 -- one; 'b' selects the first column of 'bt' or 'bf', and 'bt' makes a column of 'b'. Without shapes
 -- only the type is converted.
--- Invariant: the output has the module's type, gradInput the input's. An input without the batch
--- dimension is one row, and its output has no batch dimension.
+-- Invariant: the output has the module's type, and gradInput has the input's type. An input without
+-- the batch dimension is one row, and its output has no batch dimension.
 -- @function nn.Convert
 -- @within nn simple
 -- @as layer

@@ -1,9 +1,10 @@
 --- nn.Criterion: base class of losses.
--- Invariant: output is a Lua number. forward reads it from the device at its end, the only wait;
--- while cutorch.graph captures, output is the one-element tensor and nothing waits. backward never
--- waits. A criterion implements updateGradInput and updateLoss, which queues the loss; or
--- updateOutput instead of updateLoss, if the loss is a number anyway. A criterion whose batches can
--- be split over devices (nn.DataParallelCriterion) implements denominator as well.
+-- Invariant: output is a Lua number. forward reads it from the device at its end; it waits only
+-- there. While cutorch.graph captures, output is the one-element tensor and nothing waits. backward
+-- never waits. A subclass implements updateGradInput, and updateLoss, which queues the computation
+-- of the loss; or, if it computes the loss as a number on the host, updateOutput instead of
+-- updateLoss. If batches can be split over devices (nn.DataParallelCriterion), it implements
+-- denominator as well.
 -- @function nn.Criterion
 -- @within nn criterions
 -- @as criterion
@@ -27,8 +28,8 @@ function Criterion:__init()
    self._type = self.gradInput:type()
 end
 
---- Queues the loss without waiting for it. A subclass implements it, so that its loss can be
--- computed in parts.
+--- Queues the computation of the loss, without waiting. A subclass implements it, so that its loss
+-- can be computed in parts.
 -- @function nn.Criterion:updateLoss
 -- @as author
 -- @param input tensor: or table
@@ -88,14 +89,15 @@ end
 -- @param input tensor: or table; that of the last forward
 -- @param target tensor: or table or number; that of the last forward
 -- @return a number; a tensor of one element, if only the device knows it; false if the loss is a
---    sum. With a tensor, also its value if nothing is masked, or false if it depends on weights
+--    sum. After a tensor, a second result: its value if nothing is masked, or false if it depends
+--    on weights
 -- @usage nn.MSECriterion():denominator(torch.ones(2, 3), torch.ones(2, 3)) --> 6
 function Criterion:denominator(_, _)
    dptffi.fail('%s cannot be computed in parts: the divisor of its loss is unknown; define a method'
       .. ' denominator(input, target) that returns it, or false for a sum', torch.type(self))
 end
 
---- Appends the divisors of the losses whose weighted sum this loss is, in the order of terms.
+--- Appends the divisors of the terms (the losses whose weighted sum is this loss), in order.
 -- @function nn.Criterion:denominators
 -- @as author
 -- @follows dpt's own
@@ -113,7 +115,7 @@ function Criterion:denominators(list, input, target)
    return list
 end
 
---- Queues the losses whose weighted sum this loss is. Call it on a copy that copyForTerms made.
+--- Queues the terms, whose weighted sum is this loss. Call it on a copy that copyForTerms made.
 -- @function nn.Criterion:terms
 -- @as author
 -- @follows dpt's own
@@ -146,7 +148,7 @@ local function separate(tree, seen)
    end
 end
 
---- Returns a copy whose terms can be queued. A criterion that occurs twice in it becomes two, each
+--- Returns a copy whose terms can be queued. A criterion that occurs twice becomes two copies, each
 -- with its own loss and share.
 -- @function nn.Criterion:copyForTerms
 -- @as author
@@ -168,7 +170,8 @@ local function eachTensor(terms, f)
    end
 end
 
---- Queues the terms and joins their numbers in one tensor, so that one wait reads them all.
+--- Queues the terms and concatenates their losses in one tensor, so that one wait reads all of
+-- them.
 -- @function nn.Criterion:queueTerms
 -- @as author
 -- @follows dpt's own
@@ -260,8 +263,8 @@ function Criterion:sumOf(losses, divisor)
    return sum:resize(1)
 end
 
---- Returns the one-element tensor of the input's type for the loss that C computes; it is kept
--- between calls.
+--- Returns a one-element tensor of the input's type, into which the C library writes the loss; it
+-- is reused by later calls.
 -- @function nn.Criterion:lossTensor
 -- @as author
 -- @follows dpt's own

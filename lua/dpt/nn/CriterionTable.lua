@@ -1,5 +1,5 @@
 --- nn.CriterionTable(criterion): wraps a criterion as a module whose input is {input, target}.
--- Invariant: output is the criterion's loss, a number. The gradients are the criterion's.
+-- Invariant: output is the criterion's loss, a number; gradInput holds the criterion's gradients.
 -- @function nn.CriterionTable
 -- @within nn tables
 -- @as layer

@@ -1,8 +1,9 @@
 --- nn.CrossEntropyCriterion(weights, sizeAverage): nn.LogSoftMax followed by nn.ClassNLLCriterion,
 -- -log(exp(x[y]) / sum_j exp(x[j])). Input holds unnormalized scores, C or N x C.
--- Invariant: dimensions of size 1 beyond two are squeezed, and so is the second one of C x 1 if
--- there is one target, as in Torch7. gradInput has the input's size. Setting sizeAverage also sets
--- nll.sizeAverage; setting only nll.sizeAverage takes effect as well.
+-- Invariant: as in Torch7, an input with more than two dimensions is squeezed (all dimensions of
+-- size 1 are removed), and an input C x 1 with one target is one sample of C scores. gradInput has
+-- the input's size. Setting sizeAverage also sets nll.sizeAverage; setting only nll.sizeAverage
+-- takes effect as well.
 -- @function nn.CrossEntropyCriterion
 -- @within nn criterions
 -- @as criterion
@@ -23,8 +24,8 @@ function CrossEntropyCriterion:__init(weights, sizeAverage)
    self.oldSizeAverage = self.sizeAverage
 end
 
--- Returns the input as C or N x C. A matrix of one row stays a matrix; one of one column does if
--- there are several targets.
+-- Returns the input as C or N x C. N x 1 with N > 1 is one row of N scores if there is one target,
+-- otherwise N rows.
 local function rows(input, target)
    if input:dim() == 2 and input:size(2) == 1 and input:size(1) > 1 then
       local one = type(target) == 'number' or target:nElement() == 1

@@ -7,8 +7,9 @@
 --
 -- Invariant: loss and gradient equal those of the criterion on the whole batch, because the copies'
 -- denominators are summed (see nn.Criterion). The losses of all devices are queued before the first
--- wait; backward does not wait. Outputs that a network left on its devices stay there, and so do
--- their gradients. Outputs in one tensor are split, and the gradient is on their device.
+-- wait; backward does not wait. If a network left its outputs on several devices, they and their
+-- gradients stay there. Outputs in one tensor are split, and the gradient is on the tensor's
+-- device.
 -- @function nn.DataParallelCriterion
 -- @within nn data-parallel
 -- @as parallel
@@ -109,8 +110,8 @@ function DataParallelCriterion:_prepare(list)
    self.impl = Basic(self)
 end
 
--- Sets inputGpu to the copies' inputs. Returns the number of copies that have rows, and the plan by
--- which the input was split.
+-- Sets inputGpu to the inputs of the copies. Returns the number of copies that have rows, and the
+-- plan by which the input was split.
 function DataParallelCriterion:_takeInput(input)
    local plan = deviceOutputs.plan(input)
    if plan then

@@ -1,10 +1,10 @@
 --- nn.DataParallelTable: runs one network on several devices, each with its part of the batch.
 --
--- Invariant: replica 1 is the module that was added, on the first device, and the source: its
--- parameters are copied to the others before a forward that finds them changed. The gradients of
--- replicas 2..n are zero except between a backward and the reduction that ends it, which noSync
--- postpones. The results are those of one device. This file decides when each step happens,
--- dpt/parallel/ how.
+-- Invariant: replica 1, on the first device, is the module that was added. Its parameters are
+-- copied to the other replicas before a forward if they have changed. The gradients of replicas
+-- 2..n are zero except between a backward and the reduction that ends it, which noSync postpones.
+-- The results are those of one device. This file decides when each step happens; dpt/parallel/
+-- implements the steps.
 --
 --    net = nn.DataParallelTable(1, true):add(network:cuda(), {1, 2, 3, 4})
 -- @function nn.DataParallelTable
@@ -131,10 +131,11 @@ function DataParallelTable:get(i)
    return i == 1 and self.modules[1] or self.impl:get(i)
 end
 
--- Splits a value into self[field], one part per replica.
+-- Splits a value into parts, one per replica, and stores their list in self[field].
 -- @param splitSpec how the entries of value are split, or nil
 -- @param like the replicas' outputs, if value must be split as they are
--- @return the number of replicas that got rows, and for each the number of rows before its own
+-- @return the number of replicas that got rows, and for each replica the number of rows before its
+--    part
 function DataParallelTable:_scatterInto(field, name, value, splitSpec, like, likeName)
    local cut = weighted(self.weights, #self.gpuAssignments, NAME)
    local plan = {devices = self.gpuAssignments, dimension = self.dimension, type = self._type,
@@ -143,8 +144,8 @@ function DataParallelTable:_scatterInto(field, name, value, splitSpec, like, lik
       NAME .. ': ' .. name)
 end
 
--- Joins the replicas' results in tensors that are kept between calls. These are always tensors that
--- it allocated, never ones that a script or a replica assigned to the field.
+-- Joins the replicas' results in tensors that are reused by later calls. These are always tensors
+-- that this method allocated, never ones that a script or a replica assigned to the field.
 function DataParallelTable:_join(name, parts, splitSpec)
    local joined = self.state.joined
    joined[name] = joined[name] or self.used == 0 and torch.getmetatable(self._type).new() or nil
@@ -164,7 +165,8 @@ local function partsOf(self, used)
    return list
 end
 
--- Runs a pass: calls a method of the replicas. Its changes to replica 1 do not count as a script's.
+-- Runs a pass: calls a method of the replicas. Writes of the pass to replica 1 do not count as
+-- changes by a script.
 function DataParallelTable:_call(name, method, used, ...)
    local wanted = self.impl:isPartWanted()
    if wanted then self.impl:run(batchPart.setReplica, partsOf(self, used)) end
@@ -216,8 +218,8 @@ function DataParallelTable:updateOutput(input)
 end
 
 -- Splits an input.
--- @param keep true: parts that a module has since written to are left to it. If it works in place,
---    they are its output, which a backward may need
+-- @param keep true: parts that a module has written to since are not reused: if the module works in
+--    place, they are its output, which a backward may need
 function DataParallelTable:_cutInput(input, keep, like)
    local state = self.state
    if keep and state.written ~= scatter.version(self.inputGpu) then state.input = {} end
@@ -227,7 +229,7 @@ function DataParallelTable:_cutInput(input, keep, like)
    return used, before
 end
 
--- Splits an input that is not that of the last forward (nil: it is).
+-- Splits an input, unless it is nil or the input of the last forward.
 function DataParallelTable:_takeInput(input)
    if input == nil or scatter.wasOf(self.state.input, self.inputGpu, input) then return end
    local used = self.used
@@ -236,8 +238,8 @@ function DataParallelTable:_takeInput(input)
    self.used = used
 end
 
--- Runs a method of every replica that got rows with its part of gradOutput. With reducing, the
--- reduction of gradients may overlap with it.
+-- Runs a method of every replica that got rows, with the replica's part of gradOutput. With
+-- reducing, the reduction of gradients may overlap with the method.
 function DataParallelTable:_backward(method, input, gradOutput, scale, reducing)
    if not self.used then fail('%s needs a forward before it', method) end
    self:_takeInput(input)

@@ -5,11 +5,11 @@
 --
 -- Invariant: all ranks have the same parameters and, after a backward, the same gradients: those
 -- that one process would compute from the rows of all ranks. Gradients from before a pass count
--- once (rank 0's), so passes accumulate; gradients that no rank's pass touches keep their bits. The
--- module may be an nn.DataParallelTable: gradients are then summed inside the process first. The
--- sequence of collectives depends only on the calls, never on which modules a pass used, so no
--- graph can deadlock the ranks. Evaluation sends nothing. This file decides when each step happens;
--- its folder holds the methods of the bare module, dpt/parallel/ the steps themselves.
+-- once (rank 0's), so passes accumulate; gradients that no rank's pass writes keep their bits. The
+-- module may be an nn.DataParallelTable: its gradients are then summed inside the process first.
+-- The sequence of collectives depends only on the calls, never on which modules a pass used, so no
+-- graph can deadlock the ranks. Evaluation sends nothing. This file decides when each step happens.
+-- The files in its folder hold the other methods; dpt/parallel/ implements the steps.
 -- @function nn.DistributedDataParallel
 -- @within nn data-parallel
 -- @as parallel
@@ -118,7 +118,7 @@ function DistributedDataParallel:__init(module, given)
    end
 end
 
---- Returns the inner network, which torch.save writes.
+--- Returns the network inside, which torch.save writes.
 function DistributedDataParallel:__saved()
    self:_checkWhole('the network is saved')
    return self.modules[1]
@@ -132,8 +132,8 @@ local function rowsOf(self, input)
 end
 
 -- Sets the position of this rank's rows in the batch of all ranks, and the field active: the first
--- rank with rows, the number of ranks with rows, and whether this rank has some. In noSync active
--- keeps its value from the last pass before.
+-- rank with rows, the number of ranks with rows, and whether this rank has rows. In noSync active
+-- keeps its value from the last pass before noSync.
 function DistributedDataParallel:_setBatchPosition()
    local sampler = self.sampler
    if sampler then
@@ -199,8 +199,8 @@ local function onDevice(self, f, ...)
    return cutorch.withDevice(self.device, random.within, passes[1], f, ...)
 end
 
--- Calls f(...), a pass over this rank's rows, which are the fraction `share` of all ranks' (nil:
--- unknown).
+-- Calls f(...), which runs a pass over this rank's rows: the fraction `share` of all ranks' rows
+-- (nil: unknown).
 local function within(self, share, f, ...)
    local own = {share = share, devices = self.sender.parts}
    if (self.device or 0) == 0 then
@@ -211,7 +211,7 @@ local function within(self, share, f, ...)
       self.partModules, own, f, ...)
 end
 
---- Calls a method of the network, a pass over this rank's rows that sends no gradients.
+--- Calls a method of the network for a pass over this rank's rows that sends no gradients.
 function DistributedDataParallel:_run(share, method, ...)
    local module = self.modules[1]
    self.pending:checkUpdate()
@@ -262,7 +262,7 @@ function DistributedDataParallel:updateOutput(input)
    return self.output
 end
 
--- Raises unless the last forward may have been the one for a backward of this input.
+-- Raises unless a backward with this input can belong to the last forward.
 local function checkForward(self, input, gradOutput)
    if not self.rows then fail('backward before forward') end
    if self.ranks > 1 and not torch.isTensor(gradOutput) and torch.type(gradOutput) ~= 'table' then
@@ -275,9 +275,9 @@ local function checkForward(self, input, gradOutput)
    end
 end
 
---- Calls f(self, rowsShare, method, input, gradOutput, factor), a pass whose gradients are scaled
--- by `share`: gradOutput is multiplied before the call. The returned gradInput is in this rank's
--- units again, unless the entries of gradOutput have their own shares (a table).
+--- Calls f(self, rowsShare, method, input, gradOutput, factor), a pass with gradOutput multiplied
+-- by `share`. The returned gradInput is divided by `share` again, unless the entries of gradOutput
+-- have separate shares (a table).
 function DistributedDataParallel:_pass(f, share, rowsShare, method, input, gradOutput, factor)
    if share == 1 then return f(self, rowsShare, method, input, gradOutput, factor) end
    self.scaled = shares.multiplied(self.scaled, gradOutput, share)
@@ -288,7 +288,7 @@ function DistributedDataParallel:_pass(f, share, rowsShare, method, input, gradO
    return self.unscaled
 end
 
--- Gives the gradient of the network's input the divisors of its output's gradient.
+-- Records the divisors of the output's gradient for the gradient of the network's input.
 local function propagateTerms(self, gradOutput, terms)
    if self.gradInput and not rawequal(self.gradInput, gradOutput) then
       denominators.propagate(self.gradInput, terms)

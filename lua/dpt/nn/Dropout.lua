@@ -1,10 +1,10 @@
 --- nn.Dropout(p, v1, inplace, stochasticInference): zeroes elements with probability p in training.
--- The remaining ones are divided by 1 - p in training or, with v1, multiplied by it in evaluation.
--- stochasticInference drops elements in evaluation, too.
--- Invariant: noise is the mask that forward used. For host tensors it is drawn from the generator
--- as in Torch7; on devices from theirs, one draw per forward. Modules hold no seed and no counter,
--- so copies never drop the same elements, however they are made, and restoring the generators'
--- states is enough to reproduce the masks.
+-- The remaining ones are divided by 1 - p in training or, with v1, multiplied by 1 - p in
+-- evaluation. stochasticInference drops elements in evaluation, too.
+-- Invariant: noise is the mask that forward used. For host tensors it is drawn from the default
+-- generator as in Torch7; for device tensors from the device's generator, one draw per forward.
+-- Modules hold no seed and no counter, so copies never drop the same elements, however they were
+-- made, and restoring the generators' states is enough to reproduce the masks.
 -- @function nn.Dropout
 -- @within nn normalization
 -- @as layer

@@ -1,7 +1,7 @@
 --- nn.FlattenTable(): flattens nested tables of tensors into one list, depth first.
--- Invariant: nothing is copied: output holds the input's tensors, and gradInput holds gradOutput's
--- in the input's nesting. The output table is reused while tensors and nesting stay the same;
--- input_map holds the indices by nesting.
+-- Invariant: nothing is copied: output holds the input's tensors, and gradInput holds the tensors
+-- of gradOutput, nested like the input. The output table is reused while tensors and nesting stay
+-- the same; input_map holds the index of each tensor, nested like the input.
 -- @function nn.FlattenTable
 -- @within nn tables
 -- @as layer

@@ -1,10 +1,10 @@
 --- nn.GPU(module, device, outdevice): runs a module on a given device, for networks that are split
 -- over devices by layers.
 --
--- Invariant: the module's tensors are on the device, and it computes there. input and gradOutput
--- are copied to the device, outputs to outdevice (device if omitted), gradInput to the input's
--- device; tensors already in place are not copied. A module of a host type ignores devices, so the
--- same network runs on a machine without any.
+-- Invariant: the module's tensors are on its device, where it computes. input and gradOutput are
+-- copied to the device, outputs to outdevice (device if omitted), gradInput to the input's device;
+-- tensors already in place are not copied. A module of a host type ignores devices, so the same
+-- network runs on a machine without devices.
 -- @function nn.GPU
 -- @within nn data-parallel
 -- @as parallel
@@ -87,8 +87,9 @@ function GPU:setDevice(device)
    return self
 end
 
--- Returns src with its tensors on other devices. `where` is a device, or a tree of tensors that are
--- on the wanted ones. Copies reuse the memory of kept, the second result of the previous call.
+-- Returns src with its tensors on other devices: on the device `where`, or on the devices of the
+-- tensors in the tree `where`. Copies reuse the memory of kept, the second result of the previous
+-- call.
 local function moved(kept, src, where)
    if torch.isTensor(src) then
       local device = torch.isTensor(where) and comm.device(where) or where

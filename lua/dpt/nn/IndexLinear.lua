@@ -27,7 +27,7 @@ local PEAK, INVERSE, RATE, SHIFT, EXTRA = 1, 2, 3, 4, 4
 
 --- @param doGradInput true: updateGradInput computes a gradient (false)
 -- @param keysOffset key 0 is row keysOffset (0)
--- @param weight a tensor to use instead of a new one, as is bias
+-- @param weight a tensor to use instead of a new one; bias likewise
 -- @param normalize true: divides values by their key's largest magnitude
 function IndexLinear:__init(inputSize, outputSize, doGradInput, keysOffset, weight, bias, normalize)
    parent.__init(self)
@@ -95,12 +95,12 @@ function IndexLinear:_flatten(input)
    self.rows:add(self.offset + 1)
 end
 
--- Multiplies each row of a matrix by its number.
+-- Multiplies row i of a matrix by numbers[i].
 local function weighted(rows, numbers)
    return rows:cmul(numbers:contiguous():view(-1, 1):expandAs(rows))
 end
 
--- Returns the columns of whole rows that are multiplied with values.
+-- Returns the columns of rows that are multiplied with values: all after those of normalize.
 local function outputs(self, rows) return rows:narrow(2, self.normalize + 1, self.outputSize) end
 
 -- Returns the values divided by their key's largest magnitude, which training updates.
@@ -134,7 +134,7 @@ function IndexLinear:updateOutput(input)
    return self.output
 end
 
--- Returns the gradient of the row of each key, and gradOutput as a matrix.
+-- Returns the gradient of the weight's row for each key, and gradOutput as a matrix.
 local function gradients(self, gradOutput)
    local g = gradOutput:contiguous():view(self.count, self.outputSize)
    local rows = g:index(1, self.sample)

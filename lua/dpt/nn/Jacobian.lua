@@ -279,8 +279,8 @@ end
 nn.Jacobian = over(elements)
 nn.SparseJacobian = over(function(t) return t:select(2, 2) end)
 
--- Checks of nn.hessian. The function is half the sum of the squares of a module's outputs, whose
--- second derivative by each output is 1.
+-- Checks of nn.hessian, for the function that is half the sum of the squares of a module's outputs:
+-- its second derivative with respect to each output is 1.
 local Jacobian = nn.Jacobian
 
 --- Returns the diagonal of the Hessian of half the outputs' squares, computed by nn.hessian's

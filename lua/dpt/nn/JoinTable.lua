@@ -1,8 +1,8 @@
 --- nn.JoinTable(dimension, nInputDims): concatenates the tensors of the input table along a
 -- dimension.
 -- Invariant: a negative dimension counts from the end. Inputs with nInputDims + 1 dimensions are
--- batches, and dimension then does not count the batch. The output has the module's type, each
--- gradInput its input's.
+-- batches, and dimension then does not count the batch. The output has the module's type; each
+-- gradInput has the type of its input.
 -- @function nn.JoinTable
 -- @within nn tables
 -- @as layer

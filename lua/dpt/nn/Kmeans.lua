@@ -1,8 +1,8 @@
 --- nn.Kmeans(k, dim [, scale]): returns the index of the nearest of k centers for each row of a
 -- matrix.
 -- Invariant: weight holds the centers (k x dim); loss is the sum of squared distances in the last
--- forward. updateParameters(1) moves each center to the mean of its rows. The module has its own
--- loss, so gradInput is 0.
+-- forward. updateParameters(1) moves each center to the mean of the rows nearest to it. The module
+-- computes its own loss, so gradInput is 0.
 -- @function nn.Kmeans
 -- @within nn linear
 -- @as layer

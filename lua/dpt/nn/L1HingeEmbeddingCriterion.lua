@@ -1,6 +1,6 @@
 --- nn.L1HingeEmbeddingCriterion(margin): with d = |x1 - x2|_1 of two vectors, the loss is d if the
 -- target is 1 and max(0, margin - d) if it is -1.
--- Invariant: the sign of the target decides on the host, so forward waits for the distance.
+-- Invariant: the host computes the loss from the distance, so forward and backward wait for it.
 -- @function nn.L1HingeEmbeddingCriterion
 -- @within nn criterions
 -- @as criterion

@@ -1,10 +1,10 @@
 --- nn.L1Penalty(l1weight, sizeAverage, provideOutput): returns its input and stores the penalty
 -- l1weight |x|_1 in the field loss; backward adds the penalty's gradient. With sizeAverage the
 -- penalty is divided by the element count.
--- Invariant: loss is a number, so forward waits for one value. With provideOutput = false the
--- gradient is the penalty's alone. If the module gets part of a batch (nn.DataParallelTable,
--- nn.DistributedDataParallel), loss is the part's, and the parts' gradients sum to that of the
--- whole batch.
+-- Invariant: loss is a number, so forward waits for one value. With provideOutput = false gradInput
+-- is only the penalty's gradient. If the module gets part of a batch (nn.DataParallelTable,
+-- nn.DistributedDataParallel), loss is the penalty of the part, and the parts' gradients sum to
+-- that of the whole batch.
 -- @function nn.L1Penalty
 -- @within nn transfer
 -- @as layer
@@ -29,8 +29,8 @@ end
 -- loss declares this field, so that parts of a batch sum to the whole. In passes of
 -- nn.DataParallelTable and nn.DistributedDataParallel it is a table {share = n}: multiply a loss
 -- that is a mean over the batch by n (the part's rows / all rows), and one that is a sum by 1.
--- share is nil where it is unknown (in noSync of several ranks, and in updateGradInput alone): such
--- a module then raises.
+-- share is nil if it is unknown (in noSync of several ranks, and in updateGradInput called alone);
+-- such a module then raises.
 -- @field nn.L1Penalty.batchPart
 -- @as author
 -- @follows dpt's own

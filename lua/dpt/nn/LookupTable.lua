@@ -1,7 +1,7 @@
 --- nn.LookupTable(nIndex, nOutput, paddingValue, maxNorm, normType): an embedding: returns row i of
 -- the weight for each index i of the input, a vector or a matrix of numbers 1..nIndex of any type.
--- Invariant: the row of index paddingValue gets no gradient. With maxNorm, forward first scales the
--- used rows whose norm exceeds it down to it, in the weight itself.
+-- Invariant: the row of index paddingValue gets no gradient. With maxNorm, forward first scales
+-- every used row with a larger norm down to maxNorm, in the weight itself.
 -- @function nn.LookupTable
 -- @within nn linear
 -- @as layer
@@ -55,11 +55,11 @@ function LookupTable:setPadding(paddingValue)
    return self
 end
 
---- Sets the largest norm of rows that are used; forward scales longer ones down.
+--- Sets maxNorm, the largest norm of used rows; forward scales longer rows down.
 -- @function nn.LookupTable:setMaxNorm
 -- @as method
 -- @within nn linear
--- @param maxNorm number: nil: no limit
+-- @param maxNorm number: the largest norm; nil removes the limit
 -- @return the module
 -- @usage nn.LookupTable(5, 2):setMaxNorm(2).maxNorm --> 2
 function LookupTable:setMaxNorm(maxNorm)
@@ -67,7 +67,7 @@ function LookupTable:setMaxNorm(maxNorm)
    return self
 end
 
---- Sets the exponent of that norm.
+--- Sets the exponent of the norm that maxNorm limits.
 -- @function nn.LookupTable:setNormType
 -- @as method
 -- @within nn linear
@@ -99,8 +99,8 @@ function LookupTable:reset(stdv)
    return self
 end
 
---- Returns the input if it is a contiguous LongTensor, otherwise a copy in the field _input that is
--- one; for subclasses.
+--- Returns the input as a contiguous LongTensor: the input itself, or a copy in the field _input;
+-- for subclasses.
 -- @function nn.LookupTable:makeInputContiguous
 -- @as author
 -- @param input tensor: of indices

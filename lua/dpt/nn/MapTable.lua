@@ -1,7 +1,7 @@
 --- nn.MapTable(module, shared): applies clones of one module to the entries of the input table, one
 -- clone per entry.
 -- Invariant: module 1 is the given one. Clones are made on demand and share its parameters and
--- gradients (or the named fields, or nothing if shared is false).
+-- gradients; if shared is a list, only the fields named in it; if shared is false, nothing.
 -- @function nn.MapTable
 -- @within nn containers
 -- @as layer
@@ -41,7 +41,7 @@ function MapTable:_extend(n)
    end
 end
 
-local MOST = 2 ^ 20 -- limit of clones; more are a mistake, or a day's work
+local MOST = 2 ^ 20 -- limit of clones; a larger number is a mistake
 
 --- Resizes the list to exactly n clones.
 -- @function nn.MapTable:resize

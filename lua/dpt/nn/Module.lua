@@ -25,11 +25,11 @@ local fail, type = dptffi.fail, dptffi.type
 
 local Module = torch.class('nn.Module')
 addObjectMethods(Module)
---- True if the backward methods that a class itself defines leave the gradients of inner modules to
--- those modules (dpt.parallel.params.overlap).
+--- True if the backward methods that a class itself defines do not write to the gradients of inner
+-- modules (dpt.parallel.params.overlap).
 -- @field nn.Module.leavesGradients
 -- @as author
--- @return true; false for a class that adds to their gradients itself
+-- @return true; false for a class whose methods write to those gradients
 -- @usage nn.Module.leavesGradients --> true
 Module.leavesGradients = true
 
@@ -246,8 +246,8 @@ function Module:runningStatistics()
    return list
 end
 
---- Returns the dimensions along which an input is split over several devices, or nothing for
--- nn.DataParallelTable's own dimension.
+--- Returns the dimensions along which an input is split over several devices; returns nothing to
+-- select nn.DataParallelTable's dimension.
 -- @function nn.Module:inputSplit
 -- @as author
 -- @follows dpt's own, in the sense of PyTorch's in_dims
@@ -263,7 +263,7 @@ end
 -- @as author
 -- @follows dpt's own, in the sense of PyTorch's out_dims
 -- @param split? number: how the input was split: a split spec, as inputSplit returns
--- @return a split spec; nothing for nn.DataParallelTable's own dimension
+-- @return a split spec; nothing selects nn.DataParallelTable's dimension
 -- @usage (nn.Linear(2, 3):outputSplit()), nn.SeqGRU(2, 3):outputSplit() --> nil, 2
 function Module:outputSplit(_)
 end
@@ -537,7 +537,7 @@ end
 -- @function nn.Module:apply
 -- @within nn containers
 -- @as method
--- @param f function: is called with each module
+-- @param f function: receives a module
 -- @return the module, or nothing
 -- @usage local n = 0
 --    nn.Sequential():add(nn.Tanh()):apply(function() n = n + 1 end)
@@ -547,7 +547,7 @@ end
 -- @function nn.Module:replace
 -- @within nn containers
 -- @as method
--- @param f function: is called with each module and returns its replacement
+-- @param f function: receives a module, returns its replacement
 -- @return the replacement of this module
 -- @usage torch.type(nn.Sequential():add(nn.Tanh()):replace(function(m)
 --       return torch.type(m) == 'nn.Tanh' and nn.ReLU() or m

@@ -1,6 +1,6 @@
 --- nn.MultiMarginCriterion(p, weights, margin, sizeAverage): the multi-class hinge loss weights[y]
 -- sum_i max(0, margin - x_y + x_i)^p / C over the classes i other than the target y.
--- Invariant: p is 1 or 2. Input is C or N x C, target is a class or N of them.
+-- Invariant: p is 1 or 2. Input is C or N x C; target is one class or N classes.
 -- @function nn.MultiMarginCriterion
 -- @within nn criterions
 -- @as criterion

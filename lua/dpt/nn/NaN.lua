@@ -41,8 +41,8 @@ end
 -- @as author
 -- @param value tensor: or table
 -- @param what string: name of the value, for the error message
--- @param ...? any: the values that it was computed from, each followed by its name; a NaN in one of
---    them is named as the cause
+-- @param ...? any: the values from which it was computed, each followed by its name; the error
+--    names those that contain a NaN as the cause
 -- @return nothing
 -- @usage local m = nn.NaN(nn.Tanh(), 'fc1')
 --    return select(2, pcall(m.check, m, torch.Tensor{0 / 0}, 'output')):match 'NaN found in %w+'

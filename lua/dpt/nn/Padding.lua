@@ -1,6 +1,6 @@
 --- nn.Padding(dim, pad, nInputDim, value, index): inserts |pad| slices filled with value (0) along
--- a dimension. With pad > 0 they are inserted before the last index - 1 slices; with pad < 0, after
--- the first index - 1 ones. index is 1 by default: at the end or the start.
+-- a dimension. If pad > 0, index - 1 slices of the input follow them; if pad < 0, index - 1 slices
+-- precede them. index defaults to 1: they are inserted at the end (pad > 0) or at the start.
 -- Invariant: an input whose number of dimensions is not nInputDim is a batch.
 -- @function nn.Padding
 -- @within nn simple

@@ -1,6 +1,6 @@
 --- nn.PairwiseDistance(p): the p-norm |x1 - x2|_p of two vectors, or of corresponding rows of two
 -- matrices.
--- Invariant: if the distance is 0, so is the gradient.
+-- Invariant: the gradient is 0 where the distance is 0.
 -- @function nn.PairwiseDistance
 -- @within nn linear
 -- @as layer

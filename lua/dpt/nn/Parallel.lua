@@ -43,7 +43,7 @@ end
 -- @as author
 -- @param input tensor: that of the last forward
 -- @param gradOutput tensor: of the output
--- @param f function: is called
+-- @param f function: f(module, index, slice, part)
 -- @return nothing
 -- @usage local m, n = nn.Parallel(1, 1):add(nn.Tanh()):add(nn.Tanh()), 0
 --    m:forward(torch.ones(2, 3))

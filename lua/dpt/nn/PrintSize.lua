@@ -3,7 +3,7 @@
 -- @function nn.PrintSize
 -- @within nn simple
 -- @as layer
--- @param prefix text printed before the sizes
+-- @param prefix string printed before the sizes
 -- @return a module; forward: anything -> the same
 -- @usage torch.type(nn.PrintSize('here')) --> nn.PrintSize
 

@@ -5,7 +5,7 @@
 -- @within nn containers
 -- @as layer
 -- @param printInterval number of passes between prints (100)
--- @param name text printed before the times
+-- @param name string printed before the times
 -- @return a module; forward: the module's input -> its output
 -- @usage nn.Profile(nn.Tanh(), 100):forward(torch.zeros(2)) --> [0 0]
 

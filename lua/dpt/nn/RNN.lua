@@ -4,12 +4,12 @@
 --    input                                             output
 --    x  T x B x inputSize (B x T with batchFirst)      y  T x B x width
 --    {x, h0 [, c0]}, the states before the first step  {y, hn [, cn]}, those after the last
---    {x, lengths}, also {x, h0, c0, lengths}           as without; 0 after the ends
+--    {x, lengths}, also {x, h0, c0, lengths}           as without lengths; zeros after the ends
 --    {packed x (N x inputSize), batch sizes}           packed y
 --
 -- States are (layers * directions) x B x hiddenSize. lengths is a vector or a list of B numbers, in
 -- any order; it has no gradient. gradOutput has the format of the output, and gradInput that of the
--- input; for packed sequences gradInput is the tensor alone.
+-- input; for packed sequences gradInput is only the tensor.
 -- Invariant: weight and gradWeight are one contiguous block each (dpt.rnn.weights), and nothing is
 -- copied to keep them so. States that are not part of the input, and gradients of states, are in
 -- the fields that cudnn.torch uses for them.
@@ -293,8 +293,8 @@ function RNN:accGradParameters(input, gradOutput, scale)
       call.x, call.hidden, self.sequence, call.lengths, self.reserve, scale or 1)
 end
 
---- Gathers weight and gradWeight into one block each, if a script has changed that; forward does
--- it, too.
+--- Makes weight and gradWeight contiguous again if a script has moved parts of them; forward does
+-- this, too.
 -- @function nn.RNN:flattenParameters
 -- @as recurrent
 -- @within nn recurrent
@@ -354,8 +354,8 @@ function RNN:clearState()
    return parent.clearState(self)
 end
 
---- Writes the module. Files hold the parts of weights in one order for all backends, see
--- dpt.rnn.network.
+--- Writes the module. Files hold the parts of weights in an order that is the same for all
+-- backends; see dpt.rnn.network.
 function RNN:write(file)
    weights.gather(self)
    local fields = transient.persistentFields(self)

@@ -2,8 +2,8 @@
 -- uniformly from l..u (1/8..1/3) for each element; in evaluation it is (l + u) / 2. ip computes in
 -- place.
 -- Invariant: noise holds the slopes that forward used, 1 where x > 0. Host tensors draw one number
--- for each element that is not positive, in order, as in Torch7; in nn.DistributedDataParallel one
--- for each element, for any number of ranks, because no rank knows the others' signs.
+-- for each element that is not positive, in order, as in Torch7. In nn.DistributedDataParallel they
+-- draw one for each element, because no rank knows the signs of the other ranks' elements.
 -- @function nn.RReLU
 -- @within nn transfer
 -- @as layer

@@ -41,7 +41,7 @@ function Recurrent:parameters()
    return all:parameters()
 end
 
--- Not Container's, which would visit modules that occur in both kinds of step twice.
+-- Container's methods would visit modules that occur in both kinds of step twice.
 Recurrent.updateParameters = nn.Module.updateParameters
 Recurrent.zeroGradParameters = nn.Module.zeroGradParameters
 

@@ -1,5 +1,6 @@
---- nn.RecurrentStep(module): wraps a recurrent module inside the clone of a network for one step.
--- Invariant: all steps share the module; output and gradInput belong to the step.
+--- nn.RecurrentStep(module): wraps a recurrent module that is part of a network, for the clone of
+-- the network that computes one step.
+-- Invariant: the wrappers of all steps share the module; each has its own output and gradInput.
 -- @function nn.RecurrentStep
 -- @within nn recurrent
 -- @as recurrent

@@ -1,8 +1,8 @@
 --- nn.Sequencer(module): applies a module to every step of a sequence. The input is a list of steps
 -- or a tensor whose first dimension is time; the output has the same form.
 -- Invariant: a module that is not recurrent has a copy with shared parameters for every step
--- (nn.Recursor). Each forward starts from the initial state unless remember() changes that; then
--- its first step starts from the last state, through which no gradient flows.
+-- (nn.Recursor). Each forward starts from the initial state, or with remember() from the last state
+-- of the forward before, through which no gradient flows.
 -- @function nn.Sequencer
 -- @within nn recurrent
 -- @as recurrent

@@ -46,7 +46,7 @@ function SpatialConvolutionLocal:reset(stdv)
    self.bias:uniform(-stdv, stdv)
 end
 
--- Returns zeros of the padded input's size, and the view of them that the input fills.
+-- Returns zeros of the padded input's size, and a view of the part that the input fills.
 local function padded(self, like, n)
    local whole = like.new():resize(n, self.nInputPlane, self.iH + 2 * self.padH,
       self.iW + 2 * self.padW):zero()

@@ -1,6 +1,6 @@
 --- nn.SpatialDivisiveNormalization(nInputPlane, kernel, threshold, thresval): divides every pixel
--- by the root mean square of its neighborhood over all planes. Where that is at most threshold, it
--- divides by thresval (both default to 1e-4).
+-- by the root mean square of its neighborhood over all planes. Where the root mean square is at
+-- most threshold, divides by thresval (both default to 1e-4).
 -- Invariant: input is (N)xCxHxW.
 -- @function nn.SpatialDivisiveNormalization
 -- @within nn normalization

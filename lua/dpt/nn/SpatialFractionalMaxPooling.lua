@@ -2,7 +2,8 @@
 -- windows at random positions reduce the input to a given size or (numbers below 1) to a fraction
 -- of its size.
 -- Invariant: each forward draws two numbers for every plane of every sample, unless
--- fixPoolingRegions keeps the last draw. The field newRandomPool is true while it is kept (sic).
+-- fixPoolingRegions keeps the last draw. While it is kept, the field newRandomPool is true, as in
+-- Torch7.
 -- @function nn.SpatialFractionalMaxPooling
 -- @within nn pooling
 -- @as layer

@@ -33,7 +33,8 @@ function SpatialFullConvolution:weightSize()
    return torch.LongStorage{self.nInputPlane, self.nOutputPlane, self.kH, self.kW}
 end
 
--- Returns the window. If `other` is given, adj is chosen so that the output has its size.
+-- Returns the window. If `other` is given, adj is chosen so that the output has the size of
+-- `other`.
 local function slide(self, input, other)
    local w = window.of(self, true)
    for i = 0, other and w.ndim - 1 or -1 do

@@ -7,8 +7,8 @@
 -- Invariant: in training, outputs and gradients equal those of one process with all rows. A rank's
 -- statistics are weighted by its number of rows; ranks without rows have no weight. In backward,
 -- the sums over ranks weight each rank's gradient as nn.DistributedDataParallel does in that pass,
--- or by rows without it. All ranks must call forward and backward; replicas of an
--- nn.DataParallelTable meet there (dpt.parallel.dispatch.rendezvous). The module waits for no
+-- or by rows without it. All ranks must call forward and backward, in which the replicas of an
+-- nn.DataParallelTable exchange values (dpt.parallel.dispatch.rendezvous). The module waits for no
 -- device, and in evaluation it communicates nothing.
 -- @function nn.SyncBatchNormalization
 -- @within nn normalization

@@ -1,9 +1,9 @@
 --- dpt.nn.THNN: provides nn's kernels under THNN's names, for classes of scripts and packages that
 -- call `input.THNN.SoftMax_updateOutput(input:cdata(), output:cdata())`.
 --
--- Invariant: a kernel computes what the class of its name does, in the tensors that it receives,
+-- Invariant: a kernel computes the same as the class of its name, in the tensors that it receives,
 -- and keeps no state. dpt.nn.kernels lists the arguments. It is loaded at the first use of a
--- kernel, so Lua states that use none, as most do, pay nothing.
+-- kernel, because most Lua states use none.
 local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
@@ -77,8 +77,8 @@ function THNN.optionalTensor(t) return t and t:cdata() or nil end
 --- Calls a kernel by its name and the name of the tensor type.
 -- @function nn.THNN.runKernel
 -- @as author
--- @param name string: as 'Tanh_updateOutput'
--- @param kind string: as 'torch.FloatTensor'
+-- @param name string: for example 'Tanh_updateOutput'
+-- @param kind string: for example 'torch.FloatTensor'
 -- @param ...? any: the kernel's arguments
 -- @return nothing
 -- @raise if there is no such kernel or type

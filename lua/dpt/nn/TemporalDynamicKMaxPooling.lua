@@ -5,7 +5,7 @@
 -- @within nn pooling
 -- @as layer
 -- @param minK minimum of k
--- @param factor fraction of the frames that k is at least (0)
+-- @param factor k is at least this fraction of the frames (0)
 -- @return a module; forward: B x T x features or one sequence -> B x k x features
 -- @usage nn.TemporalDynamicKMaxPooling(2):forward(torch.Tensor{{1}, {5}, {2}, {3}}) --> [5 3]
 

@@ -3,7 +3,7 @@
 -- @function nn.Transpose
 -- @within nn simple
 -- @as layer
--- @param permutations pairs of dimensions, as {1, 2}
+-- @param permutations pairs of dimensions, for example {1, 2}
 -- @return a module; forward: a tensor -> the tensor with permuted dimensions
 -- @usage nn.Transpose({1, 3}):forward(torch.ones(2, 3, 4)):size() --> 4x3x2
 

@@ -67,7 +67,7 @@ end
 --- Moves the first dimension of a tensor back to outputDim.
 -- @function nn.WeightNorm:permuteOut
 -- @as author
--- @param weight tensor: as permuteIn returns it
+-- @param weight tensor: result of permuteIn
 -- @return a view
 -- @usage nn.WeightNorm(nn.Linear(2, 3), 2):permuteOut(torch.ones(2, 3)):size() --> 3x2
 function WeightNorm:permuteOut(weight)

@@ -19,7 +19,8 @@ function child.describe(value)
    return child.isClass(value) and 'the class ' .. value.__typename or torch.type(value)
 end
 
---- Returns the value if it can become a child of self; else raises at the script's line.
+--- Returns the value if it can become a child of self; otherwise raises an error with the position
+-- of the call in the user's script.
 -- @param kind 'module' or 'criterion'
 function child.check(self, method, kind, value)
    if rawequal(value, self) then

@@ -54,7 +54,7 @@ end
 
 --- Returns a Lua expression that is true if a variable is of another kind; 'false' for kind any.
 -- Any cdata passes as a tensor: a test of the exact type would cost ten times as much, and
--- dpt.ffi.lib makes it.
+-- dpt.ffi.lib makes that test.
 local function other(kind, variable)
    if kind == 'any' then return 'false' end
    local tests = {}

@@ -2,8 +2,8 @@
 --
 -- Invariant: nothing changes before nn.hessian.enable(). It adds initDiagHessianParameters,
 -- updateDiagHessianInput and accDiagHessianParameters to the classes below, and makes parameters()
--- and getParameters() return the diagonals too. A layer's own methods compute them, from squared
--- weights and inputs.
+-- and getParameters() return the diagonals too. The layer's own backward methods compute the
+-- diagonals, from squared weights and inputs.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

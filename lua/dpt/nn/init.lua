@@ -9,7 +9,7 @@
 --- Text that the reference shares among all modules.
 -- @pattern layer
 -- @raise if a parameter is missing or has the wrong type. forward and backward raise if the input's
---    sizes do not fit: the error names the sizes they got and wanted, at the script's line
+--    sizes do not fit: the error names these sizes, the wanted ones, and the line of the script
 -- @follows Torch7's nn
 
 --- Text that the reference shares among methods.
@@ -32,7 +32,7 @@
 --- Text that the reference shares among criterions.
 -- @pattern criterion
 -- @raise if a parameter is missing or has the wrong type. forward and backward raise if input and
---    target do not fit: the error names what they got and wanted, at the script's line
+--    target do not fit: the error names what they got, what they wanted, and the line of the script
 -- @follows Torch7's nn
 
 local class = require 'dpt.class'

@@ -1,5 +1,5 @@
---- dpt.nn.losses: defines criterions that sum one function over all elements, by a loss of the C
--- library.
+--- dpt.nn.losses: defines criterions that sum a function over all elements; the C library computes
+-- the sum.
 --
 -- Invariant: nothing here waits for a device.
 

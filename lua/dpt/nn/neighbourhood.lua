@@ -48,7 +48,7 @@ function M.init(self, nInputPlane, kernel, name, share, convolutions)
    self.filter:copy(plane:contiguous():view(1, 1, plane:size(1), plane:size(2)):expand(size))
 end
 
---- Sets the filter of a normalization from a file of Torch7, which stores modules instead.
+--- Sets the filter of a normalization from a file of Torch7, which has modules instead of a filter.
 function M.fromModules(self)
    local estimator = self.stdestimator or self.meanestimator
    if not estimator then return end

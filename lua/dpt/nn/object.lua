@@ -1,4 +1,4 @@
---- dpt.nn.object: the methods that modules and criterions share: type conversion, text, files.
+--- dpt.nn.object: the methods that modules and criterions share: type conversion, strings, files.
 --
 -- Invariant: an object's tensors have the type in its field _type. Transient fields are allocated
 -- again after a conversion.

@@ -25,7 +25,7 @@ function M.define(name, mode)
       self.pad_b = b or l
    end
 
-   -- Converts a tensor to the result's type for zero padding, as Torch7's did.
+   -- Converts a tensor to the result's type for zero padding, as Torch7 does.
    local function typed(t, result)
       return mode == C.DPT_PAD_ZERO and t:typeAs(result) or t
    end

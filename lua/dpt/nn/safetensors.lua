@@ -30,7 +30,7 @@ local function product(sizes)
    return n
 end
 
--- Returns a float tensor of bfloat16 values, which are the upper halves of floats.
+-- Returns a float tensor of bfloat16 values, which are the upper 16 bits of floats.
 local function fromBfloat(bytes, n)
    local t = torch.FloatTensor(n)
    local from, to = ffi.cast('const uint16_t *', bytes), ffi.cast('uint32_t *', t:data())
@@ -253,7 +253,8 @@ end
 -- @param net module: Linear, convolutions, normalization, LookupTable and recurrent modules, or
 --    containers of them
 -- @param names? table: the name in PyTorch of each module with weights, in the order of
---    net:listModules(), as {'conv1', 'bn1', 'fc'}; default: the numbers of PyTorch's Sequential
+--    net:listModules(), for example {'conv1', 'bn1', 'fc'}; default: the numbers of PyTorch's
+--    Sequential
 -- @return a table of tensors by name, which may share the network's memory
 -- @raise if the number of names differs from the number of modules with weights
 -- @follows PyTorch's Module.state_dict

@@ -1,7 +1,7 @@
 --- dpt.nn.sharing: copies modules so that the copies share parameters.
 --
 -- Invariant: parameters and gradients of a copy are the original's objects, not views of them. A
--- change of one, also of its storage, is a change of both.
+-- change of a parameter or of its storage changes both modules.
 
 local torch = require 'dpt.tensor'
 local deepcopy = require 'dpt.clone'

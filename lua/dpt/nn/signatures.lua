@@ -85,8 +85,8 @@
 -- @param margin distance required between correct and incorrect (1)
 -- @param nIndex number of rows
 -- @param paddingValue index whose row gets no gradient
--- @param maxNorm rows in use with a larger norm are scaled down to it
--- @param normType exponent of that norm (2)
+-- @param maxNorm used rows with a larger norm are scaled down to this norm
+-- @param normType exponent of the norm that maxNorm limits (2)
 local text = [[
 Concat(dimension?)
 Parallel(inputDimension?, outputDimension?) tensor -> tensor

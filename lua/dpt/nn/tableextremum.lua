@@ -19,7 +19,7 @@ function M.define(name, better, pick)
    function class:__init()
       parent.__init(self)
       self.gradInput = {}
-      self.maxIdx = torch.Tensor() -- the input that each element is from
+      self.maxIdx = torch.Tensor() -- index of the input that each element is from
    end
 
    function class:updateOutput(input)

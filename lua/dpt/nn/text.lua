@@ -1,14 +1,14 @@
---- dpt.nn.text: returns the text of a module or criterion: its class and its constructor's
+--- dpt.nn.text: formats a module or criterion as a string: its class and its constructor's
 -- arguments.
 --
 -- Invariant: arguments are read from the object's fields, so files store nothing for them, and a
 -- field that a script changed shows its new value. A missing argument, or one of another kind, is
--- omitted. A class whose text Torch7 defines has its own __tostring__.
+-- omitted. A class that Torch7 formats differently has its own __tostring__.
 local torch = require('dpt.class').torch
 local signatures = require 'dpt.nn.signatures'
 local type = require('dpt.ffi').type
 
---- Classes whose text is only their name, as recorded on Torch7 (spec/golden).
+--- Classes that are formatted as their name only, as recorded on Torch7 (spec/golden).
 local recorded = {['nn.JoinTable'] = true, ['nn.LookupTable'] = true,
    ['nn.TemporalConvolution'] = true}
 
@@ -46,7 +46,7 @@ local function numbers(list)
    return table.concat(words, ', ')
 end
 
---- Returns the text of a parameter's value, or nil if it is not shown.
+--- Formats a parameter's value; returns nil if it is not shown.
 local function show(value, name)
    if type(value) == 'number' or type(value) == 'string' or type(value) == 'boolean' then
       return tostring(value)
@@ -83,7 +83,7 @@ local function described(self)
 end
 
 --- Returns the class's name, followed in parentheses by the arguments that are numbers or strings.
--- After the first argument that is not shown, arguments have their parameter's name.
+-- After the first argument that is not shown, each argument follows its parameter's name.
 return function(self)
    local class, words, skipped = described(self), {}, false
    local name = torch.type(self)

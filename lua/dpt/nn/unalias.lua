@@ -1,9 +1,10 @@
---- dpt.nn.unalias: protects methods that read their arguments after they began to write their
--- result.
+--- dpt.nn.unalias: makes it safe to call methods that still read an argument after they began to
+-- write their result.
 --
 -- Invariant: a result is right even if it shares memory with an argument. The kernels of csrc/nn
 -- and the operations of tensors ensure this themselves. Methods composed of several operations are
--- in the list below: they write to a new buffer if the module's shares an argument's storage.
+-- in the list below: they write to a new buffer if the module's buffer shares the storage of an
+-- argument.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt.class').torch
 local type = dptffi.type

@@ -56,7 +56,7 @@ end
 -- @function nn.utils.recursiveType
 -- @as author
 -- @param value any: a tensor, a table, a module, a criterion
--- @param typename string: as 'torch.FloatTensor'
+-- @param typename string: for example 'torch.FloatTensor'
 -- @param cache? table: holds converted tensors, so that shared ones stay shared
 -- @return the same table, module or criterion; a new tensor if the type differs
 -- @usage nn.utils.recursiveType({torch.Tensor{1}}, 'torch.IntTensor')[1]:type()
@@ -82,7 +82,7 @@ end
 -- @function nn.utils.convertFields
 -- @as author
 -- @param object table: or object
--- @param typename string: as 'torch.FloatTensor'
+-- @param typename string: for example 'torch.FloatTensor'
 -- @param cache? table: as for recursiveType
 -- @return nothing
 -- @usage local t = {a = torch.Tensor{1}}
@@ -135,7 +135,7 @@ local function mismatch(name, a, b)
       name, torch.type(a), torch.type(b))
 end
 
--- Returns a as a table whose keys are all in b; its other entries are kept.
+-- Returns the table a, or {a}, without the entries whose keys are not in b.
 local function likeTable(a, b)
    a = torch.type(a) == 'table' and a or {a}
    for k in pairs(a) do

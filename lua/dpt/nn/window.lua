@@ -1,7 +1,7 @@
 --- dpt.nn.window: describes the window of a convolution or pooling to the C library (dpt_window).
 --
--- Invariant: it is read from the module's Torch7 fields at every call, so scripts may change them.
--- Dimensions are ordered T (if the module has kT), H, W.
+-- Invariant: the window is read from the module's Torch7 fields at every call, so scripts may
+-- change them. Dimensions are ordered T (if the module has kT), H, W.
 
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
@@ -23,7 +23,7 @@ end
 
 --- Returns the window of a module.
 -- @param module with fields kW kH dW dH padW padH, and optionally dilationW dilationH adjW adjH,
--- ceil_mode, count_include_pad; also with T for volumes
+--    ceil_mode, count_include_pad; for volumes also those of T: kT dT padT and so on
 -- @param transposed true for SpatialFullConvolution and the like
 -- @return a dpt_window
 function M.of(module, transposed)
@@ -50,8 +50,8 @@ function M.sizes(...)
    return ffi.new('int64_t[?]', select('#', ...), ...)
 end
 
--- Returns a field's values for all dimensions, in the order T, W, H, and true if one is not
--- default.
+-- Returns a field's values for all dimensions, in the order T, W, H, and true if one differs from
+-- the default.
 local function values(module, field, default)
    local list, other = {}, false
    for _, axis in ipairs(module.kT and {'T', 'W', 'H'} or {'W', 'H'}) do
@@ -61,8 +61,8 @@ local function values(module, field, default)
    return list, other
 end
 
---- Returns the text of a convolution's sizes: 'in -> out, kernel', then stride, padding, adj and
--- dilation in Torch7's format.
+--- Formats a convolution's sizes: 'in -> out, kernel', then stride, padding, adj and dilation in
+-- Torch7's format.
 function M.text(module)
    local strides, strided = values(module, 'd', 1)
    local pads, padded = values(module, 'pad', 0)

@@ -32,7 +32,7 @@ local function callFirst(self, method, ...)
 end
 
 --- Adds the network and its devices: add(module, {devices}), or add(module, device) once per
--- device, where only the first module counts.
+-- device; of these calls only the first one's module is used.
 -- @return self
 function methods:add(module, gpus)
    if not torch.isTypeOf(module, 'nn.Module') or child.isClass(module) then
@@ -139,7 +139,7 @@ end
 -- 1's: the next forward overwrites parameters that f wrote on other replicas.
 -- @function nn.DataParallelTable:applyToReplicas
 -- @as ofreplicas
--- @param f function: is called with a module and its number
+-- @param f function: receives a module and its number
 -- @return a list of the results of f, one per replica
 -- @usage nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):applyToReplicas(function(_, i)
 --       return 10 * i
@@ -191,8 +191,8 @@ end
 -- concurrently.
 -- @function nn.DataParallelTable:threads
 -- @as ofreplicas
--- @param initFunc? function: is called with a replica's number, in its state: requires the modules
---    that the network uses
+-- @param initFunc? function: receives a replica's number, in the replica's Lua state; requires the
+--    modules that the network uses
 -- @param syncCopies? boolean: true: copies are made one at a time
 -- @return the module
 -- @usage local net = nn.DataParallelTable(1):add(nn.Linear(2, 1):cuda(), {1, 2}):threads()

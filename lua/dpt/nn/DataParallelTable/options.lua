@@ -37,7 +37,7 @@ local known = {
 
 local options = {}
 
---- The module that nn.DistributedDataParallel must wrap, for errors.
+--- Describes, for errors, the module that nn.DistributedDataParallel must wrap.
 options.WRAPPED = 'nn.DataParallelTable(1):add(network, devices)'
 
 --- Types that a network on devices may have.
@@ -45,8 +45,8 @@ options.types = {
    ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
 }
 
---- Returns the type of a module, by its parameters (a script may have converted them); nil if it is
--- none of these types.
+--- Returns the type of a module: that of its parameters (which a script may have converted), or its
+-- own if it has none; nil if it is none of these types.
 function options.typeOf(module)
    for _, t in ipairs(module:parameters() or {}) do
       if options.types[t:type()] then return t:type() end

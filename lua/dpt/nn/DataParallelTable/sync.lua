@@ -192,7 +192,7 @@ end
 -- @function nn.DataParallelTable:noSync
 -- @as ofreplicas
 -- @follows PyTorch's no_sync
--- @param f function: is called
+-- @param f function: runs the passes
 -- @param ...? any: arguments of f
 -- @return the results of f
 -- @usage local net, x = nn.DataParallelTable(1) :add(nn.Linear(2, 1):cuda(), {1, 2}),

@@ -30,7 +30,7 @@ local function sortedKeys(t)
    return keys
 end
 
--- Returns true if a value of an optimizer's state belongs to this rank alone: optim's
+-- Returns true if a value of an optimizer's state belongs to this rank only: optim's
 -- ZeroRedundancyOptimizer partitions tensors of n elements, and a rank without a part counts no
 -- steps.
 local function isOwn(part, ranks, value)
@@ -129,7 +129,7 @@ end
 
 --- Calls checkAlike in the first forward in training and in every N-th after it, if the option is
 -- set, and in the first one after parameters were written while gradients were pending: a script
--- may have updated them on each rank by that rank's gradients alone. Forwards in noSync do not
+-- may have updated them on each rank with only that rank's gradients. Forwards in noSync do not
 -- count.
 function check:_checkEvery()
    if self.inNoSync then return end

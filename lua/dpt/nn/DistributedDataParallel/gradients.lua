@@ -1,8 +1,8 @@
 --- dpt.nn.DistributedDataParallel.gradients: answers queries about the gradients of all ranks.
 --
--- Invariant: after a backward all ranks have the same gradients, so values computed from them agree
--- without communication: all ranks clip alike, and either all or none skip a step. Pending
--- gradients (noSync) are summed before.
+-- Invariant: after a backward all ranks have the same gradients, so values computed from gradients
+-- agree without communication: all ranks clip alike, and either all or none skip a step. Pending
+-- gradients (noSync) are summed first.
 local cutorch = require 'dpt.device'
 local updates = require 'dpt.updates'
 local nn = require 'dpt.nn'

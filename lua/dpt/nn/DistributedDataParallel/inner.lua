@@ -1,5 +1,5 @@
---- dpt.nn.DistributedDataParallel.inner: methods of a distributed network that the inner network
--- answers.
+--- dpt.nn.DistributedDataParallel.inner: methods of a distributed network that are forwarded to the
+-- network inside.
 --
 -- Invariant: each method returns the inner network's result. Gradients pending on ranks are summed
 -- before they are used.
@@ -12,7 +12,7 @@ for _, name in ipairs{'parameters', 'findModules', 'apply', 'inputSplit', 'outpu
    inner[name] = function(self, ...) return self.modules[1][name](self.modules[1], ...) end
 end
 
---- Copies the bare network, as torch.save does.
+--- Copies the network inside, which torch.save writes as well.
 function inner:__clone(plain)
    self:_checkWhole('the network is copied')
    return plain().modules[1]

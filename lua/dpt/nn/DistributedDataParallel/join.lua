@@ -1,7 +1,8 @@
 --- dpt.nn.DistributedDataParallel.join: loops over batches whose number differs between ranks.
 --
--- Invariant: while any rank has a batch, all ranks run the loop; those without one get a batch
--- without rows. So every rank takes the same steps, the optimizer's included, and sends the same.
+-- Invariant: while any rank has a batch, all ranks run the loop; ranks without one get a batch
+-- without rows. So all ranks take the same steps, the optimizer's included, and send the same
+-- messages.
 local torch = require 'dpt.tensor'
 local distributed = require 'dpt.distributed'
 local splitSpec = require 'dpt.parallel.split.split_spec'
@@ -10,8 +11,8 @@ local type = dptffi.type
 
 local join = {}
 
--- Describes a value without its rows, in tables that can be sent. how is its split spec; dimension
--- is that of a tensor's rows if the spec names none.
+-- Describes a value without its rows, in tables that can be sent. `how` is the value's split spec;
+-- `dimension` is the dimension of rows of tensors for which the spec names none.
 local function describe(value, how, dimension)
    if how == 'replicate' then return {value = value} end
    if torch.isTensor(value) then

@@ -3,9 +3,9 @@
 --
 -- Invariant: noSync sends nothing. A rank's gradients hold the sum of its passes, each scaled by
 -- its weight relative to the first pass's; gradients that rank 0 had before are kept separately
--- (`base`). The next pass outside, or syncGradients, sums them over all ranks. The result is that
--- of the same number of passes, each divided by the mean of their weights: that of one process if
--- its batches have equal sizes.
+-- (`base`). The next pass outside, or syncGradients, sums the gradients over all ranks. The result
+-- is the sum of the passes, each divided by the mean of their weights; it equals that of one
+-- process if the batches of the process have equal sizes.
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
 local dptffi = require 'dpt.ffi'
@@ -25,7 +25,7 @@ local NOTHING = {weight = 0, passes = 0, kind = shares.NONE, ratio = 0, base = {
 -- The next backward outside, or syncGradients, sums them.
 -- @function nn.DistributedDataParallel:noSync
 -- @as ofranks
--- @param f function: is called
+-- @param f function: runs the passes
 -- @param ...? any: arguments of f
 -- @return the results of f
 -- @usage nn.DistributedDataParallel(nn.Linear(2, 1)):noSync(function(x) return x end, 6) --> 6
@@ -61,7 +61,7 @@ local function begin(self)
    return counts
 end
 
--- Returns the counts with those of a pass added. Raises if they are incompatible.
+-- Returns the counts including those of a pass. Raises if they are incompatible.
 local function added(counts, own)
    local sum = {passes = counts.passes + 1, weight = counts.weight + own.weight, unit = counts.unit,
       base = counts.base, kind = counts.kind, ratio = counts.ratio, criterion = own.criterion}
@@ -113,9 +113,9 @@ local function rescalePending(self, factor)
    end
 end
 
--- Computes the shares of a pass of ranks that have promised equal weights; nothing is sent.
--- @return this rank's share of the pass; of the rows; a number and a text that represent its weight
---    in signatures
+-- Computes the shares of a pass whose ranks have promised equal weights; nothing is sent.
+-- @return this rank's share of the pass; its share of the rows; a number and a string that
+--    represent its weight in signatures
 local function computeEvenShares(self, own)
    local counts = self.pendingWeights or NOTHING
    local sum = added(counts, shares.check(own, self.group))
@@ -228,7 +228,7 @@ function noSync:_rejectPending()
    self.pending:rejectChange()
 end
 
---- Raises while gradients are pending: a copy or a file would hold this rank's alone.
+--- Raises while gradients are pending: a copy or a file would hold only this rank's gradients.
 function noSync:_checkWhole(what)
    if self.pendingWeights then
       dptffi.fail('%s: %s while gradients wait on the ranks (noSync); call syncGradients() on all'

@@ -64,7 +64,7 @@ local function batches(sampler)
    return '{' .. table.concat(list, ', ') .. '}'
 end
 
---- Returns the options of an object, each as a text.
+--- Returns the options of an object, each as a string.
 function options.texts(object)
    local list = {}
    for i, name in ipairs(names) do

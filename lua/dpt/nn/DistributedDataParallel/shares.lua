@@ -5,7 +5,7 @@
 -- A loss that is a sum is summed. Each entry of a table of gradients has its own share. The terms
 -- of one tensor have a common share, so their denominators must have the same ratios on all ranks.
 -- A rank without rows has weight 0 and is compatible with all. All ranks compare the same numbers,
--- so all of them raise errors of that comparison.
+-- so an error of the comparison is raised on all ranks.
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
@@ -59,7 +59,7 @@ local function read(terms, rows)
    return numbers
 end
 
--- Returns the weight of several terms: their sum, and a number that depends on their ratios alone.
+-- Returns the weight of several terms: their sum, and a number that depends only on their ratios.
 local function weightOf(numbers)
    local total, sums, ratio = 0, 0, 0
    for _, number in ipairs(numbers) do

@@ -1,9 +1,9 @@
 --- dpt.nn.DistributedDataParallel.sync: makes the ranks' networks equal and keeps them so.
 --
--- Invariant: before anything of a network is sent, all ranks have verified that they have the same
--- one, with parameters and gradients in the same segments. From then on these are views of flat
--- tensors; those that share a flat tensor with another network stay there. The ranks compare again
--- if a tensor was replaced or has moved.
+-- Invariant: before any part of a network is sent, all ranks have verified that they have the same
+-- network, with parameters and gradients in the same segments. From then on parameters and
+-- gradients are views of flat tensors; if they share a flat tensor with another network, they stay
+-- in it. The ranks compare again if a tensor was replaced or has moved.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -137,7 +137,7 @@ function sync:_updateLayout()
    return self.params
 end
 
--- Calls f(...), a forward of this rank alone, and restores the parameters after it.
+-- Calls f(...), a forward of this rank only, and restores the parameters after it.
 function sync:_forwardAlone(f, ...)
    local list = rowLimitedParameters(self)
    if #list == 0 then return f(...) end

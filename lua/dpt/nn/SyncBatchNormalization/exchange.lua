@@ -18,7 +18,7 @@ local exchange = {}
 -- @param value table with a field group; without it, the group is all ranks
 function exchange.ranks(value) return value.group or groups.world end
 
--- Returns the parts of this process's replicas, with several ranks those of all ranks, as rows.
+-- Returns the parts of this process's replicas as rows; with several ranks, those of all ranks.
 -- @param value value of the first replica
 local function gather(values, devices, value)
    local first, group = values[1], exchange.ranks(value)
