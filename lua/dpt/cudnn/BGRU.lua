@@ -1,5 +1,5 @@
 --- cudnn.BGRU: cudnn.GRU in both directions; its arguments are those of cudnn.RNN.
--- Invariant: a bidirectional cudnn.GRU; only its fields differ.
+-- Invariant: the constructor makes a cudnn.GRU bidirectional; all methods are cudnn.GRU's.
 
 local torch = require 'dpt.tensor'
 

@@ -1,5 +1,5 @@
 --- cudnn.BLSTM: cudnn.LSTM in both directions; its arguments are those of cudnn.RNN.
--- Invariant: a bidirectional cudnn.LSTM; only its fields differ.
+-- Invariant: the constructor makes a cudnn.LSTM bidirectional; all methods are cudnn.LSTM's.
 
 local torch = require 'dpt.tensor'
 

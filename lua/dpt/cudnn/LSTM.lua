@@ -1,5 +1,5 @@
 --- cudnn.LSTM: long short-term memory; its arguments are those of cudnn.RNN.
--- Invariant: a cudnn.RNN of another mode; only its fields differ.
+-- Invariant: the class only sets firstMode; all methods are cudnn.RNN's.
 
 local torch = require 'dpt.tensor'
 

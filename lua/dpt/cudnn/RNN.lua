@@ -1,7 +1,7 @@
 --- cudnn.RNN(inputSize, hiddenSize, numLayers, batchFirst, dropout, rememberStates): nn.RNN with
--- cudnn.torch's constructor; cells are max(x, 0) unless `mode` is set otherwise.
--- Invariant: its tensors are on a device from the start. Fields describe the network: scripts may
--- set mode, bidirectional and inputMode, and then call reset().
+-- cudnn.torch's constructor; cells compute max(x, 0) unless the field mode selects another kind.
+-- Invariant: tensors are on a device from the start. The fields mode, bidirectional and inputMode
+-- describe the network; a script that changes them must call reset().
 
 local torch = require 'dpt.tensor'
 
@@ -50,8 +50,8 @@ function RNN:resizeHidden(tensor)
    return tensor:resize(self.hiddenOutput:size())
 end
 
---- nn.RNN with cudnn.torch's constructor: layers of cells max(x, 0), on a device. The fields mode,
--- bidirectional and inputMode define its kind; call reset() after changing them.
+--- nn.RNN with cudnn.torch's constructor, on a device; cells compute max(x, 0). The fields mode,
+-- bidirectional and inputMode select other networks; call reset() after changing them.
 -- @function cudnn.RNN
 -- @as cudnn
 -- @also cudnn.RNN.firstMode

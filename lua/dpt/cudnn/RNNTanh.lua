@@ -1,5 +1,5 @@
 --- cudnn.RNNTanh: h' = tanh(W x + R h + b); its arguments are those of cudnn.RNN.
--- Invariant: a cudnn.RNN of another mode; only its fields differ.
+-- Invariant: the class only sets firstMode; all methods are cudnn.RNN's.
 
 local torch = require 'dpt.tensor'
 

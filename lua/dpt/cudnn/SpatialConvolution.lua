@@ -1,5 +1,5 @@
 --- cudnn.SpatialConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, groups):
--- nn.SpatialConvolution in groups of planes, which are convolved separately.
+-- nn.SpatialConvolution with groups: each group of planes is convolved separately.
 -- Invariant: weight is nOutputPlane x (nInputPlane / groups) x kH x kW.
 
 local torch = require 'dpt.tensor'

@@ -1,6 +1,7 @@
---- cudnn.SpatialDivisiveNormalization(size, alpha, beta, K): a module with fields only, for files
--- and scripts that use its name.
--- Invariant: it does not compute; cudnn.torch's class calls methods that do not exist, too.
+--- cudnn.SpatialDivisiveNormalization(size, alpha, beta, K): stores its arguments only, for files
+-- and scripts that use this name.
+-- Invariant: forward raises. It does in cudnn.torch, too, where the class calls methods that do not
+-- exist.
 
 local torch = require 'dpt.tensor'
 local raise = require('dpt.ffi').raise

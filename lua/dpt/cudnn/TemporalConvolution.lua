@@ -1,7 +1,7 @@
 --- cudnn.TemporalConvolution(inputFrameSize, outputFrameSize, kH, dH, padH): nn.TemporalConvolution
 -- with padH zero frames before and after every sequence.
--- Invariant: gradInput has as many frames as the input. The fields are cudnn.torch's: those of a
--- convolution of images whose rows are frames. A window has kH frames, and kW is inputFrameSize.
+-- Invariant: gradInput has as many frames as the input. The fields are those of cudnn.torch, which
+-- treats frames as the rows of an image: a window has kH frames, and kW is inputFrameSize.
 
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -21,7 +21,7 @@ function TemporalConvolution:__init(inputFrameSize, outputFrameSize, kH, dH, pad
    self.kH, self.dH, self.padH = kH, dH or 1, padH or 0
 end
 
--- Files of dpt 1.0.0 have the window in kW and dW, like the nn class.
+-- Files of dpt 1.0.0 store the window in kW and dW, as nn.TemporalConvolution does.
 function TemporalConvolution:window()
    if not self.kH then return parent.window(self) end
    return self.kH, self.dH

@@ -1,5 +1,5 @@
 --- cudnn.VolumetricConvolution(nInputPlane, nOutputPlane, kT, kW, kH, dT, dW, dH, padT, padW, padH,
--- groups): nn.VolumetricConvolution in groups of planes.
+-- groups): nn.VolumetricConvolution with groups: each group of planes is convolved separately.
 -- Invariant: weight is nOutputPlane x (nInputPlane / groups) x kT x kH x kW.
 
 local torch = require 'dpt.tensor'

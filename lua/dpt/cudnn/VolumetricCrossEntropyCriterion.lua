@@ -1,6 +1,6 @@
 --- cudnn.VolumetricCrossEntropyCriterion(weights): cudnn.SpatialCrossEntropyCriterion for volumes:
 -- input NxCxTxHxW, target NxTxHxW.
--- Invariant: the criterion `scec` sees a volume as an image of TH rows.
+-- Invariant: the criterion in the field scec receives a volume as an image of T H rows.
 
 local torch = require 'dpt.tensor'
 local cudnn = require 'dpt.cudnn'

@@ -1,5 +1,5 @@
 --- cudnn.VolumetricSoftMax(): nn.SoftMax over the planes of a volume, for every voxel.
--- Invariant: input is (N)xCxTxHxW; the module `ssm` sees it as an image of TH rows.
+-- Invariant: input is (N)xCxTxHxW; the module in the field ssm receives it as an image of T H rows.
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'

@@ -1,5 +1,5 @@
---- Selects convolution algorithms, with the methods of cudnn.torch's classes.
--- Invariant: modes are only stored; the libraries choose their algorithms.
+--- Adds the methods by which cudnn.torch's classes select convolution algorithms.
+-- Invariant: the methods only store a selection; the libraries choose their algorithms.
 
 local M = {}
 

@@ -1,7 +1,7 @@
---- dpt.cudnn: the table `cudnn`: the layers with cuDNN's names, and its switches.
+--- dpt.cudnn: the table `cudnn`: layers under cuDNN's names, and cuDNN's switches.
 -- Invariant: a cudnn class is the nn class of the same name with cudnn.torch's additions. The
--- device determines the library that computes, so every class works on every kind of device and on
--- host tensors. Every class is a field from the start and is created at its first use.
+-- library that computes depends on the device, so every class works on every kind of device and on
+-- host tensors. Every class is a field of cudnn from the start and is created at its first use.
 
 local class = require 'dpt.class'
 local guard = require 'dpt.nn.guard'
@@ -11,7 +11,7 @@ local raise = dptffi.raise
 
 local cudnn = {
 
-   --- If true, tries the algorithms for every size, where there is a choice.
+   --- If true, the algorithms of an operation are timed for every input size, if there are several.
    -- @field cudnn.benchmark
    -- @as cudnnswitch
    -- @return a boolean
@@ -54,7 +54,7 @@ cudnn.setNextWorkspaceSize, cudnn.configureMath = nothing, nothing
 -- @usage cudnn.sizeof(torch.CudaTensor()) --> 4
 function cudnn.sizeof(t) return t:elementSize() end
 
---- Classes that are nn's with another name.
+--- Classes that are nn classes under another name.
 local same = [[
    BatchNormalization SpatialBatchNormalization VolumetricBatchNormalization SpatialCrossMapLRN
    SpatialMaxPooling VolumetricMaxPooling
@@ -69,7 +69,8 @@ local own = [[
    TemporalConvolution VolumetricSoftMax:nn.Module VolumetricLogSoftMax:cudnn.VolumetricSoftMax
    VolumetricCrossEntropyCriterion:nn.Criterion SpatialDivisiveNormalization:nn.Module
 ]]
---- Recurrent classes, in the same form; convert does not change them: nn has no such classes.
+--- Recurrent classes, in the same form. convert leaves them unchanged, because nn has no such
+-- classes.
 local recurrent = [[
    RNN RNNReLU:cudnn.RNN RNNTanh:cudnn.RNN LSTM:cudnn.RNN GRU:cudnn.RNN BLSTM:cudnn.LSTM
    BGRU:cudnn.GRU

@@ -1,5 +1,5 @@
---- Defines cudnn's SoftMax, SpatialSoftMax and their logarithms by nn's classes on views of the
--- input.
+--- Defines cudnn.SoftMax, cudnn.SpatialSoftMax and their Log versions: each applies an nn class to
+-- a view of the input.
 -- Invariant: values are those of the nn class; the output has the size of the input.
 
 local M = {}
