@@ -126,7 +126,7 @@ function M.readGradient(module, call, gradOutput)
    return contiguous(gy), contiguous(hidden), contiguous(cell)
 end
 
--- Returns the padded result of a call; for packed input, packed in a field of the module.
+-- Returns the result of a call: padded, or for packed input, packed into a field of the module.
 local function give(module, call, padded, field)
    if not call.rows then return padded end
    module[field] = packing.pack(module[field], padded, call.rows)

@@ -53,7 +53,7 @@ local key = ffi.new('dpt_draw')
 local KEY = ffi.sizeof(key)
 
 --- Returns the key of the random numbers that the dropout of one call draws. They are drawn by
--- sequence; on devices by its position in the whole batch.
+-- sequence; on devices by the position of a sequence in the whole batch.
 -- @param x the call's sequences
 -- @param dimension dimension of the sequences in x
 -- @return a string

@@ -37,8 +37,8 @@ local function fileLayout(layout)
    return file, first - 1
 end
 
--- Returns the tensor made from t before, or makes it: modules that share a weight get the same one.
--- t is kept, so that its memory, which is part of the key, is not reused.
+-- Returns the tensor that was made from t before, or makes it: modules that share a weight get the
+-- same tensor. t is kept, so that its memory, which is part of the key, is not reused.
 local function memoize(cache, t, make)
    local key = ('rnn %s %d'):format(torch.pointer(t:storage()), t:storageOffset())
    local known = cache and cache[key]
