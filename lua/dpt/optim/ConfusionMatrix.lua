@@ -167,11 +167,12 @@ function ConfusionMatrix:updateValids()
    self.averageUnionValid = mean(self, self.unionvalids)
 end
 
---- Returns error rates by class: the fraction of targets that were missed, and the mean over other
--- classes of the fraction of their targets that were taken for it; -1 for a class without targets.
+--- Returns two error rates of each class: the fraction of its targets that were predicted as
+-- another class; and, averaged over the other classes, the fraction of their targets that were
+-- predicted as this class. A class without targets has -1.
 -- @function optim.ConfusionMatrix:farFrr
 -- @as optimtool
--- @return four DoubleTensors: both rates, then both without such classes
+-- @return four DoubleTensors: both rates, then both rates of the classes that have targets
 -- @usage local m = optim.ConfusionMatrix(2)
 --    m:add(1, 1)
 --    m:add(1, 2)

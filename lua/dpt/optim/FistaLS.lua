@@ -13,9 +13,9 @@ local arguments = require 'dpt.optim.arguments'
 -- @param g function: receives x, returns g(x)
 -- @param pl function: receives x and L, applies the proximal step of g to x in place
 -- @param xinit tensor: determines size and type; receives the result
--- @param params? table: L (0.1; the last one is left there), Lstep (1.5), maxiter (50), maxline
---    (20), errthres (1e-4), doFistaUpdate (true), meanLoss (function: gets the f(x) of this rank,
---    returns that of all)
+-- @param params? table: L (0.1; the last value is stored there), Lstep (1.5), maxiter (50), maxline
+--    (20), errthres (1e-4), doFistaUpdate (true), meanLoss (function: receives the f(x) of this
+--    rank, returns that of all)
 -- @return xinit; a list with {nline, L, F, Fply, Gply, Q} of each iteration
 -- @raise if several ranks train xinit (nn.DistributedDataParallel) and params has no meanLoss
 -- @usage local x = optim.FistaLS(function(x)

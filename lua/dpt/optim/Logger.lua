@@ -1,9 +1,9 @@
 --- optim.Logger(filename, timestamp): writes a table of numbers to a text file, one row per add.
--- Invariant: the system has every row when add returns, or add raises. Names are written first,
--- from setNames or from the first row's keys. Numbers are written with five digits. symbols (the
--- values of a column), styles and names are indexed by the column's number after setNames,
--- otherwise by its key in the first row; `order` lists these in the order of the file. A failing
--- plot never ends a program.
+-- Invariant: when add returns, the operating system has the row; otherwise add raises. Names are
+-- written first, from setNames or from the first row's keys. Numbers are written with five digits.
+-- symbols (the values of a column), styles and names are indexed by the column's number after
+-- setNames, otherwise by its key in the first row; `order` lists these in the order of the file. A
+-- failing plot never ends a program.
 
 local torch = require 'dpt.tensor'
 local paths = require 'dpt.util.paths'
@@ -91,8 +91,8 @@ local function keyOf(self, name)
    return self.symbols[key] and key or fail('optim.Logger: there is no column %s', tostring(name))
 end
 
---- Adds a row: a list of values, or a table name -> value. Values may be missing: the file has
--- nothing after the last value, and an empty column for one missing before it.
+--- Adds a row: a list of values, or a table name -> value. Values may be missing: the file has an
+-- empty column for a value missing before the last one, and nothing after the last one.
 -- @function optim.Logger:add
 -- @as optimtool
 -- @param symbols table: a list of values, or name -> value
@@ -309,6 +309,6 @@ end
 -- @pattern optimtool
 -- @within optim
 -- @follows Torch7's package optim
--- @raise if an argument has the wrong type, at the script's line
+-- @raise if an argument has the wrong type; the error names the line of the script
 
 return Logger

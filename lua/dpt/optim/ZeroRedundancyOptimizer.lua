@@ -5,10 +5,10 @@
 --    adam(opfunc, x, config, state)                       -- on all ranks, as optim.adam
 --    torch.save(path, adam:whole(state))                  -- all ranks call whole
 --
--- Invariant: each rank updates its part of x with its part of the state, and receives the others'
+-- Invariant: each rank updates its part of x with its part of the state, and receives the other
 -- parts by one collective. The method must be elementwise; then the results are bitwise equal to
--- its own. A whole state (saved with another number of ranks, or by the method itself) is sharded
--- at the next step; its field zeroPart then identifies the part.
+-- those without sharding. A whole state (saved with another number of ranks, or by the method
+-- itself) is sharded at the next step; its field zeroPart then identifies the part.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
@@ -83,8 +83,8 @@ local function share(whole, group)
       whole:narrow(1, rest + group:rank() * each + 1, each), group, 'parts of ' .. NAME)
 end
 
--- Evaluates on a rank that has no part, as often as rank 0. Before each evaluation rank 0 sends
--- whether x has moved; an empty list ends the step.
+-- Evaluates opfunc on a rank without a part, as often as rank 0 does. Before each evaluation rank 0
+-- sends whether x has moved; an empty list ends the step.
 local function follow(x, group, opfunc, history)
    while true do
       local moved = distributed.broadcastValue(nil, 0, group)[1]
@@ -199,7 +199,7 @@ function ZeroRedundancyOptimizer:whole(state)
    for key, value in next, state do
       if type(value) == 'number' then numbers[key] = value end
    end
-   -- a rank without a part has counted nothing: it receives rank 0's numbers, and knows its tensors
+   -- a rank without a part has no counts: it receives rank 0's, and the keys of rank 0's tensors
    tensors, numbers = unpack(distributed.broadcastValue({tensors, numbers}, 0, group))
    for key, value in pairs(numbers) do copy[key] = value end
    for _, one in ipairs(tensors) do

@@ -33,7 +33,7 @@ return function(opfunc, x, config, state)
    dfdx = arguments.gradient('adam', x, dfdx)
 
    state.t = state.t or 0
-   -- each separately: the state may be another method's
+   -- each separately: another method may have set some of these fields
    local m = stateOf.tensor('adam', state, 'm', dfdx)
    local v = stateOf.tensor('adam', state, 'v', dfdx)
    local rates = stateOf.factors('adam', config, 'learningRates', x, state)

@@ -20,7 +20,7 @@ return function(opfunc, x, config, state)
 
    local decay = config.weightDecay or 0
    if decay ~= 0 then dfdx:add(decay, x) end
-   -- each separately: the state may be another method's
+   -- each separately: another method may have set some of these fields
    state.t = state.t or 0
    local m = stateOf.tensor('adamax', state, 'm', dfdx)
    local u = stateOf.tensor('adamax', state, 'u', dfdx):resize(1, dfdx:nElement()) -- as in Torch7

@@ -6,13 +6,14 @@
 -- @pattern descent
 -- @within optim
 -- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be modified; only
---    lbfgs and cg decide by f(x)
+--    lbfgs and cg use the value of f(x)
 -- @param x tensor: the parameters, a vector that is updated in place; half tensors are updated in
 --    float, with a state of floats
 -- @return x, and a list of the values of f, the first one before the step
 -- @raise if opfunc returns no gradient of the size of x, a setting is not a number, or a tensor of
---    the state does not have the size of x; one of another type or device is converted. A setting
---    with PyTorch's name (lr) or another spelling (learning_rate) is reported once on stderr
+--    the state does not have the size of x; a tensor of another type or device is converted. A
+--    setting with PyTorch's name (lr) or another spelling (learning_rate) is reported once on
+--    stderr
 -- @follows Torch7's optim, and the source that the method's file names
 
 local torch = require 'dpt.tensor'
@@ -85,7 +86,7 @@ local function rejectStale(name, argument, value)
    end
 end
 
--- Methods whose steps are all alike after the first, while the rate stays the same.
+-- Methods whose steps are all alike after the first one if the rate does not change.
 local steady = {sgd = true, nag = true, adagrad = true, adadelta = true, rmsprop = true}
 
 -- During capture of a graph (cutorch.graph), rejects methods whose later steps would differ: every

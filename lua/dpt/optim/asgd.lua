@@ -5,7 +5,7 @@
 -- @as descent
 -- @param config? table: eta0 (1e-4), lambda (1e-4), alpha (0.75), t0 (1e6)
 -- @param state? table: state kept between calls (config)
--- @return third, the average
+-- @return third result: the average
 -- @usage optim.asgd(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {eta0 = 0.1}) --> [1.4], {4}, [1.4]

@@ -6,7 +6,7 @@
 -- @param config? table: maxIter (20), maxEval (1.25 maxIter), sig (0.5), rho (0.01), int (0.1), ext
 --    (3), ratio (100), red (1), meanLoss (function: receives the loss of this rank, returns that of
 --    all)
--- @return third, the number of evaluations
+-- @return third result: the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.cg(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
@@ -20,8 +20,8 @@ local function finite(v)
    return v == v and v ~= math.huge and v ~= -math.huge
 end
 
--- Returns the step from the end of (f2, d2), z3 away from (f3, d3), to the minimum of the
--- polynomial.
+-- Returns the step from the point with (f2, d2) to the minimum of the polynomial; the point with
+-- (f3, d3) is z3 away from it.
 local function interpolate(f1, f2, f3, d2, d3, z3, int)
    local z2
    if f2 > f1 then -- quadratic

@@ -1,8 +1,8 @@
 --- dpt.optim.half_precision: runs an optimization method on half-precision parameters.
 -- Invariant: the method works on floats: a copy of the parameters, their gradient, its own state.
--- The script's function receives the parameters themselves. The method continues from their values
--- after the call: its point, rounded, or the values that the function has written. Nothing is
--- allocated after the first step.
+-- The script's function receives the parameters themselves. After each call of the function the
+-- method continues from the values of the parameters: its own point, rounded, or the values that
+-- the function has written. Nothing is allocated after the first step.
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'

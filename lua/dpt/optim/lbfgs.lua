@@ -8,7 +8,7 @@
 --    verbose (prints why it stops), meanLoss (function: receives the loss of this rank, returns
 --    that of all; also passed to the line search)
 -- @param state? table: state kept between calls (config)
--- @return third, the number of evaluations
+-- @return third result: the number of evaluations
 -- @raise if several ranks train x (nn.DistributedDataParallel) and config has no meanLoss
 -- @usage (optim.lbfgs(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}

@@ -15,7 +15,7 @@ local fail, type = dptffi.fail, dptffi.type
 -- @param method function(f1 .. fn, x, ...): f1 returns the loss
 -- @param count number: n, the number of functions before x
 -- @param offset number: position after x of the table with meanLoss
--- @param label string: the method's name of that table
+-- @param label string: the method's name for that table
 return function(name, method, count, offset, label)
    label = label .. '.meanLoss'
    return function(f, ...)

@@ -1,6 +1,6 @@
 --- optim.rprop: resilient propagation, which uses only the signs of the gradient.
 -- Invariant: every parameter has a step size, which increases while its gradient keeps its sign and
--- decreases when it changes. No step is made when it changes.
+-- decreases when the sign changes. A parameter whose sign has changed makes no step.
 -- @function optim.rprop
 -- @as descent
 -- @param config? table: stepsize (0.1), etaplus (1.2), etaminus (0.5), stepsizemax (50),
@@ -22,12 +22,12 @@ return function(opfunc, x, config, state)
       arguments.gradient('rprop', x, dfdx)
       history[i] = fx
       local stepsize = config.stepsize or 0.1
-      if not state.delta then state.stepsize = nil end -- the config's, if the config is the state
+      if not state.delta then state.stepsize = nil end -- config.stepsize if config is state
       local steps = stateOf.tensor('rprop', state, 'stepsize', dfdx, stepsize)
       local last = stateOf.tensor('rprop', state, 'delta', dfdx)
       local factor = stateOf.tensor('rprop', state, 'factor', dfdx)
       local before, sign = state.sign, stateOf.tensor('rprop', state, 'sign', dfdx)
-      if not rawequal(before, sign) then state.kept, state.turned = nil, nil end -- of its type
+      if not rawequal(before, sign) then state.kept, state.turned = nil, nil end -- of the old type
       state.kept = state.kept or torch.gt(sign, 0)
       state.turned = state.turned or torch.lt(sign, 0)
       local kept, turned = state.kept, state.turned

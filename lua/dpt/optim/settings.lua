@@ -25,8 +25,8 @@ local names = {
    de = 'popsize scaleFactor crossoverRate maxFEs minRegion maxRegion meanLoss',
 }
 
--- Maps names of PyTorch's optimizers, and names that resemble others here, to the names here; keys
--- are in the form in which spellings are compared.
+-- Maps other names of settings (PyTorch's names, and variants of the names here) to the names here.
+-- Keys are normalized by plain().
 local aliases = {
    lr = 'learningRate eta0 stepsize', lrdecay = 'learningRateDecay',
    learningratedecays = 'learningRateDecay', betas = 'beta1 beta2',
@@ -37,7 +37,7 @@ local aliases = {
 
 local STATE = 'nIter' -- lbfgs keeps it; rprop has a setting niter
 
--- Returns the form in which spellings are compared.
+-- Normalizes a name: lower case, without '_' and '-', so that spellings can be compared.
 local function plain(key) return (key:lower():gsub('[_-]', '')) end
 
 -- by method: its settings, as a set and as a list; the settings that each plain form may stand for
@@ -64,7 +64,8 @@ local function hasOneOf(config, keys)
    return false
 end
 
--- Returns true if key is a setting of a method that the table has further settings for.
+-- Returns true if key is a setting of another method and the table has more settings of that
+-- method.
 local function isOthers(config, key, own)
    for _, other in pairs(owns) do
       for field in pairs(other[key] and other or {}) do
