@@ -1,5 +1,5 @@
 --- dpt.parallel.dispatch.basic: runs the replicas one after the other from the caller's thread;
--- their devices work asynchronously, so at the same time.
+-- their devices work asynchronously and so concurrently.
 --
 -- Invariant: replica 1 is the owner's own module. The others are copies on their devices, made at
 -- the first use and again after applyChanges. The current device is the same before and after a

@@ -1,9 +1,8 @@
---- dpt.parallel.dispatch.batch_part: gives modules information about the part of a batch in their
--- pass.
+--- dpt.parallel.dispatch.batch_part: tells modules which part of a batch their pass handles.
 --
--- Invariant: it sets the field batchPart of modules whose class has it (as false) to a table while
--- a pass over a part runs. Before and after a pass the modules have no such field, so files and
--- copies never contain it: {share = rows of the part / rows of the whole batch, nil: unknown;
+-- Invariant: while a pass over a part runs, modules whose class has the field batchPart (as false)
+-- have a table in it. Before and after a pass they have no such field, so files and copies never
+-- contain it. The table is {share = rows of the part / rows of the whole batch, nil: unknown;
 -- devices = largest number of devices of a rank, if gradOutput is that of the mean over several
 -- ranks}.
 local batchPart = {}
@@ -27,9 +26,9 @@ function batchPart.setReplica(replica, i, values)
    set(batchPart.modulesOf(replica), values and values[i])
 end
 
---- Calls f(...), a pass over a part.
+--- Calls f(...), which runs a pass over one part of a batch.
 -- @param list modules that have the field
--- @return what f returns
+-- @return the results of f
 function batchPart.within(list, value, f, ...)
    if #list == 0 then return f(...) end
    set(list, value)

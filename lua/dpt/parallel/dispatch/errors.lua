@@ -1,7 +1,7 @@
 --- dpt.parallel.dispatch.errors: joins the errors of replicas into one message.
 --
--- Invariant: a message has the traceback of where it was raised, once, and names every replica that
--- failed and its device. A single error that is not a string is raised unchanged.
+-- Invariant: a message has one traceback, of the place where the error was raised, and names every
+-- replica that failed, with its device. A single error that is not a string is raised unchanged.
 local type = require('dpt.ffi').type
 
 local errors = {}

@@ -18,10 +18,10 @@ local ALONE = LANE - 1
 
 local first, lane = 0, 0 -- first row of this process; base of its replicas' numbers
 
---- Calls f(...). The batch of a pass in it is a part of a batch of several processes.
+--- Calls f(...). The batch of a pass that f runs is one part of a batch of several processes.
 -- @param row number of rows of earlier processes
 -- @param rank rank of this process, from 0
--- @return what f returns
+-- @return the results of f
 function random.withOffset(row, rank, f, ...)
    local outerRow, outerLane = first, lane
    first, lane = row, (rank + 1) * LANE
@@ -60,13 +60,13 @@ function random.passes(device, before, count)
    return list
 end
 
--- of the running pass in this Lua state: its replica and its number; whether other processes have
--- rows of its batch; its bytes. Then the number of passes so far
+-- Of the running pass in this Lua state: the number of its replica, its own number, whether other
+-- processes have rows of its batch, and its bytes. Then the number of passes so far.
 local replica, number, shared, current = nil, 0, false, nil
 local passes = 0
 
---- Returns the replica whose pass runs in this Lua state, nil unless it is one of several; and the
--- number of the pass.
+--- Returns the number of the replica whose pass runs in this Lua state, or nil if the pass has only
+-- one replica; and the number of the pass.
 function random.running() return replica, number end
 
 --- Returns true if the pass that runs in this Lua state has rows of a batch of several processes.
@@ -90,7 +90,7 @@ end
 
 --- Calls f(...) in a pass, on its replica's device.
 -- @param bytes the pass; nil: calls f outside of any pass
--- @return what f returns
+-- @return the results of f
 function random.within(bytes, f, ...)
    if not bytes then return f(...) end
    local outer, outerShared, outerBytes = replica, shared, current

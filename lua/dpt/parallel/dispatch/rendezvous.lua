@@ -5,7 +5,7 @@
 -- called it, one function in the caller's state computes the answers from all values, and the
 -- coroutines resume. So nothing blocks, even if one thread runs all replicas. Every coroutine ends:
 -- if a replica fails, or ends without calling meet(), meet() raises in the others. While a
--- coroutine is suspended, so are its replica's draws (dpt.parallel.dispatch.random).
+-- coroutine is suspended, the draws of its replica are, too (dpt.parallel.dispatch.random).
 local random = require 'dpt.parallel.dispatch.random'
 local errors = require 'dpt.parallel.dispatch.errors'
 
@@ -26,9 +26,9 @@ end
 function rendezvous.replicas() return running end
 
 --- Waits for the other replicas of a pass.
--- @param by name of a dpt module that has a function named by `what`: what(values, device, devices)
--- returns the list of answers; device is that of replica 1, devices the largest possible number of
--- replicas
+-- @param by name of a dpt module; its function named by `what` computes the answers: what(values,
+--    device, devices) returns a list; device is that of replica 1, devices the largest possible
+--    number of replicas
 -- @param value a value that can be sent to a thread
 -- @return this replica's answer
 function rendezvous.exchange(by, what, value)

@@ -90,7 +90,7 @@ end
 
 local set = {} -- last snapshot that was set in this state
 
---- Sets the settings of this state, which is that of replica i, that differ from the last snapshot.
+--- Sets, in this Lua state (of replica i), the settings that differ from the last snapshot.
 function settings.set(snapshot, i)
    for k, setting in ipairs(settings.list) do
       if snapshot[k] ~= set[k] then setting.set(snapshot[k], i) end

@@ -112,7 +112,7 @@ local function runHere(first, f, argumentsOf, ...)
    return f(first, 1, argumentsOf(1, ...))
 end
 
---- Returns the list of the replicas in this state, which is the first one alone; creates all
+--- Returns the list of the replicas in this Lua state, which holds only replica 1; creates all
 -- replicas at the first call.
 function Threads:setup()
    if self.modules then return self.modules end

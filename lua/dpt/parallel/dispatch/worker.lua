@@ -1,8 +1,8 @@
 --- dpt.parallel.dispatch.worker: the part of dpt.parallel.dispatch.threads that runs in a worker's
 -- Lua state, which has one replica.
 --
--- Invariant: the replica is a copy of replica 1 on its own device. Whenever it is called, this
--- state has the caller's settings and the device is current.
+-- Invariant: the replica is a copy of replica 1 on its own device. During each call of the replica,
+-- this state has the caller's settings and the device is current.
 local cutorch = require 'dpt.device'
 local copyTree = require 'dpt.clone'
 local settings = require 'dpt.parallel.dispatch.state_settings'

@@ -1,10 +1,10 @@
 --- dpt.parallel.params.buffers: synchronizes the running statistics of the replicas.
 --
 -- Invariant: in training each replica updates its own statistics from its own rows. Only what a
--- script has written to replica 1's is copied to the others. sync makes them equal on all replicas:
--- to replica 1's, or to the average over the replicas that have updated theirs since the last sync
--- (integers: replica 1's). They are the tensors that a module's runningStatistics() lists. Copies
--- that would change nothing are skipped.
+-- script writes to the statistics of replica 1 is copied to the others. sync makes statistics equal
+-- on all replicas: to replica 1's, or to the average over the replicas that have updated theirs
+-- since the last sync (integers: to replica 1's). They are the tensors that a module's
+-- runningStatistics() lists. Copies that would change nothing are skipped.
 local comm = require 'dpt.comm'
 local fail = require('dpt.ffi').fail
 

@@ -29,8 +29,8 @@ local function hasChanged(self, k)
    return self.writes[k] ~= writes or self.addresses[k] ~= address
 end
 
--- Returns the elements of parameters, gradients and statistics: lists of {first, last} by address
--- of the storage; and the tensors themselves, as keys.
+-- Returns the elements of parameters, gradients and statistics, as lists of {first, last} by
+-- address of the storage; and the tensors themselves, as the keys of a table.
 local function findSynchronized(root)
    local known = {}
    local function add(list)
@@ -50,8 +50,8 @@ local function findSynchronized(root)
    return known
 end
 
--- Returns true if a tensor has one of these elements. (A frozen layer's weight may be between
--- them.)
+-- Returns true if a tensor shares one of these elements. (A frozen layer's weight may lie between
+-- them in the same storage.)
 local function overlapsAny(known, t)
    if known[t] then return true end
    local first, last = extent(t)
@@ -137,7 +137,7 @@ function Constants:take(snapshot, pass)
    recordWrites(self)
 end
 
---- Returns the tensors that a script has written to since, and their paths; nil: none.
+--- Returns the tensors that a script has written to since the last take, and their paths, or nil.
 function Constants:written()
    if not isWritten(self) then return nil end
    local paths, tensors = {}, {}

@@ -1,10 +1,10 @@
 --- dpt.parallel.params.forward_writes: repeats on all replicas what a forward writes to rows of
 -- parameters.
 --
--- Invariant: a module whose forward writes to rows of a parameter records it by note(). After a
--- pass replica 1 repeats the other replicas' writes, so that its parameters are those that one
--- device would have. With several processes, each repeats the others' writes in the order of ranks.
--- Such writes must be idempotent and commutative.
+-- Invariant: a module whose forward writes to rows of a parameter calls record(). After a pass
+-- replica 1 repeats the other replicas' writes, so that its parameters equal those on one device.
+-- With several processes, each repeats the others' writes in the order of ranks. Such writes must
+-- be idempotent and commutative.
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'

@@ -1,11 +1,11 @@
 --- dpt.parallel.params: the parameters and gradients of all replicas, as flat buffers.
 --
--- Invariant: replica 1 is the source. Its tensors are not moved; they are seen as segments (runs of
--- elements of one storage, each element in one segment). The tensors of replicas 2..n have the same
--- layout (dpt.parallel.params.layout). A broadcast copies the bytes of the segments to each
--- replica, or nothing if replica 1 was not written to since the last one. A reduction adds in the
--- order of the replicas and sets the gradients of replicas 2..n to zero, unless it is deferred
--- (dpt.parallel.params.pending).
+-- Invariant: replica 1 is the source. Its tensors are not moved; they are described by segments
+-- (runs of elements of one storage, each element in one segment). The tensors of replicas 2..n have
+-- the same layout (dpt.parallel.params.layout). A broadcast copies the bytes of the segments to
+-- each replica, or nothing if replica 1 was not written to since the last broadcast. A reduction
+-- adds in the order of the replicas and sets the gradients of replicas 2..n to zero, unless it is
+-- deferred (dpt.parallel.params.pending).
 local fail = require('dpt.ffi').fail
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
@@ -170,7 +170,7 @@ function Params:broadcast()
    end
 end
 
---- Begins the next reduction while gradients are computed, unless gradients have gaps.
+--- Prepares to overlap the next reduction with a pass, unless gradients have gaps.
 -- @param dispatcher of the replicas
 -- @param used number of replicas that compute something
 -- @return the function with which the dispatcher must call the replicas, or nil
@@ -257,8 +257,8 @@ function Params:gradientVersion()
    return comm.version(self.gradient) + comm.version(self.otherGradients)
 end
 
---- Cleans up after a failed backward: drops what it added on replicas 2..n. Keeps pending gradients
--- there, unless the two are mixed now.
+--- Cleans up after a failed backward. Without pending gradients, sets the gradients of replicas
+-- 2..n to zero. Pending gradients are kept, or marked as useless if the backward has added to them.
 -- @param before gradientVersion() before the backward
 function Params:failBackward(before)
    if not self.pending:isPending() then return self:zeroOthers() end

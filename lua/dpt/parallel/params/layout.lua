@@ -1,11 +1,11 @@
 --- dpt.parallel.params.layout: the layout of replica 1's parameters and gradients, and how the
 -- other replicas reproduce it.
 --
--- Invariant: a network's parameters and gradients are in one list of 2n. A parameter without a
--- gradient (`gradWeight = nil`, for inference) has false there and takes part in broadcasts only.
--- On replicas 2..n parameters and gradients are views of one flat buffer each per element type,
--- with the segments of replica 1 one after the other. A replica whose tensors have this layout
--- already (a copy of a flat network, or one laid out before) is left unchanged: nothing is
+-- Invariant: a network's n parameters and their gradients are one list of 2n entries. A parameter
+-- without a gradient (`gradWeight = nil`, for inference) has false as its gradient and takes part
+-- in broadcasts only. On replicas 2..n parameters and gradients are views of one flat buffer each
+-- per element type, with the segments of replica 1 one after the other. A replica that already has
+-- this layout (a copy of a flat network, or one laid out before) is left unchanged: nothing is
 -- allocated.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
@@ -42,7 +42,7 @@ function layout.recordPlaces(list)
    return list
 end
 
---- Returns true if a tensor of a noted list has another address, other sizes or strides.
+--- Returns true if a tensor of a recorded list has another address, other sizes or strides.
 function layout.hasMoved(list)
    return C.dpt_are_set_to(2 * list.n, list.pointers, list.recorded) == 0
 end
@@ -115,8 +115,8 @@ function layout.groups(list)
    return groups
 end
 
--- Returns the parameters of a list that do not share a flat tensor with another network, neither
--- themselves nor their gradients.
+-- Returns the parameters of a list for which neither the parameter nor its gradient shares a flat
+-- tensor with another network.
 local function ownOf(list)
    local tensors, own, gradients = {}, {n = 0}, {}
    for i = 1, 2 * list.n do tensors[#tensors + 1] = list[i] or nil end
@@ -175,7 +175,7 @@ local function isSame(storage, list)
    return #storage == #list
 end
 
--- Returns the flat tensor that consists of a group's tensors alone; nil if there is none.
+-- Returns the flat tensor that consists of exactly a group's tensors; nil if there is none.
 local function flatOf(tensors, group)
    local one = group[1] and tensors[group[1].index]
    if not one or one.storage_ == nil or #one:storage() ~= group.total then return nil end

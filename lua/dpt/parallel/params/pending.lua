@@ -14,7 +14,8 @@ Pending.__index = Pending
 
 local CLEAR = 'begin again with zeroGradParameters()'
 
---- @param onUpdate function(x, dfdx), called before an update of x by dfdx while gradients wait
+--- @param onUpdate function(x, dfdx), called before x is updated by dfdx, while gradients are
+--    pending
 -- @param holders holders of parts of the gradients: 'replicas' or 'ranks'
 -- @param prefix prefix of messages; nil: none
 function Pending.new(onUpdate, holders, prefix)

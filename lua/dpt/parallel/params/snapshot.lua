@@ -18,11 +18,11 @@ local getmetatable, next, rawequal = getmetatable, next, rawequal
 local Snapshot = {}
 Snapshot.__index = Snapshot
 
--- By snapshot: metatables of its objects. In a field, dpnn's getParameters took them for modules.
+-- By snapshot: metatables of its objects; not a field, which dpnn's getParameters would search.
 local metatables = setmetatable({}, {__mode = 'k'})
 
 --- Creates an empty snapshot, from which every replica 1 differs. The field version increases
--- whenever a take finds values other than before.
+-- whenever take() finds changed values.
 function Snapshot.new()
    return setmetatable({version = 0}, Snapshot)
 end
@@ -49,8 +49,8 @@ local function isInside(value)
       and not value.ownDevices
 end
 
--- Functions (table, values, n before its first value) that return true if the values of a table's
--- fields are unchanged, by their source text.
+-- Generated functions, by their source text: f(table, values, n) returns true if the table's fields
+-- still have the values that follow values[n].
 local forms = setmetatable({}, {__mode = 'v'})
 local LONGEST = 32 -- largest number of fields compared without a loop
 
@@ -120,7 +120,7 @@ local function describe(self, root)
    add(self, root, nil, nil, {[root] = true})
 end
 
--- Returns true if a value that counts was dropped and collected.
+-- Returns true if a compared value was dropped by its object and collected.
 local function hasCollected(self)
    local values, passing = self.values, self.passing
    if values[0] then return false end

@@ -19,13 +19,13 @@ local tracking = {}
 
 local trackers = setmetatable({}, {__mode = 'k'}) -- by replica
 
---- By address of a reducer of this Lua state: function() that is called when a bucket has become
--- ready on its first replica.
+--- Functions that are called when a bucket has become ready on its first replica, by the address of
+-- a reducer of this Lua state.
 tracking.listeners = {}
 
 local HOOKED = {'backward', 'accGradParameters'}
 
--- Returns how often the gradients were written to; overlapped sums count only when they end.
+-- Returns the number of writes to the gradients; overlapped sums count only when they end.
 local function countWrites(tracker)
    local sum = 0
    for _, t in ipairs(tracker.gradients) do
@@ -215,9 +215,8 @@ local function stop(tracker, ok)
    verify(tracker)
 end
 
---- Returns the times at which the parameters' gradients were complete in the last pass, as a list
--- of numbers in that order (0: the pass did not reach it); nil without a tracker (run by a
--- dispatcher).
+--- Returns a list with the time at which each parameter's gradient was complete in the last pass
+-- (0: the pass did not reach it); nil without a tracker (run by a dispatcher).
 function tracking.order(replica)
    local tracker, times, list = trackers[replica], {}, {}
    if not tracker then return nil end

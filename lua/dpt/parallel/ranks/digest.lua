@@ -58,7 +58,7 @@ function digest.of(module, buffers, options)
    return list
 end
 
--- Fields that may differ: the mode, devices, seeds, and what passes leave behind.
+-- Fields that may differ: the mode, devices, seeds, and results of passes.
 local APART = {'^train$', '^_', 'device', 'gpu', 'seed', '^rank', '^inputSize$', '^outputSize$',
    '^inShape$', '^outShape$', '^batchsize$', '^count$', '^loss$', '^summed...Time$', '^num...s$',
    '^step', '^iteration', '^needsSync$', '^usenccl$', '^compactions$'}

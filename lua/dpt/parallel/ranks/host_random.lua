@@ -1,8 +1,8 @@
 --- dpt.parallel.ranks.host_random: random numbers of host tensors in a pass of one rank.
 --
 -- Invariant: the default generator has the same state on all ranks before and after a pass. For
--- this rank's rows it draws the numbers that one process would draw for them: those of the other
--- rows are drawn and discarded (dpt_rows_set). So its state alone suffices to repeat a pass, with
+-- this rank's rows it draws the numbers that one process would draw for them: the numbers of the
+-- other rows are drawn and discarded (dpt_rows_set). So its state is enough to repeat a pass, with
 -- any number of ranks.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
@@ -22,19 +22,19 @@ local function leave(ok, ...)
    return ...
 end
 
---- Calls f(...), a pass over some rows of a batch.
+--- Calls f(...), which runs a pass over some rows of a batch.
 -- @param first number of rows before them
 -- @param rows number of rows
 -- @param total number of rows of the batch
--- @return what f returns
+-- @return the results of f
 function hostRandom.within(first, rows, total, f, ...)
    C.dpt_rows_set(first, rows, total)
    running = true
    return leave(pcall(f, ...))
 end
 
---- Calls f(...), a pass over all rows of a batch, whatever their number.
--- @return what f returns
+--- Calls f(...), which runs a pass over all rows of a batch, whatever their number.
+-- @return the results of f
 function hostRandom.withinAllRows(f, ...) return hostRandom.within(0, 0, 0, f, ...) end
 
 --- Returns true inside such a pass. The number of values drawn must then depend on sizes alone, so
@@ -52,8 +52,8 @@ local function seeded(seed, f, ...)
    return unpack(results, 2, table.maxn(results))
 end
 
---- Calls f(...), a pass in which the numbers of rows of other ranks are unknown. Assumes that each
--- has as many as this one, and uses a seed drawn from the default generator.
+--- Calls f(...), which runs a pass; the numbers of rows of other ranks are unknown. Assumes that
+-- each has as many as this one, and uses a seed drawn from the default generator.
 -- @param rank, ranks this rank's number and the number of ranks
 function hostRandom.assumeEqualRows(rank, ranks, rows, f, ...)
    local seed = torch.random() * 2 ^ 20 + torch.random() % 2 ^ 20

@@ -1,9 +1,9 @@
 --- dpt.parallel.ranks.sender: sums the gradients of all ranks of a group.
 --
 -- Invariant: sums are taken in place, in views of the flat gradients: no bucket is a copy. All
--- ranks send the same views in the same order. A hook replaces the sum of a view: by one of halves,
--- by one of bfloat16, or by a function of the script. `bytes` counts what this rank has sent in
--- each case.
+-- ranks send the same views in the same order. A hook replaces the sum of a view: by a sum in half
+-- precision, by a sum in bfloat16, or by a function of the script. `bytes` counts what this rank
+-- has sent in each case.
 --
 -- In deterministic mode, with several devices in a process, processes do not sum locally first.
 -- Every rank gets all devices' parts and adds them in the order of ranks and devices, as one

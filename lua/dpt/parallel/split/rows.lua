@@ -1,8 +1,8 @@
 --- dpt.parallel.split.rows: counts the rows of a batch, given its split spec.
 --
--- Invariant: it counts what scatter splits: a tensor along its own dimension, the entries of a
--- list, the parts that a user's function makes. Replicated values do not count. The entry with the
--- most rows determines the result.
+-- Invariant: it counts what scatter splits: the size of a tensor along the dimension of its split
+-- spec, the entries of a list, the parts that a user's function makes. Replicated values do not
+-- count. The entry with the most rows determines the result.
 local torch = require 'dpt.tensor'
 local splitSpec = require 'dpt.parallel.split.split_spec'
 local type = require('dpt.ffi').type

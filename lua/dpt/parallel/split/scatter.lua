@@ -245,8 +245,8 @@ function scatter.into(state, parts, value, plan, name)
    return plan.used, before
 end
 
--- Returns true if kept, and the first replica's part, are of value: of its tensors or of views of
--- the same elements, and of the same other values.
+-- Returns true if kept, and the first replica's part, were made from value: from the same tensors
+-- or views of the same elements, and from equal other values.
 local function mirrors(kept, part, value)
    local isTensor, isTable = torch.isTensor(value), torch.type(value) == 'table'
    if not kept then return not isTensor and not isTable and rawequal(part, value) end
@@ -264,8 +264,7 @@ local function mirrors(kept, part, value)
       and source:type() == value:type() and source:isSetTo(value)
 end
 
---- Returns true if the parts scattered last were those of value: of the same tensors, or of views
--- of the same elements.
+--- Returns true if the last scatter split value: the same tensors, or views of the same elements.
 function scatter.wasOf(state, parts, value)
    return mirrors(state.kept, parts[1], value)
 end
