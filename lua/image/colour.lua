@@ -1,7 +1,7 @@
---- image.colour: colour spaces and maps of colours.
+--- image.colour: converts between colour spaces, and makes colour maps.
 --
--- Invariant: conversions take ([destination,] source) of three planes; floats and doubles are 0 to
--- 1 (lab: of its own ranges), bytes 0 to 255.
+-- Invariant: conversions take ([destination,] source), and the source has three planes. Floats and
+-- doubles are from 0 to 1 (except in lab), bytes from 0 to 255.
 local binding = require 'image.ffi'
 local C, torch, fail, check = binding.C, binding.torch, binding.fail, binding.check
 
@@ -12,15 +12,16 @@ local function split(a, b)
    return nil, a
 end
 
---- The three planes of a source, and the destination and what to compute into, of `planes` planes.
+--- Checks a source of three planes; returns the source, and a destination of `planes` planes with
+-- the tensor to compute into (see binding.result).
 local function begin(fn, planes, ...)
    local dst, src = split(...)
    binding.three(fn, 'input', src)
    return src, binding.result(fn, dst, src, planes, src:size(2), src:size(3))
 end
 
---- Changes the colour space, as the name says. Floats are 0 to 1 (lab: of its own ranges), bytes 0
--- to 255.
+--- Converts between the colour spaces that the name gives. Floats are from 0 to 1 (in lab L is
+-- larger, and a and b may be negative), bytes from 0 to 255.
 -- @function image.rgb2hsl
 -- @as image
 -- @also image.hsl2rgb()
@@ -44,8 +45,8 @@ for _, name in ipairs{'rgb2hsl', 'hsl2rgb', 'rgb2hsv', 'hsv2rgb', 'rgb2lab', 'la
    end
 end
 
---- Each plane of the result is a sum of planes with the weights of a row. Bytes are rounded and
--- saturate.
+--- Computes each plane of the result as a weighted sum of the source's planes, with the weights of
+-- a row of `rows`. Bytes are rounded and clamped.
 local function mixed(fn, rows, ...)
    local src, dst, to = begin(fn, #rows, ...)
    local isByte = torch.type(src) == 'torch.ByteTensor'
@@ -57,7 +58,7 @@ local function mixed(fn, rows, ...)
    return binding.deliver(dst, to)
 end
 
---- Brightness and two differences of colour.
+--- Converts RGB to YUV: luma and two colour differences.
 -- @function image.rgb2yuv
 -- @as image
 -- @param input tensor: 3 x H x W; a destination may come before it
@@ -68,7 +69,7 @@ function colour.rgb2yuv(...)
       {0.615, -0.51499, -0.10001}}, ...)
 end
 
---- Red, green and blue of what rgb2yuv returned.
+--- Converts YUV to RGB: the inverse of image.rgb2yuv.
 -- @function image.yuv2rgb
 -- @as image
 -- @param input tensor: 3 x H x W; a destination may come before it
@@ -78,7 +79,7 @@ function colour.yuv2rgb(...)
    return mixed('image.yuv2rgb', {{1, 0, 1.13983}, {1, -0.39465, -0.58060}, {1, 2.03211, 0}}, ...)
 end
 
---- Grey, 1 x H x W.
+--- Converts RGB to greyscale: the luma Y of YUV.
 -- @function image.rgb2y
 -- @as image
 -- @param input tensor: 3 x H x W; a destination may come before it
@@ -86,7 +87,7 @@ end
 -- @usage require('image').rgb2y(torch.ones(3, 1, 1)) --> [1]
 function colour.rgb2y(...) return mixed('image.rgb2y', {{0.299, 0.587, 0.114}}, ...) end
 
---- Each channel's share of the sum of the three.
+--- Divides each channel of a pixel by the sum of its three channels (normalized RGB).
 -- @function image.rgb2nrgb
 -- @as image
 -- @param input tensor: 3 x H x W; a destination may come before it
@@ -99,26 +100,26 @@ function colour.rgb2nrgb(...)
    return binding.deliver(dst, to)
 end
 
---- A map of colours from blue over green to red.
+--- Returns a colour map from blue through green to red.
 -- @function image.jetColormap
 -- @as image
--- @param n number: how many
+-- @param n number: number of colours
 -- @return a tensor, n x 3
 -- @usage require('image').jetColormap(8):size() --> 8x3
 function colour.jetColormap(n)
    n = binding.number('image.jetColormap', 'n', n, true, 1)
    local map, level = torch.Tensor(n, 3), torch.range(1, n):mul(4 / n):typeAs(torch.Tensor())
-   for i = 1, 3 do -- a roof whose top is at 3, 2 and 1
+   for i = 1, 3 do -- a trapezoid, highest around level 3, 2 and 1
       local roof = torch.add(level, i - 4):abs():mul(-1):add(1.5):clamp(0, 1)
       map:select(2, i):copy(roof)
    end
    return map
 end
 
---- A map of colours that differ as well as can be: around the circle of hues.
+--- Returns a colour map of clearly different hues, for labels.
 -- @function image.colormap
 -- @as image
--- @param n number: how many
+-- @param n number: number of colours
 -- @return a tensor, n x 3
 -- @usage require('image').colormap(5):size() --> 5x3
 function colour.colormap(n)
@@ -131,10 +132,10 @@ function colour.colormap(n)
    return colour.hsl2rgb(hsl):view(3, n):t():contiguous():typeAs(torch.Tensor())
 end
 
---- A plane of whole numbers as colours of a map from blue to red.
+--- Colours a plane of integers with image.jetColormap: 1 is blue, the largest value red.
 -- @function image.y2jet
 -- @as image
--- @param levels tensor: H x W or 1 x H x W, from 1 on; a destination may come before it
+-- @param levels tensor: H x W or 1 x H x W, integers from 1; a destination may come before it
 -- @return 3 x H x W
 -- @usage require('image').y2jet(torch.Tensor{{1, 2}, {3, 4}}):size() --> 3x2x2
 function colour.y2jet(...)

@@ -1,6 +1,6 @@
---- image.display: many pictures as one, and one that can be looked at.
+--- image.display: arranges pictures in a grid, and writes pictures to files for viewing.
 --
--- Invariant: there are no windows: what is displayed is written to a file, whose name is printed.
+-- Invariant: there are no windows: image.display writes a PNG file and prints its name.
 local binding = require 'image.ffi'
 local files = require 'image.files'
 local filter = require 'image.filter'
@@ -14,7 +14,7 @@ local function isPicture(v)
    return v:dim() == 2 or v:dim() == 3 and (v:size(1) == 1 or v:size(1) == 3)
 end
 
---- A list of pictures of one size, or a tensor, as a new tensor.
+--- Copies a tensor, or a list of pictures of one size, to a new tensor.
 local function pack(fn, input)
    if torch.isTensor(input) and input:nElement() > 0 then
       return torch.Tensor():resize(input:size()):copy(input)
@@ -35,7 +35,7 @@ local function pack(fn, input)
    return packed
 end
 
---- A grid of n x planes x H x W, `padding` pixels apart, the gaps as the greatest element.
+--- Arranges n x planes x H x W in a grid, `padding` pixels apart; gaps have the largest element.
 local function grid(maps, columns, padding)
    local n, planes = maps:size(1), maps:size(2)
    columns = math.min(columns, n)
@@ -51,19 +51,19 @@ end
 local GRID = {{'input'}, {'padding', 0}, {'nrow', 6}, {'scaleeach', false}, {'min'}, {'max'},
    {'symmetric', false}, {'saturate', true}}
 
---- One picture of many, with elements from 0 to 1. Arguments come in this order, or as one table by
--- these names.
+--- Arranges pictures in a grid, and scales the elements to the range 0 to 1. Arguments are passed
+-- in this order, or as one table with these names.
 -- @function image.toDisplayTensor
 -- @as image
--- @param input tensor: a picture; K x H x W, n x 1 x H x W or n x 3 x H x W, or a list of pictures:
---    a grid
+-- @param input tensor: a picture, which is only scaled; or K x H x W, n x 1 x H x W, n x 3 x H x W
+--    or a list of pictures, which become a grid
 -- @param padding? number: pixels between pictures (0)
 -- @param nrow? number: columns of the grid (6)
--- @param scaleeach? boolean: true: each picture is scaled by itself
--- @param min? number: what becomes 0 (the least element)
--- @param max? number: what becomes 1 (the largest element)
--- @param symmetric? boolean: true: both are as far from 0
--- @param saturate? boolean: cuts to 0 to 1 (true)
+-- @param scaleeach? boolean: true: each picture is scaled separately
+-- @param min? number: the value that becomes 0 (the smallest element)
+-- @param max? number: the value that becomes 1 (the largest element)
+-- @param symmetric? boolean: true: min and max default to -m and m, m = the largest absolute value
+-- @param saturate? boolean: true: clamps to 0 to 1, if min or max is given (true)
 -- @return a picture
 -- @usage require('image').toDisplayTensor{input = torch.rand(4, 3, 2, 2), nrow = 2}:size()
 --    --> 3x4x4
@@ -98,16 +98,16 @@ local SHOWN = {{'image'}, {'zoom', 1}, {'min'}, {'max'}, {'legend', 'image.displ
    {'symmetric', false}, {'nrow', 6}, {'saturate', true}}
 local number = 0
 
---- Writes what toDisplayTensor returns to a PNG file and prints its name: there are no windows.
--- Arguments come in Torch7's order, or as one table by its names.
+--- Writes the result of image.toDisplayTensor to a PNG file and prints the file's name, as there
+-- are no windows. Arguments are passed in Torch7's order, or as one table with Torch7's names.
 -- @function image.display
 -- @as image
 -- @param image tensor: or a list of pictures
--- @param zoom? number: how large (1)
+-- @param zoom? number: factor of width and height (1)
 -- @param min? number: as for toDisplayTensor
 -- @param max? number: as for toDisplayTensor
--- @param legend? string: stands before the file's name ('image.display')
--- @param win? table: what display returned before: the same file
+-- @param legend? string: printed before the file's name ('image.display')
+-- @param win? table: result of an earlier call, whose file is overwritten
 -- @return a table {file = its name, image = the tensor}
 -- @usage local p = print
 --    print = function() end

@@ -1,14 +1,14 @@
---- image.draw: text and rectangles on pictures.
+--- image.draw: draws text and rectangles on pictures.
 --
--- Invariant: colours are red, green and blue from 0 to 255, whatever the picture's type.
--- Coordinates are columns and rows; what lies outside the picture is not drawn.
+-- Invariant: colours are red, green and blue from 0 to 255 for every type of picture. Coordinates
+-- are a column and a row; pixels outside the picture are not drawn.
 local binding = require 'image.ffi'
 local font = require 'image.font'
 local torch = binding.torch
 
 local draw = {}
 
---- Fills columns x to x2 and rows y to y2 (from 0, the ends not in it) where they are inside.
+--- Fills columns x to x2 - 1 and rows y to y2 - 1, counted from 0, clipped to the picture.
 local function fill(picture, x, y, x2, y2, colour)
    x, y = math.max(x, 0), math.max(y, 0)
    x2, y2 = math.min(x2, picture:size(3)), math.min(y2, picture:size(2))
@@ -17,7 +17,7 @@ local function fill(picture, x, y, x2, y2, colour)
    for k = 1, 3 do part[k]:fill(colour[k]) end
 end
 
---- The picture to draw on, and a colour as its elements.
+--- Returns the picture to draw on, and a function that converts a colour to elements of its type.
 local function begin(fn, src, options)
    binding.three(fn, 'src', src)
    local isByte = torch.type(src) == 'torch.ByteTensor'
@@ -32,11 +32,11 @@ local function begin(fn, src, options)
    return options.inplace and src or src:clone(), elements
 end
 
---- Draws text, 6 x 8 pixels a character.
+--- Draws text with 6 x 8 pixels per character.
 -- @function image.drawText
 -- @as image
 -- @param src tensor: 3 x H x W
--- @param text string: what is drawn
+-- @param text string: the text
 -- @param x? number: the column, from 0 (1)
 -- @param y? number: the row, from 0 (1)
 -- @param options? table: color ({255, 0, 0}), bg (none), size (1), wrap (true), inplace (false: on
@@ -75,9 +75,9 @@ end
 -- @as image
 -- @param src tensor: 3 x H x W
 -- @param x1 number: a corner's column, from 1
--- @param y1 number: its row, from 1
--- @param x2 number: the other corner's column
--- @param y2 number: its row
+-- @param y1 number: the corner's row, from 1
+-- @param x2 number: the opposite corner's column
+-- @param y2 number: the opposite corner's row
 -- @param options? table: color ({255, 0, 0}), lineWidth (1), inplace (false: on a copy)
 -- @return the picture
 -- @usage require('image').drawRect(torch.zeros(3, 5, 5), 2, 2, 4, 4)[1][3][3] --> 0

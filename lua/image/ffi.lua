@@ -1,8 +1,8 @@
 --- image.ffi: the binding to libdpt_image, the only file that loads it, and the checks of
 -- arguments.
 --
--- Invariant: what C is given are host tensors of bytes, floats or doubles with 2 or 3 dimensions
--- and at least one element, whose memory the caller holds. Errors are raised at the script's line.
+-- Invariant: C receives only host tensors of bytes, floats or doubles, with 2 or 3 dimensions and
+-- at least one element; the caller keeps them alive. Errors are raised at the caller's line.
 local dpt = package.loaded.dpt or require 'dpt' -- which would make cudnn a global (dpt.compat)
 local dptffi = require 'dpt.ffi'
 local ffi, type, fail = dptffi.ffi, dptffi.type, dptffi.fail
@@ -26,7 +26,7 @@ local newImage = ffi.typeof 'dpt_image'
 
 local binding = {ffi = ffi, C = C, type = type, fail = fail, torch = torch}
 
---- Raises what the C function that failed says. Calls look like check(fn, C.dpt_image_x(...)).
+--- Raises the error message of a C function that failed: check(fn, C.dpt_image_x(...)).
 function binding.check(fn, status)
    if status ~= 0 then fail('%s: %s', fn, ffi.string(C.dpt_image_message())) end
 end
@@ -40,8 +40,8 @@ local function describe(v)
 end
 binding.describe = describe
 
---- The tensor, if it is a picture: on the host, of bytes, floats or doubles, with as many
--- dimensions as `least` to `most` (default 2 to 3) and elements.
+--- Returns the tensor if it is a picture, else raises. A picture is a host tensor of bytes, floats
+-- or doubles with at least one element and `least` to `most` dimensions (2 to 3).
 function binding.picture(fn, name, v, least, most)
    least, most = least or 2, most or 3
    if not torch.isTensor(v) or not BYTES[torch.type(v)] then
@@ -56,7 +56,7 @@ function binding.picture(fn, name, v, least, most)
    return v
 end
 
---- The same with three planes.
+--- Returns the tensor if it is a picture of three planes, else raises.
 function binding.three(fn, name, v)
    binding.picture(fn, name, v, 3, 3)
    if v:size(1) ~= 3 then
@@ -65,7 +65,7 @@ function binding.three(fn, name, v)
    return v
 end
 
---- The number; raises if it is none, or (whole) no whole one, or less than `least`.
+--- Returns the number; raises for other values, with `whole` for fractions, and below `least`.
 function binding.number(fn, name, v, whole, least)
    local n = tonumber(v)
    if not n or n ~= n or whole and n % 1 ~= 0 or least and n < least then
@@ -75,7 +75,7 @@ function binding.number(fn, name, v, whole, least)
    return n
 end
 
---- A word's value in a table; raises if there is none.
+--- Returns values[v]; raises if it is nil.
 function binding.word(fn, name, v, values)
    local found = values[v]
    if found == nil then
@@ -88,7 +88,7 @@ function binding.word(fn, name, v, values)
    return found
 end
 
---- The C struct of a picture with 2 or 3 dimensions.
+--- Returns the C struct of a picture with 2 or 3 dimensions.
 function binding.struct(v)
    local m, planes = newImage(), v:dim() == 3 and 1 or 0
    m.data, m.bytes = v:data(), BYTES[torch.type(v)]
@@ -97,8 +97,9 @@ function binding.struct(v)
    return m
 end
 
---- A destination of that size for pictures of the source's type, and the tensor to compute into: it
--- if it shares no memory with the source, else a new one, which `deliver` copies to it.
+--- Returns a destination of the given size and of the source's type, and the tensor to compute
+-- into: the destination, or a new tensor if the destination shares memory with the source.
+-- `deliver` copies the new tensor to the destination.
 function binding.result(fn, dst, src, ...)
    if dst == nil then
       dst = src.new(...)

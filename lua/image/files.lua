@@ -1,7 +1,8 @@
---- image.files: pictures in files and in memory: JPEG, PNG, PPM and PGM.
+--- image.files: reads and writes pictures in files and in memory: JPEG, PNG, PPM and PGM.
 --
--- Invariant: a file's first bytes say what it is, its name only what to write. Pictures are planes
--- x rows x columns; floats and doubles 0 to 1, bytes as they are. An error names the file.
+-- Invariant: reading detects the format by the first bytes, writing by the extension. Pictures are
+-- planes x rows x columns, with bytes from 0 to 255, or floats or doubles from 0 to 1. An error
+-- names the file.
 local binding = require 'image.ffi'
 local ppm = require 'image.ppm'
 local output = require 'dpt.output'
@@ -20,7 +21,7 @@ local function need(fn, codec)
       .. ' scripts/build)', fn, codec:upper(), codec)
 end
 
---- What the first bytes are of; nil: unknown.
+--- Returns the format that the first bytes identify; nil if they identify none.
 local function formatOf(bytes)
    if bytes:sub(1, 3) == '\255\216\255' then return 'jpeg' end
    if bytes:sub(1, 4) == '\137PNG' then return 'png' end
@@ -51,7 +52,7 @@ local function head(fn, what, bytes, wanted)
    return format, tonumber(about[0]), tonumber(about[1]), tonumber(about[2])
 end
 
---- One plane or three, whatever was read.
+--- Converts a picture to `depth` planes, 1 or 3; nil keeps the planes.
 local function toDepth(fn, what, picture, depth)
    local planes = picture:size(1)
    if depth == nil or depth == planes or depth ~= 1 and depth ~= 3 then return picture end
@@ -63,13 +64,13 @@ local function toDepth(fn, what, picture, depth)
    elseif planes == 2 then
       return picture:narrow(1, 1, 1)
    elseif planes >= 3 then
-      -- as Torch7: what is loaded as one plane has two dimensions then
+      -- as in Torch7, a colour picture loaded as one plane has two dimensions
       return require('image.colour').rgb2y(picture:narrow(1, 1, 3))[1]
    end
    fail('%s: %s has %d planes, wanted %d', fn, what, planes, depth)
 end
 
---- Bytes to a picture. @param wanted the only format that will do
+--- Decodes bytes to a picture. @param wanted the only accepted format; nil: any
 local function decode(fn, what, bytes, depth, kind, wanted)
    local typename = kind == nil and torch.getdefaulttensortype() or TYPES[kind]
    if not typename or not (typename == TYPES.byte or typename == TYPES.float
@@ -98,13 +99,13 @@ local function decodeTensor(fn, tensor, depth, kind, wanted)
       wanted)
 end
 
---- image.load(filename [, depth] [, type]): a picture from a file.
+--- image.load(filename [, depth] [, type]): reads a picture from a file.
 -- @function image.load
 -- @as image
--- @param filename string: its path
--- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param filename string: path of the file
+-- @param depth? number: planes of the result, 1 or 3 (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
--- @return a tensor: planes x H x W; H x W of one plane that was asked for
+-- @return a tensor: planes x H x W; H x W if depth is 1 and the file is in colour
 -- @usage local image, name = require 'image', os.tmpname() .. '.png'
 --    image.save(name, torch.ones(1, 2, 3))
 --    local size = image.load(name):size()
@@ -114,11 +115,11 @@ function files.load(name, depth, kind)
    return decode('image.load', tostring(name), readFile('image.load', name), depth, kind)
 end
 
---- image.decompress(tensor [, depth] [, type]): a picture from a ByteTensor with a file's bytes.
+--- image.decompress(tensor [, depth] [, type]): decodes the bytes of a file in a ByteTensor.
 -- @function image.decompress
 -- @as image
--- @param tensor ByteTensor: a file's bytes
--- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param tensor ByteTensor: the bytes of a file
+-- @param depth? number: planes of the result, 1 or 3 (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
 -- @return a tensor: planes x H x W
 -- @usage local image = require 'image'
@@ -127,13 +128,13 @@ function files.decompress(tensor, depth, kind)
    return decodeTensor('image.decompress', tensor, depth, kind)
 end
 
---- image.getSize(filename): planes, rows, columns, as a LongTensor.
+--- image.getSize(filename): returns the numbers of planes, rows and columns as a LongTensor.
 -- @function image.getSize
 -- @as image
 -- @also image.getJPGsize()
 -- @also image.getPNGsize()
 -- @also image.getPPMsize()
--- @param filename string: its path
+-- @param filename string: path of the file
 -- @return a LongTensor
 -- @usage local image, name = require 'image', os.tmpname() .. '.ppm'
 --    image.savePPM(name, torch.ones(3, 4, 5))
@@ -146,10 +147,11 @@ function files.getSize(name)
    return torch.LongTensor{planes, rows, columns}
 end
 
---- Bytes 0 to 255, contiguous, planes first, of what may be floats: those are cut to 0 to 1.
+--- Converts a picture to a contiguous ByteTensor, planes x rows x columns. Floats are clamped to 0
+-- to 1, and multiplied by 255.
 local function toBytes(fn, tensor)
    if torch.isTensor(tensor) and torch.type(tensor) ~= 'torch.ByteTensor' then
-      tensor = tensor:double() -- of any type, also a device's
+      tensor = tensor:double() -- from any type, on the host or a device
    end
    binding.picture(fn, 'tensor', tensor)
    if torch.type(tensor) ~= 'torch.ByteTensor' then
@@ -199,10 +201,10 @@ end
 
 local FORMATS = {jpg = 'jpeg', jpeg = 'jpeg', png = 'png', ppm = 'ppm', pgm = 'ppm'}
 
---- image.save(filename, tensor): a JPEG, PNG, PPM or PGM file, by the name's ending.
+--- image.save(filename, tensor): writes a JPEG, PNG, PPM or PGM file, chosen by the extension.
 -- @function image.save
 -- @as image
--- @param filename string: its path, which ends in .jpg, .png, .ppm or .pgm
+-- @param filename string: a path that ends in .jpg, .jpeg, .png, .ppm or .pgm
 -- @param tensor tensor: H x W or planes x H x W
 -- @return nothing
 -- @usage local image, name = require 'image', os.tmpname() .. '.pgm'
@@ -224,7 +226,7 @@ end
 
 for name, format in pairs{JPG = 'jpeg', PNG = 'png', PPM = 'ppm'} do
    --- image.loadJPG(filename [, depth] [, type]), saveJPG(filename, tensor [, quality]),
-   -- getJPGsize(filename), and the same for PNG and PPM: as load, save and getSize, of that format.
+   -- getJPGsize(filename), and the same for PNG and PPM: load, save and getSize for one format.
    files['load' .. name] = function(file, depth, kind)
       local fn = 'image.load' .. name
       return decode(fn, tostring(file), readFile(fn, file), depth, kind, format)
@@ -238,7 +240,7 @@ for name, format in pairs{JPG = 'jpeg', PNG = 'png', PPM = 'ppm'} do
    end
    if format ~= 'ppm' then
       --- image.decompressJPG(tensor [, depth] [, type]), compressJPG(tensor [, quality]):
-      -- ByteTensors with a file's bytes; the same for PNG.
+      -- convert from and to a ByteTensor with the bytes of a file; the same for PNG.
       files['decompress' .. name] = function(tensor, depth, kind)
          return decodeTensor('image.decompress' .. name, tensor, depth, kind, format)
       end
@@ -249,10 +251,10 @@ for name, format in pairs{JPG = 'jpeg', PNG = 'png', PPM = 'ppm'} do
 end
 files.savePGM = files.savePPM
 
---- image.is_supported(ending): whether files with that ending are read and written.
+--- image.is_supported(extension): returns true if files with that extension are read and written.
 -- @function image.is_supported
 -- @as image
--- @param ending string: as 'png'
+-- @param ending string: an extension, such as 'png'
 -- @return a boolean
 -- @usage require('image').is_supported 'ppm', require('image').is_supported 'gif'
 --    --> true, false
@@ -260,20 +262,20 @@ function files.is_supported(ending)
    return type(ending) == 'string' and FORMATS[ending:lower()] ~= nil
 end
 
---- What functions of image have in common, for the reference.
+--- Tags that reference entries of image share.
 -- @pattern image
 -- @within image
 -- @follows Torch7's package image
--- @raise if an argument is of another kind, naming it and what was wanted, or a file cannot be
---    written, naming it: then the old one stays
+-- @raise if an argument has the wrong type, size or value; if a file cannot be read or written: the
+--    error names the file, and an existing file is unchanged
 
---- Loads a picture of the format that the name says, whatever the file is called.
+--- Loads a picture of the format in the function's name, whatever the file's extension.
 -- @function image.loadPNG
 -- @as image
 -- @also image.loadJPG()
 -- @also image.loadPPM()
--- @param filename string: its path
--- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param filename string: path of the file
+-- @param depth? number: planes of the result, 1 or 3 (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
 -- @return a tensor: planes x H x W
 -- @usage local image, name = require 'image', os.tmpname()
@@ -282,15 +284,15 @@ end
 --    os.remove(name)
 --    return x --> [1 1]
 
---- Saves a picture in the format that the name says, whatever the file is called.
+--- Saves a picture in the format in the function's name, whatever the file's extension.
 -- @function image.savePNG
 -- @as image
 -- @also image.saveJPG()
 -- @also image.savePPM()
 -- @also image.savePGM()
--- @param filename string: its path
+-- @param filename string: path of the file
 -- @param tensor tensor: H x W or planes x H x W
--- @param quality? number: of a JPEG, 0 to 100
+-- @param quality? number: quality of a JPEG, 0 to 100 (75)
 -- @return nothing
 -- @usage local image, name = require 'image', os.tmpname()
 --    image.savePPM(name, torch.ones(3, 1, 1))
@@ -298,21 +300,21 @@ end
 --    os.remove(name)
 --    return head --> P6
 
---- A picture as the bytes of a file of the format that the name says.
+--- Encodes a picture as a file of the format in the function's name; returns the bytes.
 -- @function image.compressPNG
 -- @as image
 -- @also image.compressJPG()
 -- @param tensor tensor: H x W or planes x H x W
--- @param quality? number: of a JPEG, 0 to 100
+-- @param quality? number: quality of a JPEG, 0 to 100 (75)
 -- @return a ByteTensor
 -- @usage require('image').compressPNG(torch.ones(2, 2))[2] --> 80
 
---- A picture from the bytes of a file of the format that the name says.
+--- Decodes a picture from the bytes of a file of the format in the function's name.
 -- @function image.decompressPNG
 -- @as image
 -- @also image.decompressJPG()
 -- @param tensor ByteTensor: the bytes
--- @param depth? number: 1 or 3: makes it so many planes (as in the file)
+-- @param depth? number: planes of the result, 1 or 3 (as in the file)
 -- @param type? string: 'byte', 'float' or 'double' (that of torch.Tensor)
 -- @return a tensor: planes x H x W
 -- @usage local image = require 'image'

@@ -1,6 +1,7 @@
---- image.filter: convolutions, contrast, and what is made of them.
+--- image.filter: convolution, contrast normalization, morphology and image pyramids.
 --
--- Invariant: products are torch.conv2's; kernels have two dimensions, or three, one for each plane.
+-- Invariant: torch.conv2 computes the convolutions. A kernel has two dimensions, or three: one
+-- two-dimensional kernel for each plane.
 local binding = require 'image.ffi'
 local geometry = require 'image.geometry'
 local kernels = require 'image.kernels'
@@ -10,11 +11,11 @@ local filter = {}
 
 local MODES = {valid = 'V', full = 'F', same = 'F'}
 
---- The convolution with a kernel.
+--- Convolves a picture with a kernel.
 -- @function image.convolve
 -- @as image
 -- @param src tensor: H x W or planes x H x W; a destination may come before it
--- @param kernel tensor: of two dimensions, or of three, one kernel for each plane
+-- @param kernel tensor: of two dimensions; or of three: one kernel for each plane
 -- @param mode? string: 'valid', 'full' or 'same' ('valid')
 -- @return the convolved picture
 -- @usage require('image').convolve(torch.ones(3, 3), torch.ones(2, 2)) --> [4 4 4 4]
@@ -37,11 +38,12 @@ function filter.convolve(...)
    return dst and dst:resize(out:size()):copy(out) or out
 end
 
---- Scales so that the least element is 0 and the largest 1.
+--- Scales the elements linearly, so that the smallest becomes 0 and the largest 1.
 -- @function image.minmax
 -- @as image
--- @param o table: tensor; min and max (of the tensor), symm (both are as far from 0), inplace,
---    saturate (cut to 0 to 1), tensorOut
+-- @param o table: tensor; min and max = the values that become 0 and 1 (the tensor's), symm = true:
+--    they default to -m and m, m = the largest absolute value; inplace; saturate = true: clamps to
+--    0 to 1, if min or max is given; tensorOut = output tensor
 -- @return the scaled tensor
 -- @usage require('image').minmax{tensor = torch.Tensor{2, 4, 6}} --> [0 0.5 1]
 function filter.minmax(o)
@@ -62,8 +64,9 @@ function filter.minmax(o)
    return saturate and out:clamp(0, 1) or out
 end
 
---- Local contrast normalization: each pixel less the mean of what the kernel covers, by its
--- deviation. The edges, which the kernel does not fit to, go away.
+--- Normalizes local contrast: subtracts from each pixel the mean under the kernel, and divides by
+-- the standard deviation there, if that exceeds 1. Pixels for which the kernel crosses the edge are
+-- omitted.
 -- @function image.lcn
 -- @as image
 -- @param src tensor: one plane
@@ -88,7 +91,7 @@ function filter.lcn(src, kernel)
       :cdiv(deviation)
 end
 
---- The sums under a kernel of ones and zeros around each pixel of one plane.
+--- Returns one plane, padded for a kernel of ones and zeros, and the kernel in doubles.
 local function covered(fn, src, kernel, outside)
    binding.picture(fn, 'src', src, 2, 2)
    kernel = kernel or torch.ones(3, 3)
@@ -102,12 +105,12 @@ local function covered(fn, src, kernel, outside)
    return padded, kernel:double()
 end
 
---- 1 where all of the kernel lies on ones.
+--- Erodes a binary plane: the result is 1 where the kernel fits inside the ones.
 -- @function image.erode
 -- @as image
 -- @param src tensor: a plane of ones and zeros
 -- @param kernel? tensor: of ones and zeros, of odd sizes (3 x 3 ones)
--- @param outside? number: what is beyond the edges (1)
+-- @param outside? number: value of pixels outside the plane (1)
 -- @return a plane
 -- @usage require('image').erode(torch.Tensor{{1, 1, 0}}) --> [1 0 0]
 function filter.erode(src, kernel, outside)
@@ -115,12 +118,12 @@ function filter.erode(src, kernel, outside)
    return torch.conv2(padded, ones):eq(ones:sum()):typeAs(src)
 end
 
---- 1 where the kernel touches a one.
+--- Dilates a binary plane: the result is 1 where the kernel overlaps the ones.
 -- @function image.dilate
 -- @as image
 -- @param src tensor: a plane of ones and zeros
 -- @param kernel? tensor: of ones and zeros, of odd sizes (3 x 3 ones)
--- @param outside? number: what is beyond the edges (0)
+-- @param outside? number: value of pixels outside the plane (0)
 -- @return a plane
 -- @usage require('image').dilate(torch.Tensor{{1, 0, 0}}) --> [1 1 0]
 function filter.dilate(src, kernel, outside)
@@ -128,11 +131,11 @@ function filter.dilate(src, kernel, outside)
    return torch.conv2(padded, geometry.hflip(geometry.vflip(ones))):gt(0):typeAs(src)
 end
 
---- Pictures of shrinking size, each the one before, blurred.
+--- Builds a Gaussian pyramid: each level is the previous level, blurred and scaled.
 -- @function image.gaussianpyramid
 -- @as image
--- @param src tensor: H x W or planes x H x W; a list that gets them may come before it
--- @param scales table: a list of factors of the source's size
+-- @param src tensor: H x W or planes x H x W; a list that receives the levels may come before it
+-- @param scales table: the size of each level as a factor of the source's size
 -- @return a list of pictures
 -- @usage require('image').gaussianpyramid(torch.ones(8, 8), {1, 0.5})[2]:size() --> 4x4
 function filter.gaussianpyramid(...)

@@ -1,7 +1,7 @@
---- image.font: the characters that drawText draws, up to 5 x 8 dots each.
+--- image.font: the bitmap font of drawText, with up to 5 x 8 dots per character.
 --
--- Invariant: a character is a row of dots for each digit of base 32 (0 to 9, a to v), from the top;
--- the highest bit is the left dot. The eighth row is below the line. What is not in the list is
+-- Invariant: each digit in base 32 (0 to 9, a to v) is a row of dots, from the top; its highest bit
+-- is the left dot. The eighth row is below the baseline. Characters that are not in the list are
 -- drawn as a box.
 local text = [[
 ! 4444404  " aa00000  # aavavaa  $ 4fke5u4  % oo24833  & cik8lid  ' 4400000  ( 2488842
@@ -23,7 +23,7 @@ for character, digits in text:gmatch '(%S) (%w+)' do rows[character] = digits en
 
 local font = {}
 
---- font.dots(character): an iterator over its dots: column and row, from 0.
+--- font.dots(character): iterates over the character's dots: returns column and row, from 0.
 function font.dots(character)
    local digits, row, column = rows[character] or 'vhhhhhv', 1, -1
    return function()

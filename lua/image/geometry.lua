@@ -1,7 +1,8 @@
---- image.geometry: pictures of other sizes, parts of pictures, and pixels at other places.
+--- image.geometry: scales, crops, flips, rotates and warps pictures.
 --
--- Invariant: each function takes ([destination,] source, ...), where the destination is there if
--- two tensors come first, and returns the destination. Pictures are H x W or K x H x W.
+-- Invariant: each function takes ([destination,] source, ...) and returns the destination. If the
+-- first two arguments are tensors, the first one is the destination. Pictures are H x W or K x H x
+-- W.
 local binding = require 'image.ffi'
 local C, torch, fail, check = binding.C, binding.torch, binding.fail, binding.check
 local picture, number, word = binding.picture, binding.number, binding.word
@@ -11,16 +12,16 @@ local type = binding.type
 
 local geometry = {}
 
---- destination (or nil), source and the other arguments.
+--- Returns the destination (or nil), the source and the other arguments.
 local function split(a, b, ...)
    if torch.isTensor(b) then return a, b, ... end
    return nil, a, b, ...
 end
 
---- Rows and columns.
+--- Returns the numbers of rows and columns.
 local function extent(src) return src:size(src:dim() - 1), src:size(src:dim()) end
 
---- The sizes of a picture with other rows and columns.
+--- Returns the sizes of src with other numbers of rows and columns.
 local function sizes(src, rows, columns)
    if src:dim() == 2 then return rows, columns end
    return src:size(1), rows, columns
@@ -30,8 +31,8 @@ local MODES = {simple = 0, bilinear = 1, bicubic = 2, lanczos = 3}
 local SCALES = {simple = 0, bilinear = 1, bicubic = 2}
 local TURNS = {simple = 0, bilinear = 1}
 
---- Rows and columns from a text or number: MAX, 'WxH', '^MIN', '*SC', '*SCn/SCd'; as Torch7 does,
--- what is left of a whole number is cut off.
+--- Parses a size: MAX, 'WxH', '^MIN', '*SC' or '*SCn/SCd'. Returns rows and columns, which may have
+-- fractions; the caller truncates them, as in Torch7.
 local function sized(text, rows, columns)
    local largest = tonumber(text)
    if largest then
@@ -53,16 +54,16 @@ local function sized(text, rows, columns)
       text)
 end
 
---- Another size: scale(src, width, height [, mode]), scale(src, size [, mode]) or scale(dst, src [,
--- mode]).
+--- Scales a picture: scale(src, width, height [, mode]), scale(src, size [, mode]) or scale(dst,
+-- src [, mode]).
 -- @function image.scale
 -- @as image
--- @param src tensor: H x W or planes x H x W; or dst, whose size it gets, before it
--- @param width number: columns; or a size alone: the longer side, '256x128', '^256' (the shorter
---    side), '*0.5', '*1/2'
+-- @param src tensor: H x W or planes x H x W; dst, which gives the new size, may come before it
+-- @param width number: columns; or, without height, a size: the length of the longer side,
+--    '256x128', '^256' (the length of the shorter side), '*0.5' or '*1/2'
 -- @param height? number: rows
--- @param mode? string: 'bilinear' (smaller is the mean of what a pixel covers), 'bicubic' or
---    'simple' (the nearest)
+-- @param mode? string: 'bilinear' (averages the pixels that a smaller result's pixel covers),
+--    'bicubic' or 'simple' (nearest pixel) ('bilinear')
 -- @return the scaled picture
 -- @usage require('image').scale(torch.ones(3, 4, 8), 4):size() --> 3x2x4
 function geometry.scale(...)
@@ -101,16 +102,16 @@ local CORNERS = {
    br = function(h, w, rows, columns) return w - columns, h - rows end,
 }
 
---- A part: crop([dst,] src, x1, y1 [, x2, y2]), from column x1 and row y1 (from 0) up to x2 and y2,
--- which are not in it; or crop([dst,] src, corner, width, height).
+--- Copies a rectangle: crop([dst,] src, x1, y1 [, x2, y2]), columns x1 to x2 - 1 and rows y1 to
+-- y2 - 1, counted from 0; or crop([dst,] src, corner, width, height).
 -- @function image.crop
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it
--- @param x1 number: a column; or the corner: 'c' (centre), 'tl', 'tr', 'bl' or 'br'
--- @param y1 number: a row; or the width
--- @param x2? number: a column (the destination's size); or the height
--- @param y2? number: a row
--- @return the part
+-- @param x1 number: first column; or a corner: 'tl', 'tr', 'bl', 'br', or 'c' for the centre
+-- @param y1 number: first row; or the width
+-- @param x2? number: column after the last one (given by dst's size); or the height
+-- @param y2? number: row after the last one
+-- @return the rectangle
 -- @usage require('image').crop(torch.Tensor{{1, 2}, {3, 4}}, 1, 0, 2, 2) --> [2 4]
 function geometry.crop(...)
    local dst, src, x1, y1, x2, y2 = split(...)
@@ -141,7 +142,7 @@ function geometry.crop(...)
    return geometry.scale(dst, part:clone())
 end
 
---- Shifts to the right by x columns and down by y rows; what nothing comes to is 0.
+--- Shifts a picture to the right by x columns and down by y rows; uncovered pixels become 0.
 -- @function image.translate
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it
@@ -182,7 +183,7 @@ local function flip(fn, dst, src, dim)
    return deliver(dst, to)
 end
 
---- In reverse along a dimension.
+--- Reverses a tensor along a dimension.
 -- @function image.flip
 -- @as image
 -- @param src tensor: any host tensor; dst may come before it
@@ -202,7 +203,7 @@ function geometry.flip(...)
    return flip('image.flip', dst, src, dim)
 end
 
---- Left is right.
+--- Flips a picture horizontally.
 -- @function image.hflip
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it, and be src
@@ -213,7 +214,7 @@ function geometry.hflip(...)
    return flip('image.hflip', dst, picture('image.hflip', 'src', src), src:dim())
 end
 
---- The top is the bottom.
+--- Flips a picture vertically.
 -- @function image.vflip
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it, and be src
@@ -224,13 +225,13 @@ function geometry.vflip(...)
    return flip('image.vflip', dst, picture('image.vflip', 'src', src), src:dim() - 1)
 end
 
---- Turns around the centre, counter-clockwise; what nothing comes to is 0.
+--- Rotates a picture around its centre, counter-clockwise; uncovered pixels become 0.
 -- @function image.rotate
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it
 -- @param angle number: in radians
 -- @param mode? string: 'simple' or 'bilinear'
--- @return the turned picture, of the same size
+-- @return the rotated picture, of the same size
 -- @usage require('image').rotate(torch.Tensor{{1, 2}, {3, 4}}, 0) --> [1 2 3 4]
 function geometry.rotate(...)
    local dst, src, angle, mode = split(...)
@@ -261,25 +262,27 @@ local function unrolled(fn, logarithmic, dst, src, mode, range)
    return deliver(dst, to)
 end
 
---- Unrolls: rows are angles, columns distances from the centre.
+--- Maps a picture to polar coordinates: a row for each angle, a column for each distance from the
+-- centre.
 -- @function image.polar
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it
 -- @param interpolation? string: 'simple' or 'bilinear'
--- @param mode? string: 'valid' (up to the nearer edge) or 'full' (up to the corners)
--- @return the unrolled picture
+-- @param mode? string: 'valid' (distances up to the nearer edge) or 'full' (up to the corners)
+-- @return the picture in these coordinates
 -- @usage require('image').polar(torch.ones(4, 4)):size() --> 4x4
 function geometry.polar(...)
    return unrolled('image.polar', 0, split(...))
 end
 
---- Unrolls: rows are angles, columns logarithms of distances from the centre.
+--- Maps a picture to log-polar coordinates: a row for each angle, a column for each logarithm of
+-- the distance from the centre.
 -- @function image.logpolar
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it
 -- @param interpolation? string: 'simple' or 'bilinear'
--- @param mode? string: 'valid' (up to the nearer edge) or 'full' (up to the corners)
--- @return the unrolled picture
+-- @param mode? string: 'valid' (distances up to the nearer edge) or 'full' (up to the corners)
+-- @return the picture in these coordinates
 -- @usage require('image').logpolar(torch.ones(6, 4)):size() --> 6x6
 function geometry.logpolar(...)
    return unrolled('image.logpolar', 1, split(...))
@@ -287,7 +290,7 @@ end
 
 local CLAMPS = {clamp = 0, pad = 1}
 
---- Arguments whose second source is a tensor as well: dst is there if three come first.
+--- Splits ([dst,] src, tensor, ...); dst is given if the first three arguments are tensors.
 local function splitPair(a, b, c, ...)
    if torch.isTensor(c) then return a, b, c, ... end
    return nil, a, b, c, ...
@@ -315,28 +318,29 @@ local function warp(fn, dst, src, field, mode, offset, clamp, padding)
    return deliver(dst, to)
 end
 
---- Each pixel of the result comes from the place that a field has for it.
+--- Samples each pixel of the result at the source position that a field gives for it.
 -- @function image.warp
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it
--- @param field tensor: 2 x H x W: row and column
+-- @param field tensor: 2 x H x W: the row and the column of each pixel's source position
 -- @param mode? string: 'bilinear', 'simple', 'bicubic' or 'lanczos'
--- @param offset? boolean: true: places are relative to the pixel's own (true)
--- @param clamp? string: 'clamp': outside is the nearest edge; 'pad': it is the padding ('clamp')
--- @param padding? number: what is outside (0)
+-- @param offset? boolean: true: positions are relative to the pixel's own position (true)
+-- @param clamp? string: positions outside the source read: 'clamp': the nearest edge pixel, 'pad':
+--    the padding ('clamp')
+-- @param padding? number: value of pixels outside the source (0)
 -- @return the warped picture, of the field's size
 -- @usage require('image').warp(torch.Tensor{{1, 2}, {3, 4}}, torch.zeros(2, 2, 2))
 --    --> [1 2 3 4]
 function geometry.warp(...) return warp('image.warp', splitPair(...)) end
 
---- The picture under a 2 x 2 matrix of (row, column) around its centre, then shifted by
--- -translation.
+--- Applies an affine transform: the result's pixel at p = (row, column) is sampled at
+-- c + matrix (p - c) - translation, where c is the centre.
 -- @function image.affinetransform
 -- @as image
 -- @param src tensor: H x W or planes x H x W; dst may come before it
 -- @param matrix tensor: 2 x 2
 -- @param mode? string: as for image.warp
--- @param translation? tensor: rows and columns
+-- @param translation? tensor: row and column (0, 0)
 -- @param clamp? string: as for image.warp
 -- @param padding? number: as for image.warp
 -- @return the transformed picture

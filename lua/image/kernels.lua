@@ -1,13 +1,13 @@
---- image.kernels: Gaussians and their Laplacians.
+--- image.kernels: Gaussian kernels and Laplacians of Gaussians.
 --
--- Invariant: arguments come by place, or as one table by name. Means and widths are shares of the
--- size; cell i of n lies at i, and mean 0.5 is the middle.
+-- Invariant: arguments are passed in order, or as one table by name. Means and standard deviations
+-- are fractions of the size; a mean of 0.5 is the middle.
 local binding = require 'image.ffi'
 local torch, type = binding.torch, binding.type
 
 local kernels = {}
 
---- The arguments of a call by name, with defaults. @param names a list of {name, default}
+--- Returns the arguments of a call by name, with defaults. @param names a list of {name, default}
 local function named(names, ...)
    local given, values = (...), {}
    local byName = select('#', ...) == 1 and type(given) == 'table' and given
@@ -21,14 +21,14 @@ local function named(names, ...)
 end
 kernels.named = named
 
---- ((i - centre) / (width size))^2 / 2 for i of 1 to n. @param size that shares are of, default n
+--- Returns ((i - mean size - 0.5) / (width size))^2 / 2 for i from 1 to n. @param size default: n
 local function squares(fn, n, mean, width, size)
    n = binding.number(fn, 'size', n, true, 1)
    size = size or n
    return torch.range(1, n):double():add(-(mean * size + 0.5)):div(width * size):pow(2):div(2)
 end
 
---- down[i] + across[j].
+--- Returns the matrix of down[i] + across[j].
 local function sums(down, across)
    local h, w = down:size(1), across:size(1)
    return torch.add(down:view(h, 1):expand(h, w), across:view(1, w):expand(h, w))
@@ -49,21 +49,21 @@ end
 local PLANE = {{'size', 3}, {'sigma', 0.25}, {'amplitude', 1}, {'normalize', false}, {'width'},
    {'height'}, {'sigma_horz'}, {'sigma_vert'}, {'mean_horz', 0.5}, {'mean_vert', 0.5}, {'tensor'}}
 
---- A Gaussian. Arguments come in this order, or as one table by these names; means and widths are
--- shares of the size.
+--- Returns a two-dimensional Gaussian kernel. Arguments are passed in this order, or as one table
+-- with these names; means and standard deviations are fractions of the size.
 -- @function image.gaussian
 -- @as image
 -- @param size? number: rows and columns (3)
--- @param sigma? number: its width (0.25)
--- @param amplitude? number: its height (1)
--- @param normalize? boolean: true: the sum is 1
+-- @param sigma? number: standard deviation (0.25)
+-- @param amplitude? number: largest value (1)
+-- @param normalize? boolean: true: scales the kernel so that its sum is 1
 -- @param width? number: columns (size)
 -- @param height? number: rows (size)
--- @param sigma_horz? number: its width along rows (sigma)
--- @param sigma_vert? number: its width along columns (sigma)
--- @param mean_horz? number: where it is highest (0.5)
--- @param mean_vert? number: where it is highest (0.5)
--- @param tensor? tensor: where it goes, and its size
+-- @param sigma_horz? number: horizontal standard deviation (sigma)
+-- @param sigma_vert? number: vertical standard deviation (sigma)
+-- @param mean_horz? number: horizontal position of the maximum (0.5)
+-- @param mean_vert? number: vertical position of the maximum (0.5)
+-- @param tensor? tensor: output tensor, which gives the size; allocated if omitted
 -- @return height x width
 -- @usage require('image').gaussian{size = 3, normalize = true}:sum() --> 1
 function kernels.gaussian(...)
@@ -76,15 +76,16 @@ function kernels.gaussian(...)
    return finish(fn, o, sums(down, across):mul(-1):exp():mul(o.amplitude))
 end
 
---- A Gaussian in one dimension. Arguments come in this order, or as one table by these names.
+--- Returns a one-dimensional Gaussian kernel. Arguments are passed in this order, or as one table
+-- with these names.
 -- @function image.gaussian1D
 -- @as image
--- @param size? number: how many (3)
--- @param sigma? number: its width, a share of the size (0.25)
--- @param amplitude? number: its height (1)
--- @param normalize? boolean: true: the sum is 1
--- @param mean? number: where it is highest (0.5)
--- @param tensor? tensor: where it goes, and its size
+-- @param size? number: number of elements (3)
+-- @param sigma? number: standard deviation, as a fraction of the size (0.25)
+-- @param amplitude? number: largest value (1)
+-- @param normalize? boolean: true: scales the kernel so that its sum is 1
+-- @param mean? number: position of the maximum, as a fraction of the size (0.5)
+-- @param tensor? tensor: output tensor, which gives the size; allocated if omitted
 -- @return a vector
 -- @usage require('image').gaussian1D(3)[2] --> 1
 function kernels.gaussian1D(...)
@@ -95,13 +96,14 @@ function kernels.gaussian1D(...)
       squares('image.gaussian1D', n, o.mean, o.sigma):mul(-1):exp():mul(o.amplitude))
 end
 
---- The Laplacian of a Gaussian: image.gaussian's arguments (sigma: 0.1) but the tensor. As in
--- Torch7, what is called horizontal is that of rows.
+--- Returns the Laplacian of a Gaussian. The arguments are those of image.gaussian without `tensor`.
+-- As in Torch7, sigma_horz and mean_horz are the vertical ones here, and sigma_vert and mean_vert
+-- the horizontal ones.
 -- @function image.laplacian
 -- @as image
 -- @param size? number: rows and columns (3)
--- @param sigma? number: its width (0.1)
--- @param ...? any: the others of image.gaussian
+-- @param sigma? number: standard deviation (0.1)
+-- @param ...? any: the other arguments of image.gaussian
 -- @return height x width
 -- @usage require('image').laplacian(3)[2][2] --> 1
 function kernels.laplacian(...)

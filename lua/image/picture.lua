@@ -1,21 +1,21 @@
---- image.picture: the pictures that examples show, computed.
+--- image.picture: computed test images, for examples.
 --
--- Invariant: lena() is what Torch7's is to programs: 3 x 512 x 512, of the default type, 0 to 1 in
--- the levels of a byte, with soft and sharp edges, fine texture and many colours; always the same.
+-- Invariant: lena() can replace Torch7's: 3 x 512 x 512, of the default type, from 0 to 1 in steps
+-- of 1/255, with soft and sharp edges, fine texture and many colours. It is the same in every call.
 local torch = require('image.ffi').torch
 
 local picture = {}
 
 local SIZE = 512
 
---- Rows and columns as matrices, -1 to 1.
+--- Returns two matrices, the row and the column of each pixel, scaled to -1 to 1.
 local function places()
    local line = torch.linspace(-1, 1, SIZE):float()
    local y = line:view(SIZE, 1):expand(SIZE, SIZE):clone()
    return y, y:t():clone()
 end
 
---- Where `plane` is 1 the picture becomes the colour, elsewhere it stays.
+--- Paints a colour where `plane` is 1, blends where it is between 0 and 1.
 local function paint(rgb, plane, red, green, blue)
    for k, value in ipairs{red, green, blue} do
       local shade = torch.isTensor(value) and value or torch.FloatTensor(SIZE, SIZE):fill(value)
@@ -23,14 +23,14 @@ local function paint(rgb, plane, red, green, blue)
    end
 end
 
---- 1 where `distance` is below 0, with an edge of some width.
+--- Returns a plane that is 1 where `distance` is negative and 0 elsewhere, with a soft edge.
 local function inside(distance, edge)
    return torch.mul(distance, -1 / edge):add(0.5):clamp(0, 1)
 end
 
 local made
 
---- A picture for trying things: hills under an evening sky with a sun, a striped balloon and a
+--- Returns a test image in colour: hills under an evening sky with a sun, a striped balloon and a
 -- fence.
 -- @function image.lena
 -- @as image
@@ -72,7 +72,7 @@ function picture.lena()
    return picture.lena()
 end
 
---- A picture in grey for trying things.
+--- Returns a test image in greyscale.
 -- @function image.fabio
 -- @as image
 -- @return a tensor, 512 x 512

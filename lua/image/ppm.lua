@@ -1,13 +1,14 @@
---- image.ppm: PPM and PGM files, as numbers or as bytes.
+--- image.ppm: decodes and encodes PPM and PGM files, in text (P2, P3) and binary form (P5, P6).
 --
--- Invariant: a head that claims more than the bytes can hold is an error before anything of that
--- size is allocated.
+-- Invariant: a header that claims more pixels than the file has bytes for raises before memory is
+-- allocated for them.
 local binding = require 'image.ffi'
 local torch, fail = binding.torch, binding.fail
 
 local ppm = {}
 
---- The numbers of the head (width, height, greatest value), and where the pixels begin.
+--- Parses the header. Returns the kind (2, 3, 5 or 6), planes, rows, columns, the largest value,
+-- the position of the pixels and the number of elements.
 local function headOf(what, bytes)
    local kind, at = tonumber(bytes:sub(2, 2)), 3
    local numbers = {}
@@ -29,7 +30,7 @@ local function headOf(what, bytes)
    end
    local planes, width16 = kind % 3 == 0 and 3 or 1, most > 255 and 2 or 1
    local count = width * height * planes
-   -- a number as text is a digit and a blank
+   -- a number in text has at least one digit and a space
    local least = kind > 3 and count * width16 or count * 2 - 1
    if least > #bytes - at + (kind > 3 and 0 or 1) then
       fail('%s: the file ends before its picture does: it claims %d x %d pixels', what, width,
@@ -38,13 +39,13 @@ local function headOf(what, bytes)
    return kind, planes, height, width, most, at + 1, count
 end
 
---- Planes, rows, columns.
+--- Returns the numbers of planes, rows and columns.
 function ppm.head(what, bytes)
    local _, planes, rows, columns = headOf(what, bytes)
    return planes, rows, columns
 end
 
---- Fills the tensor, which is planes x rows x columns; floats and doubles are 0 to 1.
+--- Fills a tensor of planes x rows x columns; floats and doubles are from 0 to 1.
 function ppm.decode(what, bytes, to)
    local kind, planes, rows, columns, most, at, count = headOf(what, bytes)
    local values
@@ -76,7 +77,7 @@ function ppm.decode(what, bytes, to)
    to:copy(values:view(rows, columns, planes):permute(3, 1, 2))
 end
 
---- A picture of bytes, of one or three planes, as a file.
+--- Encodes a picture of bytes with one or three planes as a file.
 function ppm.encode(fn, tensor)
    local planes, rows, columns = tensor:size(1), tensor:size(2), tensor:size(3)
    if planes ~= 1 and planes ~= 3 then fail('%s: got %d planes, wanted 1 or 3', fn, planes) end
