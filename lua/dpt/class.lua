@@ -17,10 +17,10 @@ local classes = {}  -- name -> method table
 local children = {} -- method table -> list of the method tables of its direct descendants
 local entries = {}  -- method table -> result of `tables`
 local declared = {} -- name -> method table that `declare` made
-local packages = {} -- 'nn' -> table for X of torch.class('nn.X'), before the globals
+local packages = {} -- 'nn' -> table of nn's constructors; has priority over the global nn
 local registry = debug.getregistry()
 local types = require 'dpt.class.types'(torch, children)
-local replaceLater -- function that replaces methods as classes get them, or nil
+local replaceLater -- function that replaces each method added to a class, or nil
 
 -- A package may load a class when its field is read, so an unknown name triggers one lookup in its
 -- package.
@@ -128,8 +128,8 @@ local function withdrawn()
    return names
 end
 
---- Removes those classes from `nn`, so that a package finds their names free. They are loaded
--- first, so that objects and descendants remain.
+--- Removes the replaceable classes from `nn`, so that a package can define classes of these names.
+-- They are loaded first, so that existing objects and descendants keep them.
 local function withdraw()
    for _, name in ipairs(withdrawn()) do
       local methods = rawget(classes, 'nn.' .. name)
@@ -154,7 +154,8 @@ local function replaceMethods(f, later)
    end
 end
 
---- Returns the table for a class of this name: the one named by its first parts, or the globals.
+--- Returns the table that receives the constructor of a class: the package that the class's name
+-- begins with, or the globals.
 local function namespaceOf(name)
    local namespace, path = nil, name:match('^(.+)%.[^.]+$')
    if not path then return _G end
@@ -294,10 +295,10 @@ function torch.factory(name)
    return rawget(known(name) or {}, '__factory')
 end
 
---- Tags that reference entries of plain torch functions share.
+--- Tags shared by the reference entries of plain torch functions.
 -- @pattern plaintorch
 -- @within utilities
--- @raise at the script's line, if an argument has the wrong type, sizes do not fit, or operands are
+-- @raise at the caller's line if an argument has the wrong type, sizes do not fit, or operands are
 --    on different sides or devices
 -- @follows Torch7's torch
 
@@ -331,7 +332,7 @@ end
 --- Makes a table an object of a class.
 -- @function torch.setmetatable
 -- @as plaintorch
--- @param object table: is made an object
+-- @param object table: becomes an object
 -- @param name string: the class
 -- @return the table itself
 -- @usage torch.typename(torch.setmetatable({}, 'nn.Tanh')) --> nn.Tanh
@@ -450,7 +451,7 @@ end
 -- @as plaintorch
 -- @within files
 -- @param path string: the file
--- @param object any: is saved
+-- @param object any: the value to save
 -- @param format? string: 'binary', 'ascii', 'b32' or 'b64'
 -- @param referenced? boolean: false: an object that occurs twice is saved twice
 -- @return nothing
@@ -462,8 +463,9 @@ end
 --    os.remove(p)
 --    return t.a --> [1 1]
 
---- Reads a file of torch.save, also one written by Torch7; no code in it is run. A function in the
--- file becomes one that raises if it is called; torch.save writes it back unchanged.
+--- Reads a file that torch.save wrote, in dpt or in Torch7. No code in the file is run: each
+-- function is replaced by one that raises when called; torch.save writes it as the original
+-- function.
 -- @function torch.load
 -- @as plaintorch
 -- @within files
@@ -485,7 +487,7 @@ end
 -- @function torch.serialize
 -- @as plaintorch
 -- @within files
--- @param object any: is written
+-- @param object any: the value to write
 -- @param format? string: 'binary' or 'ascii'
 -- @return string
 -- @usage torch.deserialize(torch.serialize{1, 2}) --> {1 2}

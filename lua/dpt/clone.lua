@@ -117,5 +117,5 @@ function copyValue(v, seen)
 end
 
 --- clone(value): returns a deep copy.
--- (What is seen: copies by originals and addresses; level: number of enclosing tables.)
+-- The state of a copy: copies by originals and addresses; level: the number of enclosing tables.
 return function(v) return copyValue(v, {level = 0}) end

@@ -47,9 +47,8 @@ local supplied = {
 local aliases = {['sys.colors'] = 'COLORS', ['threads.queue'] = 'Queue',
    ['threads.threads'] = 'Threads', ['torch.FFInterface'] = 'Tensor'}
 
---- Names from older versions of dpt, of a package's function or of a field of a class's objects (in
--- scripts and in files), each with its current name. The class itself looks for such a field under
--- both names.
+--- Maps older names of functions, and of fields of objects (in scripts and in files), to the
+-- current names. The class of such an object looks for the field under both names.
 compat.renamed = {
    comm = {use = 'setTransport'},
    ['nn.DataParallelTable'] = {policy = 'splitSpec', times = 'profile'},
@@ -92,8 +91,8 @@ local function subModule(packages, name)
    if value ~= nil then return function() return value end end
 end
 
---- Handles `require 'rnn'`: if the real package is installed, removes dpt's classes with its names;
--- otherwise loads dpt's.
+--- Handles `require 'rnn'`: if that package is installed, removes dpt's classes of the same names;
+-- otherwise loads dpt's classes.
 local function recurrent(packages)
    if package.searchpath('rnn', package.path) then
       class.withdraw()
@@ -105,14 +104,15 @@ local function recurrent(packages)
    end
 end
 
---- Lua's type(), but 'userdata' for dpt's own cdata (tensors, storages, generators), as in Torch7.
+--- Returns Lua's type(v), but 'userdata' for dpt's own cdata (tensors, storages, generators), as in
+-- Torch7.
 function compat.type(v)
    local kind = type(v)
    if kind == 'cdata' and class.methodsOf(v) then return 'userdata' end
    return kind
 end
 
---- Lua's getmetatable(), but the class's method table for dpt's own cdata, as in Torch7.
+--- Returns Lua's getmetatable(v), but the class's method table for dpt's own cdata, as in Torch7.
 function compat.getmetatable(v)
    return type(v) == 'cdata' and class.methodsOf(v) or getmetatable(v)
 end

@@ -45,9 +45,9 @@ int setenv(const char *name, const char *value, int overwrite);
 int unsetenv(const char *name);
 ]]
 
--- libgomp reads how its threads wait when it is loaded. By default they spin for milliseconds,
--- which takes cores from streams and from a thread woken on a spinning thread's core; if it knows
--- of more threads than cores, they hardly spin at all.
+-- libgomp reads its wait policy from the environment when it is loaded. By default its threads spin
+-- for milliseconds, which takes cores from streams and from threads that are woken; if it has more
+-- threads than cores, they hardly spin.
 local function loadWaiting(path)
    local ours = not os.getenv 'OMP_WAIT_POLICY' and not os.getenv 'GOMP_SPINCOUNT'
    if ours then
@@ -151,9 +151,9 @@ end
 --- Counts of the work queued, done or drawn so far by this Lua state's thread.
 local effects = C.dpt_effects()
 
---- Decides whether to retry a function that failed, where effects[0] was `before` before the call.
--- If memory was short before the function had any effect, runs Lua's collector and returns true.
--- Garbage tensors may hold the missing memory, which the collector cannot know.
+--- Returns true if a failed call is to be retried: it ran out of memory and had no effect, so that
+-- effects[0] is still `before`. In that case it runs Lua's collector first: garbage tensors may
+-- hold the missing memory, of which the collector does not know.
 local function collected(before)
    if C.dpt_may_retry(before) == 0 then return false end
    collectgarbage()
@@ -195,7 +195,7 @@ local lib = setmetatable({}, {__index = function(lib, name)
 end})
 
 --- Opens an optional library, under the first of its names that is installed.
--- @param used C declarations of the functions used, of it or of C's own library
+-- @param used C declarations of the functions used, from this library or from libc
 -- @return the library, or nil
 local function optional(used, ...)
    for _, name in ipairs{...} do
@@ -214,8 +214,8 @@ return {
    --- Lua's own type(), which returns 'cdata' for tensors (dpt.compat's returns 'userdata').
    type = type,
    raise = raise,
-   --- find(name, [folder]): returns the path of another library, of dpt's or of the Lua files in
-   -- that folder, nil if it is missing.
+   --- find(name, [folder]): returns the path of another library, which belongs to dpt or to the Lua
+   -- files in that folder; nil if it is missing.
    find = find,
    --- own(folder): marks the folder's sources as dpt's own: errors are raised at their caller's
    -- line.

@@ -150,9 +150,9 @@ local function checkSameType(tensors, what, name)
 end
 
 --- Computes the layout of a flat tensor with the elements that tensors of one type reach.
--- @return {segments = list of views that together are those elements, each once, one-dimensional
--- except for tensors with gaps; offsets = where each tensor begins if the segments are concatenated
--- (from 1); strides = its strides there; total = number of elements}
+-- @return {segments = list of views that cover those elements, each once, one-dimensional except
+--    for tensors with gaps; offsets = position of each tensor's first element in the concatenated
+--    segments (from 1); strides = each tensor's strides there; total = number of elements}
 function M.layout(tensors)
    local blocks = blocksOf(tensors)
    local layout = {segments = {}, offsets = {}, strides = {}, total = 0}

@@ -25,11 +25,11 @@ dpt.nn = require 'dpt.nn'
 dpt.cudnn = require 'dpt.cudnn'
 dpt.optim = require 'dpt.optim'
 
---- Makes layers work on one fixed block of rows (or image) at a time: a row's output and gradInput
--- are bitwise independent of the other rows of its batch. DPT_DETERMINISTIC=1 does the same.
--- Convolutions then only sum products; otherwise large 3 x 3 convolutions use Winograd's
--- algorithm, whose rounding errors are up to 1e-5 of the largest number in a tile of 6 x 6 pixels:
--- a pixel of 1e6 causes errors of 10 in neighbours that do not depend on it, too.
+--- Makes layers process fixed blocks of rows (or single images), so that a row's output and
+-- gradInput are bitwise independent of the other rows of the batch. DPT_DETERMINISTIC=1 does the
+-- same. It also disables Winograd's algorithm, which large 3 x 3 convolutions use otherwise. Its
+-- rounding errors are up to 1e-5 of the largest number in a tile of 6 x 6 pixels: a pixel of 1e6
+-- causes errors of 10 even in neighbours that do not depend on it.
 -- @function dpt.setDeterministic
 -- @as dpt
 -- @param on boolean: true enables it
@@ -80,7 +80,7 @@ function dpt.devices() return dptffi.ffi.string(dptffi.C.dpt_device_report()) en
 dptffi.lib.interrupt_install()
 require('dpt.threads.named').loaded()
 
---- Tags that reference entries of dpt itself share.
+--- Tags shared by the reference entries of dpt itself.
 -- @pattern dpt
 -- @within utilities
 -- @follows dpt's own

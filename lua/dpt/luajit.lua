@@ -1,13 +1,13 @@
 --- dpt.luajit: gives LuaJIT's compiler more memory for machine code, and works around its faults.
 --
--- Invariant: no trace stays whose code has the fault of LuaJIT 2.1.0-beta3 on x64 between
--- September 2021 and April 2022 (Debian 12 has it): if registers are scarce in a loop over `pairs`,
--- it swaps the two results of the call that finds the next entry, rax and edx, by a 32-bit
--- instruction. The truncated pointer in rax crashes the process. Such a trace is discarded as soon
--- as it is compiled, before it runs. After the first such trace, functions that loop over `pairs`
--- are recorded while a trace is recorded; those of the next faulty trace are interpreted from then
--- on. The function in which the trace began is not: it may be a function of dpt that every script
--- calls, with the loop in a caller. Later versions do not have this fault.
+-- Invariant: a trace with the following fault of LuaJIT 2.1.0-beta3 on x64 is discarded as soon as
+-- it is compiled, before it runs. Versions from September 2021 to April 2022 have the fault, Debian
+-- 12's among them: if registers are scarce in a loop over `pairs`, the compiler swaps the two
+-- results of the call that finds the next entry, rax and edx, by a 32-bit instruction. The
+-- truncated pointer in rax crashes the process. After the first such trace, functions that loop
+-- over `pairs` are recorded while a trace is recorded; those of the next faulty trace are
+-- interpreted from then on. The function in which the trace began is not: it may be a function of
+-- dpt that every script calls, with the loop in a caller. Later versions do not have this fault.
 --
 -- In beta3, traces of such a loop also keep running after LuaJIT has given up compiling the loop.
 -- The loop then stores its last key where they expect the index of an entry, which they do not
@@ -85,15 +85,16 @@ local loops -- in the trace being recorded: set of functions that loop over pair
 local began, caller
 local loopAt -- position in the function where the trace begins, if it is a loop over pairs
 
---- Returns the instructions of a loop over the results of a function of that name.
+--- Returns the opcodes of a function that consists of the loop `for _ in NAME(t) do end`.
 local function loopOver(name)
    local loop, list = loadstring(('local %s, t = ... for _ in %s(t) do end'):format(name, name)), {}
    while util.funcbc(loop, #list) do list[#list + 1] = bit.band(util.funcbc(loop, #list), 255) end
    return list
 end
 
---- The instruction of loops over pairs: the last one specific to such a loop. (jit.vmdef names it,
--- but is not found if LUA_PATH omits LuaJIT's own folder, as luarocks' does.)
+--- Opcode of loops over pairs: the last one that differs in a loop over another function.
+-- (jit.vmdef has its name, but is not found if LUA_PATH omits LuaJIT's own folder, as that of
+-- luarocks does.)
 local ITERN
 local others = loopOver 'others'
 for i, code in ipairs(loopOver 'pairs') do

@@ -1,5 +1,6 @@
 --- dpt.report(text, kind): writes a message that is not an error to stderr.
--- Invariant: a process writes one text of each kind (default: the text itself); workers write none.
+-- Invariant: a process writes at most one message of each kind (default: the text itself); workers
+-- write none.
 local reported = {}
 
 return function(text, kind)

@@ -2,8 +2,8 @@
 --
 --    MyLayer.transient = {'cache', 'lastInput'} -- for its objects and those of its descendants
 --
--- Invariant: copies, files, other Lua states, type() and clearState() omit the fields that
--- an object's class and its ancestors list. An object without them is as good as new: its class's
+-- Invariant: copies, files, other Lua states, type() and clearState() omit the fields that an
+-- object's class and its ancestors list. An object without them works like a new one: its class's
 -- method resetTransient() recreates the fields that it needs. A class that writes and reads its
 -- files itself decides which fields they contain.
 local class = require 'dpt.class'
@@ -12,9 +12,8 @@ local M = {}
 
 local NONE = {}
 
---- A set of methods write and read that do the same as is done for classes without them:
--- nn.Module's, for user classes to call. Code that copies objects by other means than files need
--- not call them.
+--- Set of methods write and read that implement the default format, such as nn.Module's, for
+-- classes of scripts to call. Code that copies objects without files need not call them.
 M.plain = {}
 
 --- Returns the transient fields of a value.

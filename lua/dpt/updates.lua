@@ -68,8 +68,8 @@ end
 -- Networks that several ranks train.
 local distributed = setmetatable({}, WEAK)
 
---- Records a network that several ranks train; its _trains(x) returns true if x is in its
--- parameters.
+--- Records a network that several ranks train; network:_trains(x) returns true if x is a part of
+-- its parameters.
 function updates.addDistributed(network) distributed[network] = true end
 
 --- Returns true if x is in parameters that several ranks train: the loss of one rank is not the

@@ -262,7 +262,7 @@ function files.is_supported(ending)
    return type(ending) == 'string' and FORMATS[ending:lower()] ~= nil
 end
 
---- Tags that reference entries of image share.
+--- Tags shared by the reference entries of image.
 -- @pattern image
 -- @within image
 -- @follows Torch7's package image

@@ -2,9 +2,10 @@
 --
 -- Invariant: a metamethod looks the operator up when it is called, so every descendant sees a
 -- redefinition. All classes share one metamethod for an operator, so Lua compares objects of two
--- classes with it. None makes a tail call: scripts count stack levels. Every class returns them for
--- Lua's names (A.__add), for scripts that wrap them. Lua itself finds only those that are
--- installed, so that objects without operators are plain tables to it.
+-- classes with it. No metamethod makes a tail call, since scripts count stack levels. Every
+-- class returns the metamethods under Lua's names (A.__add), so that scripts can wrap them. A
+-- metatable contains only those of operators that the class defines, so that Lua treats objects
+-- without operators as plain tables.
 local dptffi = require 'dpt.ffi'
 local fail = dptffi.fail
 local type = dptffi.type
@@ -47,7 +48,7 @@ operators.__eq__ = {'__eq', function(a, b)
    if f then result = f(a, b) else result = rawequal(a, b) end
    return result
 end}
--- __index__ returns value, handled; __newindex__ returns handled
+-- __index__ returns a value, and true if it handled the access; __newindex__ returns true if it did
 operators.__index__ = {'__index', function(object, key)
    local methods = getmetatable(object)
    local f = methods.__index__

@@ -28,9 +28,9 @@ local function checkLimit(name, argument, limit)
    return limit
 end
 
--- Returns the indices of the tensors in buffers: a list of {kind = of tensor, count = elements,
--- bytes = sum, [k] = index}: full buffers in the order in which they were filled, then the others,
--- ordered by the first tensor of their type.
+-- Assigns tensors to buffers. Returns a list of {kind = kind of the tensors, count = number of
+-- elements, bytes = their total size, [k] = index of the k-th tensor}: full buffers in the order in
+-- which they were filled, then the others in the order of the first tensor of their type.
 local function groupByLimit(tensors, limit)
    local full, open, order = {}, {}, {}
    for i = 1, #tensors do

@@ -117,7 +117,7 @@ function comm.copied() return tonumber(C.dpt_copied_bytes()) end
 -- @as comm
 -- @param counts table: name -> number
 -- @param name string: the key of the number to increase
--- @param f function: is called
+-- @param f function: the function to call
 -- @param ...? any: arguments of f
 -- @return nothing
 -- @usage local counts = {bytes = 0}
@@ -132,7 +132,8 @@ function comm.count(counts, name, f, ...)
    counts[name] = counts[name] + comm.copied() - before
 end
 
---- Copies the list sources into destinations: one or several consecutive lists of that length.
+--- Copies sources[k] to destinations[k], destinations[n + k], destinations[2 n + k] ..., n =
+-- #sources.
 -- @function comm.broadcastInto
 -- @as comm
 -- @param sources table: a list of n tensors
@@ -174,9 +175,9 @@ end
 -- @function comm.scatterInto
 -- @as comm
 -- @param parts table: the tensors that receive the parts
--- @param tensor tensor: is split; on the host or a device
+-- @param tensor tensor: the tensor to split; on the host or a device
 -- @param dimension number: the dimension to split
--- @param rows table: the size of each part in that dimension
+-- @param rows table: the size of each part along the dimension
 -- @param devices table: devices of parts that have no memory yet; 0 is the host
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor(), torch.CudaTensor()
@@ -215,7 +216,7 @@ end
 --- Returns the device type with the same elements ('torch.LongTensor': 'torch.CudaLongTensor').
 -- @function comm.deviceType
 -- @as comm
--- @param name string: a tensor type, as 'torch.LongTensor'
+-- @param name string: a tensor type, such as 'torch.LongTensor'
 -- @return a string
 -- @usage require('dpt').comm.deviceType 'torch.LongTensor' --> torch.CudaLongTensor
 function comm.deviceType(name)
@@ -228,7 +229,7 @@ end
 --- Returns the host type with the same elements.
 -- @function comm.hostType
 -- @as comm
--- @param name string: a tensor type, as 'torch.CudaTensor'
+-- @param name string: a tensor type, such as 'torch.CudaTensor'
 -- @return a string
 -- @usage require('dpt').comm.hostType 'torch.CudaTensor' --> torch.FloatTensor
 function comm.hostType(name)
@@ -288,8 +289,8 @@ end
 -- @as comm
 -- @param tensor tensor: on the host or a device
 -- @param devices table: a list of device numbers
--- @param chunkSizes? table: the size of each part in that dimension (as equal as possible, larger
---    ones first)
+-- @param chunkSizes? table: the size of each part along the dimension (as equal as possible, larger
+--    parts first)
 -- @param dim? number: the dimension (1)
 -- @return a list of device tensors
 -- @usage local l = require('dpt').comm.scatter(torch.FloatTensor{1, 2, 3}, {1, 2})
@@ -343,7 +344,7 @@ end
 -- @pattern comm
 -- @within comm
 -- @follows PyTorch's torch.cuda.comm
--- @raise at the script's line, if an argument has the wrong type, tensors do not fit, or there is
+-- @raise at the caller's line if an argument has the wrong type, tensors do not fit, or there is
 --    no such device
 
 return comm

@@ -1,7 +1,7 @@
 --- dpt.comm.nccl: the result of `require 'nccl'`: nccl.torch's functions over dpt's transports.
 --
--- Invariant: lists hold one tensor for each of several devices, all of the same element type, which
--- may be any. Roots count from 1 in those lists. A function returns when the work is done; with
+-- Invariant: a list holds one tensor for each of several devices, all of one element type, which
+-- may be any. A root is an index in a list, from 1. A function returns when the work is done; with
 -- `async` it returns when the work is queued on the current streams. NCCL itself is optional:
 -- dpt.comm.setTransport chooses the transport, here as in dpt.comm.
 local dptffi = require 'dpt.ffi'
@@ -65,7 +65,7 @@ end
 -- @param inputs table: a tensor for each device
 -- @param outputs? table: a tensor for each device (the inputs); only the root's is used
 -- @param async? boolean: true: does not wait
--- @param root? number: its index in the list (1)
+-- @param root? number: index of the root in the list (1)
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{1}, cutorch.withDevice(2, torch.CudaTensor, {2})
 --    nccl.reduce({a, b}, nil, false, 2)
@@ -90,7 +90,7 @@ end
 -- @as nccl
 -- @param inputs table: a tensor for each device
 -- @param async? boolean: true: does not wait
--- @param root? number: its index in the list (1)
+-- @param root? number: index of the root in the list (1)
 -- @return nothing
 -- @usage local a, b = torch.CudaTensor{7}, cutorch.withDevice(2, torch.CudaTensor, {2})
 --    nccl.bcast{a, b}

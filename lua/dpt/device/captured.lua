@@ -10,14 +10,14 @@ local torch = require('dpt.class').torch
 
 local M = {}
 
---- Notes of the running capture: a list of {owner, table, key, value}, and as keys the tables that
--- have been noted. nil outside a capture. A Lua state captures one graph at a time.
+--- Notes of the running capture: a list of {owner, table, key, value}, in which notes[t] is true
+-- for each noted table t; nil outside a capture. A Lua state captures one graph at a time.
 M.notes = nil
 
 --- Notes settings of a table, once for each capture.
--- @param owner string: the name of their owner in messages
+-- @param owner string: the name of the table's owner in messages
 -- @param t table: the table with the settings
--- @param keys list: their names; a missing one has the value nil
+-- @param keys list: the names of the settings; a missing setting has the value nil
 function M.note(owner, t, keys)
    local notes = M.notes
    if not notes or notes[t] then return end
@@ -28,7 +28,7 @@ end
 --- Notes the first n entries of an object's list.
 -- @param self object: the owner of the list
 -- @param field string: the name of the list
--- @param n number: entries
+-- @param n number: number of entries
 function M.noteList(self, field, n)
    if not M.notes then return end
    local keys = {}
@@ -43,7 +43,7 @@ local function describe(value)
 end
 
 --- Raises if a noted setting has changed since it was captured.
--- @param notes list: of a capture
+-- @param notes list: the notes of a capture
 function M.check(notes)
    for i = 1, #notes do
       local note = notes[i]

@@ -73,8 +73,8 @@ local function restore(device, ok, ...)
    return error(..., 0)
 end
 
---- Calls f(...) with another current device, and returns its results. The device is restored even
--- if f raises.
+--- Calls f(...) with another current device, and returns the results of f. The previous device is
+-- restored even if f raises.
 function cutorch.withDevice(device, f, ...)
    local before = cutorch.getDevice()
    expect('withDevice', 'f', f, 'callable')
@@ -82,7 +82,8 @@ function cutorch.withDevice(device, f, ...)
    return restore(before, pcall(f, ...))
 end
 
---- Calls f(...) with a tensor's device current, and returns its results; host memory has no device.
+--- Calls f(...) with a tensor's device as the current one, and returns the results of f. A host
+-- tensor changes nothing.
 function cutorch.withDeviceOf(tensor, f, ...)
    local device = C.dpt_tensor_device(expect('withDeviceOf', 'tensor', tensor, 'tensor'))
    expect('withDeviceOf', 'f', f, 'callable')
@@ -216,7 +217,7 @@ end
 -- @usage type(cutorch.hasHalfInstructions()) --> boolean
 function cutorch.hasHalfInstructions() return capability() >= 5.3 end
 
---- Returns true if the current device is faster with halfs than with floats.
+--- Returns true if the current device computes faster in half precision than in single precision.
 -- @function cutorch.hasFastHalfInstructions
 -- @as cutorch
 -- @return a boolean
@@ -265,7 +266,8 @@ function cutorch.setMemoryLimit(device, bytes)
    lib.memory_limit_set(device == 0 and -1 or device, bytes)
 end
 
---- Returns cached memory of a device (of all) to the system; waits for work that still uses it.
+--- Returns a device's cached memory (of all devices without an argument) to the system; waits for
+-- work that still uses the memory.
 function cutorch.emptyCache(device)
    if device ~= nil then return lib.memory_empty_cache(optionalDevice('emptyCache', device)) end
    for i = 1, cutorch.getDeviceCount() do lib.memory_empty_cache(i) end
@@ -278,7 +280,7 @@ end
 -- @usage type(cutorch.isCachingAllocatorEnabled()) --> boolean
 function cutorch.isCachingAllocatorEnabled() return C.dpt_memory_cached() ~= 0 end
 
--- Returns a tensor in page-locked host memory, which copyAsync need not wait for.
+-- Returns a tensor in page-locked host memory, for which copyAsync need not wait.
 local storageSlot = ffi.new 'dpt_storage *[1]'
 local function newPinned(fn, kind, ...)
    if type((...)) == 'table' then return newPinned(fn, kind, unpack((...))) end
@@ -353,18 +355,18 @@ require('dpt.device.generators')(cutorch, optionalDevice)
 -- @function cutorch.withDevice
 -- @as cutorch
 -- @param device number: from 1 on
--- @param f function: is called there
+-- @param f function: the function to call
 -- @param ...? any: arguments of f
 -- @return the results of f
 -- @usage cutorch.withDevice(1, function(x) return x + 1 end, 4) --> 5
 
---- Calls a function with the device of a tensor as the current one, which is restored even if the
--- function raises. A tensor in host memory changes nothing.
+--- Calls a function with the device of a tensor as the current one. The previous device is restored
+-- even if the function raises. A tensor in host memory changes nothing.
 -- @function cutorch.withDeviceOf
 -- @as cutorch
 -- @follows PyTorch's torch.cuda.device_of
 -- @param tensor tensor: of any type
--- @param f function: is called there
+-- @param f function: the function to call
 -- @param ...? any: arguments of f
 -- @return the results of f
 -- @usage local t = torch.CudaTensor{1, 2}

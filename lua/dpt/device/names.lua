@@ -72,7 +72,7 @@ return function(cutorch, whole)
       cutorch['get' .. library .. 'Handle'] = function() return current end
    end
 
-   --- Does nothing: the collector always knows the memory of tensors.
+   --- Does nothing: Lua's collector always takes the memory of tensors into account.
    -- @function cutorch.setHeapTracking
    -- @as cutorch
    -- @param on boolean: ignored

@@ -1,11 +1,11 @@
---- dpt.device.scope: the activity of this thread, for the records of queued work: the phase of a
--- step, and the module with its path in the network.
+--- dpt.device.scope: labels queued work with this thread's activity: the phase of a step, and the
+-- module with its path in the network.
 --
 -- Invariant: while no profile is recorded, a scope costs one read of a number, and modules cost
 -- nothing: their classes have their original methods. During a profile the methods that compute are
 -- wrapped, in this Lua state after wrapMethods(). Work that a module queues is labelled with the
--- innermost running module. If an error leaves a module, the next call discards it, since the
--- module entered next is not inside it.
+-- innermost running module. Modules that an error left are discarded when the next module is
+-- called, which is not inside them.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local C, type = dptffi.C, dptffi.type

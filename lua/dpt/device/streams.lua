@@ -29,7 +29,7 @@ return function(cutorch, whole)
    -- @function cutorch.reserveStreams
    -- @as cutorch
    -- @param n number: minimum number of streams
-   -- @param nonblocking? boolean: true: the new ones are not ordered with the default stream
+   -- @param nonblocking? boolean: true: the new streams are not ordered with the default stream
    -- @return nothing
    -- @usage cutorch.reserveStreams(2)
    --    cutorch.setStream(2)
@@ -240,7 +240,7 @@ return function(cutorch, whole)
       end
       lib.stream_sleep(milliseconds)
    end
-   --- Keeps it busy for a number of cycles of a 1 GHz clock.
+   --- Keeps the current stream busy for a number of cycles of a 1 GHz clock.
    function cutorch._sleep(cycles)
       if type(cycles) ~= 'number' or cycles ~= cycles or cycles < 0 then
          fail('_sleep: got %s, wanted a number of cycles', tostring(cycles))

@@ -3,9 +3,9 @@
 --
 -- Invariant: all ranks of a group call the same operations in the same order; a difference ends the
 -- job with an error message instead of a hang. Ranks count from 0. An operation on host tensors is
--- done when it returns. One on device tensors is queued in the order of their current stream, so
--- its results can be used at once. A process that was not started as a rank is a world of one rank.
--- Lists of tensors are sent as one flat tensor for each type and device.
+-- done when it returns. An operation on device tensors is ordered with their current stream: work
+-- queued after it sees its results. A process that was not started as a rank is a world of one
+-- rank. Lists of tensors are sent as one flat tensor for each type and device.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -119,12 +119,12 @@ local function leave(before, ok, ...)
    return ...
 end
 
---- Calls f(...). Error messages name this purpose for operations that f calls.
+--- Calls f(...). Error messages about operations that f calls name this purpose.
 -- @function distributed.during
 -- @as distributed
--- @param name string: as 'nn.DistributedDataParallel:forward'; in nested calls the outermost name
---    is used
--- @param f function: is called
+-- @param name string: such as 'nn.DistributedDataParallel:forward'; in nested calls the outermost
+--    name is used
+-- @param f function: the function to call
 -- @param ...? any: arguments of f
 -- @return the results of f
 -- @usage require('dpt').distributed.during('validation', math.max, 3, 5) --> 5
@@ -142,13 +142,13 @@ local function leavePromise(before, text, ok, ...)
    return ...
 end
 
---- Calls f(...). Operations without a root in it have this number in their signature, so they match
--- on all ranks only if all ranks give the same number.
+--- Calls f(...). Operations without a root that f calls have this number in their signatures, so
+-- they match only if all ranks pass the same number.
 -- @function distributed.promising
 -- @as distributed
 -- @param value number: an integer from 1 to 2^31 - 1, equal on all ranks; nil: none
--- @param text string: is appended to the operations' description in error messages
--- @param f function: is called
+-- @param text string: appended to the operations' description in error messages
+-- @param f function: the function to call
 -- @param ...? any: arguments of f
 -- @return the results of f
 -- @usage require('dpt').distributed.promising(8, ' of 8 rows', math.max, 3, 5) --> 5
@@ -203,7 +203,7 @@ end
 -- @param op 'sum' (default), 'mean' (of floats), 'min' or 'max'
 -- @param group of ranks; default: all
 -- @param name purpose of the data, for error messages, or nil
--- @param now if true, a host device's tensor has the sum on return, as a host tensor has; or nil
+-- @param now true: a host device's tensor has the result on return, as a host tensor always has
 -- @param wire 'half' or 'bfloat16': the type in which floats are sent; nil: unchanged
 -- @return handle with wait() and done()
 function distributed.allReduce(tensor, op, group, name, now, wire)
@@ -295,7 +295,7 @@ end
 --- Sends a tensor to one rank, which receives one of the same type and number of elements.
 -- @function distributed.send
 -- @as distributed
--- @param tensor tensor: is sent; or a list
+-- @param tensor tensor: the tensor to send; or a list of tensors
 -- @param to number: the rank that receives it
 -- @param tag? number: the same as the receive's (0)
 -- @param group? group: of ranks (all)

@@ -37,7 +37,8 @@ local known = {
 -- ordered with the default stream, on which training steps are queued.
 local own
 
---- @param sampler of distributed.sampler
+--- Makes a loader.
+-- @param sampler of distributed.sampler
 -- @param make function(indices), called in a worker with a LongTensor of rows (empty if this rank
 --    has none); returns tensors, or tables of them
 -- @param given threads (2), ahead (2 for each thread), device (the current one), init

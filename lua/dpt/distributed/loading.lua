@@ -16,7 +16,8 @@ local loading = {}
 local load, device, stream -- load makes batches, for `device` (nil: host memory)
 local apart -- true if the device does not share the host's memory
 
---- @param make the script's function
+--- Prepares worker i.
+-- @param make the script's function
 -- @param onDevice, onStream device and stream for the results, or nil
 -- @param init of the script, or nil: called with the worker's number
 function loading.begin(i, make, onDevice, onStream, init)

@@ -53,7 +53,8 @@ local function checkProduct(list, ranks)
    end
 end
 
---- @param given sizes by name, in alphabetical order of the names; or a list of {name, size}
+--- Makes the groups of a grid.
+-- @param given sizes by name, in alphabetical order of the names; or a list of {name, size}
 -- @return groups by name
 return function(given)
    local list, ranks = listOf(given), groups.world:size()

@@ -2,9 +2,8 @@
 --
 -- Invariant: values packed with the same types and sizes have the same flat tensors on all ranks:
 -- one for a tensor; for a list, one for each type and device, in order of first occurrence. The
--- i-th of a tensor's `parts` parts is in the i-th part of the flat tensor. A contiguous tensor is
--- its own flat tensor. layout: a hash of the sizes of parts in a list of several tensors, which
--- ranks compare.
+-- i-th part of a flat tensor has the i-th part of each of its tensors. A contiguous tensor is its
+-- own flat tensor. layout is a hash of the sizes of several tensors' parts, which ranks compare.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'

@@ -35,7 +35,8 @@ local states = {batch = known.batch, seed = known.seed, shuffle = known.shuffle,
    current = {options.isCount, 'the number of an epoch'},
    position = {function(n) return options.isWhole(n) and n >= 0 end, 'a number of rows'}}
 
---- @param n rows of the data set
+--- Makes a sampler.
+-- @param n rows of the data set
 -- @param given batch = rows of a batch, over all ranks (n), shuffle (true), seed (0), dropLast
 --    (false), group (all ranks)
 -- @param rank, size this rank and the number of ranks, if there is no group

@@ -1,10 +1,11 @@
 --- dpt.file.File: torch.File, the base class of all files: flags, position and strings (numbers are
 -- in numbers.lua, objects in object.lua).
 --
--- Invariant: this file knows no medium. DiskFile, PipeFile and MemoryFile implement _read(pointer,
--- n) -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n), _byte() -> the
--- next byte or -1, _unread(byte), _remaining() -> bytes up to the end or nil, _seek(offset from 0),
--- _length() and _position(). An error raises, or is only recorded on a quiet file.
+-- Invariant: this file does not depend on the medium. DiskFile, PipeFile and MemoryFile implement
+-- _read(pointer, n) -> bytes read, _readText(kind, pointer, n) -> numbers read, _write(data, n),
+-- _byte() -> the next byte or -1, _unread(byte), _remaining() -> bytes up to the end or nil,
+-- _seek(offset from 0), _length() and _position(). An error raises, or is only recorded on a quiet
+-- file.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch
@@ -141,7 +142,8 @@ function File:longSize(size)
    return self
 end
 
---- Sets whether writeObject and readObject preserve sharing, as torch.save's argument does.
+--- Sets whether writeObject and readObject preserve sharing, as torch.save's argument `referenced`
+-- does.
 -- @function torch.File:referenced
 -- @as file
 -- @param on boolean: true (the default) writes a value that occurs twice only once
@@ -269,8 +271,9 @@ end
 
 -- strings ----------------------------------------------------------------------------------------
 
---- Reads a string. '*l', or a format that begins so: the rest of the line, without its end; '*a':
--- the rest of the file. At the end of the file it raises, or returns '' on a quiet file.
+--- Reads a string: with '*l', or a format that begins with '*l', the rest of the line without its
+-- end; with '*a', the rest of the file. At the end of the file it raises, or returns '' on a quiet
+-- file.
 -- @function torch.File:readString
 -- @as file
 -- @param format string: '*l' or '*a'
@@ -312,7 +315,7 @@ local function notAnObject(self)
 end
 File.__write, File.__read = notAnObject, notAnObject
 
---- Tags that reference entries of files share.
+--- Tags shared by the reference entries of files.
 -- @pattern file
 -- @within files
 -- @follows Torch7's torch.File

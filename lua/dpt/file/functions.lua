@@ -11,7 +11,7 @@ local fail, type = dptffi.fail, dptffi.type
 
 local functions = {}
 
--- The policy of files for which none was set.
+-- The policy of files that have no setting of their own.
 local default = os.getenv 'DPT_FUNCTIONS' == '1' or 'skip'
 
 local function policy(file)
@@ -38,7 +38,7 @@ function functions.omittedUpvalues(f)
    return getmetatable(kept) == Kept and kept or nil
 end
 
--- Returns the number of an upvalue in the file. identity: of the variable; keep: holds its address
+-- Returns the number of an upvalue in the file. identity: the variable's; keep: holds its address
 local function number(file, identity, keep)
    local known = file.upvalues_[identity]
    if not known then

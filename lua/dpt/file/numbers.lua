@@ -129,7 +129,8 @@ function File:_readStorage(kind, n)
    return storage
 end
 
---- Functions that read a number from memory, by kind: some NaN bit patterns are no numbers for Lua.
+--- Functions that read a number from memory, by kind: some NaN bit patterns are not valid as Lua
+-- numbers.
 local plain = {
    [C.DPT_F32] = function(one)
       return bit.band(ffi.cast('int32_t *', one)[0], 0x7fffffff) > 0x7f800000 and 0 / 0 or one[0]

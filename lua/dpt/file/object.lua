@@ -1,10 +1,11 @@
 --- dpt.file.object: writeObject and readObject: trees of Lua values in Torch7's format.
 --
--- Invariant: the numbers below are Torch7's. A value that occurs twice is written once and then
--- referenced by its index; an object is registered before its contents are read, so cycles close.
--- Data that is read is not trusted: sizes are checked against the file's, indices against their
--- objects, nesting is limited; functions are loaded only if the file allows it. An object of a
--- class with a method __saved() is written as the result of that method, another object.
+-- Invariant: the type numbers below are Torch7's. A value that occurs twice is written once and
+-- then referenced by its index; an object is registered before its contents are read, so that they
+-- may refer to it. Data that is read is not trusted: sizes are checked against the file's size,
+-- indices against the objects that they name; nesting is limited; functions are loaded only if the
+-- file allows it. An object of a class with a method __saved() is written as the result of that
+-- method, another object.
 local dptffi = require 'dpt.ffi'
 local class = require 'dpt.class'
 local deep = require 'dpt.deep'
@@ -99,8 +100,8 @@ local function writeFunction(file, f)
    writeValue(file, upvalues)
 end
 
---- A set of the methods write and read that classes of scripts may call, such as nn.Module's: they
--- do the same as is done for classes without such methods.
+--- Set of methods write and read, such as nn.Module's, that implement the default format; a
+-- script's class may call them in its own methods.
 -- @field torch.File.plain
 -- @as file
 -- @return a table

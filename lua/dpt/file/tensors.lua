@@ -1,8 +1,8 @@
 --- dpt.file.tensors: writes and reads tensors and storages.
 --
 -- Invariant: a storage is transferred as one block, device memory through the host. A tensor that
--- is read stays within its storage, whatever the file says, and has the sizes of the written one,
--- also without elements and without a storage.
+-- is read never exceeds its storage, whatever the file says. It has the sizes of the tensor that
+-- was written, even without elements or a storage.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 local torch = require('dpt.class').torch

@@ -69,7 +69,7 @@ local function openString(line)
    return quote and line:sub(from)
 end
 
--- Returns the files of a folder whose names begin with a text.
+-- Returns the files of a folder whose names have a prefix.
 local function files(start, text)
    local folder, list = start:match '^(.*/)' or './', {}
    local home = os.getenv 'HOME'
@@ -86,7 +86,7 @@ end
 
 --- Returns the completions of the word before the cursor.
 -- @param before the line before the word
--- @param text the word
+-- @param text the word so far
 -- @return a sorted list of whole words; the text to append to a single candidate, or nil
 function complete.candidates(before, text)
    local open = before:find '^%s*%$' and (before .. text):match '(%S*)$' or openString(before)

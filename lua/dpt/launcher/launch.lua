@@ -28,7 +28,7 @@ local function quoted(word)
    return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
---- Returns the sorted names of the variables that ranks on other hosts need, too.
+--- Returns the sorted names of the variables that are passed to ranks on other hosts.
 -- @param environment output of `env -0`: NAME=VALUE, each followed by a zero byte
 function launch.variables(environment)
    local names = {}

@@ -18,7 +18,7 @@ end
 
 local function public(key) return type(key) == 'string' and key:find '^%a[%w_]*$' ~= nil end
 
---- Returns the name of the class of which a value is the constructor; nil if it is none.
+--- Returns the name of the class that a value constructs; nil if it is not a constructor.
 function names.constructed(value)
    local methods = type(value) == 'table' and getmetatable(value)
    if type(methods) == 'table' and rawget(methods, '__constructor') == value then

@@ -4,9 +4,9 @@
 -- did: tables with their fields, tensors in full unless they have more than 10,000 elements (a
 -- script prints those, too). For an incomplete line the prompt asks for more. An error prints a
 -- traceback and the prompt continues; so does Ctrl-C, which interrupts the running code. Input is
--- text: bytecode and key codes are never run. It is not compiled to machine code, which would not
--- react to Ctrl-C; the functions that it calls are. Code blocks of the documentation work line by
--- line: a `local` outlives its line.
+-- text: bytecode and key codes are never run. Input is not compiled to machine code, which would
+-- not react to Ctrl-C; the functions that it calls are compiled. Code blocks of the documentation
+-- work line by line: a `local` outlives its line.
 local torch = require('dpt.class').torch
 local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'

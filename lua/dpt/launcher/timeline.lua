@@ -12,7 +12,8 @@ Writes an HTML timeline of profiles (dpt --profile=FILE, dpt.profiler.stop), or 
 a picture of the streams between two times. Several profiles: those of the ranks of a job.
 ]=]
 
---- @param words of the command line after `timeline`
+--- Runs the command `dpt timeline`.
+-- @param words of the command line after `timeline`
 -- @return the exit status
 function timeline.run(words)
    local given, paths = options.command('dpt timeline', usage, words,

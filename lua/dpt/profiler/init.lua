@@ -25,7 +25,7 @@ local profiler = {}
 local RECORDS = 262144 -- of about 100 bytes each
 local last
 local ahead -- offset of the clock: seconds since 1970
-local endOther -- ends the command's profile, while that is running
+local endOther -- ends the profile of `dpt --profile` while it is running
 
 local function start(records)
    lib.trace_start(records)
@@ -33,8 +33,8 @@ local function start(records)
    scope.wrapMethods()
 end
 
--- Starts the command's profile. finish() must call _stop; it is called when the program starts its
--- own profile.
+-- Starts the profile of `dpt --profile`. finish() must call _stop; it is called when the program
+-- starts its own profile.
 function profiler._start(finish)
    start(RECORDS)
    endOther = finish
@@ -97,7 +97,7 @@ local function profile(fn)
    return last
 end
 
--- Stops a profile, the program's or the command's.
+-- Stops the running profile, which profiler.start or `dpt --profile` has started.
 function profiler._stop(path)
    endOther = nil
    lib.trace_stop()
@@ -200,7 +200,7 @@ function profiler.summary() return summary(profile('summary').events) end
 --    return type(p.memory()) --> table
 function profiler.memory() return memory(profile('memory').events) end
 
---- Tags that reference entries of dpt.profiler share.
+--- Tags shared by the reference entries of dpt.profiler.
 -- @pattern profiler
 -- @within profiler
 -- @follows dpt's own, in the sense of PyTorch's torch.profiler

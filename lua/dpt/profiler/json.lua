@@ -1,7 +1,7 @@
 --- dpt.profiler.json: reads and writes JSON for the profiler's files.
 --
--- Invariant: the output is valid JSON for any bytes in a text (invalid UTF-8 is replaced); numbers
--- that JSON cannot represent are null; a table is a list if it has t[1] or is empty.
+-- Invariant: the output is valid JSON for any bytes in a string (invalid UTF-8 is replaced);
+-- numbers that JSON cannot represent are null; a table is a list if it has t[1] or is empty.
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 

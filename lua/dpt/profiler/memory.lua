@@ -47,7 +47,8 @@ function Memory:__tostring()
    return table.concat(lines, '\n')
 end
 
---- @param events list of them
+--- Summarizes the memory of devices during a profile.
+-- @param events list of the profile's events
 -- @return list, for each device that allocated or freed memory, of {device, live, peak, at,
 -- holders, course}: bytes at the end; peak bytes, their time (microseconds) and holders: list of
 -- {name, bytes}; course: list of {ts, bytes}. tostring formats it as text

@@ -3,7 +3,7 @@
 -- Invariant: `lanes`, `boxes`, `arrows` and `areas` are built once, by read(); layout() places them
 -- for a width; draw() shows them between the times `from` and `to`. A box that is shorter than half
 -- a pixel is not drawn over another one of its row, but is counted. Text from profiles reaches the
--- page only by textContent and fillText. Colours are the variables of the page's style.
+-- page only by textContent and fillText. Colours are CSS variables of the page's style.
 return [==[
 'use strict';
 const PHASES = @NAMES@, ROW = 20, GAP = 6, AXIS = 26, HEAD = 28, LABEL = 17, AREA = 36;

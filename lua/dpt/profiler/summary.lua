@@ -1,9 +1,9 @@
 --- dpt.profiler.summary: sums the time of a profile by phase, by module, by device.
 --
 -- Invariant: times are those of work on streams, in milliseconds; waits are not work. A module's
--- own time is that of work it queued itself, its total includes the modules inside it. Of
--- communication (work of phases that move data between devices), the part during which some device
--- computes forward, backward or an update is hidden.
+-- own time is that of work it queued itself, its total includes the modules inside it.
+-- Communication (work of phases that move data between devices) counts as hidden while some device
+-- computes forward, backward or an update.
 local intervals = require 'dpt.profiler.intervals'
 
 local COMMUNICATES = {reduce = true, broadcast = true, scatter = true, gather = true}
@@ -177,7 +177,8 @@ function Summary:__tostring()
    return table.concat(text, '\n')
 end
 
---- @param events list of them
+--- Summarizes a profile.
+-- @param events list of the profile's events
 -- @return table with elapsed; phases: list of {name, items, ms, share}, for communication also
 -- {elapsed, hidden}; communication of all phases; devices: list of {rank, device, busy, idle};
 -- modules: list of {path, class, own, total, forward, backward, share}. tostring formats

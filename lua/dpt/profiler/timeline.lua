@@ -1,8 +1,8 @@
 --- dpt.profiler.timeline: shows profiles as a page, or as a picture for a document.
 --
--- Invariant: both are one text without dependencies; the page contains the profiles' own text.
--- Several profiles are those of the ranks of a job: their times are aligned by the clocks of their
--- machines.
+-- Invariant: the page and the picture are self-contained files; the page contains the profiles
+-- themselves. Several profiles are those of the ranks of a job: their times are aligned by the
+-- clocks of their machines.
 local colours = require 'dpt.profiler.colours'
 local json = require 'dpt.profiler.json'
 local memory = require 'dpt.profiler.memory'
@@ -198,7 +198,8 @@ local function extent(lanes)
    return first, last
 end
 
--- Returns the rules of a theme for a picture. They have no variables: some viewers know none.
+-- Returns the rules of a theme for a picture. They do not use CSS variables, which some viewers
+-- lack.
 local function rules(theme)
    local list = {('.ground{fill:%s;stroke:%s} .grid{stroke:%s} text{fill:%s} .axis{fill:%s} '
       .. '.hatch{stroke:%s}'):format(theme.background, theme.line, theme.line, theme.text,
@@ -212,7 +213,7 @@ local function rules(theme)
    return table.concat(list, ' ')
 end
 
--- Returns a text that fits into a width, in pixels; nil if there is no room for it.
+-- Returns a string, shortened to fit a width in pixels; nil if there is no room.
 local function fit(text, width)
    local count = math.floor(width / LETTER)
    if #text <= count then return text end

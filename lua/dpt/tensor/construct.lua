@@ -120,7 +120,7 @@ end
 -- empty.
 -- @function Tensor:set
 -- @as tensormethod
--- @param storage? storage: of its type; or a tensor (the only argument then); or sizes, for
+-- @param storage? storage: of the tensor's type; or a tensor, as the only argument; or sizes, for
 --    new memory
 -- @param offset? number: of the first element, from 1 (1)
 -- @param sizes? LongStorage: the size of each dimension (default: one dimension over all elements);
@@ -195,7 +195,7 @@ end)
 --    t:read(f)
 --    return t --> [5 6]
 
---- Reads into this tensor the one that write wrote to a file.
+--- Reads a tensor that `write` wrote to a file into this tensor.
 -- @function Tensor:read
 -- @as tensormethod
 -- @param file torch.File: open for reading

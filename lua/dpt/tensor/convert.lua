@@ -46,7 +46,7 @@ function core.ignored(name, device, actual)
 end
 
 --- Returns the type's name; with a name, returns t if it has that type, else a copy of that type.
--- torch.Tensor.type(x) without a name accepts any value and returns nil for one that is no object.
+-- torch.Tensor.type(x) without a name accepts any value, and returns nil if it is not an object.
 method('type', function(t, name)
    if name == nil then
       if istype(tensorType, t) then return core.tensorNames[t.kind_] end
@@ -288,8 +288,8 @@ function torch.getdefaulttensortype() return core.tensorNames[core.default] end
 
 torch.setdefaulttensortype 'torch.DoubleTensor'
 
---- Tags that reference entries of tensor methods share.
+--- Tags shared by the reference entries of tensor methods.
 -- @pattern tensormethod
 -- @within tensors
 -- @follows Torch7's torch
--- @raise at the script's line if an argument has the wrong type or sizes do not match
+-- @raise at the caller's line if an argument has the wrong type or sizes do not match

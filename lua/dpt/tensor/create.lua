@@ -75,7 +75,8 @@ creator('eye', function(r, n, m)
    return r
 end)
 
---- Returns views of the tensors with n dimensions, padded with size 1; leaves those without any.
+--- Returns views of the tensors with n dimensions, padded with size 1, but tensors without
+-- dimensions unchanged.
 local function padded(list, n)
    local views = {}
    for i, t in ipairs(list) do
@@ -137,19 +138,19 @@ local function cat(...)
 end
 define('cat', cat)
 
---- Tags that reference entries of this kind share.
+--- Tags shared by the reference entries of this kind.
 -- @pattern plaintensor
 -- @within tensors
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of this kind share.
+--- Tags shared by the reference entries of this kind.
 -- @pattern maketensor
 -- @within tensors
 -- @param result? tensor: output tensor; allocated if omitted
 -- @return a tensor, of the default type unless stated otherwise
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 

@@ -115,12 +115,12 @@ define('nonzero', function(a, b)
    return core.indicesInto(r, longs)
 end)
 
---- Tags that reference entries of this kind share.
+--- Tags shared by the reference entries of this kind.
 -- @pattern into
 -- @within tensors
 -- @param x tensor: modified in place
 -- @return x
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 

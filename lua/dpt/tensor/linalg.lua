@@ -211,12 +211,12 @@ for name, form in pairs(factorizations) do
    end)
 end
 
---- Tags that reference entries of linear algebra share.
+--- Tags shared by the reference entries of linear algebra.
 -- @pattern linearcall
 -- @within linear algebra
 -- @param result? tensor: output tensor; allocated if omitted
 -- @return the result; several results in the order described
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 

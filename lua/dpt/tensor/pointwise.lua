@@ -292,39 +292,39 @@ core.define('zero', function(t)
    return t
 end)
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern unary
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @return a tensor of x's size and type; as a method, x modified in place
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern number
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param value number: the other operand
 -- @return a tensor of x's size and type; as a method, x modified in place
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern pair
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param y tensor: as many elements as x
 -- @return a tensor of x's size and type; as a method, x modified in place
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern scaled
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
@@ -332,22 +332,22 @@ end)
 -- @param factor? number: multiplies the tensor that follows (1)
 -- @param value number or tensor: as many elements as x
 -- @return a tensor of x's size and type; as a method, x modified in place
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern either
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param value number or tensor: as many elements as x
 -- @return a tensor of x's size and type; as a method, x modified in place
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern threefold
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
@@ -356,36 +356,36 @@ end)
 -- @param y tensor: as many elements as x
 -- @param z tensor: as many elements as x
 -- @return a tensor of x's size and type; as a method, x modified in place
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern comparison
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param value number or tensor: as many elements as x
 -- @return a new ByteTensor (CudaByteTensor) of zeros and ones, as a function and as a method
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern pointcall
 -- @within pointwise
 -- @param result? tensor: output tensor; allocated if omitted
 -- @return a tensor of x's size and type; as a method, x modified in place
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of element-wise functions share.
+--- Tags shared by the reference entries of element-wise functions.
 -- @pattern selfpoint
 -- @within pointwise
 -- @param x tensor: modified in place
 -- @return x
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 

@@ -141,7 +141,7 @@ function core.tensorText(t) return textOf(t, {}, core.describeSize(t)) end
 --- Returns the text of a storage, for tostring.
 function core.storageText(s) return textOf(core.storageTensor(s), {}, describeStorage(s)) end
 
--- Copies the elements that both have: the two ends of each dimension up to d that has a gap.
+-- Copies the elements that the summary shows: both ends of each dimension up to d that has a gap.
 local function copyCorners(to, from, gaps, d)
    while d > 0 and not gaps[d] do d = d - 1 end
    if d == 0 then return lib.copy(to, from) end

@@ -274,38 +274,38 @@ end)
 --- Returns the default generator's C object, for operations of other modules that draw on the host.
 core.generator = function() return default.ptr_ end
 
---- Tags that reference entries of random numbers share.
+--- Tags shared by the reference entries of random numbers.
 -- @pattern generatorcall
 -- @within random
 -- @param generator? torch.Generator: used instead of the default one
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of random numbers share.
+--- Tags shared by the reference entries of random numbers.
 -- @pattern draw
 -- @within random
 -- @param x tensor: filled; if omitted, one number is returned
 -- @return x, or a number
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of random numbers share.
+--- Tags shared by the reference entries of random numbers.
 -- @pattern drawcall
 -- @within random
 -- @param result? tensor: output tensor; allocated if omitted
 -- @return a new tensor; a LongTensor if it holds indices
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of random numbers share.
+--- Tags shared by the reference entries of random numbers.
 -- @pattern drawmake
 -- @within random
 -- @param result? tensor: output tensor; allocated if omitted
 -- @return a tensor of the default type
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 

@@ -267,18 +267,18 @@ for _, name in ipairs{'histc', 'bhistc'} do
    end)
 end
 
---- Tags that reference entries of reductions share.
+--- Tags shared by the reference entries of reductions.
 -- @pattern reduce
 -- @within reductions
 -- @param result? tensor: output tensor; allocated if omitted
 -- @param x tensor: of any size
 -- @param dim? number: counted from 1; all elements if omitted
 -- @return a number; with dim, a tensor in which that dimension has size 1
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of reductions share.
+--- Tags shared by the reference entries of reductions.
 -- @pattern reduceindex
 -- @within reductions
 -- @param result? tensor: receives the values
@@ -287,14 +287,14 @@ end
 -- @param dim? number: counted from 1; all elements if omitted
 -- @return a number; with dim, the values and a LongTensor of their indices, in which that dimension
 --    has size 1
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Tags that reference entries of reductions share.
+--- Tags shared by the reference entries of reductions.
 -- @pattern reducecall
 -- @within reductions
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 

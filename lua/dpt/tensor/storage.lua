@@ -329,10 +329,11 @@ storageMethod('getDevice', function(s)
    return C.dpt_storage_device(s.ptr_)
 end)
 
---- Returns the type's name; with a name, converts to that type, or returns itself if it has it.
+--- Returns the type's name; with a name, returns the storage converted to that type, or the storage
+-- itself if it has that type.
 -- @function Storage:type
 -- @as storage
--- @param name? string: a storage type, as 'torch.IntStorage'
+-- @param name? string: a storage type, such as 'torch.IntStorage'
 -- @return the type's name, or a storage of that type
 -- @usage torch.FloatStorage{1.5}:type('torch.IntStorage') --> 1
 local function convert(s, name)
@@ -347,7 +348,8 @@ local function convert(s, name)
 end
 storageMethod('type', convert)
 
---- Converts to the type that the method is named after; returns itself if it has that type.
+--- Converts to the type that the method is named after; returns the storage itself if it has that
+-- type.
 -- @function Storage:float
 -- @as storage
 -- @also Storage:byte()
@@ -381,11 +383,11 @@ end)
 
 core.storageLength, core.storageTensor, core.storagePointer = length, whole, pointer
 
---- Tags that reference entries of storage methods share.
+--- Tags shared by the reference entries of storage methods.
 -- @pattern storage
 -- @within storages
 -- @follows Torch7's torch
--- @raise at the script's line if an argument has the wrong type, or a size or an index is out of
+-- @raise at the caller's line if an argument has the wrong type, or a size or an index is out of
 --    range
 
 --- Returns a new storage of this type; accepts the arguments of the constructor.
@@ -408,7 +410,7 @@ core.storageLength, core.storageTensor, core.storagePointer = length, whole, poi
 --    s:read(f)
 --    return s --> 7x8
 
---- Reads into this storage the one that write wrote to a file.
+--- Reads a storage that `write` wrote to a file into this storage.
 -- @function Storage:read
 -- @as storage
 -- @param file torch.File: open for reading

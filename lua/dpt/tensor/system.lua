@@ -4,7 +4,7 @@ local class = require 'dpt.class'
 local core = require 'dpt.tensor.core'
 local C, lib, torch = dptffi.C, dptffi.lib, class.torch
 
---- Sets the number of threads of later calls from this OS thread.
+--- Sets the number of threads that operations called by this OS thread use from now on.
 function torch.setnumthreads(n)
    lib.threads_set(core.checkInteger('setnumthreads', 'n', n))
 end

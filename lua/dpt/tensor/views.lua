@@ -278,11 +278,11 @@ local function repeatTensor(out, t, ...)
 end
 define('repeatTensor', function(...) return repeatTensor(result('repeatTensor', ...)) end)
 
---- Tags that reference entries of this kind share.
+--- Tags shared by the reference entries of this kind.
 -- @pattern viewof
 -- @within tensors
 -- @param x tensor: of any size and type, on host or device
--- @raise at the script's line if an argument has the wrong type, if sizes do not match, or if
+-- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 

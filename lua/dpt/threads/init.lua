@@ -1,10 +1,10 @@
 --- dpt.threads: the module `threads`: torch/threads' interface over dpt.threads.pool.
 --
 -- Invariant: callbacks run in workers, end callbacks in the state that created the pool, one at a
--- time, and only inside addjob, dojob, synchronize, specific and terminate. Every added job is
--- counted until its answer is received, before its end callback runs: neither an error nor a
--- coroutine that is abandoned in one can make synchronize wait forever. Errors are kept and raised
--- by the next synchronize, addjob or terminate; the pool remains usable after that.
+-- time, and only inside addjob, dojob, synchronize, specific and terminate. A job is counted from
+-- when it is added until its answer is received, before its end callback runs. So neither an error
+-- nor an abandoned coroutine in an end callback can make synchronize wait forever. Errors are kept
+-- and raised by the next synchronize, addjob or terminate; the pool remains usable after that.
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'
 require 'dpt.file' -- torch.serializeToStorage
@@ -61,9 +61,9 @@ function threads.serialization(name)
    serialization = name
 end
 
---- Creates a queue of n jobs, which passes tensors as threads.serialization describes; or returns
--- the queue with an id. Any thread adds jobs by queue:addjob(f, ...); any thread runs the next job
--- by queue:dojob(), which returns f(...)'s results.
+--- Creates a queue with space for n jobs, which passes tensors as threads.serialization describes;
+-- or returns the queue with an id. Any thread adds jobs by queue:addjob(f, ...); any thread runs
+-- the next job by queue:dojob(), which returns f(...)'s results.
 -- @function threads.Queue
 -- @as threads
 -- @param n number: its capacity; or, without a second argument, the id of a queue
@@ -324,7 +324,7 @@ function threads.safe(f, mutex)
    end
 end
 
---- Tags that reference entries of threads share.
+--- Tags shared by the reference entries of threads.
 -- @pattern threads
 -- @within threads
 -- @follows Torch7's package threads

@@ -70,8 +70,8 @@ local function learn(all)
    end
 end
 
---- Must be called after loading dpt: tables that its modules and Lua's then hold are in every
--- state.
+--- Records the tables that the modules of dpt and Lua hold: every state has them. Called when dpt
+-- has been loaded.
 function named.loaded() learn(true) end
 
 --- Returns the module's name and the value's key in it, or only a module's name; nil if unnamed.

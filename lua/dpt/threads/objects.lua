@@ -230,7 +230,7 @@ objects.Mutex, objects.Condition = constructor(C.DPT_MUTEX), constructor(C.DPT_C
 -- @usage require('threads').AtomicCounter():inc() --> 1
 objects.AtomicCounter = constructor(C.DPT_COUNTER)
 
---- Tags that reference entries of Mutex, Condition, AtomicCounter and Queue share.
+--- Tags shared by the reference entries of Mutex, Condition, AtomicCounter and Queue.
 -- @pattern shared
 -- @within threads
 -- @follows Torch7's package threads

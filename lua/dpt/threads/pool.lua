@@ -70,7 +70,8 @@ local function results(values, count)
    return values, count - 1
 end
 
---- @param n how many workers
+--- Creates a pool.
+-- @param n number of workers
 -- @param inits list of functions; each is called in every worker with the worker's number, after
 -- the previous one has returned
 -- @param share false: tensors are copied
@@ -179,7 +180,7 @@ function Pool:receive(job)
    return finish(mail)
 end
 
---- Returns the number of unstarted jobs for worker i alone (0: for any).
+--- Returns the number of unstarted jobs that only worker i may run (0: that any worker may run).
 function Pool:waiting(i) return tonumber(C.dpt_workers_waiting(self.workers_, i)) end
 
 --- Waits until every worker has ended; the pool cannot be used afterwards.

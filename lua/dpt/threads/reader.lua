@@ -1,7 +1,8 @@
 --- dpt.threads.reader: reads the values from a mail that dpt.threads.writer wrote in another state.
 --
--- Invariant: an object is registered before its contents are read, so cycles close; tensors and
--- locks that are read own their references. Bytes are from this process and are trusted.
+-- Invariant: an object is registered before its contents are read, so that they may refer to it;
+-- tensors and locks that are read own their references. Bytes are from this process and are
+-- trusted.
 local hasBuffer, buffer = pcall(require, 'string.buffer')
 local dptffi = require 'dpt.ffi'
 local core = require 'dpt.tensor.core'

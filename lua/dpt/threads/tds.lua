@@ -191,7 +191,7 @@ end
 --- Adds 1 to the counter atomically.
 -- @function tds.AtomicCounter:inc
 -- @as tds
--- @return its value before
+-- @return the value before the increment
 -- @usage require('tds').AtomicCounter():inc() --> 0
 function atomicCounter.inc(object) return tonumber(C.dpt_counter_add(object.shared_, 1)) - 1 end
 
@@ -377,10 +377,10 @@ function core.cdataAddress(v)
 end
 tds.hash, tds.vec, tds.atomic_counter = tds.Hash, tds.Vec, tds.AtomicCounter
 
---- Tags that reference entries of tds containers share.
+--- Tags shared by the reference entries of tds containers.
 -- @pattern tds
 -- @within tds
 -- @follows Torch7's package tds
--- @raise at the script's line if an entry has a type that cannot be shared, or an index is invalid
+-- @raise at the caller's line if an entry has a type that cannot be shared, or an index is invalid
 
 return tds

@@ -47,8 +47,8 @@ function Thread:free()
    self.pool = nil
 end
 
---- Starts a thread that runs a Lua program, given as text. The program calls `require 'threads'`
--- itself, and finds objects shared with this state by their numbers: threads.Mutex(id).
+--- Starts a thread that runs a Lua program, given as a string. The program calls `require
+-- 'threads'` itself, and finds objects shared with this state by their numbers: threads.Mutex(id).
 -- @function threads.Thread
 -- @as shared
 -- @param code string: the program

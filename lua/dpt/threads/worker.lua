@@ -31,7 +31,8 @@ end
 
 local function label(i) return 'result ' .. i - 1 end
 
---- @param share true if tensors in answers are shared
+--- Runs the main loop.
+-- @param share true if tensors in answers are shared
 return function(share)
    local function answer(...)
       local bytes, size, references, count, held = write(share, label, ...)

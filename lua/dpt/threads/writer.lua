@@ -1,7 +1,7 @@
 --- dpt.threads.writer: encodes Lua values as mail for another Lua state: bytes, and references.
 --
--- Invariant: the bytes are a flat list that LuaJIT's string.buffer encodes. A tensor in it is its
--- struct, so the number of its elements does not matter: the mail holds a reference to its storage.
+-- Invariant: the bytes are a flat list that LuaJIT's string.buffer encodes. A tensor is encoded
+-- as its struct, whatever its size: the mail holds a reference to its storage.
 -- A value that occurs twice is written once (tables, functions, tensors, storages, and upvalues
 -- that functions share). In the list, numbers, strings and `true` represent themselves; `false` is
 -- followed by the code of the value that follows. Globals are not sent, and neither are metatables

@@ -272,7 +272,7 @@ function Tester:assertNoError(f, ...)
    return count(self, ok, label, 'ERROR failed: raised ' .. tostring(why))
 end
 
---- Tags that reference entries of assertions share.
+--- Tags shared by the reference entries of assertions.
 -- @pattern assertion
 -- @within utilities
 -- @follows Torch7's torch.Tester

@@ -327,7 +327,7 @@ function CmdLine:help(arg)
    end
 end
 
---- Tags that reference entries of command lines share.
+--- Tags shared by the reference entries of command lines.
 -- @pattern cmdline
 -- @within utilities
 -- @follows Torch7's torch.CmdLine

@@ -138,7 +138,7 @@ function gnuplot.axis(range)
       part(4)))
 end
 
--- Sets the figure's plot to a text, and the gnuplot commands before it.
+-- Sets the figure's plot command, and the gnuplot commands before it.
 local function draw(text, commands)
    local f = own()
    f.plot, f.settings.plot = text, commands
@@ -289,7 +289,7 @@ function gnuplot.setgnuplotexe(path) program, said = path, {} end
 function gnuplot.setgnuplotterminal() end
 gnuplot.setterm = gnuplot.setgnuplotterminal
 
---- Tags that reference entries of gnuplot share.
+--- Tags shared by the reference entries of gnuplot.
 -- @pattern gnuplot
 -- @within gnuplot
 -- @follows Torch7's package gnuplot

@@ -219,7 +219,7 @@ end
 --    return out --> -m=4
 function Parser:summarize(asFileName) io.write(self:tostring(asFileName)) end
 
---- Tags that reference entries of xlua.OptionParser share.
+--- Tags shared by the reference entries of xlua.OptionParser.
 -- @pattern optionparser
 -- @within xlua
 -- @follows Torch7's xlua.OptionParser

@@ -376,7 +376,7 @@ function paths.is_win() return false end
 -- @usage paths.is_mac() -- false on Linux
 function paths.is_mac() return jit.os == 'OSX' end
 
---- Tags that reference entries of paths share.
+--- Tags shared by the reference entries of paths.
 -- @pattern paths
 -- @within paths
 -- @follows Torch7's package paths

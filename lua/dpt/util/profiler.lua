@@ -192,7 +192,7 @@ function Profiler:displayAll(args)
    end
 end
 
---- Tags that reference entries of xlua.Profiler share.
+--- Tags shared by the reference entries of xlua.Profiler.
 -- @pattern xluaprofiler
 -- @within xlua
 -- @follows Torch7's xlua.Profiler

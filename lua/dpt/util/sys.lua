@@ -178,7 +178,7 @@ for i, name in ipairs{'black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cya
    sys.COLORS['_' .. name] = '\27[' .. 39 + i .. 'm'
 end
 
---- Tags that reference entries of sys share.
+--- Tags shared by the reference entries of sys.
 -- @pattern sys
 -- @within sys
 -- @follows Torch7's package sys

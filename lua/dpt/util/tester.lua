@@ -269,7 +269,7 @@ function Tester:run(names)
    return 0
 end
 
---- Tags that reference entries of testers share.
+--- Tags shared by the reference entries of testers.
 -- @pattern tester
 -- @within utilities
 -- @follows Torch7's torch.Tester

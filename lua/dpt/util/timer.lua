@@ -82,7 +82,7 @@ function torch.toc(start)
    return C.dpt_clock() - start
 end
 
---- Tags that reference entries of timers share.
+--- Tags shared by the reference entries of timers.
 -- @pattern timer
 -- @within utilities
 -- @follows Torch7's torch.Timer

@@ -284,7 +284,7 @@ function tables.prune(list, hash, merge)
    return result
 end
 
---- Tags that reference entries of xlua share.
+--- Tags shared by the reference entries of xlua.
 -- @pattern xlua
 -- @within xlua
 -- @follows Torch7's package xlua

@@ -1,6 +1,6 @@
 --- dpt.util.gnuplot.plots: builds plots as gnuplot commands that contain the data.
 --
--- Invariant: a function receives `draw(text, commands)`, which sets the figure's plot to the text
+-- Invariant: a function receives `draw(text, commands)`, which sets the figure's plot command
 -- and returns the figure's number, followed by the arguments of the gnuplot function of the same
 -- name.
 local dptffi = require 'dpt.ffi'
@@ -188,7 +188,7 @@ local function solid(words, fn, dimensions)
    return s
 end
 
--- Draws them all; `row(s, i)` returns the lines of slice i.
+-- Draws all surfaces or sets of points; `row(s, i)` returns the lines of slice i.
 local function solids(draw, fn, dimensions, style, row, ...)
    local data, parts = {}, {}
    for k, list in ipairs(listsOf(...)) do
