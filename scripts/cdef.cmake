@@ -7,7 +7,7 @@ if(from EQUAL -1 OR to EQUAL -1)
 endif()
 math(EXPR length "${to} - ${from}")
 string(SUBSTRING "${text}" ${from} ${length} text)
-# As an array of numbers: C compilers need not accept a string literal of this length.
+# The text is an array of numbers: C compilers need not accept a string literal of this length.
 string(HEX "${text}" hex)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
 string(REGEX REPLACE "(0x0a,)" "\\1\n" bytes "${bytes}")

@@ -1,4 +1,4 @@
---- bench calls: what a training step asks of CUDA, as the emulation counts it
+--- bench calls: CUDA calls of a training step, as counted by the emulation
 --
 -- Invariant: counts are means over the steps after the first ones, which measure, tune and
 -- allocate. Fractions depend on timing: a stream does not wait for work known to be complete.
@@ -42,7 +42,7 @@ local cases = {
    {'ResNet-20', 2, function() return networks['ResNet-20'](4) end},
 }
 
---- @return list of what each counter counts in a step on that many devices
+--- Returns the count of each counter in a step on that many devices, as a list.
 local function count(steps, make, devices)
    torch.manualSeed(1)
    local inner, input = make()

@@ -1,4 +1,4 @@
---- bench comm: 3,000 small tensors between devices against one of their bytes, and bandwidth
+--- bench comm: 3,000 small tensors copied between devices against one of their size; bandwidth
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local dpt = require 'dpt'
@@ -9,7 +9,7 @@ local N, SIZE, ROUNDS = 3000, 3500, 31
 local count, devices = cutorch.getDeviceCount(), {}
 for i = 1, count do devices[i] = i end
 
--- On each device: one tensor, its parts as views, and as many separate tensors.
+-- On each device: one tensor, views of its parts, and separate tensors of the same sizes.
 local one, views, many = {}, {}, {}
 for i = 1, count do
    cutorch.withDevice(i, function()
@@ -28,8 +28,8 @@ for i = 2, count do
    for k = 1, N do table.insert(otherViews, views[i][k]) end
 end
 
--- Returns the median seconds of each function, in turn, until all devices are done. Collects
--- garbage before each.
+-- Runs the functions in turn, and collects garbage before each run. Returns the median seconds of
+-- each function, measured until all devices are done.
 local function alternate(...)
    local sides, times = {...}, {}
    for round = 0, ROUNDS do -- round 0 warms up

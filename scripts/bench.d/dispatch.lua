@@ -1,4 +1,4 @@
---- bench dispatch: what one a:add(1, b) on 16 floats costs, compiled and interpreted
+--- bench dispatch: the time of one a:add(1, b) on 16 floats, compiled and interpreted
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 

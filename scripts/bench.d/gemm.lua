@@ -30,7 +30,7 @@ end
 
 local ROUNDS = tonumber(arg[1]) or 15
 
---- A product m x k times k x n, and which operand is a transposed view.
+--- Products of m x k and k x n matrices; ta, tb: 1 if the operand is a transposed view.
 local shapes = {}
 local function shape(name, m, n, k, ta, tb)
    shapes[#shapes + 1] = {name = name, m = m, n = n, k = k, ta = ta or 0, tb = tb or 0}

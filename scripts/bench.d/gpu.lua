@@ -5,7 +5,7 @@ require 'dpt'
 local C = require('dpt.ffi').C
 local here = arg[0]:gsub('[^/]*$', '')
 
--- --small: tiny sizes, on any devices: shows that this file runs.
+-- --small: tiny sizes, on any devices, to check that this file runs.
 local small = arg[1] == '--small'
 local sizes = small
    and {n = 10000, gemm = 64, batch = 4, plane = 8, steps = 3, hidden = 8, time = 4, net = 4}
@@ -92,7 +92,7 @@ local function bottleneck(before, width, stride)
       :add(nn.ReLU(true))
 end
 
---- @param side of the images: the last blocks see a 32nd of it
+--- Returns ResNet-50. @param side of the images; that of the last blocks is a 32nd of it
 local function resnet(side)
    local net, before = nn.Sequential(), 64
    net:add(cudnn.SpatialConvolution(3, 64, 7, 7, 2, 2, 3, 3):noBias())

@@ -1,7 +1,7 @@
 --- Operations and layers that bench gpu measures besides its own rows, by name.
 --
--- Invariant: gpu_peer.py does the same work under the same name; no entry allocates within a call.
--- Each entry allocates its operands when it is called and returns the function to measure.
+-- Invariant: gpu_peer.py does the same work under the same name. An entry allocates the operands
+-- and returns the function to measure, which allocates nothing.
 
 --- Returns the entries {name, f}, in the order in which they are printed.
 -- @param cuda makes a device tensor of random numbers between -1 and 1

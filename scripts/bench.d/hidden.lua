@@ -2,12 +2,13 @@
 --
 -- Invariant: one step is timed three ways: without communication (noSync), with communication
 -- during the backward pass, and with communication after it. The hidden part is the time that the
--- second saves over the third. Ranks synchronize at the end of each step, so waiting for the
--- slowest is in all three.
+-- second way saves over the third. Ranks synchronize at the end of each step, so all three times
+-- include waiting for the slowest rank.
 local distributed = require 'dpt.distributed'
 local hidden = {}
 
---- @param net nn.DataParallelTable or nn.DistributedDataParallel
+--- Returns the three ways to run a step.
+-- @param net nn.DataParallelTable or nn.DistributedDataParallel
 -- @return three functions: without communication, during the backward pass, after it
 function hidden.ways(net, input, gradOutput)
    local function step(overlap)
@@ -23,7 +24,8 @@ function hidden.ways(net, input, gradOutput)
       function() step(false) end
 end
 
---- Returns the share of the communication that is hidden (0 to 1), from the seconds of the three.
+--- Returns the share of the communication that is hidden (0 to 1), from the seconds of a step of
+-- each way.
 function hidden.share(none, beside, behind) return (behind - beside) / (behind - none) end
 
 return hidden

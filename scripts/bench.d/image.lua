@@ -1,5 +1,5 @@
---- bench image: pictures decoded, resized, cropped and flipped a second against Pillow's;
--- resizing on all threads against Torch7's formulas in plain C
+--- bench image: pictures decoded, resized, cropped and flipped per second, against Pillow
+-- (and resizing on all threads against Torch7's formulas in plain C)
 package.path = package.path .. ';' .. arg[0]:match '^.*/' .. '?.lua' -- last: this is image.lua, too
 local frame = require 'frame'
 local peer = require 'peer'
@@ -56,7 +56,7 @@ for _ = 1, ROUNDS do
    its = math.min(its, theirs())
 end
 
--- Resizing alone, floats on all threads: reducing, as a loader does, and enlarging.
+-- Only resizing, of floats on all threads: reducing, as a loader does, and enlarging.
 local program = os.tmpname()
 assert(frame.succeeds(("cc -O2 -o '%s' '%s'"):format(program, arg[0]:match '^.*/' .. 'resize.c')))
 torch.setnumthreads(threads)

@@ -1,4 +1,4 @@
---- bench loader: how much of the time of making batches distributed.loader hides behind the steps
+--- bench loader: the part of batch preparation that distributed.loader overlaps with training
 --
 -- Times epochs of the same training three ways, in turn: the batch is already on the device; it
 -- comes from a loader of two threads; the script's own thread makes it before the step. A batch is

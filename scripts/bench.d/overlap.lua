@@ -1,11 +1,11 @@
---- bench overlap: how much of the time between devices a backward pass hides, on a 1 GB/s link
+--- bench overlap: the part of communication that a backward pass hides, on a 1 GB/s link
 --
 -- Times the same training step three ways, in turn: without communication (noSync), with the
 -- reduction during the backward pass, and with the reduction after it. The link's time is spent
--- asleep, so it takes no core from the layers. Profiles of the three, read back from their files,
--- must show the same by the times of the streams' work. The profiles also show the part of the
--- reduction's time in which a device computes, which is larger: sums and copies take cores and
--- memory bandwidth from the layers.
+-- asleep, so it takes no core from the layers. Profiles of the three ways, read back from their
+-- files, must agree with the measured times. The profiles also show the part of the reduction's
+-- time in which a device computes, which is larger: sums and copies take cores and memory bandwidth
+-- from the layers.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local hidden = require 'hidden'
@@ -26,7 +26,7 @@ local _, gradients = many:getParameters()
 input = input:cuda()
 local gradOutput = torch.FloatTensor(batch, 10):uniform(-1, 1):cuda()
 
--- Runs the same step with a profile; notes the time from its first item to its last.
+-- Runs the same step with a profile; records the time from the first item to the last.
 local shown, computing = {{}, {}, {}}, {}
 local path = os.tmpname()
 local function profiled(way, f)

@@ -1,12 +1,13 @@
---- bench scaling: training on two host devices against one of one thread, and two such processes
+--- bench scaling: training on two host devices against one, and against two processes
 --
--- Invariant: with the argument `alone` it runs as one of these processes: half of the batch on one
--- device, for some seconds; it prints images per second.
+-- Invariant: each device computes with one thread. With the argument `alone` this file runs as one
+-- of the two processes: it trains on half of the batch for some seconds, and prints images per
+-- second.
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame, networks = require 'frame', require 'networks'
 local dpt = require 'dpt'
 
--- One host device per core: each computes with one thread, and device 1 alone does too.
+-- One host device per core: each computes with one thread, also if only device 1 is used.
 dpt.setDevices('host:' .. math.max(2, require('dpt.ffi').C.dpt_cores()))
 torch.setdefaulttensortype 'torch.FloatTensor'
 local batch, SECONDS = 64, 2

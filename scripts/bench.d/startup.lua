@@ -1,4 +1,4 @@
---- bench startup: how long `require 'dpt'` takes in a fresh process
+--- bench startup: the time of `require 'dpt'` in a fresh process
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 

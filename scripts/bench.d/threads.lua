@@ -1,4 +1,4 @@
---- bench threads: a small job's way to a worker and back, against condition variables in C
+--- bench threads: the round trip of a small job to a worker, against condition variables in C
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
 local frame = require 'frame'
 local dptffi = require 'dpt.ffi'

@@ -1,6 +1,6 @@
 --- figures: the figures of the demo's page: curves and bars as inline SVG.
 --
--- Invariant: depends only on its arguments. Colours are the variables of the page's style
+-- Invariant: depends only on its arguments. Colours are CSS variables of the page's style
 -- (dpt.profiler.colours), so figures follow its theme; text is at least 11 pixels high on a phone.
 local figures = {}
 
@@ -96,7 +96,7 @@ function figures.curves(label, yName, xName, series, first)
    return finish(self)
 end
 
---- Returns bars with their values, and dashes at what they could be.
+--- Returns bars with their values, and a dash at the ideal value of each.
 -- @param label, yName, xName as above
 -- @param bars list of {name, value, text, ideal}: text is above the bar
 function figures.bars(label, yName, xName, bars)
@@ -120,7 +120,7 @@ function figures.bars(label, yName, xName, bars)
    return finish(self)
 end
 
---- The rules of style of figures.
+--- CSS rules of the figures.
 figures.STYLE = [[
 <style>
 .figures {display: grid; gap: 32px 40px; margin: 28px 0 8px;

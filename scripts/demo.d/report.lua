@@ -2,8 +2,8 @@
 --
 --   scripts/dpt scripts/demo.d/report.lua FOLDER DEVICES...
 --
--- FOLDER has for the run on N devices: run.N, its output; losses.N, of each epoch; machine.N, which
--- others.lua reads; profile.N.json.
+-- For the run on N devices, FOLDER contains run.N (the output), losses.N (the loss of each epoch),
+-- machine.N (see others.lua) and profile.N.json.
 --
 -- Invariant: it ends with status 1, and without a page, unless all runs have reached the accuracy
 -- below with the same losses.

@@ -1,4 +1,4 @@
---- calls: orders C files by the symbols that they use of each other.
+--- calls: checks the order of C files by the symbols of other files that they use.
 --
 -- Invariant: a use is a symbol that one file's object leaves undefined and another one's defines: a
 -- function that is called or whose address is taken, or a variable. Calls through pointers are not
