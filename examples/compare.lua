@@ -1,6 +1,6 @@
 -- compare: trains one network in several ways that must agree: on one device; on all devices with a
--- loop written by hand; with nn.DataParallelTable; the same with threads; and with the loss
--- computed on every device as well.
+-- loop written by hand; with nn.DataParallelTable; with nn.DataParallelTable and threads; and with
+-- the loss computed on every device as well.
 --
 --   scripts/dpt examples/compare.lua [--devices N] [--steps S] [--batch B] [--hidden H] [--seed S]
 --

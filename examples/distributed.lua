@@ -2,7 +2,7 @@
 -- at any time and resumes from its checkpoint, even with another number of processes.
 --
 --   dpt launch -n 4 examples/distributed.lua [--steps N] [--batch B] [--lr R] [--save FILE]
---   dpt launch -n 2 examples/distributed.lua --save FILE     -- goes on
+--   dpt launch -n 2 examples/distributed.lua --save FILE     -- resumes
 --
 -- FILE is written every 20 steps; it holds the network, the optimizer, the random states and the
 -- position in the data. The batch size is the total over all processes, so the number of processes

@@ -1,4 +1,5 @@
---- Checks modules whose result shares memory with an operand against the same without sharing.
+--- Compares modules whose result shares memory with an operand with the same modules without
+-- sharing.
 local nn = require 'nn'
 local torch = require 'torch'
 local cutorch = require('dpt').cutorch
@@ -43,8 +44,8 @@ for _, case in ipairs(square) do
       make = function() return nn[case[1]](unpack(case[2])) end})
 end
 
---- Create a tensor in the memory of t: t itself, one that begins an element or half of t later, or
--- its transpose.
+--- Functions that create a tensor in the memory of t: t itself, one that begins an element or half
+-- of t later, or the transpose of t.
 M.forms = {
    itself = function(t) return t end,
    shifted = function(t)

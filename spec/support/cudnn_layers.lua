@@ -11,7 +11,7 @@ M.distance = distance
 
 M.types = {'torch.DoubleTensor', 'torch.CudaDoubleTensor'}
 
---- Describes a recurrent class that is another class in both directions.
+--- Describes a recurrent class that runs another class in both directions.
 function M.bothDirections(name, base, mode)
    busted.describe('cudnn.' .. name, function()
       busted.before_each(function() torch.manualSeed(5) end)

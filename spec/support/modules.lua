@@ -100,7 +100,7 @@ function Repeated:accGradParameters(_, _, scale)
    end
 end
 
--- A layer with its own backward, which does everything.
+-- A layer whose own backward computes all gradients.
 local Whole, wholeParent = torch.class('dptspec.Whole', 'nn.Module', M)
 
 function Whole:__init(size)
@@ -144,7 +144,7 @@ function Late:accGradParameters(input, gradOutput, scale)
    self.modules[1].gradWeight:add(1)
 end
 
--- The same from outside: a layer without parameters that is called after the one it writes to.
+-- Writes to another layer's gradients: a layer without parameters, called after that layer.
 local Stranger = torch.class('dptspec.Stranger', 'nn.Identity', M)
 
 function Stranger:accGradParameters()

@@ -7,7 +7,8 @@ local busted = require 'busted'
 
 local M = {}
 
--- The original's tolerances: for floating types, and for halves relative to the largest value.
+-- The original's tolerances: for floating types; those of half precision are relative to the
+-- largest value.
 local function tolerance(typename, largest)
    if typename ~= 'torch.CudaHalfTensor' then return 1e-5 end
    return 0.05 + (largest > 0 and 2 * 2 ^ (math.floor(math.log(largest) / math.log(2)) - 10) or 0)

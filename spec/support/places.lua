@@ -1,6 +1,6 @@
 --- Places where a training script may run: host memory, a device, three devices (or as many as
--- there are), and these with a thread each. The specs of scripts train the same networks in all
--- places, and the results must agree.
+-- there are), and these with a thread each. Specs of scripts train the same networks in all places,
+-- and the results must agree.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
 local close = require('spec.support.parallel').close

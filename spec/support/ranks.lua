@@ -70,7 +70,7 @@ end
 --- Runs spec/support/ranks/NAME.lua.
 -- @param n ranks
 -- @param words arguments after the program's name
--- @param environment as 'DPT_TIMEOUT=2', or nil
+-- @param environment such as 'DPT_TIMEOUT=2', or nil
 -- @param after a command whose output is added, in the folder $TMPDIR with the records; or nil
 -- @param hosts number of hosts for the ranks; default: only this one
 -- @return its output, exit status

@@ -3,8 +3,8 @@ local busted = require 'busted'
 local Pool = require 'dpt.threads.pool'
 
 --- Creates a pool of one worker for the specs of a describe.
--- @return remote(f, ...), which returns f(...) from the worker; echo(...), which returns its
--- arguments from there
+-- @return remote(f, ...), which calls f(...) in the worker and returns its results; echo(...),
+--    which sends its arguments to the worker and back
 return function()
    local pool
    busted.setup(function() pool = Pool.new(1) end)

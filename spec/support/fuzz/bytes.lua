@@ -1,4 +1,4 @@
---- Feeds random and corrupted bytes to everything that dpt reads: files of objects (binary, of
+--- Feeds random and corrupted bytes to everything that dpt reads: files of objects (binary, with
 -- 32-bit longs, ascii), numbers and words in files, states of generators, storages over files,
 -- serialized objects.
 --

@@ -1,7 +1,7 @@
 --- Checks that this process still computes correct results after any earlier calls.
 --
--- Invariant: tidy() restores the state of the process that scripts may change. Pending errors of
--- queued work are read before that, so none is raised again forever.
+-- Invariant: tidy() restores the state of the process that scripts may change. It reads the
+-- pending errors of queued work, so that no later call raises them.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
 

@@ -130,7 +130,7 @@ function M.shortest(subject, lines, finding)
       return false
    end
    local first, last = until_(lines, finding)
-   for _, from in ipairs{first, 1} do -- its episode alone, or with all that ran before it
+   for _, from in ipairs{first, 1} do -- only the finding's episode, or all lines up to it
       local list = {unpack(lines, from, last)}
       if has(list) then return minimise.line(minimise.list(list, has)) end
    end

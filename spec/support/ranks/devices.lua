@@ -1,5 +1,5 @@
--- Tests device tensors of ranks that use NCCL (its replacement, spec/emulation/nccl.cpp). A mark
--- shows which sums it computed: DPT_FAKE_NCCL=wrong makes its sums of floats too large by 1. arg:
+-- Tests device tensors of ranks that use NCCL (the replacement in spec/emulation/nccl.cpp). A mark
+-- shows which sums NCCL computed: DPT_FAKE_NCCL=wrong makes its sums of floats too large by 1. arg:
 -- 'works', or the fault to cause at the end.
 local distributed = require 'dpt.distributed'
 local ffi = require 'ffi'

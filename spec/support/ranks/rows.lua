@@ -1,5 +1,5 @@
--- Tests problems of users of PyTorch's DistributedDataParallel: a check for each row of
--- docs/user-issues.md that it names. Rank 0 prints its name if all ranks have passed it.
+-- Tests problems of users of PyTorch's DistributedDataParallel: each check has the name of a row of
+-- docs/user-issues.md. Rank 0 prints the name if all ranks have passed the check.
 local distributed = require 'dpt.distributed'
 local buckets = require 'dpt.parallel.params.buckets'
 local optim = require 'dpt'.optim
@@ -481,7 +481,7 @@ function rows.H16()
       last.gradWeight:mul(2)
       return before(self, ...)
    end
-   -- hooks: halves have the error of halves, and their overflow is detected
+   -- hooks: half precision has its rounding error, and overflow is detected
    local input, gradOutput = rand(2 * size, 3), rand(2 * size, 2)
    local half, one, dx, px = pair(linears(3, 4, 2), {hook = 'half'})
    for _ = 1, 3 do
@@ -542,7 +542,7 @@ function rows.H17()
    end)
 end
 
--- Ranks drop different elements, together those that one process would.
+-- Ranks drop different elements; together they drop those that one process would.
 function rows.H22()
    local net = nn.Sequential():add(nn.Dropout(0.5)):add(nn.Linear(8, 8)):cuda()
    local one = net:clone()
@@ -650,7 +650,8 @@ function rows.H22()
    for r = 2, size do equal(orders[r], orders[1], 'H22: the order of data') end
 end
 
--- Each rank keeps its part of an optimizer's state; it is saved whole and resumes anywhere.
+-- Each rank keeps a part of an optimizer's state. The whole state is saved, and any number of ranks
+-- can load it.
 function rows.H19()
    local each, decays = rand(37), rand(37)
    local cases = {{'sgd', {momentum = 0.9, weightDecay = 0.1}}, {'adam', {}},

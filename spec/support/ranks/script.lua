@@ -24,7 +24,8 @@ function script.signal(number)
    C.dpt_sleep(0.01)
 end
 
---- Makes each operation of this rank take at least as long as on a link of that speed, as '1MB/s'.
+--- Makes each operation of this rank take at least as long as on a link of that speed, such as
+-- '1MB/s'.
 function script.link(speed) C.dpt_link_set(speed) end
 
 --- Delays the current device by that many seconds.

@@ -1,6 +1,6 @@
--- Trains on two ranks with several devices, with different rows in each step: none on one rank,
--- fewer than devices, and so on. Parameters, evaluations, clones and files are those of the bare
--- network on one device with all rows, up to rounding. arg: basic, threads, or plain (no
+-- Trains on two ranks with several devices, with other numbers of rows in each step: no rows on one
+-- rank, fewer rows than devices, and so on. Parameters, evaluations, clones and files are those of
+-- the bare network on one device with all rows, up to rounding. arg: basic, threads, or plain (no
 -- nn.DataParallelTable).
 require 'dpt'
 local distributed = require 'dpt.distributed'

@@ -167,8 +167,8 @@ local function descend(net, input, target, name, config)
    return x, torch.DoubleTensor((select(2, optim[name](f, x, own))))
 end
 
--- Methods that use the loss to decide use that of all ranks, so all do the same as one process.
--- Without the setting for it they raise, before anything is sent.
+-- Methods that decide by the loss use the loss of all ranks, so all ranks do the same as one
+-- process. Without the setting for that they raise before anything is sent.
 function checks.searches()
    local count, first = size * (size + 1) / 2, rank * (rank + 1) / 2 + 1 -- rank r has r + 1 rows
    local input, target = torch.rand(g, count, 3):double(), torch.rand(g, count, 2):double()
@@ -282,7 +282,7 @@ function checks.tables()
    end
 end
 
--- Tests whose running statistics all replicas of all ranks get.
+-- Tests which replica's running statistics all replicas of all ranks get.
 function checks.statistics()
    local function mean(r, replica) return 10 * r + replica end -- mean of a replica's rows
    local middle = (size - 1) / 2 -- mean of the ranks' numbers
