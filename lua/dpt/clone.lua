@@ -46,7 +46,7 @@ local Tape = {}
 local function put(tape, v) tape[#tape + 1] = copyValue(v, tape.seen) end
 local function take(tape) return table.remove(tape, 1) end
 
--- Accepts writeInt, readString and so on, too.
+-- Implements writeInt, readString and similar methods.
 function Tape.__index(_, name)
    return Tape[name] or name:find('^write%u') and put or name:find('^read%u') and take or nil
 end

@@ -74,7 +74,7 @@ local function load()
    return library
 end
 
--- A library that another Lua state of this process has loaded is used by this state, too.
+-- Uses the library that another Lua state of this process has loaded, if any.
 local C = pcall(function() return ffi.C.dpt_cdef end) and ffi.C or load()
 local cdef = ffi.string(C.dpt_cdef())
 ffi.cdef(cdef)

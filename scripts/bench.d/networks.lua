@@ -1,7 +1,7 @@
 --- Networks of bench training, ranks, overlap, scaling, loader, peers and calls, each with an input
 -- of one rank's batch, and their training step.
 --
--- Invariant: they equal those of training_peer.py, which has no convolutional ones.
+-- Invariant: they equal the networks of training_peer.py, which lacks the convolutional ones.
 local networks = {}
 
 networks['tiny MLP'] = function()

@@ -3,7 +3,7 @@ local ranks = require 'spec.support.ranks'
 
 local faults = {}
 
--- Messages about rank %d: patterns, one of which must match; those of a place, or the usual ones. A
+-- Messages about rank %d: lists of patterns, one of which must match, by place (`usual`: others). A
 -- rank that ends before it is connected has no record. mpirun reports such a rank in one of two
 -- ways or, if the rank ended before all others began to connect, not at all.
 local function unconnected(status)

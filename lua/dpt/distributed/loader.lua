@@ -8,9 +8,10 @@
 --
 -- Invariant: batches are returned in the sampler's order, whichever worker makes them. The sampler
 -- is ahead of the batches returned, possibly in a later epoch, so the loader tracks the position
--- itself: its fields before, count and total are those of the last batch, and state() is the state
--- that a sampler would have without a loader. The option sampler of nn.DistributedDataParallel
--- accepts a loader. Prepared batches are discarded if the script moves the sampler.
+-- itself: loader.before, loader.count and loader.total describe the last batch, and loader:state()
+-- is the state that the sampler would have without a loader. The option sampler of
+-- nn.DistributedDataParallel accepts a loader. Prepared batches are discarded if the script moves
+-- the sampler.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'

@@ -41,7 +41,7 @@ end
 
 --- Raises unless the option exists and may have the value.
 -- @param known by name {test = function(value), description of the wanted value}
--- @param names the allowed names among those of known; nil: all
+-- @param names list of the allowed options; nil: all of `known`
 function options.checkOne(owner, name, value, known, names)
    names = names or namesOf(known)
    local option

@@ -98,7 +98,7 @@ local function addEntry(lists, key, entry)
    if lists[key][#lists[key]] ~= entry then table.insert(lists[key], entry) end
 end
 
--- Inserts blanks between the parts of names in a text, as in spatial Max Pooling.
+-- Inserts spaces between the parts of names in a string, as in spatial Max Pooling.
 local function splitName(text)
    return (text:gsub('(%l)(%u)', '%1 %2'):gsub('(%u)(%u%l)', '%1 %2'))
 end
@@ -194,7 +194,8 @@ local function topic(name)
    return #lines > 0 and table.concat(lines, '\n') or nil
 end
 
--- Returns dpt's counterpart of a PyTorch name, or a text if there is none; nil for unknown names.
+-- Returns dpt's counterpart of a PyTorch name, or a sentence if there is none; nil for unknown
+-- names.
 local function elsewhere(name)
    return topics.elsewhere[normalize(name):gsub('^.*%.', ''):gsub('[^%w]', '')]
 end

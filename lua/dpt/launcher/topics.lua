@@ -2,7 +2,7 @@
 --
 -- Invariant: each entry of the reference is in one of the chapters; scripts/docs checks that. A
 -- name in `elsewhere` is in lower case, without package and underscores; it maps to an entry,
--- or to a text that says what replaces it.
+-- or to a sentence that names the replacement.
 local topics = {}
 
 --- Chapters in the order of the pages: name, package and contents.

@@ -1,8 +1,8 @@
 --- dpt.profiler.timeline: shows profiles as a page, or as a picture for a document.
 --
 -- Invariant: the page and the picture are self-contained files; the page contains the profiles
--- themselves. Several profiles are those of the ranks of a job: their times are aligned by the
--- clocks of their machines.
+-- themselves. Several profiles come from the ranks of one job: their times are aligned by the
+-- clocks of the machines.
 local colours = require 'dpt.profiler.colours'
 local json = require 'dpt.profiler.json'
 local memory = require 'dpt.profiler.memory'

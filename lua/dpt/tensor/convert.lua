@@ -236,8 +236,8 @@ function mapped(fn, t, f, a, b)
    return t
 end
 
---- Sets each element to the result of a function of it, in row-major order; leaves the element if
--- the result is nil. If the function raises, the tensor is unchanged.
+--- Sets each element to f(element), in row-major order; leaves the element if f returns nil. If f
+-- raises, the tensor is unchanged.
 -- @function Tensor:apply
 -- @as tensormethod
 -- @param f function: receives a number, returns a number or nil
@@ -245,7 +245,7 @@ end
 -- @usage torch.Tensor{1, 2, 3}:apply(function(x) return x * x end) --> [1 4 9]
 method('apply', function(t, f) return mapped('apply', t, f) end)
 
---- Sets each element to the result of a function of it and of the other tensor's element.
+--- Sets each element to f(element, corresponding element of the other tensor).
 -- @function Tensor:map
 -- @as tensormethod
 -- @param tensor tensor: with as many elements
@@ -257,7 +257,7 @@ method('map', function(t, a, f)
    return mapped('map', t, f, check('map', 'tensor', a))
 end)
 
---- Sets each element to the result of a function of it and of the elements of two other tensors.
+--- Sets each element to f(element, corresponding elements of two other tensors).
 -- @function Tensor:map2
 -- @as tensormethod
 -- @param a tensor: with as many elements

@@ -91,7 +91,7 @@ for kind, methods in pairs(core.tensorMethods) do
 end
 
 --- Returns the number of the device that holds the elements; 0 for host memory or no memory. Host
--- tensors have it, too, so scripts need not check the type first.
+-- tensors have this method, too, so scripts need not check the type first.
 define('getDevice', function(t)
    check('getDevice', 'self', t)
    return C.dpt_tensor_device(t)

@@ -309,7 +309,7 @@ core.generator = function() return default.ptr_ end
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
 
---- Seeds the generator, so that the numbers after it are reproducible.
+--- Seeds the generator, so that the numbers drawn afterwards are reproducible.
 -- @function torch.manualSeed
 -- @as generatorcall
 -- @param seed number: any integer

@@ -307,8 +307,8 @@ local function unlock(mutex, ok, ...)
    return error(..., 0)
 end
 
---- Returns a function that calls f in one thread at a time. It, or several functions with the same
--- mutex, can be sent to workers.
+--- Returns a function that calls f with a mutex locked, so that one thread at a time runs f. The
+-- function can be sent to workers. Functions with the same mutex exclude each other.
 -- @function threads.safe
 -- @as threads
 -- @param f function: called with the mutex locked

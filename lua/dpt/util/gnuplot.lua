@@ -170,7 +170,7 @@ end
 local ORDER = {'title', 'xlabel', 'ylabel', 'zlabel', 'grid', 'logscale', 'key', 'axis', 'plot',
    'raw'}
 
--- Returns the picture that gnuplot draws from a text of commands; nil and the reason on failure.
+-- Returns the picture that gnuplot draws by a string of commands; nil and the reason on failure.
 -- The picture is read from a pipe: gnuplot itself does not notice a full disk.
 local function drawn(text)
    local name = os.tmpname()

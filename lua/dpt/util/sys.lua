@@ -120,10 +120,10 @@ function sys.fpath()
    return paths.dirname(path), paths.basename(path)
 end
 
---- Splits a text at the matches of a pattern.
+--- Splits a string at the matches of a pattern.
 -- @function sys.split
 -- @as sys
--- @param text string: the text
+-- @param text string: the string to split
 -- @param pattern string: a Lua pattern
 -- @return a list of strings, without an empty first one
 -- @usage sys.split('a,b,c', ',') --> {a b c}

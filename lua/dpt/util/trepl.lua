@@ -38,7 +38,7 @@ trepl.colors = {bright = '\27[1m', dim = '\27[2m', underline = '\27[4m', blink =
    reverse = '\27[7m', hidden = '\27[8m'}
 for name, code in pairs(COLORS) do trepl.colors[name] = code end
 
---- Functions that colour a text, one per escape code (require 'trepl.colorize').
+--- Functions that colour a string, one per escape code (require 'trepl.colorize').
 -- @field trepl.colorize
 -- @as xlua
 -- @follows Torch7's package trepl
@@ -65,7 +65,7 @@ for name, code in pairs(COLORS) do trepl.colors[name] = code end
 -- @also trepl.colorize.underline()
 -- @also trepl.colorize.white()
 -- @also trepl.colorize.yellow()
--- @return a table: name -> function, which returns a text in that colour
+-- @return a table: name -> function that returns a string in that colour
 -- @usage #require('trepl').colorize.red 'text' --> 15
 trepl.colorize = {}
 for name, code in pairs(trepl.colors) do

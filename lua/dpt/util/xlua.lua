@@ -221,10 +221,10 @@ local strings, tables = {}, {}
 -- @usage xlua.libraries.string.split('a,b', ',') --> {a b}
 xlua.libraries = {string = strings, table = tables}
 
---- Splits a text at the matches of a pattern, as sys.split does; a method of strings.
+--- Splits a string at the matches of a pattern, as sys.split does; a method of strings.
 -- @function string.split
 -- @as xlua
--- @param text string: the text
+-- @param text string: the string to split
 -- @param pattern string: a Lua pattern
 -- @return a list of strings
 -- @usage ('a-b'):split '-' --> {a b}

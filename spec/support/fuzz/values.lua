@@ -1,6 +1,6 @@
 --- Generates arguments as Lua text: valid ones, and ones that a script may pass by mistake.
 --
--- Invariant: a text is an expression that creates its value or reads it from `v`. It does not raise
+-- Invariant: a text is an expression that creates a value or reads one from `v`. It does not raise
 -- by itself, whatever the kind of value in a slot.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch

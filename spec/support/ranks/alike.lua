@@ -139,7 +139,7 @@ function checks.later()
    assert(torch.random() == wanted)
 end
 
--- Statistics are those of ranks that had rows.
+-- Running statistics come only from ranks that had rows.
 function checks.statistics()
    local function means(net, wanted, what)
       local found = net:get(1):get(1).running_mean
