@@ -2,11 +2,10 @@
  *
  * Invariant: the text between the two marks is plain C declarations without macros, because
  * LuaJIT's FFI parses it (the build compiles it into the library, and dpt_cdef() returns it). Every
- * function that can fail returns 0 on success. On failure it returns nonzero and leaves one error
- * message in dpt_message() of the calling thread, which names the function, the argument, what it
+ * function that can fail returns 0 on success. On failure it returns nonzero and sets the calling
+ * thread's error message (dpt_message), which names the function and the argument, and says what it
  * got and what it wanted. Dimensions and indices count from 0 here; lua/dpt translates Lua's
- * 1-based numbers. Tensor arguments named r, out, gin, gw ... are results; `const` ones are only
- * read.
+ * 1-based numbers. Tensor arguments named r, out, gin, gw ... are outputs; `const` ones are inputs.
  */
 #ifndef DPT_H
 #define DPT_H
@@ -21,34 +20,35 @@
 
 /* Returns the message of the last failure on this thread, "" if there was none. */
 const char *dpt_message(void);
-/* dpt_effects: returns this thread's count of work queued or done and of numbers drawn; the pointer
- * is valid as long as the thread lives. dpt_may_retry: returns true if the function that has just
- * failed was out of memory and had no effect yet. `before` is the count before that call. The
- * caller may then free memory and call the function again. */
+/* dpt_effects: returns a pointer to this thread's counter of effects (work queued or done, numbers
+ * drawn), which is valid as long as the thread lives. dpt_may_retry: returns true if the last call
+ * failed for lack of memory and had no effect; `before` is the counter's value before that call.
+ * The caller may then free memory and call the function again. */
 const uint32_t *dpt_effects(void);
 int dpt_may_retry(uint32_t before);
-/* Return the version ("2.0.0"), and the text between the marks of this header. */
+/* dpt_version returns the version ("2.0.0"), dpt_cdef the text between the marks of this header. */
 const char *dpt_version(void);
 const char *dpt_cdef(void);
 
 /* Element types, in the order of the list in base/dtype.h. */
 enum { DPT_U8, DPT_I8, DPT_I16, DPT_I32, DPT_I64, DPT_F16, DPT_F32, DPT_F64, DPT_NDTYPE };
 
-/* Clocks in seconds. dpt_clock is monotonic; dpt_epoch counts from 1970; dpt_cpu_time returns
- * the CPU time used by this process. dpt_cores: the number of CPU cores that this process may
+/* Clocks in seconds. dpt_clock is monotonic; dpt_epoch counts from 1970; dpt_cpu_time returns the
+ * CPU time used by this process. dpt_cores returns the number of CPU cores that this process may
  * run on. */
 double dpt_clock(void);
 double dpt_epoch(void);
 void dpt_cpu_time(double *user, double *system);
 void dpt_sleep(double seconds);
 int dpt_cores(void);
-/* Returns the number of columns of the terminal at a file descriptor, 80 if the terminal does not
- * know it, 0 if the descriptor is not a terminal. */
+/* Returns the number of columns of the terminal at a file descriptor: 80 if it is unknown, 0 if the
+ * descriptor is not a terminal. */
 int dpt_terminal(int descriptor);
 /* Returns 0 if nothing exists at path, 1 for a file, 2 for a folder. */
 int dpt_path_kind(const char *path);
-/* Return the names in a folder, each followed by a '/', and the path of the current folder; NULL on
- * failure. The text is valid until the same thread calls one of the two again. */
+/* dpt_folder_list returns the names in a folder, each followed by a '/'; dpt_cwd returns the path
+ * of the current folder. Both return NULL on failure. The string is valid until this thread calls
+ * either function again. */
 const char *dpt_folder_list(const char *path);
 const char *dpt_cwd(void);
 int dpt_folder_make(const char *path);
@@ -59,8 +59,8 @@ int dpt_setenv(const char *name, const char *value);
  * number of bytes read (less than n at the end of the file, -1 on failure), write writes n bytes,
  * flush writes the contents of the buffer, byte returns one byte (-1 at the end), unread pushes it
  * back, left returns the number of bytes up to the end (-1 if unknown, for example for a pipe).
- * Messages are reasons without a function's name. A write to a pipe whose reader is closed fails
- * and discards the buffer. */
+ * Error messages contain the reason only, not the name of a function. A write to a pipe whose
+ * reader is closed fails and discards the buffer. */
 int64_t dpt_file_read(void *file, void *data, int64_t n);
 int dpt_file_write(void *file, const void *data, int64_t n);
 int dpt_file_flush(void *file);
@@ -72,17 +72,17 @@ int64_t dpt_file_left(void *file);
  * elements read. */
 int64_t dpt_text_read(void *file /* or NULL */, const void *bytes /* or NULL */,
                       int64_t *size /* or NULL */, int dtype, void *to, int64_t n);
-/* Replaces the file at path atomically. replacement: writes to target the path without symbolic
- * links, and to name the name of a new, empty file in the same folder, open as `descriptor`. If
- * target is not a regular file (a pipe, for example), name is target and descriptor is -1. Both
- * buffers have `size` bytes. Files left there by a process that was killed are removed. replace:
- * flushes what was written to name to the disk (if durable), renames it to target and closes the
- * descriptor. drop: removes the file name and closes the descriptor. */
+/* Replace the file at path atomically. replacement: resolves the symbolic links of path into
+ * target, creates an empty file in the same folder, opens it as `descriptor` and stores its path in
+ * name. If target is not a regular file (a pipe, for example), name is target and descriptor is -1.
+ * Both buffers have `size` bytes. It also removes files that killed processes left there. replace:
+ * flushes the new file to the disk (if durable), renames it to target and closes the descriptor.
+ * drop: removes the new file and closes the descriptor. */
 int dpt_file_replacement(const char *path, char *target, char *name, int64_t size, int *descriptor);
 int dpt_file_replace(int descriptor, const char *name, const char *target, int durable);
 void dpt_file_drop(int descriptor, const char *name);
-/* Returns the libraries that dpt computes with, one per line: "name version". Opens the BLAS, which
- * is omitted if there is none. */
+/* Returns the libraries that dpt computes with, one per line: "name version". Opens the BLAS;
+ * without one, the list omits it. */
 const char *dpt_libraries(void);
 /* Measures the speed of one core for about 0.1 s, in 10^9 float operations per second. product: the
  * BLAS's product of two matrices. peak: multiply-adds in the widest registers, without memory
@@ -133,7 +133,7 @@ int dpt_set_storage(dpt_tensor *r, dpt_storage *storage, int64_t first, int ndim
 int dpt_resize(dpt_tensor *r, int ndim, const int64_t *size);
 int dpt_resize_strided(dpt_tensor *r, int ndim, const int64_t *size, const int64_t *stride);
 int dpt_resize_as(dpt_tensor *r, const dpt_tensor *a);
-/* As dpt_resize, but allocates memory on a's device instead of the current one. */
+/* Like dpt_resize, but allocates memory on a's device instead of the current one. */
 int dpt_resize_beside(dpt_tensor *r, int ndim, const int64_t *size, const dpt_tensor *a);
 /* Returns in out elements first .. first+n-1 of a dimension. */
 int dpt_narrow(dpt_tensor *out, const dpt_tensor *t, int dim, int64_t first, int64_t n);
@@ -157,7 +157,7 @@ int dpt_squeeze(dpt_tensor *out, const dpt_tensor *t);
 int dpt_squeeze_dim(dpt_tensor *out, const dpt_tensor *t, int dim);
 /* Inserts a dimension of size 1 before dimension dim. */
 int dpt_unsqueeze(dpt_tensor *out, const dpt_tensor *t, int dim);
-/* Makes out a view of t if it is contiguous, else of a contiguous copy. */
+/* Makes out a view of t if t is contiguous, otherwise a contiguous copy of t. */
 int dpt_contiguous(dpt_tensor *out, const dpt_tensor *t);
 /* Makes out a contiguous copy in newly allocated memory on t's device. */
 int dpt_clone(dpt_tensor *out, const dpt_tensor *t);
@@ -184,13 +184,14 @@ void *dpt_tensor_data(const dpt_tensor *t);
  * become the least integer of that width. */
 int dpt_get(const dpt_tensor *t, int64_t offset, double *value);
 int dpt_put(dpt_tensor *t, int64_t offset, double value);
-/* As dpt_get and dpt_put, by one index per dimension; every index is checked. */
+/* Like dpt_get and dpt_put, with one index per dimension; every index is checked. */
 int dpt_get_at(const dpt_tensor *t, int n, const int64_t *index, double *value);
 int dpt_put_at(dpt_tensor *t, int n, const int64_t *index, double value);
-/* Returns how many of n numbers are NaNs with bits other than those of the plain NaN. LuaJIT keeps
- * the types of its values in such bits and would mistake these NaNs for other values, at once or
- * after arithmetic (which makes signalling NaNs quiet and changes signs). to: receives the numbers
- * with all NaNs made plain. All functions here that return a number return a plain one. */
+/* Returns the number of NaNs among n numbers whose bits differ from the canonical NaN. LuaJIT
+ * encodes the types of its values in such bits and would mistake these NaNs for other values,
+ * immediately or after arithmetic (which makes signalling NaNs quiet and changes signs). to:
+ * receives the numbers, with every NaN made canonical. Functions here that return a NaN return the
+ * canonical one. */
 int64_t dpt_plain(const double *from, int64_t n, double *to /* or NULL */);
 
 /* ---- fill, copy, pointwise ----------------------------------------------------------------- */
@@ -201,15 +202,15 @@ int dpt_fill(dpt_tensor *r, double value);
  * may differ, and both tensors may be on the host or on any device. r is not resized. On return,
  * host memory has been read or written. */
 int dpt_copy(dpt_tensor *r, const dpt_tensor *a);
-/* As dpt_copy, but page-locked host memory may still be in use on return: the copy is queued on the
- * current stream of the device involved. */
+/* Like dpt_copy, but page-locked host memory may still be in use on return: the copy is queued on
+ * the current stream of the device involved. */
 int dpt_copy_async(dpt_tensor *r, const dpt_tensor *a);
 
 /* Pointwise operations by name: ops/map.def lists them with their operands, numbers and types.
  * dpt_op returns the number of a name for the dpt_map functions, -1 if there is none. r is resized
  * to a's size; a, b and c have equal counts, not necessarily equal sizes; r may be an operand. All
  * are of one kind, except that r of a comparison may be a ByteTensor kind. p and q are the
- * operation's numbers; integer types truncate them first.
+ * operation's scalar parameters, truncated first for integer types.
  */
 int dpt_op(const char *name);
 int dpt_map1(int op, dpt_tensor *r, const dpt_tensor *a, double p, double q);
@@ -223,8 +224,8 @@ int dpt_map3(int op, dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, co
  * Index tensors (idx) are Long tensors on the same device and count from 1, as Torch7's; an input
  * index tensor of another element type is rejected. On the host, a bad index is an error before
  * anything is written; on a device, the queued work finds it and the next wait reports it. Results
- * are resized, except where it says "not resized". Non-contiguous operands are legal; a result may
- * be the operand itself. Half is computed in float. */
+ * are resized unless the function's comment says "not resized". Non-contiguous operands are legal;
+ * a result may be the operand itself. Half is computed in float. */
 
 /* Reductions, by name: sum prod mean var std norm max min all any. dpt_reduction returns the number
  * of a name, -1 if there is none. p: for var and std 0 divides by n-1, 1 by n; for norm the
@@ -237,23 +238,23 @@ int dpt_reduction(const char *name);
 int dpt_reduce(int op, dpt_tensor *r, dpt_tensor *idx /* or NULL */, const dpt_tensor *a, int dim,
                double p);
 /* Reduces all elements to *value, in the wide type; on a device it waits only for the operand's
- * stream. Over no elements, here and by dimension: sum 0, prod 1, norm 0, all 1, any 0; the others
- * fail. */
+ * stream. Over zero elements, here and in dpt_reduce: sum 0, prod 1, norm 0, all 1, any 0; the
+ * others fail. */
 int dpt_reduce_all(int op, const dpt_tensor *a, double p, double *value);
-/* Return the sum of a*b, and the p-norm of a - b, for tensors of one type and equal counts. */
+/* Return the sum of a*b and the p-norm of a - b, for tensors of one type and equal counts. */
 int dpt_dot(const dpt_tensor *a, const dpt_tensor *b, double *value);
 int dpt_dist(const dpt_tensor *a, const dpt_tensor *b, double p, double *value);
 /* torch.equal: sets *value to 1 if the sizes and all elements are equal, else to 0. */
 int dpt_equal(const dpt_tensor *a, const dpt_tensor *b, int *value);
 int dpt_trace(const dpt_tensor *a, double *value);
 
-/* Return the k-th smallest element (k from 1) along dim, and the most frequent value (the smallest
- * of those, at its last index), with indices; dim is kept at size 1. median is kthvalue with
- * k = (n + 1) / 2. */
+/* dpt_kthvalue returns the k-th smallest element along dim (k from 1); dpt_mode returns the most
+ * frequent one (on a tie the smallest), at its last index. idx receives the indices; dim is kept at
+ * size 1. median is kthvalue with k = (n + 1) / 2. */
 int dpt_kthvalue(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim);
 int dpt_mode(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim);
-/* Return the elements sorted along dim (the sort is stable, NaN is the largest), and the k largest
- * or smallest, sorted (sorted 1) or in any order. */
+/* dpt_sort returns the elements sorted along dim (the sort is stable, NaN is the largest); dpt_topk
+ * returns the k largest or smallest ones, sorted if `sorted` is 1, otherwise in any order. */
 int dpt_sort(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int dim, int descending);
 int dpt_topk(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int dim, int largest,
              int sorted);
@@ -261,16 +262,19 @@ int dpt_topk(dpt_tensor *r, dpt_tensor *idx, const dpt_tensor *a, int64_t k, int
 /* Compute cumulative sums and products along dim. */
 int dpt_cumsum(dpt_tensor *r, const dpt_tensor *a, int dim);
 int dpt_cumprod(dpt_tensor *r, const dpt_tensor *a, int dim);
-/* Scales slices of dimension dim whose p-norm exceeds max_norm down to it. Float, double, half. */
+/* Scales each slice of dimension dim whose p-norm exceeds max_norm, so that its norm is max_norm.
+ * Float, double, half. */
 int dpt_renorm(dpt_tensor *r, const dpt_tensor *a, double p, int dim, double max_norm);
 /* Computes cross products along dim, of size 3; dim -1: the first dimension of size 3. */
 int dpt_cross(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *b, int dim);
-/* Histograms: counts in equal bins between min and max (both 0: the least and greatest element)
- * over all elements, and for each row of a 2-D tensor. Float and double. */
+/* Count elements in bins of equal width between min and max (both 0: the least and greatest
+ * element). dpt_histc: one histogram of all elements; dpt_bhistc: one for each row of a 2-D tensor.
+ * Float and double. */
 int dpt_histc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max);
 int dpt_bhistc(dpt_tensor *r, const dpt_tensor *a, int64_t bins, double min, double max);
-/* Return the lower triangle of a matrix up to its k-th diagonal, the upper triangle from it on, and
- * a diagonal as a vector or a vector as a diagonal. */
+/* dpt_tril returns the lower triangle of a matrix up to its k-th diagonal, dpt_triu the upper
+ * triangle from the k-th diagonal on. dpt_diag returns the k-th diagonal of a matrix, or the matrix
+ * whose k-th diagonal is a given vector. */
 int dpt_tril(dpt_tensor *r, const dpt_tensor *a, int64_t k);
 int dpt_triu(dpt_tensor *r, const dpt_tensor *a, int64_t k);
 int dpt_diag(dpt_tensor *r, const dpt_tensor *a, int64_t k);
@@ -288,7 +292,8 @@ int dpt_scatter(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor 
 int dpt_scatter_add(dpt_tensor *r, int dim, const dpt_tensor *idx, const dpt_tensor *a);
 int dpt_scatter_fill(dpt_tensor *r, int dim, const dpt_tensor *idx, double value);
 /* Masks are Byte tensors of the other operand's count. select returns a vector (on a device it
- * waits, since the size depends on the mask). copy reads a's elements in order; a may have more. */
+ * waits, since the size depends on the mask). copy reads a's elements in order; a may have more
+ * elements than the mask selects. */
 int dpt_masked_select(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *mask);
 int dpt_masked_copy(dpt_tensor *r, const dpt_tensor *mask, const dpt_tensor *a);
 int dpt_masked_fill(dpt_tensor *r, const dpt_tensor *mask, double value);
@@ -303,14 +308,15 @@ int dpt_range(dpt_tensor *r, double from, double to, double step);
 int dpt_linspace(dpt_tensor *r, double from, double to, int64_t n);
 int dpt_logspace(dpt_tensor *r, double from, double to, int64_t n);
 int dpt_eye(dpt_tensor *r, int64_t n, int64_t m);
-/* Concatenates n tensors of one type along dim (-1: the last); empty ones are skipped. dim may be
- * one more than they have (joined along a new dimension). r must not be one of them. */
+/* Concatenates n tensors of one type along dim (-1: the last); empty ones are skipped. If dim is
+ * one past their last dimension, they are joined along a new dimension. r must not be one of
+ * them. */
 int dpt_cat(dpt_tensor *r, int n, const dpt_tensor *const *list, int dim);
 
 /* Matrix products of any element type; half accumulates in float. r = beta * m + alpha * (a times
- * b). r is resized to m's size unless it is m itself. If beta is 0, m is not read, so the product
- * alone is dpt_addmm(r, 0, r, 1, a, b). In deterministic mode a row of addmm does not depend on the
- * other rows of a. */
+ * b). r is resized to m's size unless it is m itself. If beta is 0, m is not read, so dpt_addmm(r,
+ * 0, r, 1, a, b) computes just the product. In deterministic mode a row of addmm does not depend on
+ * the other rows of a. */
 int dpt_addmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
               const dpt_tensor *b); /* m NxM, a NxK, b KxM */
 int dpt_addmv(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
@@ -322,9 +328,9 @@ int dpt_addbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, co
 int dpt_baddbmm(dpt_tensor *r, double beta, const dpt_tensor *m, double alpha, const dpt_tensor *a,
                 const dpt_tensor *b); /* m BxNxM, a BxNxK, b BxKxM */
 
-/* torch.conv2, xcorr2 (ndim 2), conv3, xcorr3 (ndim 3): convolve planes of ndim dimensions. a
- * and k of ndim dimensions: one plane; of ndim + 1: plane by plane, as Torch7; k of ndim + 2:
- * the sum over input planes for each output plane. full: 1 'F', 0 'V'; flip: 1 convolution, 0
+/* torch.conv2, xcorr2 (ndim 2), conv3, xcorr3 (ndim 3): convolve planes of ndim dimensions. a and k
+ * of ndim dimensions: one plane; of ndim + 1: plane by plane, as in Torch7; k of ndim + 2: the sum
+ * over input planes for each output plane. full: 1 'F', 0 'V'; flip: 1 convolution, 0
  * correlation. */
 int dpt_conv(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *k, int ndim, int full, int flip);
 
@@ -341,8 +347,8 @@ uint64_t dpt_generator_initial_seed(const dpt_generator *g);
 int dpt_generator_get(const dpt_generator *g, dpt_tensor *r);
 int dpt_generator_set(dpt_generator *g, const dpt_tensor *state);
 /* Every device has a Philox state (seed, offset). Devices count from 1; 0 means the current device.
- * Each draw on a device, also of dropout, increments its offset by one; restoring the state repeats
- * all draws. */
+ * Each draw on a device, including dropout's, increments the offset by one; after a state is
+ * restored, the same draws follow. */
 int dpt_device_manual_seed(int device, uint64_t seed);
 void dpt_devices_manual_seed(uint64_t seed); /* all; does not initialize devices */
 int dpt_device_seed(int device, uint64_t *seed);
@@ -363,13 +369,13 @@ typedef struct dpt_draw {
  * empty tensor. */
 int dpt_draw_next(dpt_draw *draw, const dpt_tensor *like, dpt_generator *g, int64_t rows);
 
-/* The draws of n replicas in one pass. make: returns the common start, which is the state of
- * `device`, the first replica's; the caller fills in the other fields. Between enter and leave,
- * which may be nested, the calling thread draws on its current device as this replica: a tensor of
- * the replica's rows gets the numbers that one device would have drawn for these rows of the whole
- * batch; other tensors get numbers that no other replica draws. After the pass, the offset of
- * `device` is that of the replica that drew most. Seeding a device during a pass ends the pass for
- * it. */
+/* The draws of n replicas in one pass. make: fills in the start that all replicas share, which is
+ * the state of `device`, the first replica's device; the caller fills in the other fields. Between
+ * enter and leave, which may be nested, the calling thread draws on its current device as this
+ * replica: a tensor of the replica's rows gets the numbers that one device would have drawn for
+ * these rows of the whole batch; other tensors get numbers that no other replica draws. After the
+ * pass, `device` has the offset of the replica that drew most. Seeding a device during a pass ends
+ * the pass for that device. */
 typedef struct dpt_pass {
   uint64_t seed, offset;
   int64_t first_row, rows; /* rows of the batch that are this replica's; rows 0: unknown */
@@ -379,19 +385,19 @@ int dpt_pass_make(dpt_pass *pass, int device);
 int dpt_pass_enter(const dpt_pass *pass);
 void dpt_pass_leave(void);
 
-/* The equivalent for host tensors. Until the next call, this thread's draws for a tensor of `rows`
- * rows, or of a multiple of that, are the numbers that a tensor of `total` rows (or that multiple)
- * would get from row `first` on, and the generator then continues after all of these. Tensors of
- * other sizes draw as usual, and so do all tensors if total is 0. */
+/* The equivalent of a pass for host tensors. Until the next call, this thread's draws for a tensor
+ * of `rows` rows, or of a multiple of that, are the numbers that a tensor of `total` rows (or that
+ * multiple) would get from row `first` on, and the generator then continues after the draws of all
+ * `total` rows. Tensors of other sizes draw as usual, and so do all tensors if total is 0. */
 void dpt_rows_set(int64_t first, int64_t rows, int64_t total);
-/* Returns a hash that compares states of generators. */
+/* Returns a hash of the generator's state, for comparing states. */
 double dpt_generator_hash(const dpt_generator *g);
 
 /* Distributions, by name, with a and b: random (integers; no bounds: a > b; a .. b otherwise),
  * uniform (a, b), normal (mean, deviation), exponential (rate), cauchy (median, sigma), logNormal
- * (mean, deviation), geometric (p to go on), bernoulli (p). uniform normal exponential cauchy
- * logNormal: float, double, half. Host tensors draw from g, in row-major order; device tensors from
- * their device's state (g is ignored). r is not resized. */
+ * (mean, deviation), geometric (probability p of another trial), bernoulli (p). uniform normal
+ * exponential cauchy logNormal: float, double, half. Host tensors draw from g, in row-major order;
+ * device tensors from their device's state (g is ignored). r is not resized. */
 int dpt_distribution(const char *name);
 int dpt_random(int distribution, dpt_tensor *r, dpt_generator *g, double a, double b);
 double dpt_random_number(int distribution, dpt_generator *g, double a, double b);
@@ -439,8 +445,8 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
 
 /* ---- nn ------------------------------------------------------------------------------------ */
 
-/* Layer operations on float and double tensors, all of one kind, on the host or on one device
- * (there also on half, computed in float). Index and target tensors (idx, target) may be of any
+/* Layer operations on float and double tensors, all of one kind, on the host or on one device (on
+ * devices also half, computed in float). Index and target tensors (idx, target) may be of any
  * element type on the same device and hold Torch7's numbers, counted from 1. Results (the first
  * arguments, not const) are resized; gin has the size of in. Gradients of parameters (gw, gb,
  * gweight ...) are not resized; the result, times scale, is added to them. "(N) x" means that the
@@ -451,12 +457,13 @@ int dpt_ormqr(dpt_tensor *r, const dpt_tensor *a, const dpt_tensor *tau, const d
 
 /* Deterministic mode: sums of products have a fixed order (linear), and convolutions process one
  * image at a time, so that a row's output and gradInput do not depend on the other rows of its
- * batch. Process-wide; its value at the call counts, also for work that runs later.
- * DPT_DETERMINISTIC sets the initial value. */
+ * batch. Process-wide; an operation uses the value at the time of its call, even if its work runs
+ * later. DPT_DETERMINISTIC sets the initial value. */
 void dpt_deterministic_set(int on);
 int dpt_deterministic_get(void);
 /* Allows GPUs to round the operands of float products and convolutions to 10 bits (TF32), which is
- * several times as fast. Off by default; process-wide; its value at the call counts. */
+ * several times as fast. Off by default; process-wide; an operation uses the value at the time of
+ * its call. */
 void dpt_tf32_set(int on);
 int dpt_tf32_get(void);
 
@@ -482,7 +489,7 @@ typedef struct dpt_window {
   int64_t adjust[3]; /* transposed convolution: added to the output size */
 } dpt_window;
 /* Bits of dpt_window.search. BENCHMARK: algorithms are measured at the first use of a shape
- * (cuDNN's heuristics choose otherwise). FASTEST: a workspace may use all free memory (otherwise at
+ * (otherwise cuDNN's heuristics choose). FASTEST: a workspace may use all free memory (otherwise at
  * most 1 GiB and half of the free memory). VERBOSE: the choice is printed on stderr. */
 enum { DPT_SEARCH_BENCHMARK = 1, DPT_SEARCH_FASTEST = 2, DPT_SEARCH_VERBOSE = 4 };
 
@@ -490,7 +497,7 @@ enum { DPT_SEARCH_BENCHMARK = 1, DPT_SEARCH_FASTEST = 2, DPT_SEARCH_VERBOSE = 4 
  * equal count and first size (SpatialConvolutionMM), bias O or NULL, out (N)xOxS'. */
 int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight,
                      const dpt_tensor *bias /* or NULL */, const dpt_window *window);
-/* Only the size of `in` is used (gin's). */
+/* Only the size of `in` is used: it is gin's size. */
 int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                            const dpt_tensor *weight, const dpt_window *window);
 /* gw or gb may be NULL. */
@@ -559,11 +566,12 @@ int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double va
 
 /* nn.LookupTable. weight VxD; idx of any shape, numbers from 1; out has idx's size x D. */
 int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tensor *idx);
-/* gw[idx] += scale * gout (divided by the count of the index within idx with by_frequency), in the
- * order of idx; nothing is added to row `padding` (0: none). */
+/* gw[idx] += scale * gout (with by_frequency, divided by the number of occurrences of the index in
+ * idx), in the order of idx; nothing is added to row `padding` (0: none). */
 int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor *gout,
                         int64_t padding, int by_frequency, double scale);
-/* Scales rows of weight selected by idx whose p-norm exceeds max_norm down to it. */
+/* Scales the rows of weight that idx selects and whose p-norm exceeds max_norm, so that their norm
+ * is max_norm. */
 int dpt_lookup_renorm(dpt_tensor *weight, const dpt_tensor *idx, double max_norm, double p);
 
 /* Losses write their value to out, a tensor of one element (on a device the work is only
@@ -605,7 +613,7 @@ int dpt_multilabel_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_ten
                             int average);
 
 /* Upsampling of in (N)xCxS, ndim 1 to 3: nearest by an integer factor; linear (ndim 2, corners
- * aligned) to a size. Only the size of `in` is used (gin's). */
+ * aligned) to a size. The backward functions use only the size of `in`, which is gin's size. */
 int dpt_upsample_nearest_forward(dpt_tensor *out, const dpt_tensor *in, int ndim, int64_t factor);
 int dpt_upsample_nearest_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                                   int ndim, int64_t factor);
@@ -684,9 +692,9 @@ typedef struct dpt_rnn {
 
 /* The weights of a network are one vector, whose layout depends on the device and the element type:
  * two tensors that differ in either may hold the same weights at different offsets, and there may
- * be gaps. size: returns the number of elements of a weight like `weight`, of which only the
- * element type and the device count (the current one if it is empty). find: returns the position of
- * matrix or bias `id` of a pseudo-layer. */
+ * be gaps. size: returns the number of elements of the vector for the element type and the device
+ * of `weight` (the current device if it is empty). find: returns the position of matrix or bias
+ * `id` of a pseudo-layer. */
 typedef struct dpt_rnn_part {
   int64_t matrix, rows, columns; /* first element, from 0; rows 0: no such matrix */
   int64_t bias, biases;          /* likewise; biases 0: no such bias */
@@ -706,16 +714,16 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn /* or NULL */, dpt_tensor *cn 
                     dpt_tensor *reserve /* or NULL */, const dpt_rnn *rnn, const dpt_tensor *x,
                     const dpt_tensor *h0 /* or NULL */, const dpt_tensor *c0 /* or NULL */,
                     const dpt_tensor *weight, const dpt_tensor *lengths /* or NULL */);
-/* Computes gradients by x, h0 and c0 from those by y, hn and cn (NULL: zeros), of a forward that
- * wrote `reserve` and had the same other operands. Call it once for each forward: it changes
- * reserve. */
+/* Computes the gradients w.r.t. x, h0 and c0 from those w.r.t. y, hn and cn (NULL: zeros), for a
+ * forward that wrote `reserve` and had the same other operands. Call it once for each forward: it
+ * changes reserve. */
 int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0 /* or NULL */,
                           dpt_tensor *gc0 /* or NULL */, dpt_tensor *reserve, const dpt_rnn *rnn,
                           const dpt_tensor *y, const dpt_tensor *gy,
                           const dpt_tensor *ghn /* or NULL */, const dpt_tensor *gcn /* or NULL */,
                           const dpt_tensor *h0 /* or NULL */, const dpt_tensor *c0 /* or NULL */,
                           const dpt_tensor *weight, const dpt_tensor *lengths /* or NULL */);
-/* gw += scale * gradient by weight, after dpt_rnn_backward_data with the same reserve. */
+/* gw += scale * the gradient w.r.t. weight, after dpt_rnn_backward_data with the same reserve. */
 int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor *x,
                             const dpt_tensor *h0 /* or NULL */, const dpt_tensor *y,
                             const dpt_tensor *lengths /* or NULL */, dpt_tensor *reserve,
@@ -749,8 +757,8 @@ typedef struct dpt_device_info {
 int dpt_device_properties(int device, dpt_device_info *info);
 /* Returns one line: the devices and why these were chosen. */
 const char *dpt_device_report(void);
-/* Returns the number of GPUs of this machine that dpt can use, whatever the devices are, and the
- * versions of CUDA's runtime and driver. Fails if there is none; the message has the reason. */
+/* Returns the number of GPUs of this machine that dpt can use, whichever devices are chosen, and
+ * the versions of CUDA's runtime and driver. Fails if there is none; the message has the reason. */
 int dpt_gpu_count(int *n, int *runtime, int *driver);
 /* Returns the CUDA versions that the devices use; 0 and 0 on host devices. */
 int dpt_device_versions(int *runtime, int *driver);
@@ -768,8 +776,8 @@ int dpt_stream_synchronize(int device, int stream);
 /* Returns the number of queued items that have failed since the start. A caller that relies on work
  * it queued and did not wait for can detect that some failed. */
 uint64_t dpt_failures(void);
-/* Returns the number of times the process has waited for queued work, also if that was already
- * done. A copy from host memory is not counted: it waits only for itself. */
+/* Returns the number of times the process has waited for queued work, including waits for work that
+ * was already done. A copy from host memory is not counted, because it waits only for itself. */
 uint64_t dpt_waits(void);
 /* For tests: keeps the current device's current stream busy for that time. */
 int dpt_stream_sleep(double milliseconds);
@@ -789,7 +797,7 @@ void dpt_graph_free(dpt_graph *graph /* or NULL */);
 int dpt_graph_capturing(void);
 int dpt_graph_reject(const char *fn, const char *why);
 
-/* All work queued on a stream so far; all zero: none. */
+/* An event: all work queued on a stream when the event was recorded. All fields zero: no work. */
 typedef struct dpt_event {
   int32_t device_, stream_;
   uint64_t number_;
@@ -805,14 +813,14 @@ int dpt_stream_wait_event(int device, int stream, const dpt_event *event);
  * waits. */
 int dpt_storage_new(dpt_storage **r, int kind, int64_t size);
 int dpt_storage_new_pinned(dpt_storage **r, int kind, int64_t size); /* page-locked host memory */
-/* Elements first .. first+size-1 of another storage, which the view keeps alive and which cannot be
- * resized from now on. */
+/* Creates a view of elements first .. first+size-1 of another storage. The view keeps that storage
+ * alive, which from then on cannot be resized. */
 int dpt_storage_view(dpt_storage **r, dpt_storage *parent, int64_t first, int64_t size);
-/* over: a storage of size elements of host memory at data, which dpt never frees and which must
- * outlive it. map: a storage backed by a file or, if memory is not 0, by the shared memory object
- * of that name, which is removed with the storage. shared: writes go to the file, which is created
- * or extended to size elements; otherwise they are private. size < 0: the size of the file. Neither
- * can be resized. */
+/* over: creates a storage of size elements in host memory at data, which dpt never frees and which
+ * must outlive the storage. map: creates a storage backed by a file or, if memory is not 0, by the
+ * shared memory object of that name, which is removed with the storage. shared: writes go to the
+ * file, which is created or extended to size elements; otherwise they are private. size < 0: the
+ * size of the file. Neither can be resized. */
 int dpt_storage_over(dpt_storage **r, int kind, void *data /* or NULL */, int64_t size);
 int dpt_storage_map(dpt_storage **r, int kind, const char *path, int shared, int memory,
                     int64_t size);
@@ -835,11 +843,11 @@ uint64_t dpt_storage_writes(const dpt_storage *storage);
 int64_t dpt_host_live_bytes(void);
 int64_t dpt_device_live_bytes(void);
 /* Lua's collector does not see this memory. Code that allocates for a Lua state first calls due,
- * which returns true if a collection is needed before size more elements of a kind are allocated;
- * it then collects and calls done. At the soft limit, every thread that allocates collects once. It
- * exceeds the bytes that were live after the last collection by a quarter of them, by 256 MiB or by
- * twice the heap (its bytes after the collection), whichever is most. A thread that has allocated
- * as much itself collects alone. */
+ * which returns true if a collection is needed before size more elements of a kind are allocated.
+ * If so, it collects, then calls done with the size of Lua's heap in bytes. When the live bytes
+ * reach the soft limit, every thread that allocates collects once. After a collection the soft
+ * limit is set above the live bytes, by a quarter of them, 256 MiB or twice the heap, whichever is
+ * most. A thread that has allocated that much by itself collects without the others. */
 int dpt_collect_due(int kind, int64_t size);
 void dpt_collect_done(int64_t heap);
 
@@ -860,8 +868,8 @@ int dpt_memory_empty_cache(int device);
 /* Returns the bytes copied from one device to another since the start. */
 uint64_t dpt_copied_bytes(void);
 /* Peer access: whether a device can access another's memory (0: the current device). It is on
- * between all devices that support it until a script turns it off, which waits for both. Copies
- * between two devices go through host memory unless each can access the other. */
+ * between all devices that support it until a script turns it off; turning it off waits for both
+ * devices. Copies between two devices go through host memory unless each can access the other. */
 int dpt_peer_set(int from, int to, int on);
 int dpt_peer_get(int from, int to, int *on);
 /* Allows operations with operands on different devices; off (0) by default. The device of the first
@@ -877,8 +885,8 @@ int dpt_threads_get(void);
  * supports that: Linux 6.12). Calls that the system does not support are skipped. */
 void dpt_thread_batch(void);
 
-/* From now on Ctrl-C ends the process also in compiled Lua, in a wait and in a kernel, and restores
- * the terminal to its present state. A handler that the script installed is kept. */
+/* Makes Ctrl-C end the process, even in compiled Lua, in a wait or in a kernel, and restore the
+ * terminal to its state at this call. A handler that the script installed is kept. */
 int dpt_interrupt_install(void);
 /* on 1: Ctrl-C raises an error in the running Lua code as soon as interpreted code runs, and a
  * second one within two seconds ends the process. on 0: Ctrl-C ends the process at once. */
@@ -920,8 +928,8 @@ const char *dpt_trace_label_text(uint32_t number);
 double dpt_trace_now(void);
 void dpt_trace_span(double begin, uint32_t what);
 
-/* Set faults, delays and link speed as the variables DPT_FAULT ("thread:3|malloc:7|copy:2"; "" ends
- * it), DPT_DELAY (0 ends it) and DPT_LINK ("1GB/s"; "" ends it). */
+/* Set faults, delays and link speed, like the variables DPT_FAULT ("thread:3|malloc:7|copy:2"; ""
+ * ends it), DPT_DELAY (0 ends it) and DPT_LINK ("1GB/s"; "" ends it). */
 int dpt_fault_set(const char *spec);
 int dpt_delay_set(uint64_t seed);
 int dpt_link_set(const char *speed);
@@ -933,7 +941,7 @@ int dpt_link_set(const char *speed);
  * return). Lists have n tensors; the tensors of one list are on one device. */
 
 /* use: chooses the transport by name. "copy" is always available; if another one is missing, the
- * message has the reason, and the choice does not change. transport: returns the name of the one in
+ * call fails with the reason and changes nothing. transport: returns the name of the transport in
  * use. */
 int dpt_comm_use(const char *name);
 const char *dpt_comm_transport(void);
@@ -946,23 +954,23 @@ int dpt_comm_broadcast(int64_t n, const dpt_tensor *const *src, int64_t copies,
  * sum. Contiguous, equal counts and types. */
 int dpt_comm_reduce(int64_t n, dpt_tensor *const *out, int64_t sources, dpt_tensor *const *in,
                     int add, int clear);
-/* As the two above, between a list and a flat tensor that has the elements of the list's tensors
- * one after the other (of one type): out[c] = src[0], src[1] ...; out = the sum over s of
- * in[s * n], in[s * n + 1] ... */
+/* Like the two functions above, between a list of tensors of one type and a flat tensor, their
+ * concatenation: out[c] = src[0], src[1] ...; out = the sum over s of in[s * n], in[s * n + 1]
+ * ... */
 int dpt_comm_broadcast_flat(int64_t n, const dpt_tensor *const *src, int64_t copies,
                             dpt_tensor *const *out);
 int dpt_comm_reduce_flat(dpt_tensor *out, int64_t n, int64_t sources, const dpt_tensor *const *in);
-/* Collectives of n tensors of one type, each on a different device, with a result for each of them
- * on its device, which in all_reduce may be the tensor itself; contiguous. all_reduce: every out[i]
- * = the sum of all in. all_gather: every out[i] = in[0], in[1] ... one after the other.
- * reduce_scatter: the sum of all in, split into out[0], out[1] ... by their counts. */
+/* Collectives of n contiguous tensors of one type, each on a different device. out[i] is on the
+ * device of in[i]; in all_reduce it may be in[i] itself. all_reduce: every out[i] = the sum of all
+ * in. all_gather: every out[i] = in[0], in[1] ... one after the other. reduce_scatter: the sum of
+ * all in, split into out[0], out[1] ... by their counts. */
 int dpt_comm_all_reduce(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
 int dpt_comm_all_gather(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
 int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
 /* Sums the gradients of several replicas, each on one device, while they are still being computed:
- * as dpt_comm_reduce with add and clear into those of replica 0, one bucket at a time and on its
- * own streams. Bucket b has counts[b] tensors of each replica; tensors holds buckets x replicas x
- * these. Replicas and buckets count from 0.
+ * like dpt_comm_reduce with add and clear, into the gradients of replica 0, one bucket at a time
+ * and on separate streams. Bucket b has counts[b] tensors of each replica; `tensors` lists them by
+ * bucket, then by replica. Replicas and buckets count from 0.
  *
  * A step: begin; bucket_ready, from any thread, when everything that a replica adds to a bucket is
  * queued on its device's current stream (the last replica's call queues the sum); finish, which
@@ -1008,8 +1016,8 @@ typedef struct dpt_reference {
   void *object;
   int64_t kind;
 } dpt_reference;
-/* tag: the sender's number; an answer has its job's. ended: the worker died before it answered;
- * bytes are the error message. */
+/* tag: a number that the sender chose; an answer has the tag of its job. ended: the worker died
+ * before it answered; bytes are the error message. */
 typedef struct dpt_mail {
   const char *bytes;
   int64_t size, tag;
@@ -1025,7 +1033,8 @@ int dpt_workers_send(dpt_workers *workers, int worker, int64_t tag, const void *
 /* Waits for the next answer; fails if none is due. The caller frees the mail. */
 int dpt_workers_receive(dpt_workers *workers, dpt_mail **mail);
 void dpt_mail_free(dpt_mail *mail);
-/* Returns the number of jobs queued for that worker alone (0: for any) that have not begun. */
+/* Returns the number of jobs that have not begun, of those queued for one worker (0: for any
+ * worker). */
 int64_t dpt_workers_waiting(dpt_workers *workers, int worker);
 /* Make every worker end after its current job; stop waits for that, free does not. Jobs that have
  * not begun are dropped. */
@@ -1038,9 +1047,9 @@ dpt_mail *dpt_worker_receive(void);
 int dpt_worker_answer(const void *bytes, int64_t size,
                       const dpt_reference *references /* or NULL */, int count);
 
-/* Mutexes, conditions and counters (a tally is tds's). new returns a reference (queues and tables
- * have their own functions for that); find returns another reference to a live object of that kind.
- * Ids are never reused. */
+/* Mutexes, conditions and counters (DPT_TALLY is tds.AtomicCounter). new returns a reference
+ * (queues and tables have their own functions for that); find returns another reference to a live
+ * object of that kind. Ids are never reused. */
 enum { DPT_MUTEX, DPT_CONDITION, DPT_COUNTER, DPT_QUEUE, DPT_HASH, DPT_VEC, DPT_TALLY };
 int dpt_shared_new(dpt_shared **shared, int kind);
 int dpt_shared_find(dpt_shared **shared, int kind, int64_t id);
@@ -1059,16 +1068,17 @@ int64_t dpt_counter_add(dpt_shared *counter, int64_t n);
 int64_t dpt_counter_get(dpt_shared *counter);
 void dpt_counter_set(dpt_shared *counter, int64_t value);
 /* A queue of at most `size` mails: put waits while it is full, take while it is empty. The caller
- * of take frees the mail. share: 1 if tensors in it are to be shared; the senders read it. */
+ * of take frees the mail. share: 1 if tensors in it are to be shared; senders query it by
+ * dpt_queue_about. */
 int dpt_queue_new(dpt_shared **shared, int64_t size, int share);
 int dpt_queue_put(dpt_shared *queue, const void *bytes, int64_t size,
                   const dpt_reference *references /* or NULL */, int count);
 dpt_mail *dpt_queue_take(dpt_shared *queue);
 void dpt_queue_about(dpt_shared *queue, int64_t *about); /* size, share, length */
 
-/* An element of a hash or a vec. number: also a boolean's, 0 or 1. bytes: of a string or of a
- * tensor's struct, `size` of them. In a result, the buffer at bytes has `space` bytes. If that is
- * less than size, nothing was copied. The caller owns a reference to a tensor's storage if the
+/* An element of a hash or a vec. number: a number, or 0 or 1 for a boolean. bytes: the `size` bytes
+ * of a string or of a tensor's struct. In a result, the buffer at bytes has `space` bytes. If that
+ * is less than size, nothing was copied. The caller owns a reference to a tensor's storage if the
  * struct was copied, and to a shared object. */
 enum { DPT_NIL, DPT_NUMBER, DPT_BOOLEAN, DPT_STRING, DPT_TENSOR, DPT_SHARED };
 typedef struct dpt_value {
@@ -1157,10 +1167,10 @@ enum { DPT_RANKS_WIDE, DPT_RANKS_HALVES, DPT_RANKS_BFLOAT16 };
 
 /* One operation of a group, which all its ranks call in the same order (send and receive: two of
  * them). in and out are contiguous, of one type and on one side; NULL if the rank reads or writes
- * nothing. out alone: in place (all_reduce, reduce, broadcast). The whole is n times as long as a
- * part: out of all_gather and of gather's root, in of reduce_scatter and of scatter's root, both of
- * all_to_all. Host tensors: done on return. Device tensors: queued, in the order of their current
- * stream; now: on host devices these are done on return, too. */
+ * nothing. If only out is given, the operation is in place (all_reduce, reduce, broadcast). The
+ * whole is n times as long as a part: out of all_gather and of gather's root, in of reduce_scatter
+ * and of scatter's root, both of all_to_all. Host tensors: done on return. Device tensors: queued,
+ * in the order of their current stream; now: on host devices these are done on return, too. */
 typedef struct dpt_collective {
   int what, how, root, group,
       tag, /* root: the other rank of send and receive; by the group's order */
@@ -1176,9 +1186,9 @@ typedef struct dpt_transfer {
   dpt_tensor *tensor;      /* contiguous; receives: written to */
   int rank, tag, receives; /* rank: the other one, by the group's order */
 } dpt_transfer;
-/* Sends and receives n messages at once, so that no order of the ranks' calls can deadlock. The
- * other end of each is an exchange, send or receive of that rank. The tensors are all on the host,
- * or all on devices of one backend. */
+/* Sends and receives n messages at once, so that no order of the ranks' calls can deadlock. At the
+ * other rank, each message is part of an exchange, a send or a receive. The tensors are all on the
+ * host, or all on devices of one backend. */
 int dpt_collective_exchange(int group, int n, const dpt_transfer *transfers, const char *name,
                             uint64_t *number);
 /* done: returns true if operation `number` of this process is done. wait: waits for it, and fails
