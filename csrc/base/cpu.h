@@ -16,16 +16,16 @@ enum {
   DPT__CPU_AVX512CD = 64
 };
 
-/* The sets that dpt has code for; each contains those before it. BASE: the minimum of the
- * architecture: SSE2 on x86-64, Advanced SIMD on ARM64, where it is the only one. */
+/* The instruction sets that dpt has code for; each includes those before it. BASE: the minimum of
+ * the architecture, SSE2 on x86-64 and Advanced SIMD on ARM64, where there is no other. */
 enum dpt__isa { DPT__ISA_BASE, DPT__ISA_AVX2, DPT__ISA_AVX512 };
 
 /* Returns bits of DPT__CPU_*: cpuid reports the feature, and xgetbv that its registers are saved.
  * DPT_ISA=avx2 or sse2 in the environment masks wider features. */
 unsigned dpt__cpu_features(void);
 
-/* Returns the widest set that such features allow: AVX2 with FMA; AVX-512 with all of its bits
- * above. */
+/* Returns the widest set that the features allow. AVX2 requires FMA as well; AVX-512 requires AVX2,
+ * FMA and all DPT__CPU_AVX512 bits. */
 enum dpt__isa dpt__cpu_isa(unsigned features);
 
 /* Returns the set of this machine, determined once. */

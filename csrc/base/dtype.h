@@ -36,8 +36,8 @@ typedef uint16_t dpt__half; /* the bits of an IEEE binary16 */
 #define DPT__BY_REAL(f) [DPT_F32] = f##_f32, [DPT_F64] = f##_f64
 #define DPT__BY_DTYPE(f) DPT__BY_INTEGER(f), [DPT_F16] = f##_f16, DPT__BY_REAL(f)
 
-/* Return the bytes of an element; "Float" and so on; "torch.CudaLongTensor" for a tensor's
- * kind_. */
+/* Return the size of an element in bytes, the name of an element type ("Float"), and the name of a
+ * tensor's kind_ ("torch.CudaLongTensor"). */
 extern const uint8_t dpt__dtype_sizes[];
 static inline size_t dpt__dtype_size(int dtype) { return dpt__dtype_sizes[dtype]; }
 const char *dpt__dtype_name(int dtype);

@@ -1,4 +1,4 @@
-/* number.h: integer arithmetic, also for kernels. */
+/* number.h: integer arithmetic for host code and kernels. */
 #ifndef DPT_BASE_NUMBER_H
 #define DPT_BASE_NUMBER_H
 #include "base/dtype.h"

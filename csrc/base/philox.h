@@ -7,7 +7,8 @@
 #define DPT_BASE_PHILOX_H
 #include "base/dtype.h"
 
-/* Return seed and offset of a draw; for a captured draw, the state at live_ is added. */
+/* Return the seed and the offset of a draw; for a captured draw, the state at live_ is added to
+ * them. */
 DPT__EVERYWHERE static inline uint64_t dpt__draw_seed(const dpt_draw *draw) {
   return draw->seed + (draw->live_ ? draw->live_[0] : 0);
 }
@@ -15,8 +16,9 @@ DPT__EVERYWHERE static inline uint64_t dpt__draw_offset(const dpt_draw *draw) {
   return draw->offset + (draw->live_ ? draw->live_[1] : 0);
 }
 
-/* The halves of a 64-bit product. nvcc computes the whole generator in 64 bits, which takes a third
- * more instructions, unless the halves are extracted by opaque functions. */
+/* Return the upper and lower 32 bits of a 64-bit product. On GPUs they use opaque functions,
+ * because nvcc would otherwise compute the whole generator in 64 bits, which takes a third more
+ * instructions. */
 #ifdef __CUDA_ARCH__
 #define DPT__HIGH(x) ((uint32_t)__double2hiint(__longlong_as_double((long long)(x))))
 #define DPT__LOW(x) ((uint32_t)__double2loint(__longlong_as_double((long long)(x))))

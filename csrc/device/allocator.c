@@ -328,7 +328,8 @@ static dpt__block *allocator_find_block(pool *p, int device, dpt__stream *stream
   return block;
 }
 
-/* As allocator_find_block, but counts the block: its bytes, and as a tensor's if `tensors` is 1. */
+/* Like allocator_find_block, but adds the block to the statistics: its bytes, and if `tensors` is 1
+ * the number of tensors' blocks. */
 static dpt__block *allocator_find_live(pool *p, int device, dpt__stream *stream, size_t bytes,
                                        int exact, int tensors) {
   dpt__lock(&p->lock);

@@ -61,23 +61,24 @@ struct dpt__backend {
   /* NULL, or: called by the thread that launches such a kernel, before it does. Loads what the
    * kernel needs (a library); if it fails, the launch fails with its error message. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
-  /* Return the number of devices of the machine (or fail with the reason why none can be used), and
-   * the properties of one of them (from 0); memory: total bytes. */
+  /* count: returns the number of devices of the machine, or fails with the reason why none can be
+   * used. properties: returns the properties of one device (from 0); memory: its total bytes. */
   int (*count)(int *n);
   int (*properties)(int index, dpt_device_info *info, int64_t *memory);
-  /* NULL on the host: versions of the runtime and of the driver, in CUDA's encoding; bytes that the
-   * device could allocate now. */
+  /* NULL on the host. versions: those of the runtime and of the driver, in CUDA's encoding.
+   * memory_left: the bytes that the device could allocate now. */
   int (*versions)(int *runtime, int *driver);
   int (*memory_left)(int index, int64_t *bytes);
-  /* NULL if all devices share one memory. Enables access: kernels and copies of device index can
-   * access the memory of `other` from now on if *reached is set to 1 (on 0: disables it). */
+  /* NULL if all devices share one memory. Enables peer access (on 0: disables it): kernels and
+   * copies of device `index` can access the memory of device `other`. *reached becomes 1 if the
+   * access is enabled. */
   int (*peer)(int index, int other, int on, int *reached);
   /* Raw memory, 64-byte aligned; all backends share the caching allocator above. memory_alloc
    * returns 0 with *p == NULL if there is no more. */
   int (*memory_alloc)(int index, size_t bytes, void **p);
   void (*memory_free)(int index, void *p, size_t bytes);
-  /* Page-locked host memory for all devices, allocated on device index, so that no other device is
-   * initialized (plain memory if page-locking means nothing). */
+  /* Page-locked host memory for all devices, allocated on device `index`, so that no other device
+   * is initialized. Plain memory on backends without page-locking. */
   int (*pinned_alloc)(int index, size_t bytes, void **p);
   void (*pinned_free)(void *p, size_t bytes);
   /* The functions from here on are for backends whose kernels only issue work to a native stream,
@@ -94,9 +95,9 @@ struct dpt__backend {
   int (*stream_wait_event)(void *stream, void *event);
   int (*event_query)(void *event, int *done);
   int (*event_synchronize)(void *event); /* the caller waits, and sleeps if it takes long */
-  /* timer_record: as event_record, for an event with a timestamp that event_synchronize also
-   * accepts. timer_elapsed: the nanoseconds from one such event to another, both done. NULL: no
-   * timers. */
+  /* NULL: no timers. timer_record: like event_record, for an event with a timestamp, which
+   * event_synchronize accepts too. timer_elapsed: the nanoseconds between two such events, both
+   * done. */
   int (*timer_record)(int index, void *stream, void **event);
   int (*timer_elapsed)(void *from, void *to, double *nanoseconds);
   /* Returns 1 with an error message, once, if a kernel of the stream has found an error; *number,

@@ -28,14 +28,15 @@ typedef struct dpt__capture {
 /* The capture of this thread; NULL: none. */
 extern _Thread_local dpt__capture *dpt__own_capture;
 
-/* Fails with a message that fn cannot be captured, and why. dpt__capture_rejects: only if this
- * thread captures.
+/* dpt__capture_reject fails with a message that fn cannot be captured, and why.
+ * dpt__capture_rejects does so only if this thread captures.
  */
 int dpt__capture_reject(const char *fn, const char *why);
 static inline int dpt__capture_rejects(const char *fn, const char *why) {
   return dpt__own_capture ? dpt__capture_reject(fn, why) : 0;
 }
-/* Fails with a message that fn conflicts with the capture on the stream, or by this thread. */
+/* Fails with a message that fn conflicts with a capture: one on the stream, or one by this
+ * thread. */
 int dpt__capture_mismatch(const char *fn, const dpt__stream *stream);
 
 int dpt__list_add(dpt__list *list, void *item); /* 1 if out of host memory, without a message */

@@ -41,7 +41,8 @@ typedef struct dpt__collectives {
   /* Returns 0 if the library is present and has a suitable version; called again after `abort`. */
   int (*open)(void);
   /* Begins to join `ranks` devices. This process has n of them, each once, numbered as in the
-   * backend: rank first + i is unit[i]. One process makes the id, and all join by it. */
+   * backend: rank first + i is unit[i]. One process creates the id by new_id, and all processes
+   * pass it to join. */
   int (*new_id)(void *id);
   int (*join)(const void *id, int ranks, int first, int n, const int *unit, void **communicator);
   /* *ready = 1: the operation begun on the communicator is done (for issue: everything is in the

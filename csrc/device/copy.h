@@ -12,9 +12,9 @@
 
 /* Queues a copy on stream, from and to memory of two storages, and records that the stream uses
  * both and writes one. A storage that is NULL, or of ordinary host memory, must be kept alive by
- * the caller; a graph that is being captured cannot hold such a copy, which is rejected. The
- * stream is of one of the two devices; the copy is not ordered with other streams: see
- * dpt__copy_between. */
+ * the caller; a graph that is being captured cannot hold such a copy, which is rejected. The stream
+ * belongs to one of the two devices; the copy is not ordered with other streams (dpt__copy_between
+ * is). */
 int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                  const void *from, dpt_storage *from_storage, size_t bytes);
 
@@ -22,15 +22,15 @@ int dpt__copy_on(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_
  * is done. */
 int dpt__copy_finish(int device, dpt__event event);
 
-/* As dpt__copy_on, but waits for the copy, which runs in this thread if the stream is idle. */
+/* Like dpt__copy_on, but waits for the copy, which runs in this thread if the stream is idle. */
 int dpt__copy_await(dpt__stream *stream, const char *fn, void *to, dpt_storage *to_storage,
                     const void *from, dpt_storage *from_storage, size_t bytes);
 
-/* Counts bytes copied from device to device by a backend's library. */
+/* Adds bytes that a backend's library has copied between devices to dpt_copied_bytes. */
 void dpt__copied_add(uint64_t bytes);
 
-/* A batch of such copies, queued as few items: start, add each, end. They run in any order. Pieces
- * that are adjacent in memory on both sides are merged. */
+/* A batch of copies, queued as few items: start, add each copy, end. The copies run in any order.
+ * Pieces that are adjacent in memory on both sides are merged. */
 typedef struct dpt__copies {
   dpt__stream *stream;
   const char *fn;

@@ -19,9 +19,9 @@ typedef struct dpt__counter {
 void dpt__counter_init(dpt__counter *counter);
 void dpt__counter_advance(dpt__counter *counter, uint64_t value);
 void dpt__counter_wait(dpt__counter *counter, uint64_t value);
-/* As dpt__counter_wait, for a thread that waits repeatedly: if spinning did not help, the next 1,
- * 3, 7, 15, 15 ... waits skip it, since other work on the machine may need the core.
- * Zero-initialize it. */
+/* Like dpt__counter_wait, for a thread that waits repeatedly: after spinning has failed, the next
+ * 1, 3, 7, 15, 15 ... waits sleep without spinning, since other work on the machine may need the
+ * core. Zero-initialize the history. */
 typedef struct dpt__spin_history {
   int failed, skip;
 } dpt__spin_history;
@@ -47,13 +47,14 @@ static inline uint64_t dpt__counter_value(dpt__counter *counter) {
 }
 
 /* Calls query(data, &done) until it fails, *done is true, or 5 ms have passed, but only while fewer
- * threads spin or work than there are cores: else *done is 0 at once. Returns what query returned
- * last, or 0. */
+ * threads spin or work than there are cores; otherwise sets *done to 0 and returns at once. Returns
+ * what query returned last, or 0. */
 int dpt__poll(int (*query)(void *data, int *done), void *data, int *done);
 
 /* Returns the number of cores that this process may run on, at least 1. */
 int dpt__cores(void);
-/* A monotonic clock, in nanoseconds; and a sleep that signals do not interrupt. */
+/* dpt__now returns a monotonic clock in nanoseconds; dpt__sleep sleeps for the whole time even if
+ * signals arrive. */
 int64_t dpt__now(void);
 void dpt__sleep(int64_t nanoseconds);
 

@@ -16,7 +16,7 @@ int dpt__devices_ready(const char *fn);
 /* Finds the device of that number, 0 for the current one; fails with a message that names fn if
  * there is none. */
 int dpt__device_find(const char *fn, int number, dpt__device **device);
-/* Return a device that is known to exist, and this thread's current stream of it. */
+/* Return a device that is known to exist, and this thread's current stream on that device. */
 dpt__device *dpt__device_at(int number);
 dpt__stream *dpt__current_stream(int number);
 /* Returns the device's stream for communication, created at the first call; NULL on failure, with

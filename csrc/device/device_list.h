@@ -24,7 +24,8 @@ typedef struct dpt__device_list {
 int dpt__device_list_parse(const char *source, const char *text, dpt__device_list *list);
 /* Parses what a script has set or, if that is "", the variable or the default. */
 int dpt__device_list_find(const char *set, dpt__device_list *list);
-/* Sets the list to all `there` GPUs, or to the one of this rank among the ranks of its host. */
+/* Sets the list to all GPUs, of which there are `there`; in a rank, to the GPU for its number among
+ * the ranks of its host. */
 void dpt__device_list_take(dpt__device_list *list, int there);
 
 #endif

@@ -82,8 +82,8 @@ void dpt__draws_seed(int device, uint64_t seed) {
   dpt__draws_set(device, (dpt__draws){seed, 0});
 }
 
-/* Added to a replica's seed, times its number: odd, so that replicas' seeds never coincide, and far
- * from small seeds. */
+/* Replica r adds r * LANE to its seed. LANE is odd, so that the seeds of replicas never coincide,
+ * and large, so that they differ from the small seeds that scripts set. */
 static const uint64_t LANE = 0x9E3779B97F4A7C15;
 
 static int draws_captured(dpt__capture *capture, dpt_draw *draw) {

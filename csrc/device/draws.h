@@ -10,12 +10,12 @@
  * rows as the replica has, or a multiple of that, has the words that one device would have drawn
  * for these rows; any other one draws under a seed shifted by the replica's number. (Replicas that
  * draw tensors of one size, whatever their rows, share no words either, unless weights assign a
- * later replica more rows than an earlier one: its words may then be some of that one's, at other
- * positions.)
+ * later replica more rows than an earlier one: its words may then include words of the earlier one,
+ * at other positions.)
  *
  * While a graph is captured, its draws are numbered from 0 and added to a state in device memory of
- * the graph. Each replay takes as many of the device's numbers and writes their start there, in
- * stream order.
+ * the graph. Each replay draws the same number of draws from the device's state and writes the
+ * first one's seed and offset to the graph's state, in stream order.
  */
 #ifndef DPT_DEVICE_DRAWS_H
 #define DPT_DEVICE_DRAWS_H
@@ -29,8 +29,8 @@ typedef struct dpt__draws {
 /* Returns the next draw of a device, for a tensor of that many rows (0: none). */
 int dpt__draws_next(const char *fn, int device, int64_t rows, dpt_draw *draw);
 
-/* Return the state of a device, in a pass the pass's; the second also advances it by `count` draws.
- * A device that was not seeded seeds itself at random. */
+/* Return the state of a device or, in a pass, of the pass; dpt__draws_take also advances it by
+ * `count` draws. A device that was not seeded seeds itself at random. */
 dpt__draws dpt__draws_get(int device);
 dpt__draws dpt__draws_take(int device, uint64_t count);
 /* Set the state. Setting a seed in a pass ends the pass for its device; setting a state does

@@ -3,7 +3,7 @@
  * Invariant: if none is set, nothing here costs more than one relaxed load. Each `name:n` is a
  * one-shot counter: the n-th call of dpt__fault(name) returns 1, once. DPT_FAULT, DPT_DELAY,
  * DPT_LINK and DPT_CACHE are read when the devices are initialized or the first workers are
- * created; the functions of dpt.h (dpt_fault_set ...) set the same later.
+ * created; the functions of dpt.h (dpt_fault_set ...) change these settings later.
  */
 #ifndef DPT_DEVICE_FAULT_H
 #define DPT_DEVICE_FAULT_H
@@ -15,8 +15,8 @@ enum dpt__fault { DPT__FAULT_THREAD, DPT__FAULT_MALLOC, DPT__FAULT_COPY, DPT__NF
 int dpt__fault(enum dpt__fault fault);
 /* Reads the variables, once; while one of them is invalid, every call fails with a message. */
 int dpt__fault_init(void);
-/* Sleeps for a random time before a stream's next item, if DPT_DELAY is set; *random is the
- * stream's own state, 0 at first; id: of the stream. */
+/* Sleeps for a random time before a stream's next item, if DPT_DELAY is set; *random is the random
+ * state of that stream, 0 at first; id is the stream's. */
 void dpt__delay(uint64_t *random, int id);
 int dpt__delays(void); /* returns true if it is set */
 /* Returns true for DPT_CACHE=off: freed memory is returned to the system as soon as no work uses

@@ -1,4 +1,4 @@
-/* interrupt.c: makes Ctrl-C end the process in any state; at the prompt, the running Lua code.
+/* interrupt.c: makes Ctrl-C end the process in any state or, at the prompt, the running Lua code.
  *
  * Why: a loop that LuaJIT compiled never checks the hook that its interpreter sets on SIGINT, and a
  * wait or a kernel runs no Lua at all.

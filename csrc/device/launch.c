@@ -197,8 +197,8 @@ static int launch_record_uses(dpt__launch *l) {
   return 0;
 }
 
-/* Makes the stream wait for the current streams of the operands on other devices, or (done) those
- * wait for it. */
+/* Makes the stream wait for the current streams of the operands on other devices or, if `done` is
+ * set, makes those streams wait for it. */
 static int launch_order_others(const dpt__launch *l, int done) {
   dpt__stream *own = l->context.stream;
   for (int i = 0; i < l->n; i++) {

@@ -66,13 +66,14 @@ static inline void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const 
 }
 #define dpt__launch_in(l, t, field) dpt__launch_operand((l), DPT__IN, (t), (field))
 #define dpt__launch_in_place(l, t, field) dpt__launch_operand((l), DPT__IN_PLACE, (t), (field))
-/* A result; if it is updated, its kernel reads it, too. */
+/* Adds a result. A kernel that updates a result reads it, too. */
 #define dpt__launch_out(l, t, field) dpt__launch_operand((l), DPT__OUT, (t), (field))
 
 /* Finds where the kernel would run, or fails with the reason: for callers that must know before
  * they resize results. */
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel);
-/* Runs or queues a kernel on the operands; the first one does all of the steps above. */
+/* Runs or queues a kernel on the operands. The first kernel of a launch does all of the steps
+ * above. */
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size);
 /* Frees what the launch has allocated, and returns the status. */
 int dpt__launch_free(dpt__launch *l, int status);
@@ -88,9 +89,9 @@ static inline int dpt__launch_end(dpt__launch *l, int status) {
                                           (const struct dpt__##kernel##_args *){(args)},           \
                                           sizeof(struct dpt__##kernel##_args)))
 
-/* Runs a kernel on host memory whose arguments hold the operands' addresses; operands overlap only
- * as the kernel allows; r is written. For calls on few elements, where a launch would take as long
- * as the kernel.
+/* Runs a kernel on host memory at once. Its arguments already hold the operands' addresses, the
+ * operands overlap only as the kernel allows, and r is the tensor that it writes. For calls on few
+ * elements, where a launch would take as long as the kernel.
  */
 int dpt__launch_kernel_here(enum dpt__kernel kernel, const char *fn, const dpt_tensor *r,
                             const void *args);

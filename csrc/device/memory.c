@@ -39,8 +39,8 @@ int dpt_collect_due(int kind, int64_t size) {
   return dpt__memory_over_limit(device->number, bytes);
 }
 
-/* Returns how far a limit is above the live bytes after a collection; heap: the bytes of Lua's heap
- * then. */
+/* Returns the distance of a limit above the live bytes after a collection. heap: the size of Lua's
+ * heap after it. */
 static int64_t memory_headroom(int64_t live, int64_t heap) {
   int64_t more = live / 4 > STEP ? live / 4 : STEP;
   return more < 2 * heap ? 2 * heap : more; /* a large heap is expensive to traverse */

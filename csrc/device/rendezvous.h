@@ -10,8 +10,8 @@
 #define DPT_DEVICE_RENDEZVOUS_H
 #include "device/stream.h"
 
-/* Runs on the thread of one of the streams, in its context; streams are those of
- * dpt__stream_rendezvous. */
+/* Runs on the thread of one of the streams, in the context of that stream. n and streams are those
+ * passed to dpt__stream_rendezvous. */
 typedef int dpt__rendezvous_fn(dpt__context *context, int n, dpt__stream *const *streams,
                                const void *args);
 

@@ -1,8 +1,8 @@
 /* resize.c: resizes storages.
  *
- * Invariant: the elements are kept, on a device by a copy on the current stream. The memory is kept
- * if it is large enough and either the storage has other references or it grows. A call that fails
- * changes nothing.
+ * Invariant: the elements are kept, on a device by a copy on the current stream. New memory is
+ * allocated if the old is too small, or if the storage shrinks and has no other references. A call
+ * that fails changes nothing.
  */
 #include "device/copy.h"
 #include "device/device.h"

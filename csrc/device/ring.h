@@ -36,9 +36,9 @@ static inline size_t dpt__item_size(size_t bytes) {
   return (head + bytes + head - 1) / head * head;
 }
 
-/* For the writer. reserve: makes space for an item of that size at *tail of *ring, which may become
- * another ring; `run` counts the items that have run. put: writes the item itself, which the reader
- * sees at once.
+/* For the writer. reserve: makes space for an item of that size at *tail of *ring; *ring may become
+ * another ring. `run` counts the items that have run. put: writes the item, which is then visible
+ * to the reader.
  */
 int dpt__ring_reserve(dpt__ring **ring, dpt__counter *run, size_t size, size_t *tail);
 dpt__item *dpt__ring_put(dpt__ring *ring, size_t tail, const dpt__item *head, const void *args,

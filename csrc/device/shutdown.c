@@ -46,8 +46,9 @@ static void shutdown_register(void) {
   dpt__unlock(&lock);
 }
 
-/* The function registered last runs first. A worker that ends without exit() has no runner any
- * more. */
+/* Registers the wait once more when a thread ends or calls exit(), because exit() runs the function
+ * registered last first. A worker whose thread ends without exit() has already removed its runner,
+ * and registers nothing. */
 static void shutdown_at_thread_end(void *none) {
   (void)none;
   if (gettid() == getpid() || dpt__local.runner) shutdown_register();

@@ -1,7 +1,7 @@
 /* shutdown.h: ends the process while other threads still compute.
  *
  * Invariant: exit() runs the destructors of the libraries that kernels use (OpenBLAS frees its
- * buffers), so no kernel may run then: only the thread that called exit() may begin another one,
+ * buffers), so no kernel may run then: only the thread that called exit() may begin another kernel,
  * and exit() waits for running kernels, but no longer than a second. Work queued after them is
  * dropped: its results can no longer be read.
  */

@@ -28,7 +28,7 @@ struct dpt_storage {
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
 
-/* As dpt_storage_new, on that device (0: the current one; ignored for host memory). */
+/* Like dpt_storage_new, on the given device (0: the current one; ignored for host memory). */
 int dpt__storage_new_on(dpt_storage **r, int kind, int64_t size, int device);
 
 /* True while this thread queues a sum concurrently with a backward pass (comm/reducer.c). Its

@@ -11,8 +11,9 @@
  * message of a failure ("stream 0 of device 2"). */
 int dpt__thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what);
 
-/* Ends the threads that libgomp keeps for the calling one, which is about to let a stream compute
- * with several: if libgomp has more threads than there are cores, none of them spins for long. */
+/* Ends the threads that libgomp keeps for the calling thread, which is about to start a stream that
+ * computes with several threads: if libgomp has more threads than there are cores, none of them
+ * spins for long. */
 void dpt__gomp_end_team(void);
 /* Sets the number of threads that the calling thread computes with; returns the previous number. */
 int dpt__gomp_set_threads(int threads);

@@ -25,8 +25,8 @@ static inline int dpt__tracing(void) {
 enum { DPT__TRACE_BYTES = sizeof(uint64_t) };
 /* Records that the item with that number was queued on the stream. */
 void dpt__trace_queued(dpt__stream *stream, uint64_t number, dpt__item *item, const void *args);
-/* Called on the stream's thread, before and after the item's function; begin returns the record
- * that end needs, 0 for none.
+/* Called on the stream's thread, before and after the item's function; begin returns the record to
+ * pass to end, 0 for none.
  */
 uint64_t dpt__trace_begin(dpt__stream *stream, const dpt__item *item);
 void dpt__trace_end(dpt__stream *stream, uint64_t record);
