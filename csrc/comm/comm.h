@@ -26,8 +26,8 @@ typedef struct dpt__transport {
   int (*broadcast)(dpt__row src, int64_t copies, const dpt__row *out);
   /* Sets out to the sum of the rows in[0], in[1] ..., one of which may be out itself. */
   int (*reduce)(dpt__row out, int64_t sources, const dpt__row *in);
-  /* As the functions of dpt.h, each of the n tensors on a different device. first[i] is the start
-   * of part i in the whole, first[n] the whole's count. */
+  /* Like the functions dpt_comm_all_reduce ... of dpt.h: each of the n tensors is on a different
+   * device. Part i begins at element first[i] of the whole, which has first[n] elements. */
   int (*all_reduce)(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in);
   int (*all_gather)(int64_t n, dpt_tensor *const *out, const dpt_tensor *const *in,
                     const int64_t *first);
@@ -45,11 +45,12 @@ extern _Atomic(const dpt__transport *) dpt__transport_chosen;
 static inline int dpt__row_device(const dpt__row *row) { return row->t[0]->storage_->device; }
 /* Returns the number of elements of the type at the row's cursor, at most `most`; 0 at the end. */
 int64_t dpt__row_count(dpt__row *row, int64_t most);
-/* Sets *run to the number of next elements, at most `most`, that are contiguous in memory from *at
- * on; 0 at the end. Records that the stream (NULL: none) uses them. */
+/* Sets *at to the address of the element at the cursor and *run to the number of elements, at most
+ * `most`, that are contiguous from there on (0: the end). Records that the stream (NULL: none) uses
+ * them. */
 int dpt__row_run(dpt__row *row, int64_t most, dpt__stream *stream, char **at, int64_t *run);
 static inline void dpt__row_advance(dpt__row *row, int64_t count) { row->first += count; }
-/* Returns the bytes of all tensors that are left. */
+/* Returns the total bytes of the tensors from the cursor on. */
 uint64_t dpt__row_bytes(const dpt__row *row);
 /* Adds copies of the next count elements to plain memory, or from it, to the batch. */
 enum dpt__direction { DPT__GATHER, DPT__SPREAD };

@@ -3,11 +3,12 @@
  * Invariant: one thread at a time calls the library, under `lock`. The lock is held while NCCL
  * connects devices, up to the limit of 600 s. So a thread that only looks up a communicator takes
  * just `table` (the inner lock), and a thread that changes the fields that `table` guards holds
- * both: either is enough to read. A batch is a rendezvous of its streams (device/rendezvous.h): the
- * thread of the last one issues it for all, waits until the library has put it into their native
- * streams, and adds it to the pending list. One thread watches over the pending collectives; it
- * sleeps while there is none. The thread that waits for a collective of several processes polls it,
- * and holds `lock` during a query only, because other processes may take long.
+ * both locks. To read these fields, either lock is enough. A batch is a rendezvous of its streams
+ * (device/rendezvous.h): the thread of the last one issues it for all, waits until the library has
+ * put it into their native streams, and adds it to the pending list. One thread watches over the
+ * pending collectives; it sleeps while there is none. The thread that waits for a collective of
+ * several processes polls it, and holds `lock` during a query only, because other processes may
+ * take long.
  */
 #include "comm/communicators.h"
 

@@ -1,5 +1,6 @@
-/* communicators.h: joins devices with their backend's library for collectives, and watches over it;
- * the same for devices of several processes, which distributed/watchdog.c watches.
+/* communicators.h: communicators of a backend's library for collectives, among the devices of this
+ * process or of several processes. A thread here watches over the collectives of this process's
+ * devices; distributed/watchdog.c watches over those of several processes.
  *
  * Invariant: a collective that the library does not complete in time is aborted, and its streams
  * keep one error about it. From then on transfers use copies, until dpt__communicators_open is
@@ -38,7 +39,7 @@ int dpt__communicator_run(const char *fn, dpt__stream *const *streams, const dpt
 
 /* ---- of several processes, with one device of each ---- */
 
-/* Makes the id by which the processes join; one of them calls it. */
+/* Creates the id by which the processes join; one of the processes calls it. */
 int dpt__communicator_new_id(char id[DPT__COLLECTIVES_ID]);
 /* Joins `ranks` devices, of which this process has rank `rank`; waits for the others. */
 int dpt__communicator_join(const char *id, int ranks, int rank, int device,
@@ -49,8 +50,8 @@ typedef struct dpt__ongoing {
   void *pending; /* the library's */
 } dpt__ongoing;
 
-/* Records that the next calls begun come after the current work of a native stream of the
- * communicator's device (NULL: the device is a host device, and this is its stream's thread). */
+/* Records that the next calls run after the current work of a native stream of the communicator's
+ * device. NULL: the device is a host device, and the caller is the thread of its stream. */
 int dpt__communicator_order_after(const dpt__communicator *communicator, void *native,
                                   dpt__ongoing *ongoing);
 /* Puts n calls as one group into the native stream. */

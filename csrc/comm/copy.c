@@ -1,11 +1,11 @@
-/* copy.c: the transport that copies; every backend has it, and every other transport must agree
- * with it.
+/* copy.c: the transport that copies. Every backend has it, and its results are the reference for
+ * the other transports.
  *
  * Invariant: a copy runs on the current stream of the device that receives. That stream waits for
  * the sender's before the copy, and the sender's waits for it after the copy, all by events. Events
  * of a sender are recorded before anything waits for a receiver, so that the receivers of a
- * broadcast work in parallel. (A tree of receivers was measured and rejected: all receivers read
- * the sender's memory in parallel anyway, at 8 devices with DPT_LINK as without.)
+ * broadcast work in parallel. (A broadcast tree was measured at 8 devices, with and without
+ * DPT_LINK, and rejected, because all receivers read the sender's memory in parallel anyway.)
  */
 #include "comm/comm.h"
 #include "device/device.h"

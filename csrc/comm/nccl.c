@@ -2,9 +2,9 @@
  * devices' backend.
  *
  * Invariant: results are those of the transport that copies, except that sums of floats have the
- * library's order and precision. So operations that it cannot do, and sums whose bits are
- * guaranteed (deterministic mode), use copies. Ranks are the devices sorted by number. Tensors in
- * many small pieces use copies, too, which can be queued as lists of pieces.
+ * library's order and precision. Operations that the library lacks, and sums whose bits are
+ * guaranteed (deterministic mode), therefore use copies. So do tensors in many small pieces,
+ * because copies can be queued as lists of pieces. Ranks are the devices sorted by number.
  */
 #include "comm/communicators.h"
 

@@ -4,9 +4,9 @@
  * communication streams, after all work that each replica had queued when it was ready there. It
  * equals the sum of dpt_comm_reduce, element for element. Until the pass ends, storages do not
  * count the writes of sums. Nothing waits on the host. Replicas may become ready on different
- * threads at once. Work that the caller does with a sum before the pass ends (send: to add those of
- * other processes) is queued after it, on the same streams; nothing is added to that bucket after
- * that.
+ * threads at once. Work that the caller does with a sum before the pass ends (send: to add the sums
+ * of other processes) is queued after the sum, on the same streams; from then on nothing is added
+ * to that bucket.
  *
  * Locks: `lock` is held while the state of a bucket changes and while its sum is queued, so that
  * the sums of two buckets are not interleaved in the streams; the streams' own locks are taken

@@ -189,7 +189,7 @@ static int sum_next(participant *w, reduction *j, int64_t count) {
   return dpt__copies_end(&copies);
 }
 
-/* As sum_next, chunk by chunk, for at most `most` bytes. */
+/* Like sum_next, but sums chunk by chunk, up to `most` bytes. */
 static int sum_next_limited(participant *w, reduction *j, int64_t most) {
   for (int64_t count; (count = sum_chunk_count(j, most));) {
     most -= count * (int64_t)dpt__dtype_size(dpt__type(j->out.t[0]));

@@ -108,7 +108,8 @@ static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int
   return engine->reduce(g->joined, data, count, dtype, how, root);
 }
 
-/* Reduces in place like collective_sum_up, and supports halves (as floats) and the mean. */
+/* Reduces in place like collective_sum_up, and also supports half (computed in float) and the
+ * mean. */
 static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int64_t count,
                              int root) {
   const dpt__signature *s = &j->operation.signature;
@@ -602,8 +603,8 @@ static int collective_stage_on_device(const dpt__ranks *g, part *p, int kind) {
   return 0;
 }
 
-/* Replaces tensors of another device, halves to be summed, and floats to be sent as halves by
- * tensors on the group's device. */
+/* Replaces a tensor by one on the group's device if it is on another device, is of half type and to
+ * be summed, or is to be sent as half. */
 static int collective_put(const dpt__ranks *g, const dpt__signature *s, part *p) {
   int kind = p->tensor->kind_;
   if (s->flags & DPT__AS_HALVES)

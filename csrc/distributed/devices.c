@@ -1,10 +1,10 @@
 /* devices.c: see devices.h.
  *
  * Invariant: one operation per group determines whether all its ranks have the library and can be
- * joined. All ranks come to the same answer and keep the reason. A rank has one device in a group,
- * the first that it used there; tensors of its other devices are copied to that device and back
- * (collective.c). The library is not used for sums in rank order, types that it lacks, or minima
- * and maxima of floats, whose result for NaN it does not specify.
+ * joined. All ranks get the same answer, and keep the reason for messages. A rank has one device in
+ * a group, the first that it used there; tensors of its other devices are copied to that device and
+ * back (collective.c). The library is not used for sums in rank order, types that it lacks, or
+ * minima and maxima of floats, whose result for NaN it does not specify.
  */
 #include "distributed/devices.h"
 

@@ -27,8 +27,8 @@ typedef struct dpt__engine {
   int (*start)(char name[128], int *rank, int *size, int *local_rank, int *local_size);
   /* Sets is_local[k] to 1 for each rank k of this host. */
   int (*local)(int *is_local);
-  /* Makes a communicator of those ranks (world ranks, in this order). All ranks of the world call
-   * it; *group is NULL on ranks that are not members. */
+  /* Creates a communicator of n world ranks, in the given order. All ranks of the world call it;
+   * *group becomes NULL on ranks that are not members. */
   int (*group)(int n, const int *ranks, void **group);
   /* Frees a group. Collective: all its ranks call it. */
   int (*ungroup)(void *group);

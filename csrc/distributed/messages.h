@@ -16,8 +16,8 @@ void dpt__messages_advance(const dpt__ranks *group, int n, const dpt__message *m
 /* Enqueues the messages that both ends transfer by the devices' library on a native stream. */
 int dpt__messages_begin(const dpt__ranks *group, void *native, int n, const dpt__message *messages,
                         dpt__ongoing *ongoing);
-/* Sends and receives the other messages concurrently, and the signatures of all. Returns when
- * done. */
+/* Sends and receives the remaining messages, and the signatures of all messages, concurrently.
+ * Returns when they are done. */
 int dpt__messages_run(const dpt__ranks *group, int n, const dpt__message *messages);
 
 #endif

@@ -85,7 +85,8 @@ typedef struct dpt__record {
  * end. */
 void dpt__record_program(const char *name);
 /* Returns a new record of this rank, for a job of that name, in the folder of DPT_FLIGHT (default:
- * that of temporary files). Never NULL: if no file can be made, the record is in process memory. */
+ * the folder of temporary files). Never NULL: if no file can be made, the record is in process
+ * memory. */
 dpt__record *dpt__record_new(const char *job, int rank, int size);
 /* Returns the record of a process that is not a rank of a job, in process memory. */
 dpt__record *dpt__record_of_process(void);

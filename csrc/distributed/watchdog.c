@@ -104,13 +104,14 @@ void dpt__watch_await_diagnosis(void) {
 
 /* ---- the thread ---- */
 
-/* How long the same value has been observed. */
+/* The time for which the same value has been observed. */
 typedef struct sight {
   uint64_t same;
   int64_t last, total;
 } sight;
 
-/* Returns that time in nanoseconds, without the time in which this thread did not run. */
+/* Returns the nanoseconds for which `what` has been observed, without the time in which this thread
+ * did not run. */
 static int64_t watchdog_seen_for(sight *s, uint64_t what, int64_t now) {
   int64_t most = (int64_t)20 * LOOK_MS * MS, passed = now - s->last;
   s->total = what == s->same && s->last ? s->total + (passed < most ? passed : most) : 0;

@@ -344,7 +344,7 @@ static int mpi_begin(void *made, int n, const dpt__transfer *list, void **out) {
   return 0;
 }
 
-/* Waits for a piece; fails also if the sender sent less than wanted. */
+/* Waits for a piece. A piece shorter than requested is an error, too. */
 static int mpi_wait(piece *p) {
   MPI_Status got;
   int count = p->bytes;

@@ -29,7 +29,7 @@ static void workers_wake(dpt__worker *worker) {
   dpt__counter_advance(&worker->wake, dpt__counter_value(&worker->wake) + 1);
 }
 
-/* Wakes an idle worker: that number, or for 0 the one that became idle last. */
+/* Wakes worker `number` if it is idle; for number 0, the worker that became idle last. */
 static void workers_wake_one(dpt_workers *w, int number) DPT__REQUIRES(w->lock) {
   dpt__assert_held(&w->lock);
   int i = w->idle_count - 1;
