@@ -1,8 +1,8 @@
 /* block_reduce.h: reductions of one value per thread across the threads of a block.
  *
- * Invariant: all threads of the block call. The order of operations depends on the block's size
- * alone. `shared` holds one value per warp (along x) or per thread (along y), and the next call may
- * reuse it.
+ * Invariant: all threads of the block call the function. The order of operations depends on the
+ * block's size alone. `shared` holds one value per warp (along x) or per thread (along y), and the
+ * next call may reuse it.
  */
 #ifndef DPT_CUDA_BLOCK_REDUCE_H
 #define DPT_CUDA_BLOCK_REDUCE_H

@@ -1,4 +1,5 @@
-/* cells.h: divides a walk (tensor/walk.h) into cells of adjacent elements, accessed at once.
+/* cells.h: divides a walk (tensor/walk.h) into cells of adjacent elements, each loaded or stored by
+ * one access.
  *
  * Invariant: each element of the walk is in one cell. The elements of a cell are contiguous and
  * aligned for a single access, or are one element (an operand that is expanded along rows). Counts

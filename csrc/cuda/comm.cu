@@ -19,7 +19,8 @@ template <int words> struct runs {
   dpt__word word[words]; /* (blocks along y, 2 + sources) */
 };
 
-/* Sums run y in row y of blocks, in vectors of 16 bytes if all its addresses are aligned. */
+/* Sums run y in the blocks of grid row y, with accesses of 16 bytes if all addresses of the run are
+ * aligned. */
 template <typename T, int words> __global__ void sum_runs(runs<words> g) {
   typedef dpt__sum_of<T> A;
   enum { PER = 16 / sizeof(T) };

@@ -37,8 +37,8 @@ int dpt__library_find(dpt__library *library, const char *symbol, void **function
 /* Fails with a message unless the library's major version is that of the header that dpt was built
  * with. */
 int dpt__library_version(const dpt__library *library, int major, int wanted);
-/* Fails with the message of a failed call; `call` is its text, from which the function's name is
- * extracted. */
+/* Fails with the message of a failed call. `call` is the source text of the call, from which the
+ * function's name is extracted. */
 int dpt__library_fail(const char *call, const char *name, const char *text);
 
 #endif

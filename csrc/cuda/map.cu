@@ -108,7 +108,7 @@ constexpr bool some_op = false
 
 /* ---- the kernels ---- */
 
-/* T: the type in memory; R: of the result (bytes for a comparison). */
+/* T: the type of the operands in memory; R: the type of the result (bytes for a comparison). */
 template <typename T, typename R, int operands, bool calls, int width>
 __global__ void map_kernel(int op, double p_, double q_, dpt__cells<operands + 1> cells,
                            const int *rejected) {

@@ -55,7 +55,7 @@ struct {
 #undef DPT_FUNCTION
 } nccl;
 
-/* Returns 0 also for a call in progress. */
+/* Returns 0 if the call has succeeded or is still in progress. */
 int status_of(ncclResult_t result, const char *call) {
   if (result == ncclSuccess || result == ncclInProgress) return 0;
   const char *last = nccl.ncclGetLastError(NULL);

@@ -128,8 +128,8 @@ template <typename T> struct slices_source {
   static __device__ dpt__sum_of<T> number(const T &x, int) { return dpt__widen(x); }
 };
 
-/* Contiguous elements: of slices, or all of an operand or of a pair. packs: every unit of four is
- * aligned for a pack. */
+/* Contiguous elements: those of slices, or all elements of an operand or of a pair of operands.
+ * packs: every unit of four elements is aligned for a pack. */
 template <typename T, int pairing> struct dense_source {
   struct unit {
     dpt__pack<T> a, b;
@@ -290,7 +290,7 @@ dim3 threads_of(const shape &s) {
                  : dim3((unsigned)s.side, (unsigned)s.deep);
 }
 
-/* along: elements of a slice are closer together than slices. */
+/* along: the elements of a slice are closer together in memory than adjacent slices. */
 template <typename T, int constant, typename Source>
 int launch_kind(dpt__context *context, const Source &source, int64_t n, bool along,
                 const result<dpt__sum_of<T>> &r) {

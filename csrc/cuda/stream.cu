@@ -35,7 +35,7 @@ static int stream_new(int index, int urgent, void **out) {
   return 0;
 }
 
-/* Records *out; creates the event if *out is NULL, which it stays on failure. */
+/* Records the event *out. If *out is NULL, creates the event first; on failure *out stays NULL. */
 static int record(int index, void *native, void **out, unsigned flags) {
   dpt__visit there(index);
   if (there.failed) return 1;

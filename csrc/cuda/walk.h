@@ -55,7 +55,8 @@ static inline unsigned dpt__walk_threads(const dpt__walk *walk) {
   return walk->serial ? 1 : DPT__BLOCK;
 }
 
-/* Copies between tensors of one type and ndim sizes (convert.cu). */
+/* Copies a strided tensor of ndim dimensions to another one of the same type and sizes
+ * (convert.cu). */
 int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *size, void *to,
                    const int64_t *to_stride, const void *from, const int64_t *from_stride);
 

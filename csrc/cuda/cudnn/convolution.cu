@@ -149,8 +149,8 @@ int by_cudnn(dpt__context *context, const struct dpt__convolution_args *a, const
   return *works ? 0 : dpt__conv_found(context, plan);
 }
 
-/* Computes a convolution that cuDNN does not. If cuDNN was expected to when memory was allocated,
- * that may be too little; the next call allocates enough. */
+/* Computes a convolution that cuDNN does not compute. If the memory was allocated for cuDNN, it may
+ * be too little for columns; the next call allocates enough. */
 int by_columns(dpt__context *context, const struct dpt__convolution_args *a) {
   bool fit;
   if (columns_fit(context, a, &fit)) return 1;

@@ -1,8 +1,8 @@
 /* handle.h: cuDNN: its functions, and a handle for each native stream.
  *
  * Invariant: only its native stream's thread uses a handle and its plans, so nothing locks. For
- * queries by other threads, each device has a desk, guarded by a lock. Scalars are read from host
- * memory when a function is called.
+ * queries by other threads, each device has a second handle and its own plans (the desk), guarded
+ * by a lock. Scalars are read from host memory when a function is called.
  */
 #ifndef DPT_CUDA_CUDNN_HANDLE_H
 #define DPT_CUDA_CUDNN_HANDLE_H

@@ -66,8 +66,9 @@ cudnnStatus_t workspace(const functions *f, cudnnHandle_t handle, const plan *p,
 
 bool short_floats(const dpt__conv_key *key) { return key->type != DPT_F32 || key->tf32; }
 
-/* Picks the first allowed algorithm of a list that is sorted best first. An entry that leaves the
- * arithmetic open is restricted to floats, for which its workspace may differ. */
+/* Picks the first allowed algorithm of a list that is sorted best first. If float arithmetic is
+ * required and an entry has the default math type, its math type is set to FMA and the size of its
+ * workspace is queried again, because it may differ. */
 template <typename Pass>
 int pick(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
          const typename Pass::result *list, int n, size_t limit) {
@@ -144,7 +145,7 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_p
   return pick<Pass>(f, handle, plan, list, n, limit);
 }
 
-/* Picks an algorithm of the legacy interface. measures: first by benchmarking; *most is as for
+/* Picks an algorithm of the legacy interface. measures: tries benchmarking first. *most: see
  * choose. */
 template <typename Pass>
 int choose_of(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,

@@ -1,6 +1,6 @@
 /* plan.h: cuDNN's plan of a convolution: descriptors, algorithm, workspace; cached per native
  * stream. DPT_CUDNN_GRAPH=1 takes engines of the graph interface (graph.h) instead of algorithms of
- * the legacy one; what is said of algorithms holds for both.
+ * the legacy one; rules for algorithms hold for both.
  *
  * Invariant: a plan is found by its whole key. Only deterministic algorithms are chosen, and only
  * those that multiply floats as floats unless TF32 is allowed.
@@ -24,7 +24,7 @@ struct dpt__conv_key {
   dpt__slide slide;
 };
 
-/* The sizes that descriptors have, outermost dimension first; the tensors are dense. */
+/* The sizes of the descriptors, outermost dimension first; the tensors are dense. */
 struct dpt__conv_shape {
   int64_t in[5], weight[5], out[5], pad[3], stride[3], dilation[3];
 };

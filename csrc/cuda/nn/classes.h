@@ -6,7 +6,7 @@ extern "C" {
 #include "nn/kernels.h"
 }
 
-/* The destination of reports of classes out of range. */
+/* Where a kernel reports a class that is out of range. */
 struct dpt__class_fault {
   dpt__kernel_fault record;
   const char *name;

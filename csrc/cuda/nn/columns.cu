@@ -134,7 +134,8 @@ int products(dpt__context *context, const struct dpt__convolution_args *a, int64
   return 0;
 }
 
-/* Computes the weights' gradient from n images of one group, `most` of them at a time. */
+/* Computes the weights' gradient from n images of one group, in batches of at most `most`
+ * images. */
 template <typename T>
 int gradient(dpt__context *context, const struct dpt__convolution_args *a, int64_t n, int64_t most,
              T *col, T *out, T *parts) {

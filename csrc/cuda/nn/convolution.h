@@ -7,8 +7,8 @@
 #define DPT_CUDA_NN_CONVOLUTION_H
 #include "cuda/nn/nn.h"
 
-/* Elements of columns at a time, unless one image has more; few in the emulation, so that specs
- * exercise several parts. */
+/* The largest number of elements in a columns buffer, unless one image needs more. It is small in
+ * the emulation, so that specs exercise several parts. */
 #ifdef DPT_EMULATED
 enum : int64_t { DPT__COLUMNS = 1 << 12 };
 #else

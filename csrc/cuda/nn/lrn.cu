@@ -1,6 +1,6 @@
 /* lrn.cu: local response normalization across planes.
  *
- * Invariant: sums over adjacent planes are double and in the order of planes.
+ * Invariant: sums over adjacent planes are computed in double, in ascending order of planes.
  */
 #include "cuda/nn/nn.h"
 

@@ -6,7 +6,8 @@
 #define DPT_CUDA_NN_PLANE_SUM_H
 #include "cuda/nn/planes.h"
 
-/* Value: a plain struct; value(at) returns the sum of the unit of elements at `at`. */
+/* Value: a plain struct; value(at) returns the sum of the elements of the unit (planes.h) that
+ * begins at element `at`. */
 
 /* Computes r[c] += scale * the sum of plane c. */
 template <typename T, typename Value>

@@ -75,7 +75,8 @@ __device__ __forceinline__ void each(const T *in, const dpt__slide &s, const ran
   }
 }
 
-/* Returns true if b, not a, is the maximum: the first of equal ones; NaN is the largest. */
+/* Returns true if b is a better maximum than a: of equal elements the first is better, and NaN is
+ * the largest. */
 template <typename T, typename Index> __device__ bool better(T a, Index at, T b, Index bt) {
   if (a != a || b != b) return b != b && (a == a || bt < at);
   return b > a || (b == a && bt < at);

@@ -192,7 +192,8 @@ int run(dpt__context *context, job *w, const dpt__slices &slices) {
   });
 }
 
-/* Returns true if adjacent slices are closer together than the elements of one, `stride` apart. */
+/* Returns true if adjacent slices are closer together than the elements of a slice, which are
+ * `stride` apart. */
 bool lies_across(const dpt__slices &slices, int operand, int64_t stride) {
   int last = slices.ndim - 1;
   return last >= 0 && slices.stride[operand][last] < stride;

@@ -37,8 +37,8 @@ __device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
   return bits;
 }
 
-/* Returns the number of set elements in the tile, and in *before that of the warps before this one.
- * All threads of a block call it. */
+/* Returns the number of set elements in the tile, and in *before the number of those in the warps
+ * before this one. All threads of a block call it. */
 __device__ int64_t count_tile(unsigned bits, int64_t *before) {
   __shared__ int counts[WARPS];
   int sum = __popc(bits);

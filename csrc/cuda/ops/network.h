@@ -56,7 +56,7 @@ template <typename Key> struct dpt__items {
 };
 
 /* Sorts runs of `slice` items. `slice` and `count` are powers of two; `count` is at least LEAST and
- * at most EACH times the number of threads, all of which call. */
+ * at most EACH times the number of threads. All threads of the block call it. */
 template <typename Key> __device__ void dpt__sort_items(dpt__items<Key> x, int count, int slice) {
   enum { EACH = dpt__items<Key>::EACH };
   typedef dpt__item<Key> item;

@@ -1,9 +1,10 @@
 /* philox.cu: random numbers (ops/random.h has the formulas).
  *
- * Invariant: element i depends on its position in row-major order alone. Integers and uniforms
- * equal the host's bit for bit (compiled with -fmad=false), also in halves. Each element has its
- * own block of words; computing them takes about as long as the memory accesses. Normal floats are
- * computed in single precision, within a few ulp of the larger of mean and deviation.
+ * Invariant: element i depends on its position in row-major order alone. Integers and uniforms,
+ * including those of half type, equal the host's bit for bit (compiled with -fmad=false). Each
+ * element has its own block of words; computing them takes about as long as the memory accesses.
+ * Normal floats are computed in single precision, within a few ulp of the larger of mean and
+ * deviation.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
