@@ -1,8 +1,8 @@
 /* gemm.h: products of matrices in host memory (ops/blas.h has the arguments).
  *
  * Invariant: OpenBLAS and oneDNN are only called with one thread; our own OpenMP region splits a
- * product into blocks. If `fixed` is set, neither is called: gemm_fixed.c sums every element in one
- * order, so that a row of c does not depend on the other rows of a.
+ * product into blocks. If `fixed` is set, neither is called: gemm_fixed.c sums every element in a
+ * fixed order, so that a row of c does not depend on the other rows of a.
  */
 #ifndef DPT_HOST_GEMM_H
 #define DPT_HOST_GEMM_H

@@ -8,7 +8,8 @@
 #include "host/tile.h"
 #include <string.h>
 
-/* The operation with a number as its second operand; scales: p is a factor of the number. */
+/* The equivalents of operations for a second operand that is one number. scales: the number is
+ * multiplied by p. */
 static const struct by_number {
   uint8_t known, op, scales;
 } map_by_number[DPT__NMAP] = {

@@ -13,7 +13,8 @@
 
 #define INLINE DPT__INLINE
 
-/* BEST: elements at once for max and min, where gcc 12 vectorizes only from 32 on. */
+/* BEST: the number of elements that max and min process at once; gcc 12 vectorizes them only from
+ * 32 on. */
 enum {
   SPREAD = DPT__REDUCE_SPREAD,
   FEW = DPT__REDUCE_FEW,

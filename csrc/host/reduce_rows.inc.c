@@ -38,7 +38,7 @@ static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, A
   return (ACC)s[0];
 }
 
-/* The type that max and min compare in: the elements' own, but float for halves. */
+/* The type in which max and min compare: the element type, or float for half. */
 #if HALF
 #define B float
 #define VALUE(e) dpt__half_to_float(e)

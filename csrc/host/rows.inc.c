@@ -148,8 +148,8 @@ static inline int64_t long_whole(int64_t x) { return x; }
   _Generic((x), float : dpt__long_number, double : dpt__long_number, default : long_whole)(x)
 #endif
 
-/* Convert floats and halves with the CPU's instructions, eight at a time; return how many were
- * converted. */
+/* Convert float to half or back with the CPU's instructions, eight elements at a time; return the
+ * number of converted elements. */
 static inline int64_t halves_none(void *to, const void *from, int64_t n) {
   (void)to, (void)from, (void)n;
   return 0;

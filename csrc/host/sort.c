@@ -86,7 +86,7 @@ static void sort_sink(item *heap, int64_t k) {
   heap[i] = v;
 }
 
-/* Puts the first k items of the order in x[0 .. k), sorted. */
+/* Stores the first k items of the sorted slice in x[0 .. k). */
 static void sort_first_few(const dpt__sort_args *g, const char *a, uint64_t flip, item *x) {
   int64_t n = g->n, k = g->k, step = g->a_stride * (int64_t)dpt__dtype_size(g->dtype);
   /* The first k in reverse order are a heap. */

@@ -1,6 +1,6 @@
-/* speed.c: measures how fast one core multiplies matrices, and how fast it could (dpt doctor).
+/* speed.c: measures the speed of one core in matrix products, and its peak speed (dpt doctor).
  *
- * Invariant: the limit is measured, not looked up. It thus includes the width of the registers, the
+ * Invariant: the peak is measured, not looked up. It thus includes the width of the registers, the
  * number of them that a cycle processes, and the clock rate of such code. Both sides are measured
  * alternately in the thread's CPU time, so that other work on the machine changes neither.
  */

@@ -1,7 +1,9 @@
-/* sum_avx2.c: sums of contiguous floats for AVX2 with FMA; gcc 12 converts to double in halves.
+/* sum_avx2.c: sums of contiguous floats for AVX2 with FMA; gcc 12 would convert a vector to double
+ * in two halves.
  *
- * Invariant: the bits are those of host/reduce_rows.inc.c, with the same order of sums. Multiplying
- * by 1 is exact, and lets units add that do no conversions.
+ * Invariant: the bits are those of host/reduce_rows.inc.c, with the same order of sums. Additions
+ * are fused multiply-adds by 1, which are exact, so that they run on execution units that do no
+ * conversions.
  */
 #include "base/number.h"
 #include "host/reduce.h"

@@ -1,7 +1,7 @@
 /* colour.c: conversions between colour spaces, pixel by pixel.
  *
- * Invariant: a conversion maps three numbers, from 0 to 1 for bytes too (lab has its own ranges).
- * Bytes are converted as the same floats would be. The constants for lab are CIE's, white is D65.
+ * Invariant: a conversion maps three numbers in 0 .. 1 (lab has other ranges). Bytes are divided by
+ * 255 first and multiplied by 255 at the end. The constants for lab are CIE's, white is D65.
  */
 #include "image/fail.h"
 #include "image/team.h"

@@ -75,10 +75,11 @@ dpt_tensor *dpt__call_out_side(dpt__call *call, int backward, dpt_tensor *r,
                                const int64_t *outsize, void *in_field, void *out_field);
 /* Fails the call if t is NULL; for arguments of which only the sizes are used. */
 void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t);
-/* Fails the call unless t (an operand or NULL) has `count` elements; `of` describes them. */
+/* Fails the call unless t (an operand or NULL) has `count` elements; `of` describes the count in
+ * the message. */
 void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int64_t count,
                      const char *of);
-/* Fails the call unless t has as many elements as x, both operands. */
+/* Fails the call unless the operands t and x have the same number of elements. */
 void dpt__call_check_count(dpt__call *call, const char *name, const dpt_tensor *t,
                            const dpt_tensor *x);
 /* Fails the call with a message about an argument, unless it has failed already. */
@@ -108,7 +109,7 @@ void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, int32_t *type, c
                    (const struct dpt__##kernel##_args *){(args)}, sizeof *(args))
 /* Copies results back, frees temporaries, returns the status. */
 int dpt__call_end(dpt__call *call);
-/* Launches the last kernel if there is something to do, and ends the call. */
+/* Launches the last kernel if `some` is true, and ends the call. */
 #define dpt__call_run(call, some, kernel, args)                                                    \
   ((some) ? dpt__call_launch(call, kernel, args) : (void)0, dpt__call_end(call))
 

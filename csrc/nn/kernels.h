@@ -64,8 +64,9 @@ struct dpt__maxpool_args {
   void *out;           /* (planes, out) */
   int64_t *idx;        /* (planes, out) */
 };
-/* Gathers, to[i] = from[idx[i]], or (scatters) sets to = 0, then to[idx[i]] =, or (adds) +=,
- * from[i]. Each plane has `small` indices and, on the other side, `large` elements. */
+/* Gathers: to[i] = from[idx[i]]. If `scatters` is set: to = 0, then to[idx[i]] = from[i], or
+ * to[idx[i]] += from[i] if `adds` is set. Each plane has `small` indices and, on the side that they
+ * select from, `large` elements. */
 struct dpt__unpool_args {
   int32_t type, scatters, adds;
   int64_t planes, small, large;

@@ -2,7 +2,7 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* Adds a vector that is updated, with as many elements as x (n). */
+/* Adds to the call a vector that the step updates; checks that it has n elements, as x has. */
 static void step_vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
   dpt_tensor *v = dpt__call_update(call, name, t, field);
   dpt__call_count(call, name, v, n, "as x");

@@ -28,7 +28,7 @@ static inline int dpt__gemm_asks_blas(const dpt__gemm_args *g) {
          (g->dtype == DPT_F16 || g->dtype == DPT_F32 || g->dtype == DPT_F64);
 }
 
-/* Returns the arguments of product i of a batch alone. width: bytes per element. */
+/* Returns the arguments of a single product, number i of a batch. width: bytes per element. */
 static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, int64_t width) {
   dpt__gemm_args one = *g;
   one.a = (const char *)g->a + i * g->a_batch * width;

@@ -1,11 +1,11 @@
 /* blas_library.h: CBLAS and LAPACK, from a library that is opened on first use.
  *
  * Invariant: libdpt does not link a BLAS. The thread that calls an operation opens the library
- * while it checks the operands, before anything is launched, so that a failure is an error of the
- * script's line. Kernels find the functions in these tables. A process searches for the library
- * once; later calls return the same result. The library computes with one thread, because dpt
- * splits products among threads itself. The CPU's instruction sets (base/cpu.h) decide which
- * kernels an OpenBLAS uses, unless OPENBLAS_CORETYPE is set.
+ * while it checks the operands, before anything is launched, so that a failure is an error of that
+ * call. Kernels find the functions in these tables. A process searches for the library once; later
+ * calls return the same result. The library computes with one thread, because dpt splits products
+ * among threads itself. The CPU's instruction sets (base/cpu.h) decide which kernels an OpenBLAS
+ * uses, unless OPENBLAS_CORETYPE is set.
  */
 #ifndef DPT_OPS_BLAS_LIBRARY_H
 #define DPT_OPS_BLAS_LIBRARY_H

@@ -79,8 +79,8 @@ int dpt__copy_direct(const char *fn, const dpt_tensor *to, const dpt_tensor *fro
   return dpt__event_record(stream, event);
 }
 
-/* Queues a copy of all bytes between contiguous tensors of one size and type. awaited: waits for
- * the copy; one of the tensors is in host memory. */
+/* Queues a copy of all bytes between contiguous tensors of one size and type. awaited: 1 if one of
+ * the tensors is in host memory and the caller must wait for the copy. */
 static int copy_move(const dpt_tensor *to, const dpt_tensor *from, int awaited) {
   int device = dpt_tensor_device(to), source = dpt_tensor_device(from);
   size_t width = dpt__dtype_size(dpt__type(to));

@@ -49,7 +49,8 @@ typedef struct dpt__histogram_args {
   void *out;
 } dpt__histogram_args;
 
-/* Scales contiguous rows of m numbers whose p-norm exceeds max_norm down to it. */
+/* Scales each contiguous row of m numbers whose p-norm exceeds max_norm, so that its norm is
+ * max_norm. */
 typedef struct dpt__renorm_args {
   int32_t dtype;
   int64_t rows, m;

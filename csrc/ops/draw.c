@@ -146,8 +146,9 @@ int dpt_multinomial(dpt_tensor *r, dpt_generator *g, const dpt_tensor *p, int64_
   return failed;
 }
 
-/* Builds Walker's alias tables in Torch7's order. q is the share of the entry itself; J is the
- * other entry, or the entry itself if there is none. Both count from 0; stacks holds 2n numbers. */
+/* Builds Walker's alias tables in Torch7's order. q is the share of an entry in its slot; J is the
+ * other entry of the slot, or the entry itself if there is none. Both count from 0; stacks holds 2n
+ * numbers. */
 static void draw_alias(const double *p, double sum, int64_t n, double *q, int64_t *J,
                        int64_t *stacks) {
   int64_t *small = stacks, *large = stacks + n, smalls = 0, larges = 0;

@@ -56,10 +56,11 @@ dpt__columns *dpt__lapack_in(dpt__lapack_call *call, const char *name, const dpt
                              int rows);
 /* Returns a copy of argument `name`; fails unless it is a square matrix. */
 dpt__columns *dpt__lapack_in_square(dpt__lapack_call *call, const char *name, const dpt_tensor *a);
-/* Returns new columns, all zero; a new vector of n ints. */
+/* Return a new matrix of zeros, and a new vector of n ints. */
 dpt__columns *dpt__lapack_new(dpt__lapack_call *call, int rows, int cols);
 dpt__columns *dpt__lapack_new_ints(dpt__lapack_call *call, int n);
-/* Returns argument `name`, whose text is `text`; fails unless it is one of `letters`. */
+/* Returns the letter in `text`, the value of argument `name`; fails unless it is one of
+ * `letters`. */
 char dpt__lapack_letter(dpt__lapack_call *call, const char *name, const char *text,
                         const char *letters);
 /* Fails unless all numbers are finite (in the triangle U or L; A: everywhere). With other numbers,
@@ -87,7 +88,8 @@ void dpt__lapack_check(dpt__lapack_call *call, const char *format, ...)
 /* Clears elements above (uplo 'L') or below ('U') the diagonal, or mirrors the triangle there. */
 void dpt__columns_triangle(dpt__lapack_call *call, dpt__columns *c, char uplo, int mirror);
 
-/* Sets r to the first rows x cols of c; to its first column as a vector; to c, transposed. */
+/* Set r to the first rows x cols of c, to the first column of c as a vector, and to the transpose
+ * of c. */
 void dpt__lapack_out(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c, int rows,
                      int cols);
 void dpt__lapack_out_vector(dpt__lapack_call *call, dpt_tensor *r, const dpt__columns *c);

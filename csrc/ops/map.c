@@ -144,7 +144,7 @@ static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *con
   return status;
 }
 
-/* Converts a number that elements are compared with to their type: for halves to half, as in
+/* Converts a number that elements are compared with to their type: for half tensors to half, as in
  * cutorch. */
 static double map_bound(int op, int dtype, double p) {
   if (dtype != DPT_F16) return p;

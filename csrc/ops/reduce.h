@@ -133,7 +133,7 @@ typedef struct dpt__reduce_all_args {
 } dpt__reduce_all_args;
 
 /* Reductions of two operands of one type, by a number for each pair of elements. dist: the p-norm
- * of the differences, of reals; equal: 1 or 0. DPT__PAIR_first reads the first operand alone. */
+ * of the differences, of reals; equal: 1 or 0. DPT__PAIR_first reads only the first operand. */
 enum dpt__pairing { DPT__PAIR_dot, DPT__PAIR_dist, DPT__PAIR_equal, DPT__PAIR_first };
 static DPT__EVERYWHERE DPT__INLINE double dpt__pair_real(int pairing, double x, double y) {
   return pairing == DPT__PAIR_dot ? x * y : pairing == DPT__PAIR_dist ? x - y : x != y;

@@ -1,9 +1,9 @@
 /* batchnorm.c: batch normalization, block by block of planes.
  *
- * Invariant: one thread computes a plane; its sums are double and in one order, whichever block it
- * is in. Squares are of differences from a mean (no cancellation): the mean of the whole, or that
- * of a piece of a plane, and then the pieces are joined. A forward pass reads the input twice; a
- * backward pass reads the input and the gradient twice each.
+ * Invariant: one thread computes a plane; its sums are computed in double, in a fixed order,
+ * whichever block it is in. Squares are of differences from a mean (no cancellation): the mean of
+ * the whole, or that of a piece of a plane, and then the pieces are joined. A forward pass reads
+ * the input twice; a backward pass reads the input and the gradient twice each.
  */
 #include "base/number.h"
 #include "host/nn/real.h"

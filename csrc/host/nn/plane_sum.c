@@ -2,7 +2,7 @@
 #include "base/number.h"
 #include "host/nn/real.h"
 
-/* Columns that one thread sums at a time: at most BLOCK, a multiple of UNIT. */
+/* The number of columns that one thread sums at once is at most BLOCK, and a multiple of UNIT. */
 enum { BLOCK = 256, UNIT = 16 };
 
 static int64_t plane_sum_block(int64_t columns, int threads) {

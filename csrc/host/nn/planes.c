@@ -1,6 +1,6 @@
 /* planes.c: PReLU, and local response normalization across planes.
  *
- * Invariant: one thread computes a sum over images and positions, in one order.
+ * Invariant: one thread computes a sum over images and positions, in a fixed order.
  */
 #include "host/nn/real.h"
 

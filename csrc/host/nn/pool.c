@@ -1,7 +1,7 @@
 /* pool.c: max and average pooling, with windows that are computed once for each dimension.
  *
  * Invariant: a window never extends beyond its plane and is never empty. One thread computes a
- * plane, so overlapping windows add up in one order.
+ * plane, so the gradients of overlapping windows are added in a fixed order.
  */
 #include "base/element.h"
 #include "base/number.h"
@@ -9,7 +9,8 @@
 
 #include <inttypes.h>
 
-/* Outputs of a row at once: LANES maxima, OUTPUTS means. FEW: fewer whole windows go one by one. */
+/* LANES, OUTPUTS: the number of outputs of a row that are computed at once, for maxima and means.
+ * Fewer than FEW whole windows are computed one by one. */
 enum { LANES = 8, FEW = 4, OUTPUTS = 64 };
 
 #define Index int64_t
@@ -28,7 +29,8 @@ static struct range *pool_ranges_of(dpt__context *context, const struct dpt__sli
   return dpt__scratch(context, (size_t)n * sizeof(struct range));
 }
 
-/* Fails if an index is bad. bad: the position of the first bad one, or at least n. */
+/* Fails if an index is out of range. bad: the position of the first such index; n or more if there
+ * is none. */
 static int pool_check_found(const int64_t *idx, int64_t bad, int64_t n, int64_t large) {
   if (bad >= n) return 0;
   char text[DPT__INDEX_TEXT];

@@ -41,8 +41,8 @@ static void FN(max_window)(const T *in, const struct dpt__slide *s, struct range
 typedef T FN(V) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
 typedef FN(position) FN(M) __attribute__((vector_size(LANES * sizeof(T))));
 
-/* Computes n <= LANES outputs of a row, from output k on, that slide by `stride`: one element of
- * the windows at a time, for all outputs that have it. */
+/* Computes n <= LANES outputs of a row, from output k on, whose windows are `stride` elements
+ * apart. Each step of the loops compares one element of every window. */
 static DPT__INLINE void FN(max_lanes)(const T *in, const struct dpt__slide *s, int64_t stride,
                                       int64_t n, struct range t, struct range y,
                                       const struct range *x, int64_t k, T *out, int64_t *idx) {

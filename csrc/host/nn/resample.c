@@ -1,6 +1,7 @@
 /* resample.c: upsampling and padding, with tables of the source of each element of out.
  *
- * Invariant: one thread computes a plane, so gradients of one element add up in one order.
+ * Invariant: one thread computes a plane, so the gradients of an element are added in a fixed
+ * order.
  */
 #include "host/nn/real.h"
 

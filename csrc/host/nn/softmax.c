@@ -1,7 +1,7 @@
 /* softmax.c: SoftMax and LogSoftMax, with vectors of exponentials.
  *
- * Invariant: sums are in double and in one order; one thread computes a row or a position. The
- * largest class is subtracted first, so nothing overflows.
+ * Invariant: sums are computed in double, in a fixed order; one thread computes a row or a
+ * position. The largest class is subtracted first, so nothing overflows.
  */
 #include "host/nn/real.h"
 #include "host/rows.h"

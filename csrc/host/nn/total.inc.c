@@ -1,8 +1,8 @@
-/* total.inc.c: sums in double, in one order for all instruction sets: few numbers one after
- * another, otherwise in parallel accumulators. */
+/* total.inc.c: sums in double, in the same order for all instruction sets: a few numbers
+ * sequentially, more numbers in parallel accumulators. */
 enum { FN(SPREAD) = 16 };
 
-/* Returns the sum of in, or of in times by. */
+/* Returns the sum of in[i], or of in[i] * by[i] if `by` is not NULL. */
 static DPT__INLINE double FN(total)(const T *in, const T *by, int64_t n) {
   double sum[FN(SPREAD)] = {0};
   int64_t i = 0;

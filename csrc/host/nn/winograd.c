@@ -278,7 +278,8 @@ static float winograd_finish(const winograd *w, float *fresh, float *sums, int64
 
 static int winograd_weights(dpt__context *context, winograd *w,
                             const struct dpt__convolution_args *a, int *overflowed) {
-  /* EACH: about so many blocks per chunk; at most CHUNKS chunks, and SUMS floats of their sums */
+  /* a chunk has about EACH blocks; there are at most CHUNKS chunks, with at most SUMS floats of
+   * sums */
   enum { BLOCK = 128, EACH = 4, CHUNKS = 8, SUMS = 1 << 23 };
   int threads = (int)dpt__min(context->threads, MOST_THREADS);
   int64_t blocks = dpt__ceil_div(w->tiles, BLOCK), size = w->O * w->I * 9;

@@ -35,7 +35,8 @@ static void FN(gru_out)(int64_t H, const T *restrict g, const T *restrict before
   for (int64_t j = 0; j < H; j++) h[j] = g[j] + g[2 * H + j] * (before[j] - g[j]);
 }
 
-/* Converts sums to gates to h (or the projection's input), for one row; c: the cell's address. */
+/* Computes the gates of one row from their sums, then h (or the projection's input) from the gates.
+ * c: where the cell state is stored. */
 static void FN(cell)(const dpt__rnn_pass *s, T *g, const T *before, const T *c_before, T *c, T *h) {
   int64_t H = s->plan->H;
   FN(add)(s->plan->row, g, s->bias);

@@ -10,8 +10,8 @@
 #include "host/rnn/plan.h"
 #include "host/rows.h"
 
-/* A matrix (k, n) to multiply rows by: element b[l * row + j * col]. packed: the matrix in panels,
- * or NULL, because few steps are not worth packing it. */
+/* A matrix (k, n) to multiply rows by: element b[l * row + j * col]. packed: the matrix in panels;
+ * NULL if there are too few steps for packing to pay off. */
 typedef struct dpt__rnn_matrix {
   int64_t k, n, row, col;
   const void *b; /* NULL: there is no such matrix */
