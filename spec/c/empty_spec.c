@@ -1,5 +1,6 @@
 /* empty_spec.c: runs every layer forward and backward on batches without rows, on the host and on
- * devices: results have the right sizes; gradients of parameters and losses get nothing added.
+ * devices: results have the right sizes; nothing is added to the gradients of parameters or to
+ * losses.
  */
 #include "layer.h"
 

@@ -1,5 +1,5 @@
 /* panels_spec.c: compares products by panels, for each instruction set of the CPU, with sums in
- * double. A row has the same bits alone as among others. */
+ * double. A row has the same bits whether it is computed alone or with other rows. */
 #include "base/cpu.h"
 #include "host/panels.h"
 

@@ -36,7 +36,7 @@ bool accepted(const product &p, cudaDataType type, cublasComputeType_t compute) 
          (type == CUDA_R_32F || compute != CUBLAS_COMPUTE_32F_FAST_TF32);
 }
 
-/* Runs the host's kernel, which has strides for rows and columns: cuBLAS's are 1 and ld. */
+/* Runs the host's kernel, with a row stride of 1 and a column stride of ld, as in cuBLAS. */
 void run(int dtype, const product &p, double alpha, const void *a, const void *b, double beta,
          void *c) {
   dpt__gemm_args g = {};

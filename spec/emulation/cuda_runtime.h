@@ -3,8 +3,8 @@
  * Invariant: the names and semantics are CUDA's. A queue (cudaStream_t) runs its items in order, on
  * its own thread or on the calling one (queue.h). Threads of a block are fibers that switch at
  * barriers and warp operations only, in an order that differs between launches; a kernel launched
- * as plain (DPT_LAUNCH) runs as a loop and must not have any. README.md says what the emulation
- * does not prove.
+ * by DPT_LAUNCH runs as a loop and must contain neither. README.md says what the emulation does not
+ * prove.
  */
 #ifndef DPT_EMULATED_CUDA_RUNTIME_H
 #define DPT_EMULATED_CUDA_RUNTIME_H

@@ -1,10 +1,10 @@
 /* cudnn.cpp: cuDNN's functions for convolutions. The graph interface computes on the host; the
  * legacy one has no algorithm.
  *
- * Invariant: a call that cuDNN would reject is rejected: attributes have their type and number, no
- * descriptor changes once it is final or is used before, shapes fit, addresses have the alignment
- * that was promised. Of the engines that the heuristics propose, those that dpt must not use come
- * first, and those compute wrong numbers.
+ * Invariant: a call that cuDNN would reject is rejected: an attribute of the wrong type or count, a
+ * descriptor that is changed after it was finalized or used before, shapes that do not fit, an
+ * address with less alignment than promised. The heuristics list engines that dpt must not use
+ * first; these compute wrong numbers.
  */
 #include "cudnn.h"
 
@@ -268,7 +268,7 @@ std::vector<int> engines_of(const content &search) {
   return {ATOMIC, HALF_SUMS, HALVES, TF32, BROKEN, TOO_BIG, WINOGRAD, PLAIN};
 }
 
-/* Checks a descriptor whose attributes are there. */
+/* Checks a descriptor whose required attributes are set. */
 cudnnStatus_t check(const content &c) {
   convolution v;
   cudnnStatus_t bad = CUDNN_STATUS_BAD_PARAM, missing = CUDNN_STATUS_NOT_SUPPORTED;

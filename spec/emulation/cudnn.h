@@ -1,7 +1,7 @@
 /* cudnn.h: the part of cuDNN that dpt's convolutions use, for the host's C++ compiler (cudnn.cpp).
  *
- * Invariant: names and semantics are cuDNN's. The legacy interface has descriptors, but not one
- * algorithm; the graph interface computes.
+ * Invariant: names and semantics are cuDNN's. The legacy interface has descriptors but no
+ * algorithm; the graph interface computes convolutions.
  */
 #ifndef DPT_EMULATED_CUDNN_H
 #define DPT_EMULATED_CUDNN_H

@@ -263,7 +263,7 @@ struct emulated_event {
   std::shared_ptr<std::chrono::steady_clock::time_point> at; /* set if it is timed */
 };
 
-/* Returns those of the other devices that are not peers of the device. */
+/* Returns those of `others` that are not peers of device `index`. */
 static emulated_devices strangers(int index, emulated_devices others) {
   others.reset((size_t)index);
   for (size_t i = 0; others.any() && i < DEVICES; i++)

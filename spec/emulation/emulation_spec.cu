@@ -39,7 +39,7 @@ __global__ void add_one_beyond(float *x, int n) {
   if (i <= n) x[i] += 1;
 }
 
-/* Computes the sum of a block; waits: how many of the two barriers are present. */
+/* Computes the sum of a block. waits: the number of barriers, of two, that the kernel has. */
 __global__ void sum(const float *x, float *out, int n, int waits) {
   DPT_SHARED(float, part);
   int t = (int)threadIdx.x, i = (int)(blockIdx.x * blockDim.x) + t;

@@ -54,7 +54,7 @@ struct {
 } confined;
 struct sigaction before;
 
-/* A thread that may read the memory retries until it can. */
+/* A thread that is allowed to read the memory retries until the kernel has ended. */
 void on_fault(int signal, siginfo_t *info, void *) {
   std::shared_lock<std::shared_mutex> guard(all().lock);
   const region *at = find(info->si_addr);

@@ -18,7 +18,7 @@ namespace emulation {
 class queue final : public emulated_queue {
 public:
   explicit queue(int device);
-  /* Returns the number of the item. waits: for other queues. */
+  /* Returns the number of the item. waits: the item waits for other queues. */
   uint64_t put(std::function<void()> work, bool waits = false);
   void put_waiting(std::function<void()> work) override { put(std::move(work), true); }
   /* Bracket an item that the caller runs itself; begin returns false if it must be queued. */
