@@ -979,9 +979,10 @@ int dpt_comm_reduce_scatter(int64_t n, dpt_tensor *const *out, const dpt_tensor 
  * current stream waits for the sum if it is queued, and the bucket is summed again at the end.
  * cancel ends a step that failed, and waits for the work queued.
  *
- * Sums may be passed on to other processes: flush queues the remaining sums; between send with
- * begin = 1, for a summed bucket, and begin = 0 the caller's thread queues work after the sum, on
- * the same streams, and nothing may be added to that bucket any more (invalidate fails). */
+ * Sums may be passed on to other processes: flush queues the remaining sums. Between send(begin =
+ * 1) for a summed bucket and send(begin = 0), the work that the calling thread queues runs after
+ * the sum, on the same streams. From then on nothing may be added to that bucket (invalidate
+ * fails). */
 typedef struct dpt_reducer dpt_reducer;
 enum { DPT_BUCKET_OPEN, DPT_BUCKET_SUMMED, DPT_BUCKET_SENT };
 int dpt_reducer_new(dpt_reducer **r, int64_t buckets, const int64_t *counts, int64_t replicas,

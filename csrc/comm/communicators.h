@@ -54,7 +54,7 @@ typedef struct dpt__ongoing {
  * device. NULL: the device is a host device, and the caller is the thread of its stream. */
 int dpt__communicator_order_after(const dpt__communicator *communicator, void *native,
                                   dpt__ongoing *ongoing);
-/* Puts n calls as one group into the native stream. */
+/* Begins to put n calls, as one group, into the native stream. */
 int dpt__communicator_begin(dpt__communicator *communicator, void *native, int n,
                             const dpt__collective_call *call, const dpt__buffers *buffers,
                             dpt__ongoing *ongoing);

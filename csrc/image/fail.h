@@ -10,7 +10,8 @@
 /* Formats the message and returns 1, for `return dpt_image__fail(...)`. */
 int dpt_image__fail(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
-/* The decoder of one format: `is` recognizes it; dpt_image_head and dpt_image_decode. */
+/* The decoder of one format: `is` recognizes a file; the others implement dpt_image_head and
+ * dpt_image_decode. */
 typedef struct {
   const char *name;
   int (*is)(const unsigned char *bytes, int64_t n);

@@ -22,15 +22,17 @@ typedef struct {
   int bytes;
 } dpt_image;
 
-/* Return the message of the last failure on this thread; the text between the marks of this header;
- * the codecs that this library was built with, each followed by a space. */
+/* dpt_image_message returns the message of the last failure on this thread, dpt_image_cdef the text
+ * between the marks of this header, dpt_image_codecs the codecs that this library was built with,
+ * each followed by a space. */
 const char *dpt_image_message(void);
 const char *dpt_image_cdef(void);
 const char *dpt_image_codecs(void);
 
 /* Decode a JPEG or PNG file in memory. head: sets about to planes, rows, columns and bits per
- * element. decode: `to` must have that size; floats and doubles are scaled to 0 to 1. A header that
- * claims more pixels than the bytes can hold is an error before memory for them is allocated. */
+ * element. decode: `to` must have that size; floats and doubles are scaled to the range 0 to 1. A
+ * header that claims more pixels than the bytes can hold is an error before memory for them is
+ * allocated. */
 int dpt_image_head(const char *bytes, int64_t n, int64_t *about);
 int dpt_image_decode(const char *bytes, int64_t n, const dpt_image *to);
 /* Encode 1 or 3 planes of bytes (PNG: also 4) as a new file in memory, to be freed by the caller
@@ -39,7 +41,7 @@ int dpt_image_jpeg(const dpt_image *from, int quality, char **bytes, int64_t *n)
 int dpt_image_png(const dpt_image *from, char **bytes, int64_t *n);
 void dpt_image_free(void *bytes);
 
-/* threads: the most that compute. Modes: 0 nearest, 1 linear, 2 cubic, 3 Lanczos. */
+/* threads: the largest number of threads to use. Modes: 0 nearest, 1 linear, 2 cubic, 3 Lanczos. */
 int dpt_image_resize(const dpt_image *in, const dpt_image *out, int mode, int threads);
 /* out[y][x] is read from `in` at field[0][y][x], field[1][y][x] (row, column; contiguous), relative
  * to y and x if `offset` is set. Positions outside are `padding` if `pad` is set, otherwise the

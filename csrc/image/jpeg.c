@@ -16,7 +16,7 @@
 #include <jerror.h>
 
 enum { ROWS = 8 };
-/* A block of 64 pixels takes at least one bit, so a byte holds at most so many pixels. */
+/* A block of 64 pixels takes at least one bit, so a byte holds at most 512 pixels. */
 enum { PIXELS_A_BYTE = 512, SLACK = 1 << 16 };
 
 typedef struct {

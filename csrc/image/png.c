@@ -12,7 +12,7 @@
 
 #include <png.h>
 
-/* The most bytes that deflate expands a byte to. */
+/* The largest number of bytes that deflate expands one byte to. */
 enum { BYTES_A_BYTE = 1032, SLACK = 1 << 16 };
 
 typedef struct {

@@ -9,7 +9,7 @@ static void batchnorm_update(dpt__call *call, const char *name, dpt_tensor *t, i
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 
-/* Add an operand of C elements; _maybe: may be NULL. */
+/* Add an operand of C elements; for batchnorm_planes_optional it may be NULL. */
 static void batchnorm_planes_optional(dpt__call *call, const char *name, const dpt_tensor *t,
                                       int64_t C, void *field) {
   const dpt_tensor *r = dpt__call_in_optional(call, name, t, field);

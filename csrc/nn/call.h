@@ -36,10 +36,10 @@ typedef struct dpt__call {
 /* Begins a call of `fn`, a literal, on tensors like `like` (called `name` in messages): float or
  * double, or half on a device. */
 void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like);
-/* Adds an operand that is read; returns NULL after a failure. _maybe also accepts NULL, and
- * returns NULL for it. Here and below, field is a pointer among a kernel's arguments. When the
- * kernel is launched it is set to the address of the first element, or NULL if there is none. field
- * may be NULL if the kernel does not access the operand. */
+/* Adds an operand that is read; returns NULL after a failure. dpt__call_in_optional accepts NULL,
+ * too, and returns NULL for it. Here and below, field is a pointer among a kernel's arguments. When
+ * the kernel is launched it is set to the address of the first element, or NULL if there is none.
+ * field may be NULL if the kernel does not access the operand. */
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t, void *field);
 const dpt_tensor *dpt__call_in_optional(dpt__call *call, const char *name, const dpt_tensor *t,
                                         void *field);
@@ -60,7 +60,8 @@ static inline dpt_tensor *dpt__call_out_index(dpt__call *call, const char *name,
                                               int ndim, const int64_t *size, void *field) {
   return dpt__call_out_type(call, name, r, DPT_I64, ndim, size, field);
 }
-/* Adds a result that is updated in place and keeps its size; _maybe also accepts NULL. */
+/* Adds a result that is updated in place and keeps its size; dpt__call_update_optional accepts
+ * NULL, too. */
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field);
 dpt_tensor *dpt__call_update_optional(dpt__call *call, const char *name, dpt_tensor *r,
                                       void *field);

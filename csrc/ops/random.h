@@ -60,8 +60,8 @@ DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t l
   return (double)((uint64_t)high << 21 | low >> 11) * 0x1p-53;
 }
 
-/* Returns where the rows of a host tensor begin in the whole batch; true if there is a batch
- * (dpt_rows_set). */
+/* dpt__rows_offset returns the row of the whole batch at which a host tensor of `rows` rows begins.
+ * dpt__rows_drawn returns true if there is such a batch (dpt_rows_set). */
 int64_t dpt__rows_offset(int64_t rows);
 int dpt__rows_drawn(void);
 

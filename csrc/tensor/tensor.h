@@ -38,7 +38,8 @@ static inline int dpt__same_size(const dpt_tensor *a, const dpt_tensor *b) {
 /* Resizes a result as dpt_resize does; if it has no storage, it is allocated on that device (0: the
  * host), whatever the current one is. */
 int dpt__result(dpt_tensor *r, int ndim, const int64_t *size, int device);
-/* Sets r to `view`, which owns no reference: takes a reference to its storage and releases r's. */
+/* Sets r to `view`, which owns no reference: takes a reference to view's storage and releases the
+ * reference of r. */
 void dpt__assign_view(dpt_tensor *r, const dpt_tensor *view);
 /* Fails with "fn: the result is a ..." if the kinds differ. */
 int dpt__check_kind(const char *fn, const dpt_tensor *out, const dpt_tensor *t);
@@ -54,8 +55,9 @@ int dpt__fail_argument(const char *fn, const char *name, const dpt_tensor *t, co
 /* Returns the index counted from 1, for messages. */
 static inline int64_t dpt__from_one(int64_t i) { return i < INT64_MAX ? i + 1 : i; }
 
-/* Return "torch.FloatTensor of size 2x3", and "2x3". The text is valid until this thread has
- * requested DPT__TEXTS more, so that several can be used in one dpt__fail. */
+/* Return a description of a tensor ("torch.FloatTensor of size 2x3"), and its size ("2x3"). The
+ * string is valid until this thread has requested DPT__TEXTS more, so that one dpt__fail can use
+ * several. */
 enum { DPT__TEXTS = 4 };
 const char *dpt__describe(const dpt_tensor *t);
 const char *dpt__describe_size(const dpt_tensor *t);

@@ -31,7 +31,7 @@ int dpt__walk_start(dpt__walk *walk, int n, const dpt_tensor *const *operands);
  * visit elements in any order. If operand 0 has several elements at one address, only sets
  * `serial`. */
 void dpt__walk_sort(dpt__walk *walk);
-/* Only sets `serial` if operand 0 has several elements at one address: for work whose order
+/* Only sets `serial` if operand 0 has several elements at one address; for work whose order
  * matters. */
 void dpt__walk_check_serial(dpt__walk *walk);
 

@@ -102,7 +102,7 @@ static void dense(int dtype, int64_t n, int64_t k, int64_t m, double beta, int t
   free(va), free(vb), free(ua), free(ub), free(want);
 }
 
-/* The result is both operands. */
+/* The result tensor is also both operands. */
 static void overlapping(void) {
   static const int64_t size[] = {7, 7};
   sample a = sample_new(&seed, DPT_F64, 2, size, -3, 3);

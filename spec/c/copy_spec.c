@@ -43,7 +43,7 @@ static number load(int dtype, const void *p) {
   }
 }
 
-/* Returns the nearest of all 65536 halves, ties to even. */
+/* Returns the nearest of all 65536 half numbers, ties to even. */
 static uint16_t nearest_half(double x) {
   static double values[0x7c01];
   if (isnan(x)) return 0x7e00;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Returns the nearest of all finite halves, by comparing distances; ties to even. */
+/* Returns the nearest of all finite half numbers, by comparing distances; ties to even. */
 static uint16_t slow_half(float value) {
   if (isnan(value)) return 0x7e00;
   uint16_t sign = signbit(value) ? 0x8000 : 0;

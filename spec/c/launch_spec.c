@@ -42,7 +42,7 @@ static void places(void) {
 
 static uint64_t writes(const dpt_tensor *t) { return dpt_storage_writes(t->storage_); }
 
-/* Every output counts as written, also in host memory; inputs do not. */
+/* Every output counts as written, in host memory and on devices; inputs do not. */
 static void counts_writes(int place) {
   const int64_t size[] = {4, 5};
   dpt_tensor r, a;

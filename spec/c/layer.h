@@ -47,7 +47,7 @@ static inline array array_new(int ndim, const int64_t *size) {
 
 static inline array array_like(array a) { return array_new(a.ndim, a.size); }
 
-/* Fills a with multiples of 1/64 in [low, high), which halves represent exactly. */
+/* Fills a with multiples of 1/64 in [low, high), which half represents exactly. */
 static inline array array_fill(array a, double low, double high) {
   for (int64_t i = 0; i < a.n; i++) a.v[i] = floor(uniform(low, high) * 64) / 64;
   return a;

@@ -126,7 +126,8 @@ static void large(int64_t rows, int64_t columns, int transposed, int op, int inp
   dpt_tensor_free(&r);
 }
 
-/* Long rows of every 2nd or 3rd element, also in place: the elements between them are unchanged. */
+/* Long rows of every 2nd or 3rd element, in place or not: the elements between them are
+ * unchanged. */
 static void long_strided(int64_t step) {
   enum { N = 5003 };
   dpt_tensor a = {0}, b = {0}, r = {0};
@@ -190,7 +191,7 @@ static void rejected(void) {
   dpt_tensor_free(&r);
 }
 
-/* Device tensors get the same values as host tensors; halves compute in float on a device. */
+/* Device tensors get the same values as host tensors; half is computed in float on a device. */
 static void on_device(void) {
   dpt_tensor a = {0}, b = {0}, x = {0}, y = {0}, half = {0}, back = {0};
   double v = 0;

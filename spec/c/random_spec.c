@@ -35,8 +35,8 @@ static void twister(void) {
   dpt_generator_free(h);
 }
 
-/* A host tensor gets the same numbers as single draws, across all boundaries of blocks, and so does
- * the next draw; also in a view with gaps. */
+/* A host tensor, with or without gaps, gets the same numbers as single draws, across all boundaries
+ * of blocks, and so does the next draw. */
 static void pieces(void) {
   static const char *const names[] = {"random", "uniform",   "normal",    "exponential",
                                       "cauchy", "logNormal", "geometric", "bernoulli"};

@@ -270,8 +270,8 @@ static void wide(void) {
   dpt_tensor_free(&r);
 }
 
-/* Rows that are reduced side by side have the same bits as each alone; a transposed matrix has the
- * same sum. */
+/* Rows that are reduced together have the same bits as rows reduced one by one; a transposed matrix
+ * has the same sum. */
 static void side_by_side(int64_t rows, int64_t cols) {
   dpt_tensor t = {.kind_ = DPT_F32}, r = {.kind_ = DPT_F32};
   OK(dpt_tensor_new(&t, DPT_F32, 2, (const int64_t[]){rows, cols}));

@@ -352,8 +352,8 @@ static void inference(void) {
   drop(&p);
 }
 
-/* In deterministic mode, and always from a number of steps on, a sequence has the same bits alone
- * as in any batch. */
+/* In deterministic mode, and always from a number of steps on, a sequence has the same bits whether
+ * it is computed alone or in a batch. */
 static void alone(int cell) {
   dpt_rnn net = {.cell = cell, .bias = 2, .directions = 2, .layers = 2, .input = 5, .hidden = 21};
   problem p = make(net, 12, 37, 1, 1);

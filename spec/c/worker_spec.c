@@ -1,6 +1,5 @@
 /* worker_spec.c: tests threads with a Lua state each: mail, references, workers that fail or do not
  * start, locks. The workers' programs call libdpt's functions, which this program exports, by FFI.
- *
  */
 #include "worker/worker.h"
 
@@ -261,9 +260,9 @@ static int gets_wary(void) {
   return good && wary.failed == 7 && wary.skip == 7;
 }
 
-/* If spinning does not help, more and more waits skip it; a value that is already there needs no
- * wait. A busy machine may delay the waiting thread until the value is there: then it is made
- * later. */
+/* If spinning fails, more and more waits do not spin; a value that has already been reached needs
+ * no wait. A busy machine may delay the waiting thread until the value has been reached: the value
+ * is then set later. */
 static void spins_less(void) {
   int good = 0;
   for (late = 3000000; !good && late < 4000000000; late *= 4) good = gets_wary();
