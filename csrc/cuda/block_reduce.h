@@ -15,8 +15,8 @@ struct dpt__larger {
   template <typename T> __device__ T operator()(T a, T b) const { return b > a ? b : a; }
 };
 
-/* Reduces over the threads along x; each of them gets the result. Their number is a power of 2;
- * beyond a warp, they must be the whole block. */
+/* Reduces over the threads along x; each of them gets the result. Their number is a power of 2; if
+ * it exceeds a warp, these threads must be the whole block. */
 template <typename V, typename F>
 __device__ __forceinline__ V dpt__block_reduce_x(V v, F f, V *shared) {
   enum { WARP = 32 };

@@ -100,8 +100,8 @@ struct dpt__kernel_fault {
   uint64_t number;
 };
 
-/* Records a fault; of those that threads of one launch report, one is kept. number: the element
- * that `value` was read from. */
+/* Records a fault; if several threads of a launch report faults, one fault is kept. number: the
+ * element that `value` was read from. */
 static __device__ inline void dpt__fault_set(dpt__kernel_fault fault, int code, const char *name,
                                              long long value, long long position, long long limit,
                                              double number) {

@@ -17,8 +17,8 @@ int dpt__block_alloc(int device, size_t bytes, dpt__block **block);
 int dpt__block_alloc_on(dpt__stream *stream, size_t bytes, dpt__block **block);
 void dpt__block_free(dpt__block *block);
 
-/* Marks the block as used by captured work: it becomes free only after the graph has unpinned it,
- * too. */
+/* Marks the block as used by captured work: it becomes free only after its user has freed it and
+ * the graph has unpinned it. */
 int dpt__block_pin(dpt__block *block, dpt__capture *capture);
 void dpt__block_unpin(dpt__block *block);
 

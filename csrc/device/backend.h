@@ -107,7 +107,7 @@ struct dpt__backend {
   /* NULL if recurrent networks are computed with weights in dpt's layout (rnn/layout.h). */
   const struct dpt__rnn_library *rnn;
   /* NULL if graphs are not supported. Between begin and end, work issued to the stream is recorded;
-   * launch issues all of it. */
+   * launch issues all recorded work. */
   int (*capture_begin)(void *stream);
   int (*capture_end)(void *stream, void **graph);
   int (*graph_launch)(void *stream, void *graph);

@@ -44,8 +44,8 @@ int dpt__copies_add(dpt__copies *copies, void *to, dpt_storage *to_storage, cons
 int dpt__copies_end(dpt__copies *copies);
 
 /* Copies between two storages on (two) devices, in the order a user expects: on the current stream
- * of to's device, after all work queued on the current stream of from's device, and before later
- * work on that one. Offsets and size in bytes; nothing is checked. */
+ * of to's device, after all work queued on the current stream of from's device, and before work
+ * that is queued there later. Offsets and size in bytes; nothing is checked. */
 int dpt__copy_between(const char *fn, dpt_storage *to, size_t to_offset, dpt_storage *from,
                       size_t from_offset, size_t bytes);
 

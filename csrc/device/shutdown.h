@@ -17,10 +17,10 @@ typedef struct dpt__runner {
 } dpt__runner;
 
 /* Ensures that, if this thread calls exit(), the wait for kernels is before every destructor of a
- * library. A thread that creates runners is watched; so is one that calls this. */
+ * library. Threads that create runners or call this function are watched. */
 void dpt__shutdown_watch(void);
-/* Registers fn(exit status), called before that wait, while kernels still run; one function, set
- * once. */
+/* Registers a function that is called as fn(exit status) before that wait, while kernels still run.
+ * There is one such function, set once. */
 typedef void dpt__shutdown_fn(int status);
 void dpt__shutdown_before(dpt__shutdown_fn *fn);
 

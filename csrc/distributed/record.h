@@ -43,9 +43,9 @@ typedef struct dpt__operation {
 
 enum { DPT__OPERATION_WORDS = sizeof(dpt__operation) / 8 };
 
-/* A sequence of operations that all its ranks begin in the same order, and this rank's progress in
- * it: a group's operations, or the messages from one rank to another whose tags are of one
- * class. */
+/* This rank's progress in a channel. A channel is a sequence of operations that all of its ranks
+ * begin in the same order: the operations of a group, or the messages from one rank to another
+ * whose tags are of one class. */
 typedef struct dpt__channel {
   uint64_t key;    /* a group's hash, or dpt__pair_key; 0: free */
   uint64_t number; /* of the last operation begun, from 1 */

@@ -3,9 +3,9 @@
  * Invariant: kernels of this module see contiguous float or double memory of one type. Other
  * operands (views, halves on a device) are copied before the kernel and, if they are results,
  * copied back after it, all on the operands' stream. Copies are made, and their memory is
- * allocated, with the first kernel, when all operands are known and checked; the rest is a launch
- * (device/launch.h). The first failure makes every later step of the call a no-op, so a layer
- * function may add all its operands and test `status` once, before it reads a shape.
+ * allocated, with the first kernel, when all operands are known and checked; everything else is a
+ * launch (device/launch.h). The first failure makes every later step of the call a no-op, so a
+ * layer function may add all its operands and test `status` once, before it reads a shape.
  * dpt__call_end frees what the call allocated, in any case.
  */
 #ifndef DPT_NN_CALL_H

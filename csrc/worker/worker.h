@@ -28,7 +28,7 @@ typedef struct dpt__mails {
   int64_t length;
 } dpt__mails;
 
-/* mail.c. Returns NULL and sets the status if there is no memory. fn: the caller's name for that
+/* mail.c. Returns NULL with an error message if there is no memory. fn: the caller's name for that
  * message. */
 dpt__mail *dpt__mail_new(const char *fn, const void *bytes, int64_t size,
                          const dpt_reference *references, int count);
@@ -87,9 +87,9 @@ void dpt__worker_end(dpt__worker *worker, const char *why); /* its Lua state sti
 void dpt__worker_gone(dpt__worker *worker);
 void dpt__workers_release(dpt_workers *w); /* drops such a reference */
 
-/* shared.c: makes an object of that kind. `end`, if not NULL, frees the content when the object is
- * freed, and if this function fails. content NULL with an `end` means that its allocation failed:
- * an error. */
+/* shared.c: makes an object of that kind. If `end` is not NULL, it frees the content when the
+ * object is freed, and if this function fails; content NULL then means that its allocation failed,
+ * which is an error. */
 int dpt__shared_new(dpt_shared **shared, int kind, void *content, void (*end)(void *content));
 void *dpt__shared_content(const dpt_shared *shared);
 

@@ -26,7 +26,7 @@ __device__ float single_normal(const dpt__philox_args &g, const uint32_t words[4
   return sqrtf(-2 * log_v) * cospif(2 * turns) * (float)g.b + (float)g.a;
 }
 
-/* Returns element i. single: for types with at most a float's digits. */
+/* Returns element i. single: the element type is not more precise than float. */
 template <int distribution>
 __device__ __forceinline__ double drawn(const dpt__philox_args &g, uint64_t seed, uint64_t offset,
                                         int64_t i, bool single, double a) {

@@ -229,8 +229,8 @@ template <typename T> int sort(dpt__context *context, const dpt__sort_args *g, i
   if (tiles > INT32_MAX / slices)
     return dpt__cuda_fail("%lld slices of %lld elements are too many", (long long)slices,
                           (long long)g->n);
-  /* Every pass but the last leaves items in one of two buffers, in turn; for a mode the last does,
-   * too. */
+  /* Every pass but the last (for a mode, every pass) leaves items in one of two buffers, in
+   * turn. */
   const int left = passes - 1 + mode, copies = left < 2 ? left : 2;
   const size_t items = (size_t)(slices * g->n), sums = (size_t)(slices * chunks * DIGITS);
   const size_t counts = (size_t)(slices * tiles * DIGITS);

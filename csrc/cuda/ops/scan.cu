@@ -33,7 +33,7 @@ __device__ __forceinline__ A carried(const cut<A> &c, int product, int64_t slice
   return c.what == REST && part ? c.sums[slice * c.parts + part - 1] : (A)product;
 }
 
-/* Scans adjacent slices, with a thread for each, or for part blockIdx.y of it. */
+/* Scans adjacent slices, with one thread for each slice, or for part blockIdx.y of each slice. */
 template <typename T> __global__ void scan_across(dpt__scan_args g, cut<dpt__sum_of<T>> c) {
   typedef dpt__sum_of<T> A;
   int64_t slice = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, part = blockIdx.y, at[2];
@@ -49,7 +49,7 @@ template <typename T> __global__ void scan_across(dpt__scan_args g, cut<dpt__sum
 }
 
 /* Returns *carry joined with the values of the row's threads before this one, and joins the whole
- * row's values to *carry. All threads of a block call; a row is whole warps. */
+ * row's values to *carry. All threads of a block call it; a row consists of whole warps. */
 template <typename A> __device__ A scan_row(int product, A value, A *carry) {
   __shared__ A warps[THREADS / WARP];
   int self = (int)threadIdx.x % WARP, count = (int)blockDim.x / WARP;

@@ -12,9 +12,8 @@ namespace {
 enum { THREADS = 256, DIGITS = 256, MOST = 1024, BATCH = 8 };
 static_assert(THREADS == DIGITS, "a thread for each digit");
 
-/* The selected items of a slice: those whose key's highest bytes, down to bit `shift`, are below
- * `prefix`; and of those with equal bytes, the ones whose position's highest bytes, down to bit
- * `at_shift`, are at most `place`. */
+/* The selected items of a slice: those with key >> shift below `prefix` and, of those with key >>
+ * shift equal to `prefix`, those with position >> at_shift at most `place`. */
 template <typename Key> struct bound {
   Key prefix;
   uint64_t place;
@@ -43,7 +42,7 @@ __device__ __forceinline__ void each(const dpt__sort_args &g, const T *a, F f) {
 
 /* Selects *wanted items, lowest digit first, among items with digits 0 to 255 (-1: none), and
  * returns the digit of the last one. Sets *wanted to the number selected with that digit, and *all
- * to true if these are all that have it. */
+ * to true if these are all items with that digit. */
 template <typename T, typename F>
 __device__ uint32_t last_digit(const dpt__sort_args &g, const T *a, uint32_t *wanted, bool *all,
                                F digit_of) {

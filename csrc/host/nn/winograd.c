@@ -18,8 +18,8 @@ typedef struct winograd_field {
   int64_t planes, height, width, pad[2], size;
 } winograd_field;
 
-/* A pass: the field that it reads patches of, and the one that it has tiles of (DATA swaps
- * them). */
+/* A pass: the field that is divided into patches, and the field that is divided into tiles (DATA
+ * swaps them). */
 typedef struct winograd {
   const dpt__winograd *by;
   const dpt__panels *panels;

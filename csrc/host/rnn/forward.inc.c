@@ -64,7 +64,8 @@ static void FN(cell)(const dpt__rnn_pass *s, T *g, const T *before, const T *c_b
   }
 }
 
-/* Completes h before step t: rows from the step before have it; those that begin here copy h0. */
+/* Completes h before step t: sequences that continue have it from the step before; sequences that
+ * begin here copy h0. */
 static void FN(begin)(const dpt__rnn_pass *s, T *before, int64_t first, dpt__rnn_span span) {
   const dpt__rnn_plan *p = s->plan;
   size_t bytes = (size_t)p->O * sizeof *before;
@@ -75,7 +76,8 @@ static void FN(begin)(const dpt__rnn_pass *s, T *before, int64_t first, dpt__rnn
       memset(before + i * p->O, 0, bytes);
 }
 
-/* Copies h (a row of out) to the next step or, at the sequence's end, to hn; then also c to cn. */
+/* Copies h (a row of out) to the next step or, at the sequence's end, to hn; at the end also copies
+ * c to cn. */
 static void FN(hand_on)(const dpt__rnn_pass *s, const T *h, int64_t t, int64_t i, int stays) {
   const dpt__rnn_plan *p = s->plan;
   T *to = stays   ? (T *)s->before + (p->first[t + s->step] + i) * p->O

@@ -7,7 +7,7 @@ enum {
   CHUNK = 64     /* rows that a thread processes at once */
 };
 
-/* Returns a pseudo-layer's part of the states of all of them, or NULL. */
+/* Returns a pseudo-layer's part of the states of all pseudo-layers, or NULL. */
 static void *pass_states_of(const dpt__rnn_plan *p, void *states, int pseudo, int64_t columns) {
   return states ? dpt__rnn_at(p, states, pseudo * p->B * columns) : NULL;
 }
@@ -51,7 +51,7 @@ void dpt__rnn_matrix_make(const dpt__rnn_pass *s, dpt__rnn_matrix *m, int64_t pa
                           int64_t n, int64_t row, int64_t col) {
   const dpt__rnn_plan *p = s->plan;
   *m = (dpt__rnn_matrix){k, n, row, col, dpt__rnn_weight(p, p->a->weight, part), NULL};
-  /* By steps alone: the choice may not depend on the other sequences. */
+  /* The choice depends only on the number of steps, not on the other sequences. */
   if (!m->b || (p->steps < FEW_STEPS && !p->a->deterministic)) return;
   m->packed = dpt__scratch(p->context, (size_t)dpt__panels_size(s->product, k, n) * p->width);
   if (!p->context->measures) dpt__rnn_lay_out(p, s->product, m->packed, m->b, k, n, row, col);
