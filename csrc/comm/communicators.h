@@ -47,7 +47,7 @@ int dpt__communicator_join(const char *id, int ranks, int rank, int device,
 /* Calls that were begun as one group. */
 typedef struct dpt__ongoing {
   void *before;  /* the backend's event after the stream's earlier work; NULL: none */
-  void *pending; /* the library's */
+  void *pending; /* the library's record of the calls */
 } dpt__ongoing;
 
 /* Records that the next calls run after the current work of a native stream of the communicator's

@@ -31,18 +31,18 @@ enum { DPT__MEASURES_LEAST = 2 };
 typedef struct dpt__context {
   const dpt__backend *backend;
   dpt__stream *stream; /* NULL: host memory, on the caller's thread, at once */
-  void *native_stream; /* the backend's own, if it has streams */
+  void *native_stream; /* the backend's own stream, if it has streams */
   int device;          /* from 1; 0: host memory */
   int threads;         /* the number of OpenMP threads that a kernel of this context may use */
-  const char *name;    /* of the operation: a literal */
-  uint64_t number;     /* of the stream's item that runs */
-  int64_t bytes;       /* that a launched kernel processes; 0: unknown, or many */
-  int awaited;         /* the thread that queues it waits for it at once */
+  const char *name;    /* the operation's name: a literal */
+  uint64_t number;     /* the number of the stream's item that runs */
+  int64_t bytes;       /* bytes that a launched kernel processes; 0: unknown, or many */
+  int awaited;         /* the thread that queues the kernel waits for it at once */
   int unit;            /* the backend's number of the device */
   int measures;        /* the kernel only requests temporary memory (or LEAST) */
-  char *scratch;       /* that memory: `capacity` bytes, of which `used` are allocated */
+  char *scratch;       /* temporary memory: `capacity` bytes, of which `used` are allocated */
   size_t used, capacity;
-  dpt__block *block; /* while a kernel is launched: the block of that memory */
+  dpt__block *block; /* while a kernel is launched: the block of its temporary memory */
 } dpt__context;
 
 /* Returns 0 or leaves an error message that does not name the operation: the code that runs the

@@ -21,8 +21,8 @@ typedef struct dpt__capture {
   dpt__list blocks, written;  /* dpt__block, dpt_storage */
   struct dpt__block *scratch; /* one of `blocks`: shared by its kernels, the largest needed */
   int failed;                 /* a resource in use could not be recorded */
-  uint64_t draws;             /* the number of the device's draws that a replay takes */
-  uint64_t *live;             /* in device memory, one of `blocks`: where its draws start */
+  uint64_t draws;             /* the number of draws in a replay */
+  uint64_t *live;             /* device memory, one of `blocks`: the initial state of its draws */
 } dpt__capture;
 
 /* The capture of this thread; NULL: none. */

@@ -35,7 +35,7 @@ typedef struct dpt__copies {
   dpt__stream *stream;
   const char *fn;
   int awaited;           /* as in dpt__context */
-  dpt__block *to, *from; /* of the last piece */
+  dpt__block *to, *from; /* the blocks of the last piece */
   struct dpt__copy_bytes_args args;
 } dpt__copies;
 void dpt__copies_start(dpt__copies *copies, dpt__stream *stream, const char *fn);

@@ -13,7 +13,7 @@
 typedef struct dpt__counter {
   _Atomic uint64_t value;
   _Atomic uint64_t wake_at;    /* least value that a sleeper waits for; UINT64_MAX: no sleeper */
-  _Atomic uint32_t generation; /* of wake-ups: the futex word */
+  _Atomic uint32_t generation; /* the number of wake-ups: the futex word */
 } dpt__counter;
 
 void dpt__counter_init(dpt__counter *counter);

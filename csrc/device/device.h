@@ -24,7 +24,7 @@ dpt__stream *dpt__current_stream(int number);
  * stream of every device that has one. It is ordered with no other stream. */
 dpt__stream *dpt__communication_stream(int number);
 void dpt__communicate(int on);
-int dpt__device_count(void); /* of the list, once it is created */
+int dpt__device_count(void); /* the length of the list; valid once the list exists */
 
 /* 1 in a child of fork whose parent had devices. */
 int dpt__forked(void);

@@ -16,7 +16,7 @@ typedef struct dpt__device_list {
   const char *source, *text; /* "DPT_DEVICES", "dpt.setDevices" or "default"; the text */
   int count;
   const char *plugin; /* "cuda": GPUs; "emulated": CUDA kernels on the CPU; NULL: host devices */
-  int every;          /* every GPU or the rank's own, else those in unit */
+  int every;          /* 1: every GPU, or the rank's own; 0: those in `unit` */
   int unit[DPT__MAX_DEVICES];
 } dpt__device_list;
 

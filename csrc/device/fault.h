@@ -18,7 +18,7 @@ int dpt__fault_init(void);
 /* Sleeps for a random time before a stream's next item, if DPT_DELAY is set; *random is the random
  * state of that stream, 0 at first; id is the stream's. */
 void dpt__delay(uint64_t *random, int id);
-int dpt__delays(void); /* returns true if it is set */
+int dpt__delays(void); /* returns true if DPT_DELAY is set */
 /* Returns true for DPT_CACHE=off: freed memory is returned to the system as soon as no work uses
  * it, and blocks are never split off larger ones, so that memory checkers see the bounds of each
  * block. */

@@ -20,20 +20,20 @@ struct dpt__block {
   size_t requested; /* the part its user requested, in grains; 0: free */
   int device;       /* 0: page-locked host memory */
   dpt__bins *home;
-  dpt__stream *stream;        /* that it is allocated on; NULL: page-locked host memory */
+  dpt__stream *stream;        /* the stream it is allocated on; NULL: page-locked host memory */
   dpt__block *before, *after; /* neighbors in the segment */
   dpt__block *prev, *next;    /* in a bin, or in a list of the allocator */
-  uint64_t freed;             /* of that stream: the last item when it was freed */
+  uint64_t freed;             /* the last item of that stream when the block was freed */
   _Atomic(dpt__stream *) last_user;
   dpt__event *users; /* other streams that used it; the numbers are set when it is freed */
   int nuser, user_capacity;
-  int pins, freed_by_user; /* graphs that use it; freed by its user but not yet by them */
-  uint64_t graph;          /* the last one that pinned it */
+  int pins, freed_by_user; /* number of graphs that use it; 1: freed by its user */
+  uint64_t graph;          /* the last graph that pinned it */
 };
 
 /* Block sizes double from row to row, in DPT__BIN_COLUMNS steps. */
 struct dpt__bins {
-  uint64_t rows; /* a bit for each row that has blocks, and so on */
+  uint64_t rows; /* a bit for each row that has blocks; columns: likewise */
   uint8_t columns[DPT__BIN_ROWS];
   dpt__block *first[DPT__BIN_ROWS][DPT__BIN_COLUMNS];
 };

@@ -36,11 +36,11 @@ typedef struct dpt__launch {
   int n, begun;
   int checked; /* 1 + the kernel that dpt__launch_check was called for; 0: not yet */
   int reads, results, fields, copies; /* numbers of operands: IN, OUT, with a field, copied */
-  int across;                         /* operands are on other devices as well */
+  int across;                         /* 1: some operands are on other devices */
   struct {
     const dpt_tensor *t;
     void *field;       /* of the arguments: receives the address of the first element; or NULL */
-    dpt_storage *copy; /* read instead */
+    dpt_storage *copy; /* a copy that is read instead of t; or NULL */
     enum dpt__use use;
   } operand[DPT__LAUNCH_OPERANDS];
 } dpt__launch;

@@ -13,17 +13,17 @@
 
 struct dpt_storage {
   atomic_int references;
-  int kind;         /* as dpt_tensor.kind_ */
+  int kind;         /* like dpt_tensor.kind_ */
   int device;       /* from 1; 0: host memory */
   int flags;        /* DPT__PINNED, DPT__FIXED (not resizable), DPT__FOREIGN (not dpt's) */
   int64_t size;     /* elements */
   int64_t capacity; /* elements allocated: see dpt_storage_resize */
   void *data;
   struct dpt__block *block;   /* the allocator's record of device memory */
-  struct dpt_storage *parent; /* of a view: owns the memory; the view holds one reference */
+  struct dpt_storage *parent; /* a view's parent owns the memory; the view holds one reference */
   /* Releases foreign memory (DPT__FOREIGN) when the storage is freed; NULL: nothing to do. */
   void (*release)(struct dpt_storage *s);
-  struct dpt__mapping *mapping; /* of a file's memory: for its release function (mapped.c) */
+  struct dpt__mapping *mapping; /* the mapping of a file, for its release function (mapped.c) */
   atomic_uint_least64_t writes; /* grows with every operation that writes to this storage */
 };
 enum { DPT__PINNED = 1, DPT__FIXED = 2, DPT__FOREIGN = 4 };
@@ -45,7 +45,7 @@ int dpt__storage_over(dpt_storage **r, int kind, void *data, int64_t size);
 /* Allocate memory of a storage whose kind, device and flags are set, and free it. */
 int dpt__storage_alloc(dpt_storage *s, size_t bytes, void **data, struct dpt__block **block);
 void dpt__storage_free(dpt_storage *s);
-int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* of size elements */
+int dpt__storage_bytes(int kind, int64_t size, size_t *bytes); /* the bytes of `size` elements */
 
 /* Records that captured work writes to the storage: its replays count as writes, too. */
 void dpt__storage_capture_write(dpt_storage *s);

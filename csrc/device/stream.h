@@ -44,7 +44,7 @@ int dpt__event_record(dpt__stream *stream, dpt__event *event);
 /* Sets *done = 1 if the event is over; does not wait. Returns 1 with an error message if the device
  * failed. */
 int dpt__event_query(dpt__event event, int *done);
-int dpt__event_done(dpt__event event); /* 0 also if the query fails */
+int dpt__event_done(dpt__event event); /* returns 0 if the event is not over or the query fails */
 /* Makes later items of stream wait for the event; queues nothing if it is already over. */
 int dpt__stream_wait(dpt__stream *stream, dpt__event event);
 /* Makes later items of stream wait for all work queued on `other` now. */

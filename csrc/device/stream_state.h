@@ -30,14 +30,14 @@ typedef struct dpt__device {
   int index;            /* the backend's own number, from 0 */
   int threads;          /* OpenMP threads of each of its streams */
   int64_t memory;       /* total bytes */
-  dpt_device_info info; /* threads 0: as in `threads` above */
+  dpt_device_info info; /* if its `threads` is 0, `threads` above applies */
   atomic_int nstream;   /* including stream 0 */
-  atomic_int nblocking; /* of the others */
+  atomic_int nblocking; /* the number of blocking streams */
   dpt__stream *streams[DPT__MAX_STREAMS];
   _Atomic(dpt__stream *) communication; /* an additional stream, which users cannot choose */
 } dpt__device;
 
-extern dpt__mutex dpt__error_lock; /* of the errors of all streams */
+extern dpt__mutex dpt__error_lock; /* guards the errors of all streams */
 typedef struct dpt__error dpt__error;
 
 struct dpt__stream {
@@ -55,11 +55,11 @@ struct dpt__stream {
   _Atomic(void *) native_stream;
   struct dpt__backend_events *events;
   _Atomic(struct dpt__capture *) capture; /* capture.h; NULL: items are executed */
-  struct dpt__trace_clock *clock;         /* trace.c's */
+  struct dpt__trace_clock *clock;         /* see trace.c */
   /* Fields written by threads that queue. */
   _Alignas(DPT__LINE) dpt__mutex lock;
   int started DPT__GUARDED_BY(lock);
-  dpt__ring *write DPT__GUARDED_BY(lock); /* for the next item */
+  dpt__ring *write DPT__GUARDED_BY(lock); /* where the next item is written */
   dpt__counter submitted;
   /* For a blocking stream: the last item of its stream 0 that it waited for, and its own last item
    * that stream 0 waited for. */
@@ -67,7 +67,7 @@ struct dpt__stream {
   _Atomic int64_t here; /* nanoseconds of kernels run by threads that queue, since a wait */
   /* Fields written by the stream's thread. */
   _Alignas(DPT__LINE) dpt__runner runner;
-  dpt__ring *read; /* of the next item */
+  dpt__ring *read; /* where the next item is read */
   dpt__counter issued, done;
   /* the first error not reported yet, the item after which it occurred, memory for one more */
   dpt__error *error DPT__GUARDED_BY(dpt__error_lock);

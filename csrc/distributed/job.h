@@ -24,7 +24,7 @@ typedef struct dpt__ranks {
   /* devices.c; written by one operation before it sets `devices_queried` */
   atomic_int devices_queried;
   struct dpt__communicator *devices; /* NULL: the engine moves device memory; see `why` */
-  int device;                        /* this rank's device in it */
+  int device;                        /* this rank's device in the communicator */
   char why[DPT__WHY];
 } dpt__ranks;
 

@@ -30,14 +30,14 @@ typedef struct dpt__signature {
   uint32_t dtype, root;
   int64_t count;
   uint64_t layout; /* as dpt_collective; 0 for sends and receives */
-  uint64_t group;  /* its hash; 0 for sends and receives */
+  uint64_t group;  /* the group's hash; 0 for sends and receives */
 } dpt__signature;
 
 typedef struct dpt__operation {
-  uint64_t number; /* in its group, from 1; a message's: among all messages of this rank */
+  uint64_t number; /* from 1, in its group; a message: among all messages of this rank */
   dpt__signature signature;
   uint64_t chain;       /* hash of the signatures of the group's operations up to this one */
-  int64_t began, ended; /* ended: 0 until then */
+  int64_t began, ended; /* ended: 0 while it runs */
   char name[DPT__RECORD_NAME];
 } dpt__operation;
 
@@ -48,8 +48,8 @@ enum { DPT__OPERATION_WORDS = sizeof(dpt__operation) / 8 };
  * whose tags are of one class. */
 typedef struct dpt__channel {
   uint64_t key;    /* a group's hash, or dpt__pair_key; 0: free */
-  uint64_t number; /* of the last operation begun, from 1 */
-  uint64_t chain;  /* hash of their signatures; of messages, independent of order */
+  uint64_t number; /* number of the last operation begun, from 1 */
+  uint64_t chain;  /* hash of the operations' signatures; for messages, independent of order */
   uint64_t which;  /* number of the last operation in the record */
 } dpt__channel;
 enum { DPT__CHANNEL_WORDS = sizeof(dpt__channel) / 8 };
@@ -114,7 +114,7 @@ int dpt__record_find(const dpt__record *record, uint64_t group, uint64_t number,
 /* ---- channels ---- */
 
 uint64_t dpt__pair_key(int from, int to, int tag);
-/* Return the two ranks of a pair's key. */
+/* dpt__is_pair returns 1 for a key of dpt__pair_key, whose ranks the other functions return. */
 static inline int dpt__is_pair(uint64_t key) { return key >> 63 != 0; }
 static inline int dpt__pair_from(uint64_t key) { return (int)(key >> 35 & 0xfffffff); }
 static inline int dpt__pair_to(uint64_t key) { return (int)(key >> 7 & 0xfffffff); }
