@@ -88,8 +88,8 @@ enum dpt__cuda_fault {
 struct dpt__fault_record {
   int code;
   int whole;
-  const char *name; /* of the operation: a literal of libdpt */
-  uint64_t number;  /* of the stream's item */
+  const char *name; /* the operation's name: a literal of libdpt */
+  uint64_t number;  /* the number of the stream's item */
   long long value, position, limit;
   double read; /* `value` before its conversion */
 };

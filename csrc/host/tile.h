@@ -19,7 +19,7 @@ typedef struct dpt__task {
   dpt__row_fn *past;            /* row with non-temporal stores (host/rows.h), or NULL */
   dpt__strided_fn *strided;     /* row for strided elements, or NULL */
   dpt__row_fn *number;          /* row with p as its second operand, or NULL; of reals */
-  int scales;                   /* that p is multiplied by this task's p */
+  int scales;                   /* 1: `number` gets the operand times this task's p */
 } dpt__task;
 
 void dpt__tiles(const dpt__context *context, const dpt__walk *walk, const dpt__task *task);

@@ -18,9 +18,9 @@ enum { DPT__CALL_OPERANDS = 12 };
 typedef struct dpt__call {
   const char *fn, *like; /* like: the name of the first operand, which determines the kind */
   int status;
-  int kind;   /* of the caller's tensors */
-  int type;   /* in which kernels compute: DPT_F32 or DPT_F64 */
-  int device; /* of the first operand */
+  int kind;   /* the kind of the caller's tensors */
+  int type;   /* the type in which kernels compute: DPT_F32 or DPT_F64 */
+  int device; /* the device of the first operand */
   int n;
   int fresh, made; /* number of operands with their own memory; true once it is allocated */
   dpt_tensor tensor[DPT__CALL_OPERANDS];

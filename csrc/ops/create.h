@@ -25,7 +25,7 @@ typedef struct dpt__triangle_args {
 typedef struct dpt__scan_args {
   int32_t product, dtype;
   int64_t n, a_stride, r_stride;
-  dpt__slices slices; /* of a, r */
+  dpt__slices slices; /* strides of a, r */
   const void *a;
   void *r;
 } dpt__scan_args;
@@ -34,7 +34,7 @@ typedef struct dpt__scan_args {
 typedef struct dpt__cross_args {
   int32_t dtype;
   int64_t a_stride, b_stride, r_stride;
-  dpt__slices slices; /* of a, b, r */
+  dpt__slices slices; /* strides of a, b, r */
   const void *a, *b;
   void *r;
 } dpt__cross_args;
@@ -63,7 +63,7 @@ typedef struct dpt__planes_args {
   int32_t dtype, flip;
   int64_t outputs, inputs; /* numbers of planes; each output is a sum over the inputs */
   int64_t a_size[3], k_size[3], r_size[3];
-  int64_t pad[3]; /* of a, on each side */
+  int64_t pad[3]; /* padding of a, on each side */
   int64_t a_stride[3], k_stride[3];
   int64_t a_output, a_input; /* strides to the planes of the next output or input */
   int64_t k_output, k_input;

@@ -14,7 +14,7 @@ struct dpt_generator {
   uint32_t words[DPT__MT_WORDS];
   int32_t used;         /* words used since the last refill */
   int32_t kept;         /* 1 if the second normal number of a pair is pending */
-  double angle, radius; /* of that pair; the angle in turns */
+  double angle, radius; /* the pending pair; the angle is in turns */
 };
 
 /* Writes a generator's state to a ByteTensor, or reads it from one. */

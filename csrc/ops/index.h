@@ -17,7 +17,7 @@ typedef struct dpt__index_args {
   int32_t shared;                               /* all slices use the same indices */
   int64_t n, limit;                             /* limit: the size of big's dimension */
   int64_t big_stride, small_stride, idx_stride; /* along the dimension */
-  dpt__slices slices;                           /* of idx (0 if it is shared), big, small */
+  dpt__slices slices;                           /* strides of idx (0 if it is shared), big, small */
   double value;                                 /* fill */
   void *big, *small;
   const int64_t *idx;
@@ -37,7 +37,7 @@ typedef struct dpt__masked_args {
 typedef struct dpt__nonzero_args {
   int32_t ndim;
   int64_t capacity;
-  int64_t size[DPT_MAXDIM]; /* of the tensor, before the walk merged dimensions */
+  int64_t size[DPT_MAXDIM]; /* the tensor's size, before the walk merged dimensions */
   int64_t *out;
   dpt__walk walk;
 } dpt__nonzero_args;

@@ -31,7 +31,7 @@ typedef struct dpt__lapack_call {
   const char *fn;
   int status;
   int info;         /* the routine's info */
-  int type, device; /* of the operands; type is DPT_F32 or DPT_F64 after the first dpt__lapack_in */
+  int type, device; /* the operands'; type is DPT_F32 or DPT_F64 after the first dpt__lapack_in */
   int n;
   dpt__columns columns[DPT__LAPACK_COLUMNS];
 } dpt__lapack_call;

@@ -34,7 +34,7 @@ static inline int dpt__map_traits(int op) {
 
 struct dpt__map_args {
   int32_t op;
-  int32_t dtype; /* of the operands */
+  int32_t dtype; /* the operands' type */
   double p, q;
   dpt__walk walk;
 };

@@ -115,10 +115,10 @@ static DPT__EVERYWHERE inline int64_t dpt__finish_whole(int op, int64_t x, int64
 
 /* A reduction over slices of n elements, one for each position of the other dimensions. */
 typedef struct dpt__reduce_args {
-  int32_t op, dtype; /* of a and r */
+  int32_t op, dtype; /* dtype: the type of a and r */
   double p;
   int64_t n, stride;
-  dpt__slices slices; /* of a, r, idx */
+  dpt__slices slices; /* strides of a, r, idx */
   const void *a;
   void *r;
   int64_t *idx; /* NULL, or for max and min positions from 1 */

@@ -18,7 +18,7 @@ typedef struct dpt__sort_args {
   int32_t mode, dtype, descending;
   int64_t n, k;
   int64_t a_stride, r_stride, idx_stride; /* along the dimension */
-  dpt__slices slices;                     /* of a, r, idx */
+  dpt__slices slices;                     /* strides of a, r, idx */
   const void *a;
   void *r;
   int64_t *idx;

@@ -43,7 +43,7 @@ struct dpt__cudnn_conv_plan {
   bool columns;           /* columns and products were faster: used if there is memory for them */
   bool aside;             /* WEIGHT cannot accumulate: its result goes to temporary memory */
   dpt__conv_graph *graph; /* the graph interface's engine, or NULL: `algorithm` is used */
-  int algorithm;          /* of the pass's enum */
+  int algorithm;          /* a value of the pass's enum */
   size_t memory;          /* bytes of its workspace */
 };
 

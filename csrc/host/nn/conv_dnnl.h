@@ -23,7 +23,7 @@ typedef struct dpt__conv_key {
 typedef struct dpt__conv_side {
   dnnl_memory_desc_t plain, inner;
   dnnl_primitive_t reorder; /* plain to inner, or back for the result; NULL: not needed */
-  size_t bytes;             /* of inner; 0 without reorder */
+  size_t bytes;             /* bytes of inner; 0 without reorder */
   int arg;                  /* DNNL_ARG_... */
 } dpt__conv_side;
 

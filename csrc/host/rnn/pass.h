@@ -22,7 +22,7 @@ typedef struct dpt__rnn_pass {
   const dpt__rnn_plan *plan;
   const dpt__panels *product;
   int cell, layer, direction;
-  dpt__rnn_layer layout; /* of the weights */
+  dpt__rnn_layer layout; /* offsets of the weights' parts */
   int64_t step;          /* 1 or -1: from a step to the next one in this direction */
   void *gates, *before, *cells, *whole, *given; /* dpt__rnn_block */
   void *h0, *c0, *hn, *cn; /* this pseudo-layer's states, in the users' order, or NULL; backward:
