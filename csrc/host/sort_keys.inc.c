@@ -14,7 +14,7 @@ static void FN(keys)(const void *data, int64_t n, int64_t stride, int64_t at, ui
     T v = x[i * stride];
 #endif
 #if REAL
-    /* the key is as wide as v, so that the sort needs no passes over more bytes */
+    /* the key is as wide as v, so that the sort needs no passes over higher bytes */
     __typeof__(_Generic(v, double : (uint64_t)0, default : (uint32_t)0)) key, sign = 1;
     sign <<= 8 * sizeof key - 1;
     memcpy(&key, &v, sizeof key);
