@@ -1,6 +1,6 @@
 --- cudnn.SpatialDivisiveNormalization(size, alpha, beta, K): stores its arguments only, for files
 -- and scripts that use this name.
--- Invariant: forward raises. It does in cudnn.torch, too, where the class calls methods that do not
+-- Invariant: forward raises. In cudnn.torch, forward raises as well: it calls methods that do not
 -- exist.
 
 local torch = require 'dpt.tensor'
@@ -19,8 +19,8 @@ function SpatialDivisiveNormalization:updateOutput()
       .. 'nn.SpatialDivisiveNormalization or cudnn.SpatialCrossMapLRN')
 end
 
---- Has the fields of cudnn.torch's class, for files and scripts that use its name. It does not
--- compute, as cudnn.torch's class did not.
+--- Stores the same fields as the class of cudnn.torch, for files and scripts that use this name.
+-- forward raises an error, as in cudnn.torch, whose forward calls methods that do not exist.
 -- @function cudnn.SpatialDivisiveNormalization
 -- @as cudnn
 -- @param size number of planes

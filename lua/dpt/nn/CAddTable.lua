@@ -4,7 +4,7 @@
 -- @function nn.CAddTable
 -- @within nn tables
 -- @as layer
--- @return a module; forward: a table of tensors of one size -> a tensor of that size
+-- @return a module; forward: a table of tensors of the same size -> their sum
 -- @usage nn.CAddTable():forward{torch.Tensor{1, 2}, torch.Tensor{10, 20}} --> [11 22]
 
 local torch = require 'dpt.tensor'

@@ -3,7 +3,7 @@
 -- @function nn.CDivTable
 -- @within nn tables
 -- @as layer
--- @return a module; forward: {a, b} of one size -> a / b
+-- @return a module; forward: tensors {a, b} of the same size -> a / b
 -- @usage nn.CDivTable():forward{torch.Tensor{8, 9}, torch.Tensor{2, 3}} --> [4 3]
 
 local torch = require 'dpt.tensor'

@@ -2,7 +2,7 @@
 -- @function nn.CMinTable
 -- @within nn tables
 -- @as layer
--- @return a module; forward: a table of tensors of one size -> the smaller ones
+-- @return a module; forward: a table of tensors of the same size -> their minimum
 -- @usage nn.CMinTable():forward{torch.Tensor{1, 9}, torch.Tensor{5, 5}} --> [1 5]
 
 local tableextremum = require 'dpt.nn.tableextremum'

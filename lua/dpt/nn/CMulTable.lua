@@ -4,7 +4,7 @@
 -- @function nn.CMulTable
 -- @within nn tables
 -- @as layer
--- @return a module; forward: a table of tensors of one size -> their product
+-- @return a module; forward: a table of tensors of the same size -> their product
 -- @usage nn.CMulTable():forward{torch.Tensor{2, 3}, torch.Tensor{10, 100}} --> [20 300]
 
 local torch = require 'dpt.tensor'

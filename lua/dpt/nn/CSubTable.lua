@@ -3,7 +3,7 @@
 -- @function nn.CSubTable
 -- @within nn tables
 -- @as layer
--- @return a module; forward: {a, b} of one size -> a - b
+-- @return a module; forward: tensors {a, b} of the same size -> a - b
 -- @usage nn.CSubTable():forward{torch.Tensor{5, 5}, torch.Tensor{2, 3}} --> [3 2]
 
 local torch = require 'dpt.tensor'

@@ -24,7 +24,7 @@ local function rows(t)
    return t
 end
 
--- Returns the inputs as two matrices of one size; raises if they do not fit.
+-- Returns the inputs as two matrices; raises if their sizes differ or they are not matrices.
 local function pair(input)
    local a, b = rows(input[1]), rows(input[2])
    if a:dim() ~= 2 or not a:isSameSizeAs(b) then

@@ -376,7 +376,7 @@ end
 -- @function nn.Criterion:write
 -- @as method
 -- @within nn criterions
--- @param file torch.File: open to write
+-- @param file torch.File: a file that is open for writing
 -- @return nothing
 -- @usage local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
 --    nn.MarginCriterion(2):write(f)
@@ -388,7 +388,7 @@ end
 -- @function nn.Criterion:read
 -- @as method
 -- @within nn criterions
--- @param file torch.File: open to read
+-- @param file torch.File: a file that is open for reading
 -- @return nothing
 -- @usage local f, c = torch.MemoryFile(), nn.MarginCriterion(1)
 --    nn.MarginCriterion(5):write(f)

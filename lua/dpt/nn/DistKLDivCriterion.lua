@@ -5,8 +5,8 @@
 -- @function nn.DistKLDivCriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes log-probabilities and probabilities of one size, returns
---    the loss
+-- @return a criterion; forward takes log-probabilities and probabilities of the same size,
+--    returns the loss
 -- @usage nn.DistKLDivCriterion() :forward(torch.Tensor{0.5, 0.5}:log(), torch.Tensor{0.5,
 --       0.5}) --> 0
 

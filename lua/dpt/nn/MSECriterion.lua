@@ -3,7 +3,7 @@
 -- @function nn.MSECriterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes two tensors of one size, returns the loss
+-- @return a criterion; forward takes two tensors of the same size, returns the loss
 -- @usage nn.MSECriterion():forward(torch.Tensor{1, 2}, torch.Tensor{2, 5}) --> 5
 
 local torch = require 'dpt.tensor'

@@ -605,7 +605,7 @@ end
 -- @function nn.Module:write
 -- @as method
 -- @within nn containers
--- @param file torch.File: open to write
+-- @param file torch.File: a file that is open for writing
 -- @return nothing
 -- @usage local f, m = torch.MemoryFile(), nn.MulConstant(1)
 --    nn.MulConstant(4):write(f)
@@ -617,7 +617,7 @@ end
 -- @function nn.Module:read
 -- @as method
 -- @within nn containers
--- @param file torch.File: open to read
+-- @param file torch.File: a file that is open for reading
 -- @return nothing
 -- @usage local f, m = torch.MemoryFile(), nn.Power(1)
 --    nn.Power(3):write(f)

@@ -5,7 +5,8 @@
 -- @within nn criterions
 -- @as criterion
 -- @param p the exponent, 1 or 2 (1)
--- @return a criterion; forward takes B x C and B classes, or C and one, returns the loss
+-- @return a criterion; forward takes a B x C tensor and B classes, or a vector of C elements and
+--    one class; returns the loss
 -- @usage nn.MultiMarginCriterion():forward(torch.Tensor{0.2, 0.9}, 1) --> 0.85
 
 local torch = require 'dpt.tensor'

@@ -7,7 +7,7 @@
 -- @as layer
 -- @param pad number of slices; negative: at the start
 -- @param value the value that fills them (0)
--- @return a module; forward: a tensor -> one that is longer along dim
+-- @return a module; forward: a tensor -> a tensor with |pad| more slices along dim
 -- @usage nn.Padding(1, 2):forward(torch.Tensor{5, 6}) --> [5 6 0 0]
 
 local torch = require 'dpt.tensor'
@@ -23,11 +23,12 @@ function Padding:__init(dim, pad, nInputDim, value, index)
    self.outputSize = torch.LongStorage()
 end
 
---- Returns the dimension and the number of input slices before the padding.
+--- Returns the dimension that is padded, and how many input slices precede the padding.
 -- @function nn.Padding:axis
 -- @as author
 -- @param input tensor: of any size
--- @return three numbers: those, and the number of input slices
+-- @return three numbers: the dimension, the number of input slices before the padding, and the
+--    number of input slices in total
 -- @usage nn.Padding(1, 2):axis(torch.ones(3)) --> 1, 3, 3
 function Padding:axis(input)
    local dim = self.dim

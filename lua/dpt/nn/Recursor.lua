@@ -13,7 +13,7 @@ local nn = require 'dpt.nn'
 
 local Recursor, parent = torch.class('nn.Recursor', 'nn.AbstractRecurrent')
 
--- Calls a method of the outermost recurrent modules inside.
+-- Calls a method of each recurrent module inside `module`, but not of modules inside these.
 local function callAll(module, method)
    for _, child in ipairs(module.modules or {}) do
       if torch.isTypeOf(child, 'nn.AbstractRecurrent') then

@@ -5,8 +5,8 @@
 -- @function nn.Reshape
 -- @within nn simple
 -- @as layer
--- @return a module; forward: a tensor, with a batch dimension unless it has just as many elements
---    as the sizes -> the sizes
+-- @return a module; forward: a batch B x ... -> B x sizes; a tensor whose number of elements equals
+--    the product of the sizes -> sizes
 -- @usage nn.Reshape(6):forward(torch.ones(4, 2, 3)):size() --> 4x6
 
 local torch = require 'dpt.tensor'

@@ -4,7 +4,7 @@
 -- @function nn.SmoothL1Criterion
 -- @within nn criterions
 -- @as criterion
--- @return a criterion; forward takes two tensors of one size, returns the loss
+-- @return a criterion; forward takes two tensors of the same size, returns the loss
 -- @usage nn.SmoothL1Criterion():forward(torch.Tensor{1, 2}, torch.Tensor{1.5, 5}) --> 1.313
 
 local torch = require 'dpt.tensor'

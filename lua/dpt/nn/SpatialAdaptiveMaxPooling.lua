@@ -1,6 +1,6 @@
 --- nn.SpatialAdaptiveMaxPooling(W, H): takes the maximum of W x H windows that tile the image.
--- Invariant: input is (N)xCxHxW. Output has the constructor's numbers of columns and rows, in this
--- order of arguments. indices is as in nn.SpatialMaxPooling.
+-- Invariant: input is (N)xCxHxW. The first argument is the number of columns of the output, the
+-- second the number of rows. indices is as in nn.SpatialMaxPooling.
 -- @function nn.SpatialAdaptiveMaxPooling
 -- @within nn pooling
 -- @as layer

@@ -1,7 +1,8 @@
 --- nn.SpatialFullConvolution(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH, adjW, adjH):
 -- applies a transposed 2-D convolution. The output size is (in - 1) d - 2 pad + k + adj.
 -- Invariant: weight is nInputPlane x nOutputPlane x kH x kW. For a table {input, other}, adj is
--- chosen so that the output has other's size; the gradient of `other` is one zero, expanded.
+-- chosen so that the output has the height and width of `other`; the gradient of `other` is a
+-- single zero, expanded to the size of `other`.
 -- @function nn.SpatialFullConvolution
 -- @within nn convolution
 -- @as layer

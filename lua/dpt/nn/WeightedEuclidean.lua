@@ -42,9 +42,8 @@ function WeightedEuclidean:updateOutput(input)
    return self:measure(input, differences:cmul(spread(self.diagCov, differences)))
 end
 
--- gradOutput_j / y_j c_ij^2 (x_i - w_ij)
---- Returns the gradients of the distances by the differences: gradOutput_j / y_j c_ij^2 (x_i -
--- w_ij).
+--- Returns the gradient with respect to the differences x_i - w_ij:
+-- gradOutput_j / y_j c_ij^2 (x_i - w_ij).
 -- @function nn.WeightedEuclidean:pulls
 -- @as author
 -- @param input tensor: N x inputSize, or a vector

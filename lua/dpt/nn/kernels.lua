@@ -7,7 +7,7 @@
 -- fields derived from the arguments; criterion: updateOutput writes the loss into output_tensor}.
 local torch = require('dpt.class').torch
 
---- Returns an entry of a layer.
+--- Returns the entry for a layer's kernels.
 -- @param updateOutput arguments after 'input output'
 -- @param updateGradInput arguments after 'input gradOutput gradInput'
 -- @param accGradParameters arguments after 'input gradOutput'; nil if there is no such method
@@ -20,7 +20,7 @@ local function layer(updateOutput, updateGradInput, accGradParameters, entry)
    return entry
 end
 
---- Returns an entry of a criterion.
+--- Returns the entry for a criterion's kernels.
 -- @param arguments arguments after the target and the tensor that is written
 local function criterion(arguments, entry)
    entry = entry or {}

@@ -247,7 +247,7 @@ local function named(fn, net, names)
    return list
 end
 
---- Returns a network's weights by PyTorch's names.
+--- Returns the weights of a network in a table whose keys are their names in PyTorch.
 -- @function nn.safetensors.tensors
 -- @within nn weights
 -- @param net module: Linear, convolutions, normalization, LookupTable and recurrent modules, or

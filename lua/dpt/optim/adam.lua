@@ -4,8 +4,9 @@
 -- @function optim.adam
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), beta1 (0.9), beta2 (0.999),
---    epsilon (1e-8), weightDecay (0), learningRates, weightDecays (tensors with a factor of the
---    rate and a decay for each parameter; weightDecays is ignored if weightDecay is not 0)
+--    epsilon (1e-8), weightDecay (0), learningRates (tensor: for each parameter, a factor
+--    that multiplies the learning rate), weightDecays (tensor: a weight decay for each parameter;
+--    ignored if weightDecay is not 0)
 -- @param state? table: state kept between calls (config)
 -- @usage optim.adam(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}

@@ -4,7 +4,8 @@
 -- @function optim.nag
 -- @as descent
 -- @param config? table: learningRate (1e-3), momentum (0.9), learningRateDecay (0), weightDecay
---    (0), learningRates (a tensor with a factor of the rate for each parameter)
+--    (0), learningRates (tensor: for each parameter, a factor that multiplies the learning
+--    rate)
 -- @param state? table: state kept between calls (config)
 -- @usage optim.nag(function(x)
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
