@@ -1,7 +1,7 @@
 /* modes.c: process-wide modes: deterministic mode, TF32 float products on GPUs.
  *
- * Invariant: the value at a function's call counts and is passed in the kernel's args, so that a
- * later change does not affect queued work. DPT_DETERMINISTIC is read once.
+ * Invariant: a function reads the mode when it is called and passes the value in the kernel's args,
+ * so a later change does not affect queued work. DPT_DETERMINISTIC is read once.
  */
 #include "dpt.h"
 

@@ -20,7 +20,7 @@ int dpt__backend_event_synchronize(dpt__event event);
  * backend. */
 int dpt__backend_stream_wait_event(dpt__stream *stream, dpt__event event);
 
-/* Stops recording events (on 0: resumes). The stream must have passed all its work. */
+/* Stops recording events (on 0: resumes). All work of the stream must have ended. */
 void dpt__backend_events_close(dpt__stream *stream, int on);
 
 /* Kernel errors surface asynchronously. Each stream remembers the streams that it waited for (in

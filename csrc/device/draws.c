@@ -1,4 +1,4 @@
-/* draws.c: the random state of every device, and the passes of threads (see draws.h). */
+/* draws.c: the random state of every device, and each thread's stack of passes (see draws.h). */
 #include "device/draws.h"
 
 #include "base/lock.h"

@@ -27,7 +27,8 @@ int dpt__is_message(const dpt__signature *signature);
 
 /* Formats a signature: "allReduce of 12 Float elements (sum)". */
 const char *dpt__signature_text(char text[160], const dpt__signature *signature);
-/* Formats it with its purpose: "allReduce of 12 Float elements (sum), gradients, bucket 1". */
+/* Formats an operation, with its purpose: "allReduce of 12 Float elements (sum), gradients, bucket
+ * 1". */
 enum { DPT__OPERATION_TEXT = 160 + DPT__RECORD_NAME };
 const char *dpt__operation_text(char text[DPT__OPERATION_TEXT], const dpt__operation *operation);
 

@@ -22,7 +22,8 @@ void dpt__images_of(dpt__call *call, const char *name, const dpt_tensor *t, int 
  * dimensions. */
 int dpt__images_size(const dpt__images *images, int ndim, int64_t C, const int64_t size[3],
                      int64_t into[5]);
-/* Calls dpt__call_out_side for images with C planes, whose sides have sizes insize and outsize. */
+/* Calls dpt__call_out_side for images with C planes, of size insize on the side `in` and outsize on
+ * the side `out`. */
 dpt_tensor *dpt__images_out_side(dpt__call *call, int backward, dpt_tensor *r,
                                  const dpt_tensor *operand, const dpt__images *images, int ndim,
                                  const int64_t insize[3], const int64_t outsize[3], void *in_field,

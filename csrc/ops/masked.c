@@ -1,8 +1,9 @@
 /* masked.c: maskedSelect, maskedCopy, maskedFill and nonzero: checks and shapes, then the kernels
  * of index.h.
  *
- * Invariant: a mask is a Byte tensor on the other operand's side with as many elements; nonzero
- * means true. The order is row-major, each operand in its own shape.
+ * Invariant: a mask is a Byte tensor with as many elements as the other operand. Both are in host
+ * memory, or both in device memory. Nonzero means true. The order is row-major, each operand in its
+ * own shape.
  */
 #include "device/launch.h"
 #include "ops/copy.h"

@@ -1,5 +1,5 @@
-/* workers.c: the owner's side of a set's queues: starts the workers, sends jobs and takes answers
- * (see worker.h).
+/* workers.c: the functions that the owner of a set of workers calls: they start the workers, send
+ * jobs and take answers (see worker.h).
  *
  * Wake-ups: each idle worker sleeps on its own counter, so that a job wakes one thread. The worker
  * that became idle last gets the next job, since its caches are warm. No worker is woken if at

@@ -1,7 +1,7 @@
 /* dropout.cu: dropout's mask by Philox 4x32-10.
  *
- * Invariant: the element at position `at` of the draw uses word at % 4 of block at / 4, as on the
- * host, so n devices drop the same elements as one would. A thread computes one block of words.
+ * Invariant: the element with index `at` in the draw uses word (at % 4) of Philox block (at / 4),
+ * as on the host, so n devices drop the same elements as one would. A thread computes one block.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"

@@ -1,7 +1,8 @@
 /* dropout.c: dropout's mask by Philox 4x32-10.
  *
- * Invariant: the element at position `at` of the draw uses word at % 4 of block at / 4, so a mask
- * depends neither on how the batch is split nor on threads. Every backend must draw the same words.
+ * Invariant: the element with index `at` in the draw uses word (at % 4) of Philox block (at / 4),
+ * so a mask depends neither on how the batch is split nor on the number of threads. Every backend
+ * must draw the same words.
  */
 #include "base/philox.h"
 #include "host/nn/real.h"

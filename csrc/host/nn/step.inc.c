@@ -1,4 +1,5 @@
-/* step.inc.c: rows of step.c, in the element type's arithmetic and optim's order. */
+/* step.inc.c: optimizer steps for one element type T (see step.c). The arithmetic has type T and
+ * the order of optim's operations. */
 
 DPT__CLONES
 static void FN(sgd_block)(const struct dpt__sgd_args *a, int64_t first, int64_t n) {
