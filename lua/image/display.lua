@@ -14,7 +14,7 @@ local function isPicture(v)
    return v:dim() == 2 or v:dim() == 3 and (v:size(1) == 1 or v:size(1) == 3)
 end
 
---- Copies a tensor, or a list of pictures of one size, to a new tensor.
+--- Copies a tensor, or a list of images of the same size, to a new tensor.
 local function pack(fn, input)
    if torch.isTensor(input) and input:nElement() > 0 then
       return torch.Tensor():resize(input:size()):copy(input)

@@ -7,8 +7,8 @@
 -- 30 ms or are a single step; the medians over the rounds are used. A turn begins after the other
 -- side's threads have stopped spinning, with an untimed step. Networks run a third time, compiled
 -- by torch.compile, but not with --eager, --avx2 (the compiler uses the machine's full instruction
--- set) or without g++. A row is ok by its ratio, or if dpt reaches 90 % of the bound
--- (peers/bound.lua). Without names the table replaces that of docs/performance.md, with the
+-- set) or without g++. A row passes if its ratio reaches the target, or if dpt reaches 90 % of the
+-- bound (peers/bound.lua). Without names the table replaces that of docs/performance.md, with the
 -- versions and the machine. --setup installs PyTorch into build/peer first; --avx2 limits both
 -- sides to AVX2 and replaces the table of docs/performance-avx2.md.
 local here = arg[0]:gsub('[^/]*$', '')

@@ -5,7 +5,7 @@
 -- user, system and elapsed time, and the lines `cpu` after it.
 local TICKS = 100 -- of /proc/stat, per second
 
--- Returns the seconds that cores worked, and the seconds counted, idle time included.
+-- Returns the busy seconds of the cores, and their busy and idle seconds together.
 local function seconds(text, cores)
    local busy, all = 0, 0
    for core, line in text:gmatch 'cpu(%d+)([^\n]*)' do

@@ -11,7 +11,7 @@ function values.bytes(value)
    return torch.ByteTensor(torch.ByteStorage():string(torch.serialize{value = value}))
 end
 
---- Returns the value of a contiguous ByteTensor of values.bytes.
+--- Returns the value that values.bytes encoded in a ByteTensor, which must be contiguous.
 function values.value(bytes)
    return torch.deserialize(bytes:clone():storage():string()).value
 end

@@ -100,8 +100,8 @@ local function writeFunction(file, f)
    writeValue(file, upvalues)
 end
 
---- Set of methods write and read, such as nn.Module's, that implement the default format; a
--- script's class may call them in its own methods.
+--- Set of the methods `write` and `read` that implement the default format, such as
+-- nn.Module.write. The methods of a script's class may call them.
 -- @field torch.File.plain
 -- @as file
 -- @return a table

@@ -17,7 +17,8 @@ local text = {
 local CHUNK = 4096
 local formats = {[C.DPT_F16] = '%.9g', [C.DPT_F32] = '%.9g', [C.DPT_F64] = '%.17g'}
 
---- Returns elements as doubles that Lua accepts as numbers: a tensor and a pointer to them.
+--- Converts n elements to doubles, with NaNs that Lua accepts as numbers. Returns a tensor of these
+-- doubles and a pointer to the first one.
 local function doubles(kind, pointer, n)
    local storage = core.freshStorage(kind, n)
    ffi.copy(core.storagePointer(storage), pointer, core.elementSizes[kind] * n)

@@ -39,8 +39,8 @@ local function read(dptffi, path)
    return rank
 end
 
---- Finds where ranks first differ: the smallest number of a group at which two ranks have different
--- operations, or only one has an operation.
+--- Finds the first operation that differs between ranks: the smallest operation number in a group
+-- for which two ranks recorded different operations, or one rank recorded none.
 -- @param ranks list of {rank, entries = list of {group, number, text, paired}}
 -- @return nil, or {number, group, [rank] = text or false}
 function flight.difference(ranks)

@@ -414,7 +414,7 @@ define('repeatTensor', function(...) return repeatTensor(result('repeatTensor', 
 -- @return a new tensor of x's sizes times the repetitions
 -- @usage torch.repeatTensor(torch.Tensor{1, 2}, 2) --> [1 2 1 2]
 
---- Splits a tensor along a dimension into views of one size; the last one may be smaller.
+--- Splits a tensor along a dimension into views of equal size; the last view may be smaller.
 -- @function torch.split
 -- @as viewof
 -- @also Tensor:split()

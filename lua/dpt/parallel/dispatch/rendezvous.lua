@@ -5,7 +5,8 @@
 -- called it, one function in the caller's state computes the answers from all values, and the
 -- coroutines resume. So nothing blocks, even if one thread runs all replicas. Every coroutine ends:
 -- if a replica fails, or ends without calling meet(), meet() raises in the others. While a
--- coroutine is suspended, the draws of its replica are, too (dpt.parallel.dispatch.random).
+-- coroutine is suspended, the random state that the pass gives to its replica is suspended as well
+-- (dpt.parallel.dispatch.random).
 local random = require 'dpt.parallel.dispatch.random'
 local errors = require 'dpt.parallel.dispatch.errors'
 

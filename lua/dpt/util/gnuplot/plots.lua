@@ -203,7 +203,7 @@ local function solids(draw, fn, dimensions, style, row, ...)
 end
 
 --- Draws surfaces, with contours on their base. A surface is [name,] z or [name,] x, y, z: matrices
--- of one size; x and y default to row and column numbers.
+-- of the same size; x and y default to row and column numbers.
 -- @function gnuplot.splot
 -- @as gnuplot
 -- @param ... any: a surface; or several as tables, or one table of them
@@ -220,7 +220,7 @@ function plots.splot(draw, ...)
    end, ...)
 end
 
---- Draws points in 3-D: [name,] x, y, z, vectors of one size.
+--- Draws points in 3-D: [name,] x, y, z, vectors of the same size.
 -- @function gnuplot.scatter3
 -- @as gnuplot
 -- @param ... any: x, y and z; or several such sets as tables, or one table of them
