@@ -1,12 +1,13 @@
 --- nn.Padding(dim, pad, nInputDim, value, index): inserts |pad| slices filled with value (0) along
--- a dimension. If pad > 0, index - 1 slices of the input follow them; if pad < 0, index - 1 slices
--- precede them. index defaults to 1: they are inserted at the end (pad > 0) or at the start.
+-- a dimension. If pad > 0, index - 1 slices of the input follow the new slices; if pad < 0,
+-- index - 1 slices precede them. index defaults to 1, which inserts the slices at the end (pad > 0)
+-- or at the start.
 -- Invariant: an input whose number of dimensions is not nInputDim is a batch.
 -- @function nn.Padding
 -- @within nn simple
 -- @as layer
 -- @param pad number of slices; negative: at the start
--- @param value the value that fills them (0)
+-- @param value value of the inserted elements (0)
 -- @return a module; forward: a tensor -> a tensor with |pad| more slices along dim
 -- @usage nn.Padding(1, 2):forward(torch.Tensor{5, 6}) --> [5 6 0 0]
 

@@ -1,6 +1,6 @@
 --- nn.Recursor(module, rho): applies any module to a sequence, one step per call.
 -- Invariant: each step has a clone of the module that shares its parameters. Inner recurrent
--- modules are not cloned; they count their own steps and are reset with this one (forget).
+-- modules are not cloned: they count their own steps, and forget() resets them as well.
 -- @function nn.Recursor
 -- @within nn recurrent
 -- @as recurrent
