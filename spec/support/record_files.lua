@@ -24,14 +24,6 @@ local function float(x)
    return torch.type(x) == 'torch.DoubleTensor' and x:float() or x
 end
 
--- Returns a tensor or table of tensors like x, filled with 0.5.
-local function halves(x)
-   if torch.isTensor(x) then return x:clone():fill(0.5) end
-   local t = {}
-   for k, v in pairs(x) do t[k] = halves(v) end
-   return t
-end
-
 -- Records a module in evaluation: output, gradInput and gradients for an input. Recurrent modules
 -- have no backward in evaluation.
 local function record(name, module, input)
@@ -40,7 +32,8 @@ local function record(name, module, input)
    if module.forget then module:forget() end
    module:zeroGradParameters()
    local entry = {module = module, input = input, output = copy(module:forward(input))}
-   local differentiable, gradInput = pcall(module.backward, module, input, halves(module.output))
+   local gradOutput = nn.utils.recursiveFill(copy(module.output), 0.5)
+   local differentiable, gradInput = pcall(module.backward, module, input, gradOutput)
    if differentiable then
       local _, gradients = module:parameters()
       entry.gradInput, entry.gradients = copy(gradInput), copy(gradients or {})
