@@ -98,7 +98,7 @@ end
 
 --- Returns bars with their values, and a dash at the ideal value of each.
 -- @param label, yName, xName as above
--- @param bars list of {name, value, text, ideal}: text is above the bar
+-- @param bars list of {name, value, ideal}: the value, rounded, is written in the bar
 function figures.bars(label, yName, xName, bars)
    local high = 0
    for _, b in ipairs(bars) do high = math.max(high, b.value, b.ideal) end
@@ -115,7 +115,7 @@ function figures.bars(label, yName, xName, bars)
          b.name)
       self.add('<text class="value" style="fill: var(--forward-ink)" x="%.1f" y="%.1f" '
          .. 'text-anchor="middle">%s</text>', middle, math.min(self.y(b.value) + 20,
-         self.bottom - 6), b.text)
+         self.bottom - 6), number(math.floor(b.value + 0.5)))
    end
    return finish(self)
 end

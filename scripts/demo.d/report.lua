@@ -78,9 +78,6 @@ for _, r in ipairs(runs) do
    end
 end
 
--- Returns a number with a comma between thousands.
-local function thousands(n) return (('%.0f'):format(n):gsub('^(%d+)(%d%d%d)$', '%1,%2')) end
-
 -- Returns the figures: the speed, the losses, and how they differ.
 local function curves(names)
    local text, series, differences, bars = {}, {}, {}, {}
@@ -90,8 +87,7 @@ local function curves(names)
    end
    for i, r in ipairs(runs) do
       series[i] = {name = plural(r.n, 'device'), values = r.losses}
-      bars[i] = {name = tostring(r.n), value = r.rate, ideal = r.n * runs[1].rate,
-         text = thousands(r.rate)}
+      bars[i] = {name = tostring(r.n), value = r.rate, ideal = r.n * runs[1].rate}
       if i > 1 then
          local values = {}
          for k, loss in ipairs(r.losses) do values[k] = loss - runs[1].losses[k] end

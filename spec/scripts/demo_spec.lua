@@ -55,14 +55,14 @@ describe('The figures of the demo', function()
 
    it('have a bar for each value, beside what it could be', function()
       local svg = figures.bars('label', 'images per second', 'devices', {
-         {name = '1', value = 1000, text = '1,000', ideal = 1000},
-         {name = '2', value = 1500, text = '1,500', ideal = 2000}})
+         {name = '1', value = 1000, ideal = 1000}, {name = '2', value = 1503.6, ideal = 2000}})
       local heights = {}
       for y in svg:gmatch '<rect[^>]* height="([%d.]+)"' do heights[#heights + 1] = tonumber(y) end
       assert.is_true(math.abs(heights[2] / heights[1] - 1.5) < 0.01)
       local _, dashes = svg:gsub('class="ideal"', '')
       assert.equal(2, dashes)
       assert.matches('>2,000</text>', svg, 1, true) -- at the axis
+      assert.matches('>1,504</text>', svg, 1, true) -- in the bar
    end)
 end)
 

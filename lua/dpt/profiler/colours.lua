@@ -58,23 +58,17 @@ function colours.ink(background)
    return colours.contrast(background, dark) > colours.contrast(background, light) and dark or light
 end
 
--- Returns the names of a theme, sorted.
-local function names(theme)
-   local list = {}
-   for name in pairs(theme) do list[#list + 1] = name end
-   table.sort(list)
-   return list
-end
-
 --- Returns a theme as variables of CSS: --NAME, and --NAME-ink of each phase.
 -- @param theme colours.light or colours.dark
 function colours.variables(theme)
    local list = {}
-   for _, name in ipairs(names(theme)) do
-      list[#list + 1] = ('--%s: %s;'):format(name, theme[name])
+   local function add(name, colour) list[#list + 1] = ('--%s: %s;'):format(name, colour) end
+   for _, name in ipairs{'background', 'panel', 'line', 'text', 'muted', 'accent'} do
+      add(name, theme[name])
    end
    for _, name in ipairs(colours.order) do
-      list[#list + 1] = ('--%s-ink: %s;'):format(name, colours.ink(theme[name]))
+      add(name, theme[name])
+      add(name .. '-ink', colours.ink(theme[name]))
    end
    return table.concat(list, ' ')
 end
