@@ -32,6 +32,13 @@ const char *dpt_cdef(void);
 
 /* Element types, in the order of the list in base/dtype.h. */
 enum { DPT_U8, DPT_I8, DPT_I16, DPT_I32, DPT_I64, DPT_F16, DPT_F32, DPT_F64, DPT_NDTYPE };
+/* The properties of an element type: its names in Torch7 ("Float") and in safetensors ("F32"), its
+ * size in bytes, whether it is real, and the element type in which kernels compute. */
+typedef struct dpt_dtype {
+  const char *name, *file;
+  int32_t size, real, compute;
+} dpt_dtype;
+const dpt_dtype *dpt_dtype_get(int dtype);
 
 /* Clocks in seconds. dpt_clock is monotonic; dpt_epoch counts from 1970; dpt_cpu_time returns the
  * CPU time used by this process. dpt_cores returns the number of CPU cores that this process may
@@ -91,7 +98,7 @@ int dpt_blas_speed(double *product, double *peak, const char **isa);
 
 /* ---- tensor -------------------------------------------------------------------------------- */
 
-enum { DPT_MAXDIM = 12, DPT_ON_DEVICE = 8 };
+enum { DPT_MAXDIM = 12, DPT_ON_DEVICE = 16 };
 
 /* Reference-counted memory of one element type on the host or on one device; see device/storage.h
  * for its rules.

@@ -1,9 +1,9 @@
 /* dtype.h: the one list of element types.
  *
- * Invariant: this list is the only text that names the C type, the accumulator and the Torch7 name
- * of an element type; its order is that of the enum in dpt.h. Tables indexed by an element type are
- * filled from it and followed by a static assert on DPT_NDTYPE. f16 is storage only: kernels that
- * compute on it go through float.
+ * Invariant: this list is the only text that names the properties of an element type; its order is
+ * that of the enum in dpt.h. Tables and switches over all element types are expansions of it, so
+ * that a further type is complete or does not compile. The reduced types (PyTorch's term) are
+ * storage only: kernels that compute on them convert to float and round once.
  */
 #ifndef DPT_BASE_DTYPE_H
 #define DPT_BASE_DTYPE_H
@@ -15,36 +15,78 @@
 #define DPT__EVERYWHERE
 #endif
 
-typedef uint16_t dpt__half; /* the bits of an IEEE binary16 */
+/* The bits of an IEEE binary16. A struct, so that no code takes it for an integer. */
+typedef struct dpt__half {
+  uint16_t bits;
+} dpt__half;
 
-/* X(id, C type, accumulator, suffix, Torch7's name) */
+/* X(id, C type, suffix, Torch7's name, the type that kernels compute in, bits
+ * of an integer's magnitude or a real's significand, safetensors' name, CUDA's, NCCL's and MPI's
+ * type, f). NONE: the library has no such type. `f` is any name that the user of the list
+ * passes. */
 /* clang-format off */
-#define DPT_INTEGER_DTYPES(X) \
-  X(DPT_U8, uint8_t, int64_t, u8, Byte) X(DPT_I8, int8_t, int64_t, i8, Char) \
-  X(DPT_I16, int16_t, int64_t, i16, Short) X(DPT_I32, int32_t, int64_t, i32, Int) \
-  X(DPT_I64, int64_t, int64_t, i64, Long)
+#define DPT__INTEGERS(X, f)                                                                        \
+  X(DPT_U8, uint8_t, u8, Byte, DPT_U8, 8, "U8", CUDA_R_8U, ncclUint8, MPI_UINT8_T, f) \
+  X(DPT_I8, int8_t, i8, Char, DPT_I8, 7, "I8", CUDA_R_8I, ncclInt8, MPI_INT8_T, f) \
+  X(DPT_I16, int16_t, i16, Short, DPT_I16, 15, "I16", CUDA_R_16I, NONE, MPI_INT16_T, f) \
+  X(DPT_I32, int32_t, i32, Int, DPT_I32, 31, "I32", CUDA_R_32I, ncclInt32, MPI_INT32_T, f) \
+  X(DPT_I64, int64_t, i64, Long, DPT_I64, 63, "I64", CUDA_R_64I, ncclInt64, MPI_INT64_T, f)
+#define DPT__REDUCED(X, f)                                                                         \
+  X(DPT_F16, dpt__half, f16, Half, DPT_F32, 11, "F16", CUDA_R_16F, ncclFloat16, NONE, f)
+#define DPT__REALS(X, f)                                                                           \
+  X(DPT_F32, float, f32, Float, DPT_F32, 24, "F32", CUDA_R_32F, ncclFloat32, MPI_FLOAT, f) \
+  X(DPT_F64, double, f64, Double, DPT_F64, 53, "F64", CUDA_R_64F, ncclFloat64, MPI_DOUBLE, f)
 /* clang-format on */
-#define DPT_REAL_DTYPES(X)                                                                         \
-  X(DPT_F32, float, double, f32, Float) X(DPT_F64, double, double, f64, Double)
-#define DPT_DTYPES(X)                                                                              \
-  DPT_INTEGER_DTYPES(X) X(DPT_F16, dpt__half, double, f16, Half) DPT_REAL_DTYPES(X)
 
-/* Entries of a table by element type: f_u8, f_i8 ... */
-#define DPT__BY_INTEGER(f)                                                                         \
-  [DPT_U8] = f##_u8, [DPT_I8] = f##_i8, [DPT_I16] = f##_i16, [DPT_I32] = f##_i32,                  \
-  [DPT_I64] = f##_i64
-#define DPT__BY_REAL(f) [DPT_F32] = f##_f32, [DPT_F64] = f##_f64
-#define DPT__BY_DTYPE(f) DPT__BY_INTEGER(f), [DPT_F16] = f##_f16, DPT__BY_REAL(f)
+#define DPT__ALL(X, f) DPT__INTEGERS(X, f) DPT__REDUCED(X, f) DPT__REALS(X, f)
+#define DPT_INTEGER_DTYPES(X) DPT__INTEGERS(X, )
+#define DPT_REDUCED_DTYPES(X) DPT__REDUCED(X, )
+#define DPT_REAL_DTYPES(X) DPT__REALS(X, )
+#define DPT_DTYPES(X) DPT__ALL(X, )
+
+/* Entries of a table by element type: f_u8, f_i8 ..., each followed by a comma. */
+#define DPT__ENTRY(id, type, suffix, name, compute, bits, file, cuda, nccl, mpi, f)                \
+  [id] = f##_##suffix,
+#define DPT__BY_INTEGER(f) DPT__INTEGERS(DPT__ENTRY, f)
+#define DPT__BY_REAL(f) DPT__REALS(DPT__ENTRY, f)
+#define DPT__BY_DTYPE(f) DPT__ALL(DPT__ENTRY, f)
 
 /* Return the size of an element in bytes, the name of an element type ("Float"), and the name of a
  * tensor's kind_ ("torch.CudaLongTensor"). */
-extern const uint8_t dpt__dtype_sizes[];
-static inline size_t dpt__dtype_size(int dtype) { return dpt__dtype_sizes[dtype]; }
-const char *dpt__dtype_name(int dtype);
+extern const dpt_dtype dpt__dtypes[];
+static inline size_t dpt__dtype_size(int dtype) { return (size_t)dpt__dtypes[dtype].size; }
+static inline const char *dpt__dtype_name(int dtype) { return dpt__dtypes[dtype].name; }
 const char *dpt__kind_name(int kind);
 
-static inline int dpt__dtype(int kind) { return kind & 7; }
+static inline int dpt__dtype(int kind) { return kind & (DPT_ON_DEVICE - 1); }
 static inline int dpt__is_device(int kind) { return (kind & DPT_ON_DEVICE) != 0; }
 static inline int dpt__is_real(int dtype) { return dtype >= DPT_F16; }
+
+/* Returns the element type in which kernels compute. */
+static DPT__EVERYWHERE inline int dpt__compute_dtype(int dtype) {
+  switch (dtype) {
+#define X(id, type, suffix, name, compute, ...)                                                    \
+  case id:                                                                                         \
+    return compute;
+    DPT_REDUCED_DTYPES(X)
+#undef X
+  default:
+    return dtype;
+  }
+}
+/* Returns the bits of an integer's magnitude or of a real's significand. */
+static DPT__EVERYWHERE inline int dpt__dtype_bits(int dtype) {
+  switch (dtype) {
+#define X(id, type, suffix, name, compute, bits, ...)                                              \
+  case id:                                                                                         \
+    return bits;
+    DPT_DTYPES(X)
+#undef X
+  }
+  return 0;
+}
+static DPT__EVERYWHERE inline int dpt__is_reduced(int dtype) {
+  return dpt__compute_dtype(dtype) != dtype;
+}
 
 #endif

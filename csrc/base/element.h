@@ -5,7 +5,7 @@
 #ifndef DPT_BASE_ELEMENT_H
 #define DPT_BASE_ELEMENT_H
 #include "base/dtype.h"
-#include "base/half.h"
+#include "base/reduced.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,64 +61,72 @@ static inline const char *dpt__index_text(char *text, int64_t index, double numb
   return text;
 }
 
+/* Convert a number to an element of each type, named by suffix: integers as above, reals rounded
+ * once. */
+#define X(id, type, suffix, ...)                                                                   \
+  static DPT__EVERYWHERE inline type dpt__##suffix##_of_number(double x) {                         \
+    return sizeof(type) > 4 ? (type)dpt__long_number(x) : (type)dpt__narrow_number(x);             \
+  }
+DPT_INTEGER_DTYPES(X)
+#undef X
+#define X(id, type, suffix, ...)                                                                   \
+  static DPT__EVERYWHERE inline type dpt__##suffix##_of_number(double x) {                         \
+    return dpt__##suffix##_from_double(x);                                                         \
+  }
+DPT_REDUCED_DTYPES(X)
+#undef X
+#define X(id, type, suffix, ...)                                                                   \
+  static DPT__EVERYWHERE inline type dpt__##suffix##_of_number(double x) { return (type)x; }
+DPT_REAL_DTYPES(X)
+#undef X
+
 /* Stores value as an element: the only conversion of Lua numbers to elements. */
 static DPT__EVERYWHERE inline void dpt__put_element(int dtype, void *to, double value) {
   switch (dtype) {
-  case DPT_I64:
-    *(int64_t *)to = dpt__long_number(value);
+#define X(id, type, suffix, ...)                                                                   \
+  case id:                                                                                         \
+    *(type *)to = dpt__##suffix##_of_number(value);                                                \
     break;
-  case DPT_I32:
-    *(int32_t *)to = dpt__narrow_number(value);
-    break;
-  case DPT_I16:
-    *(int16_t *)to = (int16_t)dpt__narrow_number(value);
-    break;
-  case DPT_U8:
-  case DPT_I8:
-    *(uint8_t *)to = (uint8_t)dpt__narrow_number(value);
-    break;
-  case DPT_F32:
-    *(float *)to = (float)value;
-    break;
-  case DPT_F64:
-    *(double *)to = value;
-    break;
-  default:
-    *(dpt__half *)to = dpt__half_from_double(value);
+    DPT_DTYPES(X)
+#undef X
   }
 }
 
 /* Stores an integer as an element; integers wrap. */
 static DPT__EVERYWHERE inline void dpt__put_whole(int dtype, void *to, int64_t value) {
   switch (dtype) {
-#define X(id, type, acc, suffix, name)                                                             \
+#define X(id, type, ...)                                                                           \
   case id:                                                                                         \
     *(type *)to = (type)value;                                                                     \
     break;
     DPT_INTEGER_DTYPES(X)
     DPT_REAL_DTYPES(X)
 #undef X
-  default:
-    *(dpt__half *)to = dpt__half_from_float((float)value);
+#define X(id, type, suffix, ...)                                                                   \
+  case id:                                                                                         \
+    *(type *)to = dpt__##suffix##_from_whole(value);                                               \
+    break;
+    DPT_REDUCED_DTYPES(X)
+#undef X
   }
 }
 
-/* Return an element of a real type, and of any type, as a Lua number. */
-static inline double dpt__get_real(int dtype, const void *from) {
-  if (dtype == DPT_F32) return *(const float *)from;
-  if (dtype == DPT_F64) return *(const double *)from;
-  return dpt__half_to_float(*(const dpt__half *)from);
-}
-static inline double dpt__get_element(int dtype, const void *from) {
+/* Returns an element as a Lua number. */
+static DPT__EVERYWHERE inline double dpt__get_element(int dtype, const void *from) {
   switch (dtype) {
-#define X(id, type, acc, suffix, name)                                                             \
+#define X(id, type, ...)                                                                           \
   case id:                                                                                         \
     return (double)*(const type *)from;
     DPT_INTEGER_DTYPES(X)
+    DPT_REAL_DTYPES(X)
 #undef X
-  default:
-    return dpt__get_real(dtype, from);
+#define X(id, type, suffix, ...)                                                                   \
+  case id:                                                                                         \
+    return (double)dpt__##suffix##_to_float(*(const type *)from);
+    DPT_REDUCED_DTYPES(X)
+#undef X
   }
+  return 0;
 }
 
 /* Returns a value that is safe in Lua. LuaJIT keeps the types of its values in the bits of NaNs, so
@@ -128,22 +136,19 @@ static inline double dpt__plain(double value) { return value == value ? value : 
 /* Returns true if an element is nonzero; -0 is 0, NaN is not. */
 static DPT__EVERYWHERE DPT__INLINE int dpt__element_set(int dtype, const void *at) {
   switch (dtype) {
-  case DPT_U8:
-  case DPT_I8:
-    return *(const uint8_t *)at != 0;
-  case DPT_I16:
-    return *(const uint16_t *)at != 0;
-  case DPT_I32:
-    return *(const uint32_t *)at != 0;
-  case DPT_I64:
-    return *(const uint64_t *)at != 0;
-  case DPT_F16:
-    return (*(const uint16_t *)at & 0x7fff) != 0;
-  case DPT_F32:
-    return *(const float *)at != 0;
-  default:
-    return *(const double *)at != 0;
+#define X(id, type, ...)                                                                           \
+  case id:                                                                                         \
+    return *(const type *)at != 0;
+    DPT_INTEGER_DTYPES(X)
+    DPT_REAL_DTYPES(X)
+#undef X
+#define X(id, type, ...)                                                                           \
+  case id:                                                                                         \
+    return (((const type *)at)->bits & 0x7fff) != 0;
+    DPT_REDUCED_DTYPES(X)
+#undef X
   }
+  return 0;
 }
 
 #endif

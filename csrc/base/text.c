@@ -4,7 +4,7 @@
  * the next read; Long integers are never converted to double.
  */
 #include "base/dtype.h"
-#include "base/half.h"
+#include "base/reduced.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,28 +50,37 @@ static void text_read_word(struct source *from, int real, char *word) {
   word[n] = 0;
 }
 
+/* Convert a word to a number of each class; *end points to the rest. */
+#define X(id, type, suffix, ...)                                                                   \
+  static type text_##suffix(const char *word, char **end) { return (type)strtoll(word, end, 10); }
+DPT_INTEGER_DTYPES(X)
+#undef X
+#define X(id, type, suffix, ...)                                                                   \
+  static type text_##suffix(const char *word, char **end) {                                        \
+    return dpt__##suffix##_from_double(strtod(word, end));                                         \
+  }
+DPT_REDUCED_DTYPES(X)
+#undef X
+static float text_f32(const char *word, char **end) { return strtof(word, end); }
+static double text_f64(const char *word, char **end) { return strtod(word, end); }
+
 int64_t dpt_text_read(void *file, const void *bytes, int64_t *size, int dtype, void *to,
                       int64_t n) {
   struct source from = {file, bytes, size ? (const unsigned char *)bytes + *size : NULL};
-  int real = dtype >= DPT_F16;
-  char word[LONGEST + 1], *end;
+  char word[LONGEST + 1], *end = word;
   int64_t got = 0;
   if (dtype < DPT_I16 || dtype >= DPT_NDTYPE || (!file && (!bytes || !size))) return 0;
   if (file) flockfile(file);
   for (; got < n; got++) {
-    text_read_word(&from, real, word);
-    if (dtype == DPT_F64)
-      ((double *)to)[got] = strtod(word, &end);
-    else if (dtype == DPT_F32)
-      ((float *)to)[got] = strtof(word, &end);
-    else if (dtype == DPT_F16)
-      ((uint16_t *)to)[got] = dpt__half_from_float(strtof(word, &end));
-    else if (dtype == DPT_I64)
-      ((int64_t *)to)[got] = strtoll(word, &end, 10);
-    else if (dtype == DPT_I32)
-      ((int32_t *)to)[got] = (int32_t)strtoll(word, &end, 10);
-    else
-      ((int16_t *)to)[got] = (int16_t)strtoll(word, &end, 10);
+    text_read_word(&from, dpt__is_real(dtype), word);
+    switch (dtype) {
+#define X(id, type, suffix, ...)                                                                   \
+  case id:                                                                                         \
+    ((type *)to)[got] = text_##suffix(word, &end);                                                 \
+    break;
+      DPT_DTYPES(X)
+#undef X
+    }
     if (end == word || *end) break;
   }
   if (file)

@@ -49,7 +49,7 @@ int prepare(dpt__context *context, cublasHandle_t *handle, void **workspace) {
   /* set the stream first: cublasSetStream resets the workspace */
   DPT__CUBLAS(functions.cublasSetStream_v2(*handle, dpt__native_stream_of(context)->stream));
   DPT__CUBLAS(functions.cublasSetWorkspace_v2(*handle, *workspace, WORKSPACE));
-  /* half accumulates in float, even in split-K */
+  /* reduced types accumulate in float, even in split-K */
   int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
   DPT__CUBLAS(functions.cublasSetMathMode(*handle, (cublasMath_t)math));
   return 0;

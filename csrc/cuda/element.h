@@ -1,7 +1,7 @@
 /* element.h: element types in CUDA kernels: storage types, compute types, conversions.
  *
  * Invariant: conversions have the same bits as the host's: integers truncate through 32 bits (64
- * for i64), as x86 does; halves round once.
+ * for i64), as x86 does; reduced types round once.
  */
 #ifndef DPT_CUDA_ELEMENT_H
 #define DPT_CUDA_ELEMENT_H
@@ -10,24 +10,31 @@ extern "C" {
 #include "base/element.h"
 }
 
-/* X(id, type in memory) for every element type. */
-#define DPT__CUDA_TYPES(X)                                                                         \
-  X(DPT_U8, uint8_t)                                                                               \
-  X(DPT_I8, int8_t)                                                                                \
-  X(DPT_I16, int16_t)                                                                              \
-  X(DPT_I32, int32_t) X(DPT_I64, int64_t) X(DPT_F16, __half) X(DPT_F32, float) X(DPT_F64, double)
-
 template <typename T> struct dpt__wide { /* the type that a kernel computes with */
   typedef T type;
 };
-template <> struct dpt__wide<__half> { typedef float type; };
+#define X(id, storage, ...)                                                                        \
+  template <> struct dpt__wide<storage> { typedef float type; };
+DPT_REDUCED_DTYPES(X)
+#undef X
 
 template <typename T> struct dpt__is_real_type { static const bool value = false; };
 template <> struct dpt__is_real_type<float> { static const bool value = true; };
 template <> struct dpt__is_real_type<double> { static const bool value = true; };
 
+/* Conversions of each reduced type by the GPU's instructions; with the host's bits, except which
+ * NaN it is. */
+__device__ __forceinline__ float dpt__load(dpt__half x) {
+  return __half2float(__ushort_as_half(x.bits));
+}
+__device__ __forceinline__ dpt__half dpt__f16_near(float x) {
+  return {__half_as_ushort(__float2half_rn(x))};
+}
+__device__ __forceinline__ dpt__half dpt__f16_near(double x) {
+  return {__half_as_ushort(__double2half(x))};
+}
+
 template <typename T> __device__ __forceinline__ T dpt__load(T x) { return x; }
-__device__ __forceinline__ float dpt__load(__half x) { return __half2float(x); }
 
 /* Converts between any two of the types that dpt__load returns. */
 template <typename To> struct dpt__store {
@@ -54,19 +61,28 @@ template <> struct dpt__store<double> {
     return (double)x;
   }
 };
-template <> struct dpt__store<__half> {
-  template <typename From> static __host__ __device__ __forceinline__ __half from(From x) {
-    return __float2half_rn((float)x);
-  }
-  static __host__ __device__ __forceinline__ __half from(double x) { return __double2half(x); }
-};
+#define X(id, type, suffix, ...)                                                                   \
+  template <> struct dpt__store<type> {                                                            \
+    template <typename From> static __device__ __forceinline__ type from(From x) {                 \
+      return sizeof x > 2 ? dpt__##suffix##_from_whole((int64_t)x)                                 \
+                          : dpt__##suffix##_near((float)x);                                        \
+    }                                                                                              \
+    static __device__ __forceinline__ type from(float x) { return dpt__##suffix##_near(x); }       \
+    static __device__ __forceinline__ type from(double x) { return dpt__##suffix##_near(x); }      \
+  };
+DPT_REDUCED_DTYPES(X)
+#undef X
 
 /* Returns the bytes of an element. */
 static __host__ __device__ inline int dpt__width_of(int dtype) {
-  return dtype <= DPT_I8                        ? 1
-         : dtype == DPT_I16 || dtype == DPT_F16 ? 2
-         : dtype == DPT_I32 || dtype == DPT_F32 ? 4
-                                                : 8;
+  switch (dtype) {
+#define X(id, type, ...)                                                                           \
+  case id:                                                                                         \
+    return (int)sizeof(type);
+    DPT_DTYPES(X)
+#undef X
+  }
+  return 0;
 }
 
 /* The accumulator of a type's sums: double for reals, integers modulo 2^64. */
@@ -84,24 +100,25 @@ template <typename T> __device__ __forceinline__ T dpt__narrow(dpt__sum_of<T> x)
   return dpt__store<T>::from(x);
 }
 
-/* Calls f(an element of that type), which returns a status: `[&](auto zero) { typedef
- * decltype(zero) T; ... }` is how kernels turn a type's number into the type. dpt__of_real: float
- * and double only. */
-template <typename F> int dpt__of_type(int dtype, F f) {
-  switch (dtype) {
-#define X(id, type)                                                                                \
+/* Call f(an element of that type), which returns a status: `[&](auto zero) { typedef decltype(zero)
+ * T; ... }` is how kernels turn a type's number into the type. dpt__of_real takes the types that
+ * kernels compute in, dpt__of_stored_real all real types. */
+#define DPT__CASE(id, type, ...)                                                                   \
   case id:                                                                                         \
     return f(type());
-    DPT__CUDA_TYPES(X)
-#undef X
-  }
-  return dpt__cuda_fail("unknown element type %d", dtype);
-}
 template <typename F> int dpt__of_real(int dtype, F f) {
-  if (dtype == DPT_F32) return f(float());
-  if (dtype == DPT_F64) return f(double());
+  switch (dtype) { DPT_REAL_DTYPES(DPT__CASE) }
   return dpt__cuda_fail("a kernel for float and double was called with element type %d", dtype);
 }
+template <typename F> int dpt__of_stored_real(int dtype, F f) {
+  switch (dtype) { DPT_REDUCED_DTYPES(DPT__CASE) }
+  return dpt__of_real(dtype, f);
+}
+template <typename F> int dpt__of_type(int dtype, F f) {
+  switch (dtype) { DPT_INTEGER_DTYPES(DPT__CASE) }
+  return dpt__of_stored_real(dtype, f);
+}
+#undef DPT__CASE
 
 /* Calls f(an unsigned integer of `width` bytes), for kernels that move elements unchanged. */
 template <typename F> int dpt__of_width(int width, F f) {

@@ -1,8 +1,8 @@
 /* gemm.cu: products of matrices by cuBLAS.
  *
  * Invariant: cuBLAS is column-major and sees a row-major matrix as its transpose, so it computes
- * c^T = b^T * a^T. Operands without a leading dimension are copied to temporary memory. Halves
- * accumulate in float.
+ * c^T = b^T * a^T. Operands without a leading dimension are copied to temporary memory. Reduced
+ * types accumulate in float.
  */
 #include "cuda/cublas.h"
 #include "cuda/element.h"
@@ -16,11 +16,19 @@ typedef dpt__blas_form form;
 enum { MOST_PRODUCTS = 65535 }; /* of one call: the limit of a grid's third dimension */
 
 cudaDataType type_of(int dtype) {
-  return dtype == DPT_F16 ? CUDA_R_16F : dtype == DPT_F32 ? CUDA_R_32F : CUDA_R_64F;
+  switch (dtype) {
+#define X(id, type, suffix, name, compute, bits, file, cuda, ...)                                  \
+  case id:                                                                                         \
+    return cuda;
+    DPT_REDUCED_DTYPES(X)
+    DPT_REAL_DTYPES(X)
+#undef X
+  }
+  return (cudaDataType)-1; /* cuBLAS refuses it */
 }
 
 cublasComputeType_t compute_of(const dpt__gemm_args *g) {
-  if (g->dtype == DPT_F64) return CUBLAS_COMPUTE_64F;
+  if (dpt__compute_dtype(g->dtype) == DPT_F64) return CUBLAS_COMPUTE_64F;
   return g->dtype == DPT_F32 && g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
@@ -29,7 +37,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   dpt__cublas cublas;
   if (context->measures) return 0;
   float alpha = (float)g->alpha, beta = (float)g->beta;
-  bool wide = g->dtype == DPT_F64;
+  bool wide = dpt__compute_dtype(g->dtype) == DPT_F64;
   const void *a_scale = wide ? (const void *)&g->alpha : &alpha;
   const void *c_scale = wide ? (const void *)&g->beta : &beta;
   cudaDataType type = type_of(g->dtype);

@@ -14,13 +14,13 @@ namespace {
 enum { TILE = 64, DEPTH = 16, SIDE = 16, EACH = TILE / SIDE, THREADS = SIDE * SIDE };
 
 /* The accumulator of a product. */
-template <typename T> struct sum_of {
+template <typename V> struct sum_in {
   typedef uint32_t type; /* arithmetic modulo 2^32 is exact for narrower types */
 };
-template <> struct sum_of<int64_t> { typedef uint64_t type; };
-template <> struct sum_of<__half> { typedef float type; };
-template <> struct sum_of<float> { typedef float type; };
-template <> struct sum_of<double> { typedef double type; };
+template <> struct sum_in<int64_t> { typedef uint64_t type; };
+template <> struct sum_in<float> { typedef float type; };
+template <> struct sum_in<double> { typedef double type; };
+template <typename T> struct sum_of : sum_in<typename dpt__wide<T>::type> {};
 
 /* Converts a scalar of the call: real, or truncated to an integer. */
 template <typename A> __device__ A scalar(double x) { return (A)dpt__long_number(x); }

@@ -212,23 +212,17 @@ int state(void *communicator_, int *ready) {
 
 /* ---- collectives ---- */
 
+/* Returns NCCL's type; bytes for a type that it does not have, whose tensors are only moved. */
 ncclDataType_t type_of(int dtype) {
+  constexpr ncclDataType_t NONE = ncclUint8;
   switch (dtype) {
-  case DPT_I8:
-    return ncclInt8;
-  case DPT_I32:
-    return ncclInt32;
-  case DPT_I64:
-    return ncclInt64;
-  case DPT_F16:
-    return ncclFloat16;
-  case DPT_F32:
-    return ncclFloat32;
-  case DPT_F64:
-    return ncclFloat64;
-  default:
-    return ncclUint8;
+#define X(id, type, suffix, name, compute, bits, file, cuda, nccl, ...)                            \
+  case id:                                                                                         \
+    return nccl;
+    DPT_DTYPES(X)
+#undef X
   }
+  return NONE;
 }
 
 ncclRedOp_t op_of(int op) {

@@ -14,7 +14,7 @@
  */
 #include "distributed/collective.h"
 
-#include "base/half.h"
+#include "base/reduced.h"
 #include "device/capture.h"
 #include "device/copy.h"
 #include "device/fault.h"
@@ -121,14 +121,14 @@ static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int6
     wide = malloc((size_t)count * sizeof(float) + 1);
     if (!wide) return dpt__no_memory("no host memory for a sum of halves");
     for (int64_t i = 0; i < count; i++)
-      ((float *)wide)[i] = dpt__half_to_float(((dpt__half *)data)[i]);
+      ((float *)wide)[i] = dpt__f16_to_float(((dpt__half *)data)[i]);
     dtype = DPT_F32;
   }
   status = collective_sum_up(g, wide, count, dtype, how, root, s->flags & DPT__IN_ORDER);
   if (mean && !status) collective_divide(wide, dtype, count, g->n);
   if (wide != data) {
     for (int64_t i = 0; i < count && !status; i++)
-      ((dpt__half *)data)[i] = dpt__half_from_float(((float *)wide)[i]);
+      ((dpt__half *)data)[i] = dpt__f16_from_float(((float *)wide)[i]);
     free(wide);
   }
   return status;

@@ -7,8 +7,8 @@
  */
 #include "distributed/compress.h"
 
-#include "base/half.h"
 #include "base/isa.h"
+#include "base/reduced.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +30,13 @@ int dpt__is_compressed(const dpt__signature *s) {
 /* ---- floats and the wire format ---- */
 
 DPT__CLONES
-static void compress_to_halves(int64_t n, uint16_t *restrict to, const float *restrict from) {
-  for (int64_t i = 0; i < n; i++) to[i] = dpt__half_from_float(from[i]);
+static void compress_to_halves(int64_t n, dpt__half *restrict to, const float *restrict from) {
+  for (int64_t i = 0; i < n; i++) to[i] = dpt__f16_from_float(from[i]);
 }
 
 DPT__CLONES
-static void compress_from_halves(int64_t n, float *restrict to, const uint16_t *restrict from) {
-  for (int64_t i = 0; i < n; i++) to[i] = dpt__half_to_float(from[i]);
+static void compress_from_halves(int64_t n, float *restrict to, const dpt__half *restrict from) {
+  for (int64_t i = 0; i < n; i++) to[i] = dpt__f16_to_float(from[i]);
 }
 
 /* Converts to bfloat16, the upper half of a float: rounds to nearest, ties to even. */
@@ -60,14 +60,14 @@ static void compress_from_bfloat16(int64_t n, float *restrict to, const uint16_t
 
 static void compress_to_wire(const compress *w, int64_t n, uint16_t *to, const float *from) {
   if (w->halves)
-    compress_to_halves(n, to, from);
+    compress_to_halves(n, (dpt__half *)to, from);
   else
     compress_to_bfloat16(n, to, from);
 }
 
 static void compress_from_wire(const compress *w, int64_t n, float *to, const uint16_t *from) {
   if (w->halves)
-    compress_from_halves(n, to, from);
+    compress_from_halves(n, to, (const dpt__half *)from);
   else
     compress_from_bfloat16(n, to, from);
 }

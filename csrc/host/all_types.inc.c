@@ -1,22 +1,27 @@
 /* all_types.inc.c: includes BODY once for every element type.
  *
- * Invariant: BODY sees T (the C type), ACC (the type that values are compared and summed in), WRAP
- * (ACC for arithmetic that may wrap), LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name
- * with the type's suffix), REAL (1 for half, float, double) and HALF. All of these, and BODY, are
- * undefined at the end. Define ONLY_INTEGERS to leave the real types out.
+ * Invariant: BODY sees T (the C type), ACC (the type that values are summed in), WRAP (ACC for
+ * arithmetic that may wrap), WIDE (the type that values are compared in: float for reduced types,
+ * otherwise T), WIDEN(T) -> WIDE, LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name with
+ * the type's suffix), REAL (1 for real types) and OWN_SUM (1 if a sum of two T's in T rounds as in
+ * ACC). All of these, and BODY, are undefined at the end. Define ONLY_INTEGERS to leave the real
+ * types out.
  */
 #include "base/dtype.h"
-#include "base/half.h"
+#include "base/reduced.h"
 
 #define FN_PASTE(name, suffix) name##_##suffix
 #define FN_EXPAND(name, suffix) FN_PASTE(name, suffix)
 #define FN(name) FN_EXPAND(name, SUFFIX)
 
+#define LOAD(x) ((ACC)WIDEN(x))
+
 #define REAL 0
-#define HALF 0
+#define OWN_SUM 0
 #define ACC int64_t
 #define WRAP uint64_t
-#define LOAD(x) ((int64_t)(x))
+#define WIDE T
+#define WIDEN(x) (x)
 #define STORE(x) ((T)(x))
 
 #define T uint8_t
@@ -36,10 +41,11 @@
 #include "host/one_type.inc.c"
 
 #undef REAL
-#undef HALF
+#undef OWN_SUM
 #undef ACC
 #undef WRAP
-#undef LOAD
+#undef WIDE
+#undef WIDEN
 #undef STORE
 
 #ifndef ONLY_INTEGERS
@@ -47,18 +53,21 @@
 #define ACC double
 #define WRAP double
 
-#define HALF 1
+#define WIDE float
+#define OWN_SUM 0
 #define T dpt__half
 #define SUFFIX f16
-#define LOAD(x) ((double)dpt__half_to_float(x))
-#define STORE(x) dpt__half_from_double(x)
+#define WIDEN(x) dpt__f16_to_float(x)
+#define STORE(x) dpt__f16_from_double(x)
 #include "host/one_type.inc.c"
-#undef HALF
-#undef LOAD
+#undef WIDEN
 #undef STORE
+#undef OWN_SUM
+#undef WIDE
 
-#define HALF 0
-#define LOAD(x) ((double)(x))
+#define WIDE T
+#define OWN_SUM 1
+#define WIDEN(x) (x)
 #define STORE(x) ((T)(x))
 #define T float
 #define SUFFIX f32
@@ -68,13 +77,15 @@
 #include "host/one_type.inc.c"
 
 #undef REAL
-#undef HALF
 #undef ACC
 #undef WRAP
-#undef LOAD
+#undef WIDEN
 #undef STORE
+#undef OWN_SUM
+#undef WIDE
 #endif
 
+#undef LOAD
 #undef FN
 #undef FN_EXPAND
 #undef FN_PASTE

@@ -18,7 +18,7 @@ static const struct type {
   void (*plane)(const dpt__planes_args *g, const void *from, const void *kernel,
                 const int64_t position[3], void *to);
 } types[] = {
-#define X(id, type, acc, suffix, name) [id] = {scan_##suffix, cross_##suffix, plane_##suffix},
+#define X(id, type, suffix, ...) [id] = {scan_##suffix, cross_##suffix, plane_##suffix},
     DPT_DTYPES(X)
 #undef X
 };

@@ -70,14 +70,15 @@ int dpt__host_renorm(dpt__context *context, const void *args) {
     char *row = (char *)g->data + i * g->m * width;
     double sum = 0;
     for (int64_t j = 0; j < g->m; j++) {
-      double x = fabs(dpt__get_real(g->dtype, row + j * width));
+      double x = fabs(dpt__get_element(g->dtype, row + j * width));
       sum += g->p == 1 ? x : g->p == 2 ? x * x : pow(x, g->p);
     }
     double norm = g->p == 1 ? sum : g->p == 2 ? sqrt(sum) : pow(sum, 1 / g->p);
     if (!(norm > g->max_norm)) continue;
     double scale = g->max_norm / (norm + 1e-7);
     for (int64_t j = 0; j < g->m; j++)
-      dpt__put_element(g->dtype, row + j * width, dpt__get_real(g->dtype, row + j * width) * scale);
+      dpt__put_element(g->dtype, row + j * width,
+                       dpt__get_element(g->dtype, row + j * width) * scale);
   }
   return 0;
 }

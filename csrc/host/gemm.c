@@ -4,6 +4,7 @@
 #include "base/element.h"
 #include "base/number.h"
 #include "host/panels.h"
+#include "host/rows.h"
 #include "ops/blas_library.h"
 
 #include <stdatomic.h>
@@ -16,6 +17,7 @@
 enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
 enum { ALIAS = 2048, STRIP_TURNED = 64 }; /* bytes; rows that a thread transposes at once */
 enum { MOST_TURNED = 4 << 20 };           /* elements: 16 MiB of temporary memory */
+enum { CONVERTED = 256 };                 /* elements converted at once */
 
 typedef dpt__blas_form form;
 
@@ -260,52 +262,80 @@ static int gemm_real(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
-/* Converts rows of halves to floats, or back; `dense` has no gaps. */
-static void gemm_widen(const dpt__context *context, float *dense, const dpt__half *from,
-                       int64_t row, int64_t col, int64_t rows, int64_t cols) {
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < cols; j++)
-      dense[i * cols + j] = dpt__half_to_float(from[i * row + j * col]);
+/* A matrix of an element type in memory. */
+typedef struct matrix {
+  int dtype;
+  void *data;
+  int64_t row, col; /* strides */
+} matrix;
+
+static void *matrix_at(matrix m, int64_t i, int64_t j) {
+  return (char *)m.data + (i * m.row + j * m.col) * (int64_t)dpt__dtype_size(m.dtype);
 }
 
-static void gemm_narrow(const dpt__context *context, dpt__half *to, int64_t row, int64_t col,
-                        const float *dense, int64_t rows, int64_t cols) {
+/* Converts a matrix to another element type, along the dimension in which `by` is dense. */
+static void gemm_convert(const dpt__context *context, matrix to, matrix from, matrix by,
+                         int64_t rows, int64_t cols) {
+  if (by.col != 1 && by.row == 1) {
+    matrix t = {to.dtype, to.data, to.col, to.row}, f = {from.dtype, from.data, from.col, from.row};
+    int64_t swapped = rows;
+    to = t, from = f, rows = cols, cols = swapped;
+  }
+  dpt__row_fn *convert = dpt__rows_pick()->convert[to.dtype][from.dtype];
+  size_t to_size = dpt__dtype_size(to.dtype), from_size = dpt__dtype_size(from.dtype);
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < cols; j++)
-      to[i * row + j * col] = dpt__half_from_float(dense[i * cols + j]);
+    for (int64_t j = 0; j < cols; j += CONVERTED) {
+      int64_t n = dpt__min(CONVERTED, cols - j);
+      double given[CONVERTED], made[CONVERTED]; /* of either type */
+      void *r = to.col == 1 ? matrix_at(to, i, j) : made;
+      const void *x = matrix_at(from, i, j);
+      if (from.col != 1) {
+        dpt__move(from_size, (char *)given, 1, x, from.col, n);
+        x = given;
+      }
+      convert(n, r, x, NULL, NULL, 0, 0);
+      if (to.col != 1) dpt__move(to_size, matrix_at(to, i, j), to.col, r, 1, n);
+    }
 }
 
-/* Computes products of halves as products of floats. */
-static int gemm_halves(dpt__context *context, const dpt__gemm_args *g) {
+/* Returns a matrix of floats without gaps, stored in the order of m. */
+static matrix gemm_dense(matrix m, float *data, int64_t rows, int64_t cols) {
+  int transposed = m.col != 1 && m.row == 1;
+  return (matrix){DPT_F32, data, transposed ? 1 : cols, transposed ? rows : 1};
+}
+
+/* Computes products of a reduced type as products of floats. */
+static int gemm_reduced(dpt__context *context, const dpt__gemm_args *g) {
   int64_t mk = g->m * g->k, kn = g->k * g->n;
-  float *a = dpt__scratch(context, (size_t)(mk + kn + g->m * g->n) * sizeof *a);
+  float *work = dpt__scratch(context, (size_t)(mk + kn + g->m * g->n) * sizeof *work);
+  matrix a = {g->dtype, (void *)g->a, g->a_row, g->a_col},
+         b = {g->dtype, (void *)g->b, g->b_row, g->b_col}, c = {g->dtype, g->c, g->c_row, g->c_col};
+  matrix wa = gemm_dense(a, work, g->m, g->k), wb = gemm_dense(b, work + mk, g->k, g->n),
+         wc = gemm_dense(c, work + mk + kn, g->m, g->n);
   dpt__gemm_args h = *g;
   h.dtype = DPT_F32;
   h.batch = 1;
-  h.a = a, h.b = a + mk, h.c = a + mk + kn;
-  h.a_row = g->k, h.b_row = h.c_row = g->n;
-  h.a_col = h.b_col = h.c_col = 1;
+  h.a = wa.data, h.a_row = wa.row, h.a_col = wa.col;
+  h.b = wb.data, h.b_row = wb.row, h.b_col = wb.col;
+  h.c = wc.data, h.c_row = wc.row, h.c_col = wc.col;
   if (context->measures) return dpt__host_gemm_within(context, &h);
   for (int64_t i = 0; i < g->batch; i++) {
-    dpt__half *c = (dpt__half *)g->c + i * g->c_batch;
-    gemm_widen(context, a, (const dpt__half *)g->a + i * g->a_batch, g->a_row, g->a_col, g->m,
-               g->k);
-    gemm_widen(context, a + mk, (const dpt__half *)g->b + i * g->b_batch, g->b_row, g->b_col, g->k,
-               g->n);
-    if (g->beta != 0) gemm_widen(context, h.c, c, g->c_row, g->c_col, g->m, g->n);
+    dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)dpt__dtype_size(g->dtype));
+    a.data = (void *)one.a, b.data = (void *)one.b, c.data = one.c;
+    gemm_convert(context, wa, a, a, g->m, g->k);
+    gemm_convert(context, wb, b, b, g->k, g->n);
+    if (g->beta != 0) gemm_convert(context, wc, c, c, g->m, g->n);
     DPT__TRY(dpt__host_gemm_within(context, &h));
-    gemm_narrow(context, c, g->c_row, g->c_col, h.c, g->m, g->n);
+    gemm_convert(context, c, wc, c, g->m, g->n);
   }
   return 0;
 }
 
 int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
   if (g->m == 0 || g->n == 0) return 0;
-  if (g->dtype == DPT_F16) return gemm_halves(context, g);
-  if (g->dtype != DPT_F32 && g->dtype != DPT_F64)
-    return context->measures ? 0 : dpt__host_gemm_integer(context, g);
+  if (dpt__is_reduced(g->dtype)) return gemm_reduced(context, g);
+  if (!dpt__is_real(g->dtype)) return context->measures ? 0 : dpt__host_gemm_integer(context, g);
   /* Many small products: one per thread, each on a separate context, if no copies are needed. */
   int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&
               dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col).fits &&

@@ -12,7 +12,7 @@ enum { COLS = 512 };
 #include "host/all_types.inc.c"
 
 typedef void row_fn(const dpt__gemm_args *g, int64_t i, int64_t c0, int64_t cols);
-static row_fn *const rows[DPT_F16] = {DPT__BY_INTEGER(gemm_row)};
+static row_fn *const rows[DPT_NDTYPE] = {DPT__BY_INTEGER(gemm_row)};
 
 int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g) {
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);

@@ -1,9 +1,9 @@
 /* map.c: the host kernels map, fill and convert: choose a row function and apply it to tiles.
  *
  * Invariant: integers are divided only after all divisors were checked for 0, so that nothing traps
- * and a rejected division has changed nothing. f16 computes in float.
+ * and a rejected division has changed nothing. Reduced types compute in float.
  */
-#include "base/half.h"
+#include "base/element.h"
 #include "host/kernels.h"
 #include "host/tile.h"
 #include <string.h>
@@ -34,7 +34,7 @@ static int map_has_zero(const dpt__walk *walk, int k) {
 int dpt__host_map(dpt__context *context, const void *args) {
   const struct dpt__map_args *a = args;
   const dpt__rows *rows = dpt__rows_pick();
-  int dtype = a->dtype == DPT_F16 ? DPT_F32 : a->dtype, result = dtype;
+  int dtype = dpt__compute_dtype(a->dtype), result = dtype;
   int divisor = dpt__map_divisor(a), calls = dpt__map_traits(a->op) & DPT__CALLS;
   dpt__row_fn *row = rows->map[a->op][dtype];
   if (rows->compare[a->op][dtype] && a->walk.dtype[0] == DPT_U8) {
@@ -60,8 +60,12 @@ int dpt__host_fill(dpt__context *context, const void *args) {
   int dtype = a->walk.dtype[0];
   double value = a->value;
   dpt__walk walk = a->walk;
-  if (dtype == DPT_F16) { /* fill with its bits */
-    value = (int16_t)dpt__half_from_double(value);
+  if (dpt__is_reduced(dtype)) { /* fill with its bits */
+    double element;             /* large enough for every type */
+    dpt__put_element(dtype, &element, value);
+    int16_t bits;
+    memcpy(&bits, &element, sizeof bits);
+    value = bits;
     walk.dtype[0] = dtype = DPT_I16;
   }
   dpt__task task = {dpt__rows_pick()->fill[dtype], value, 0, {dtype}, 0, NULL, NULL, NULL, 0};

@@ -13,14 +13,14 @@
 enum { BLOCK = 4096, PIECE = 256 };
 
 /* Computes the uniforms of elements i to i + n - 1; v may be NULL if one for each suffices. */
-DPT__CLONES static void philox_uniforms(const dpt__philox_args *g, int single, int64_t i, int64_t n,
+DPT__CLONES static void philox_uniforms(const dpt__philox_args *g, int bits, int64_t i, int64_t n,
                                         double *u, double *v) {
   uint64_t seed = dpt__draw_seed(&g->draw), offset = dpt__draw_offset(&g->draw);
   for (int64_t j = 0; j < n; j++) {
     uint32_t words[4];
     dpt__philox_at(seed, offset, (uint64_t)(g->first + i + j), words);
-    u[j] = dpt__bits_uniform(words[0], words[1], single);
-    if (v) v[j] = 1 - dpt__bits_uniform(words[2], words[3], 0);
+    u[j] = dpt__bits_uniform(words[0], words[1], bits);
+    if (v) v[j] = 1 - dpt__bits_uniform(words[2], words[3], 53);
   }
 }
 
@@ -35,15 +35,15 @@ static void philox_normals(int64_t n, double *u, double *v, double a, double b) 
 }
 
 /* Computes numbers of the distribution for elements i to i + n - 1. */
-static void philox_numbers(const dpt__philox_args *g, int single, int64_t i, int64_t n, double *r) {
+static void philox_numbers(const dpt__philox_args *g, int bits, int64_t i, int64_t n, double *r) {
   double v[PIECE];
   if (g->distribution == DPT__RANDOM_random) {
-    for (int64_t j = 0; j < n; j++) r[j] = dpt__philox_number(g, single, i + j, g->a);
+    for (int64_t j = 0; j < n; j++) r[j] = dpt__philox_number(g, bits, i + j, g->a);
     return;
   }
   int normal = g->distribution == DPT__RANDOM_normal,
       log = g->distribution == DPT__RANDOM_logNormal;
-  philox_uniforms(g, single, i, n, r, normal || log ? v : NULL);
+  philox_uniforms(g, bits, i, n, r, normal || log ? v : NULL);
   if (normal)
     philox_normals(n, r, v, g->a, g->b);
   else
@@ -57,10 +57,11 @@ static void philox_fill_row(const dpt__philox_args *g, int64_t i, int64_t n, cha
   int dtype = walk->dtype[0];
   int64_t stride = walk->stride[0][walk->ndim - 1],
           bytes = stride * (int64_t)dpt__dtype_size(dtype);
+  int bits = dpt__uniform_bits(g->distribution, dtype);
   double piece[PIECE];
   for (int64_t done = 0; done < n; done += PIECE) {
     int64_t m = n - done < PIECE ? n - done : PIECE;
-    philox_numbers(g, dtype != DPT_F64, i + done, m, piece);
+    philox_numbers(g, bits, i + done, m, piece);
     if (dtype == DPT_F32)
       for (int64_t j = 0; j < m; j++) ((float *)r)[(done + j) * stride] = (float)piece[j];
     else
@@ -74,11 +75,11 @@ static void philox_fill_given(const dpt__philox_args *g, int64_t i, const dpt__c
   int dtype = walk->dtype[0], last = walk->ndim - 1;
   int64_t bytes = walk->stride[0][last] * (int64_t)dpt__dtype_size(dtype);
   int64_t stride = walk->stride[1][last];
+  int bits = dpt__uniform_bits(g->distribution, dtype);
   for (int64_t j = 0; j < c->n; j++) {
     double p = walk->dtype[1] == DPT_F32 ? (double)((float *)c->data[1])[j * stride]
                                          : ((double *)c->data[1])[j * stride];
-    dpt__put_element(dtype, c->data[0] + j * bytes,
-                     dpt__philox_number(g, dtype != DPT_F64, i + j, p));
+    dpt__put_element(dtype, c->data[0] + j * bytes, dpt__philox_number(g, bits, i + j, p));
   }
 }
 

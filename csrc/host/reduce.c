@@ -40,7 +40,7 @@ static const struct type {
   void (*store)(void *to, const part *value);
   void (*side)(const float *const *x, int64_t n, part *out); /* NULL, or SIDE dense runs at once */
 } types[] = {
-#define X(id, type, acc, suffix, name)                                                             \
+#define X(id, type, suffix, ...)                                                                   \
   [id] = {run_##suffix, columns_##suffix, join_##suffix, find_##suffix, store_##suffix, NULL},
     DPT_DTYPES(X)
 #undef X

@@ -38,33 +38,24 @@ static INLINE ACC FN(add_run)(int kind, const T *x, int64_t n, int64_t stride, A
   return (ACC)s[0];
 }
 
-/* The type in which max and min compare: the element type, or float for half. */
-#if HALF
-#define B float
-#define VALUE(e) dpt__half_to_float(e)
-#else
-#define B T
-#define VALUE(e) (e)
-#endif
-
-static INLINE B FN(better)(int kind, B x, B y) {
+static INLINE WIDE FN(better)(int kind, WIDE x, WIDE y) {
   return kind == DPT__MAX ? (x > y ? x : y) : (x < y ? x : y);
 }
 
 /* Returns the greatest or least value, or NaN if there is one. */
 static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t stride) {
-  B s[BEST];
+  WIDE s[BEST];
   int32_t nan[BEST] = {0};
   int64_t i = 0;
-  for (int j = 0; j < BEST; j++) s[j] = VALUE(x[0]);
+  for (int j = 0; j < BEST; j++) s[j] = WIDEN(x[0]);
   for (; i + BEST <= n; i += BEST)
     for (int64_t j = 0; j < BEST; j++) {
-      B v = VALUE(x[(i + j) * stride]);
+      WIDE v = WIDEN(x[(i + j) * stride]);
       nan[j] |= IS_NAN(v);
       s[j] = FN(better)(kind, v, s[j]);
     }
   for (; i < n; i++) {
-    B v = VALUE(x[i * stride]);
+    WIDE v = WIDEN(x[i * stride]);
     nan[0] |= IS_NAN(v);
     s[0] = FN(better)(kind, v, s[0]);
   }
@@ -124,10 +115,10 @@ DPT__CLONES static void FN(run)(int kind, const void *data, int64_t n, int64_t s
 /* Returns the position in a run where its best value is first. */
 static int64_t FN(find)(const void *data, int64_t n, int64_t stride, const part *best) {
   const T *x = data;
-  B wanted = (B)V(best);
+  WIDE wanted = (WIDE)V(best);
   int nan = IS_NAN(wanted);
   for (int64_t i = 0; i < n; i++) {
-    B v = VALUE(x[i * stride]);
+    WIDE v = WIDEN(x[i * stride]);
     if (v == wanted || (nan && IS_NAN(v))) return i;
   }
   return 0;
@@ -154,12 +145,12 @@ static INLINE void FN(add_cols)(int kind, const T *x, int64_t rows, int64_t row_
 
 static INLINE void FN(best_cols)(int kind, const T *x, int64_t rows, int64_t row_stride,
                                  int64_t cols, int64_t stride, part *out) {
-  B s[TILE];
+  WIDE s[TILE];
   int32_t at[TILE] = {0}; /* a block has less than 2^31 rows */
-  for (int64_t j = 0; j < cols; j++) s[j] = VALUE(x[j * stride]);
+  for (int64_t j = 0; j < cols; j++) s[j] = WIDEN(x[j * stride]);
   for (int64_t i = 1; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) {
-      B v = VALUE(x[i * row_stride + j * stride]);
+      WIDE v = WIDEN(x[i * row_stride + j * stride]);
       int better = (kind == DPT__MAX ? !(v <= s[j]) : !(v >= s[j])) & !IS_NAN(s[j]);
       s[j] = better ? v : s[j];
       at[j] = better ? (int32_t)i : at[j];
@@ -243,8 +234,6 @@ static void FN(join)(int kind, part *to, int64_t n, const part *from, int64_t mo
 /* Stores the value as an element. */
 static void FN(store)(void *to, const part *value) { *(T *)to = STORE(V(value)); }
 
-#undef B
-#undef VALUE
 #undef V
 #undef IS_NAN
 #undef TERM

@@ -22,9 +22,9 @@ typedef void dpt__strided_fn(int64_t n, void *r, const void *a, const void *b, c
 typedef struct dpt__rows {
   const char *name; /* "avx2" and so on */
   dpt__row_fn *map[DPT__NMAP][DPT_NDTYPE];
-  dpt__row_fn *compare[DPT__NMAP][DPT_NDTYPE];  /* comparisons with a result in bytes */
-  dpt__row_fn *convert[DPT_NDTYPE][DPT_NDTYPE]; /* [to][from] */
-  dpt__row_fn *fill[DPT_NDTYPE];                /* r = p */
+  dpt__row_fn *compare[DPT__NMAP][DPT_NDTYPE]; /* comparisons with a result in bytes */
+  dpt__row_fn *const *convert[DPT_NDTYPE];     /* [to][from] */
+  dpt__row_fn *fill[DPT_NDTYPE];               /* r = p */
   /* Rows that write whole, aligned cache lines with non-temporal stores; the caller fences. NULL
    * for integers. */
   dpt__row_fn *past[DPT__NMAP][DPT_NDTYPE];

@@ -164,7 +164,7 @@ static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
   const __m256 sign = _mm256_set1_ps(-0.f), nan = _mm256_set1_ps(NAN);
   for (int64_t i = 0; i + 8 <= n; i += 8) {
     __m256 x = _mm256_loadu_ps(from + i);
-    /* of a NaN only the sign is kept, as by dpt__half_from_float */
+    /* of a NaN only the sign is kept, as by dpt__f16_from_float */
     x = _mm256_blendv_ps(x, _mm256_or_ps(_mm256_and_ps(x, sign), nan),
                          _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
     _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(x, 0));
@@ -206,12 +206,20 @@ static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
 #define SUFFIX f64
 #include "host/rows_convert.inc.c"
 #undef STORE
-#define STORE(x) _Generic((x), double : dpt__half_from_double, default : dpt__half_from_float)((x))
+/* Converts to a reduced type; of integers, floats hold those of up to 16 bits. */
+#define REDUCE(suffix, x)                                                                          \
+  _Generic((x), double                                                                             \
+           : dpt__##suffix##_from_double, int32_t                                                  \
+           : dpt__##suffix##_from_double, int64_t                                                  \
+           : dpt__##suffix##_from_whole, default                                                   \
+           : dpt__##suffix##_from_float)(x)
+#define STORE(x) REDUCE(f16, x)
 #define TO dpt__half
 #define SUFFIX f16
 #include "host/rows_convert.inc.c"
+#undef STORE
 
-#define ALL(name) DPT__BY_INTEGER(row_##name), DPT__BY_REAL(row_##name)
+#define ALL(name) DPT__BY_INTEGER(row_##name) DPT__BY_REAL(row_##name)
 
 const dpt__rows PASTE(dpt__rows_, ISA) = {
     .name = ISA_NAME,
@@ -229,17 +237,7 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
 #define DPT_COMPARE(name, known, operands, trait, condition) [DPT__MAP_##name] = {ALL(byte_##name)},
 #include "ops/map.def"
         },
-    .convert =
-        {
-#define X(id, type, acc, suffix, torch)                                                            \
-  [id] = {INTEGERS_TO(suffix), [DPT_F16] = row_from_f16_##suffix,                                  \
-          [DPT_F32] = row_from_f32_##suffix, [DPT_F64] = row_from_f64_##suffix},
-#define INTEGERS_TO(to)                                                                            \
-  [DPT_U8] = row_from_u8_##to, [DPT_I8] = row_from_i8_##to, [DPT_I16] = row_from_i16_##to,         \
-  [DPT_I32] = row_from_i32_##to, [DPT_I64] = row_from_i64_##to
-            DPT_DTYPES(X)
-#undef X
-        },
+    .convert = {DPT__BY_DTYPE(convert)},
     .fill = {ALL(fill)},
     .past =
         {

@@ -8,11 +8,7 @@ static void FN(keys)(const void *data, int64_t n, int64_t stride, int64_t at, ui
                      item *out) {
   const T *x = data;
   for (int64_t i = 0; i < n; i++) {
-#if HALF
-    float v = dpt__half_to_float(x[i * stride]);
-#else
-    T v = x[i * stride];
-#endif
+    WIDE v = WIDEN(x[i * stride]);
 #if REAL
     /* the key is as wide as v, so that the sort needs no passes over higher bytes */
     __typeof__(_Generic(v, double : (uint64_t)0, default : (uint32_t)0)) key, sign = 1;

@@ -259,7 +259,7 @@ static void tile_by_number(const layout *plan, const tile *t) {
   int dtype = task->dtype[0];
   int64_t size = (int64_t)dpt__dtype_size(dtype);
   for (int64_t j = 0; j < t->nj; j++) {
-    double number = dpt__get_real(dtype, t->data[2] + j * t->stride_j[2] * size);
+    double number = dpt__get_element(dtype, t->data[2] + j * t->stride_j[2] * size);
     if (task->scales) number = dtype == DPT_F64 ? task->p * number : (float)task->p * (float)number;
     task->number(t->ni, t->data[0] + j * t->stride_j[0] * size,
                  t->data[1] + j * t->stride_j[1] * size, NULL, NULL, number, 0);

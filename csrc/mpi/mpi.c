@@ -4,6 +4,7 @@
  * counts are ints, so longer messages are split into parts, equally on all ranks. Requires
  * MPI_THREAD_MULTIPLE.
  */
+#include "base/dtype.h"
 #include "distributed/engine.h"
 #include "dpt.h"
 
@@ -29,22 +30,15 @@ static int mpi_check(const char *what, int code) {
 }
 
 static MPI_Datatype mpi_type_of(int dtype) {
+  const MPI_Datatype NONE = MPI_DATATYPE_NULL;
   switch (dtype) {
-  case DPT_U8:
-    return MPI_UINT8_T;
-  case DPT_I8:
-    return MPI_INT8_T;
-  case DPT_I16:
-    return MPI_INT16_T;
-  case DPT_I32:
-    return MPI_INT32_T;
-  case DPT_I64:
-    return MPI_INT64_T;
-  case DPT_F32:
-    return MPI_FLOAT;
-  default:
-    return MPI_DOUBLE;
+#define X(id, type, suffix, name, compute, bits, file, cuda, nccl, mpi, ...)                       \
+  case id:                                                                                         \
+    return mpi;
+    DPT_DTYPES(X)
+#undef X
   }
+  return NONE;
 }
 
 static int mpi_part_of(int64_t left) { return left < PART ? (int)left : PART; }

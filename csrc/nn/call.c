@@ -21,9 +21,9 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
   if (call->status) return;
   int type = dpt__type(like);
   call->kind = like->kind_;
-  call->type = type == DPT_F16 ? DPT_F32 : type;
+  call->type = dpt__compute_dtype(type);
   call->device = call_device(like);
-  if (type != DPT_F32 && type != DPT_F64 && !(type == DPT_F16 && dpt__is_device(like->kind_)))
+  if (!dpt__is_real(type) || (dpt__is_reduced(type) && !dpt__is_device(like->kind_)))
     call->status = dpt__fail("%s: argument '%s' is a %s, wanted a tensor of floats or doubles", fn,
                              name, dpt__kind_name(like->kind_));
 }
@@ -103,7 +103,7 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
                              name, dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
     return NULL;
   }
-  *type = dpt__type(t) == DPT_F16 ? DPT_F32 : dpt__type(t);
+  *type = dpt__compute_dtype(dpt__type(t));
   return call_take_dense(call, t, *type, field);
 }
 

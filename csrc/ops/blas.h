@@ -24,8 +24,7 @@ typedef struct dpt__gemm_args {
 
 /* Returns true if the host kernel computes this product with a BLAS library. */
 static inline int dpt__gemm_asks_blas(const dpt__gemm_args *g) {
-  return !g->fixed && g->k > 0 &&
-         (g->dtype == DPT_F16 || g->dtype == DPT_F32 || g->dtype == DPT_F64);
+  return !g->fixed && g->k > 0 && dpt__is_real(g->dtype);
 }
 
 /* Returns the arguments of a single product, number i of a batch. width: bytes per element. */

@@ -84,7 +84,7 @@ void dpt__lapack_finite(dpt__lapack_call *call, const dpt__columns *c, char tria
   for (size_t i = 0; i < n && !call->status; i++) {
     size_t row = i % (size_t)c->rows, col = i / (size_t)c->rows;
     if (triangle == 'U' ? row > col : triangle == 'L' && row < col) continue;
-    double x = dpt__get_real(call->type, (const char *)c->data + i * width);
+    double x = dpt__get_element(call->type, (const char *)c->data + i * width);
     if (!isfinite(x))
       call->status = dpt__fail("%s: argument 'a' has %s at (%zu, %zu), wanted finite numbers",
                                call->fn, isnan(x) ? "nan" : "inf", row + 1, col + 1);
@@ -94,7 +94,7 @@ void dpt__lapack_finite(dpt__lapack_call *call, const dpt__columns *c, char tria
 int dpt__lapack_work(dpt__lapack_call *call, dpt__work *work) {
   if (call->status || call->info || work->calls == 2) return 0;
   if (work->calls++) {
-    double size = dpt__get_real(call->type, &work->queried_size);
+    double size = dpt__get_element(call->type, &work->queried_size);
     work->n = size < 1 ? 1 : (int)size;
     work->data = dpt__lapack_new(call, work->n, 1)->data;
   } else {

@@ -6,7 +6,7 @@
  * and clear no large struct.
  */
 #include "ops/map.h"
-#include "base/half.h"
+#include "base/element.h"
 #include "device/launch.h"
 #include "tensor/tensor.h"
 #include <inttypes.h>
@@ -144,10 +144,11 @@ static int map_repeat(int d, int op, int n, dpt_tensor *r, const dpt_tensor *con
   return status;
 }
 
-/* Converts a number that elements are compared with to their type: for half tensors to half, as in
- * cutorch. */
+/* Converts a number that elements are compared with to their type if this is a reduced one, as
+ * cutorch did for halves. */
 static double map_bound(int op, int dtype, double p) {
-  if (dtype != DPT_F16) return p;
+  double element; /* large enough for every type */
+  if (!dpt__is_reduced(dtype)) return p;
   switch (op) {
   case DPT__MAP_eq:
   case DPT__MAP_ne:
@@ -164,7 +165,8 @@ static double map_bound(int op, int dtype, double p) {
   case DPT__MAP_threshold_backward:
   case DPT__MAP_hardtanh:
   case DPT__MAP_hardtanh_backward:
-    return (double)dpt__half_to_float(dpt__half_from_double(p));
+    dpt__put_element(dtype, &element, p);
+    return dpt__get_element(dtype, &element);
   default:
     return p;
   }

@@ -29,16 +29,9 @@ int dpt_distribution(const char *name) {
 }
 
 uint64_t dpt__random_range(int dtype) {
-  static const uint64_t range[] = {[DPT_U8] = 1 << 8,
-                                   [DPT_I8] = 1 << 7,
-                                   [DPT_I16] = 1 << 15,
-                                   [DPT_I32] = (uint64_t)1 << 31,
-                                   [DPT_I64] = (uint64_t)1 << 32,
-                                   [DPT_F16] = (1 << 11) + 1,
-                                   [DPT_F32] = (1 << 24) + 1,
-                                   [DPT_F64] = (uint64_t)1 << 32};
-  _Static_assert(sizeof range / sizeof *range == DPT_NDTYPE, "one for each element type");
-  return range[dtype];
+  int bits = dpt__dtype_bits(dtype);
+  if (bits > 31) return (uint64_t)1 << 32; /* a draw */
+  return ((uint64_t)1 << bits) + (uint64_t)dpt__is_real(dtype);
 }
 
 /* A distribution and its parameters; `random` has `range` numbers starting at a. */
@@ -154,12 +147,12 @@ static void random_count_around(const dpt_tensor *r, int64_t *before, int64_t *a
 
 enum { PIECE = DPT__MT_NORMALS };
 
-/* Draws the next n <= PIECE numbers; floats: float precision suffices. All distributions but the
- * normals use one word for each number. */
-static void random_draw_piece(const source *s, dpt__drawer from, int floats, double *numbers,
+/* Draws the next n <= PIECE numbers of an element type. All distributions but the normals use one
+ * word for each number. */
+static void random_draw_piece(const source *s, dpt__drawer from, int dtype, double *numbers,
                               int64_t n) {
   uint32_t words[PIECE];
-  if (s->distribution == DPT__RANDOM_normal && floats) {
+  if (s->distribution == DPT__RANDOM_normal && dtype == DPT_F32) {
     dpt__draw_normals(from, numbers, n);
     for (int64_t i = 0; i < n; i++) numbers[i] = numbers[i] * s->b + s->a;
     return;
@@ -172,6 +165,10 @@ static void random_draw_piece(const source *s, dpt__drawer from, int floats, dou
   if (s->distribution == DPT__RANDOM_random) {
     for (int64_t i = 0; i < n; i++) numbers[i] = (double)(words[i] % s->range) + s->a;
     return;
+  }
+  if (s->distribution == DPT__RANDOM_uniform && dpt__is_reduced(dtype)) {
+    uint32_t unused = ~(uint32_t)0 >> dpt__dtype_bits(dtype); /* rounding must not reach 1 */
+    for (int64_t i = 0; i < n; i++) words[i] &= ~unused;
   }
   for (int64_t i = 0; i < n; i++) numbers[i] = words[i] * (1.0 / 4294967296.0);
   if (s->distribution == DPT__RANDOM_bernoulli)
@@ -187,7 +184,7 @@ static void random_draw_piece(const source *s, dpt__drawer from, int floats, dou
 static void random_skip(const source *s, dpt__drawer from, int64_t count) {
   double numbers[PIECE];
   for (; count > 0; count -= PIECE)
-    random_draw_piece(s, from, 0, numbers, count < PIECE ? count : PIECE);
+    random_draw_piece(s, from, DPT_F64, numbers, count < PIECE ? count : PIECE);
 }
 
 /* Fills a row of n elements; stride in bytes. */
@@ -196,7 +193,7 @@ static void random_fill_row(const source *s, dpt__drawer from, int dtype, char *
   double numbers[PIECE];
   for (int64_t m; n > 0; n -= m, to += m * stride) {
     m = n < PIECE ? n : PIECE;
-    random_draw_piece(s, from, dtype == DPT_F32, numbers, m);
+    random_draw_piece(s, from, dtype, numbers, m);
     if (dtype == DPT_F32)
       for (int64_t i = 0; i < m; i++) *(float *)(to + i * stride) = (float)numbers[i];
     else
@@ -220,7 +217,7 @@ static int random_fill_host(const dpt_tensor *r, source s, const dpt__walk *walk
   while (dpt__walk_row(walk, &c)) {
     if (!chances) random_fill_row(&s, from, walk->dtype[0], c.data[0], stride, c.n);
     for (int64_t i = 0; i < c.n && chances; i++) {
-      s.a = dpt__get_real(walk->dtype[1], c.data[1] + i * p_stride);
+      s.a = dpt__get_element(walk->dtype[1], c.data[1] + i * p_stride);
       if (!(s.a >= 0 && s.a <= 1))
         return dpt__fail("bernoulli: a probability is %g, wanted 0 to 1", s.a);
       dpt__put_element(walk->dtype[0], c.data[0] + i * stride, random_draw(&s, from));

@@ -53,10 +53,15 @@ DPT__EVERYWHERE static inline double dpt__from_uniform(int distribution, double 
   }
 }
 
-/* Returns a uniform of 53 bits; with `single`, of 24 bits, because rounding to float must not reach
- * 1. */
-DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t low, int single) {
-  if (single) return (double)(high >> 8) * 0x1p-24;
+/* Returns the bits of the uniforms for an element type: rounding must not reach 1. */
+DPT__EVERYWHERE static inline int dpt__uniform_bits(int distribution, int dtype) {
+  if (distribution == DPT__RANDOM_uniform) return dpt__dtype_bits(dtype);
+  return dtype == DPT_F64 ? 53 : 24;
+}
+
+/* Returns a uniform of 53 bits, or of fewer than 32. */
+DPT__EVERYWHERE static inline double dpt__bits_uniform(uint32_t high, uint32_t low, int bits) {
+  if (bits < 32) return (double)(high >> (32 - bits)) / (double)((uint32_t)1 << bits);
   return (double)((uint64_t)high << 21 | low >> 11) * 0x1p-53;
 }
 
@@ -68,23 +73,21 @@ int dpt__rows_drawn(void);
 /* Converts a block of words to a number of the distribution, which equals g->distribution but may
  * be a compile-time constant. */
 DPT__EVERYWHERE static inline double dpt__from_words(const dpt__philox_args *g, int distribution,
-                                                     int single, const uint32_t words[4],
-                                                     double a) {
+                                                     int bits, const uint32_t words[4], double a) {
   if (distribution == DPT__RANDOM_random) {
-    uint64_t bits = (g->range - 1) >> 32 ? (uint64_t)words[0] << 32 | words[1] : words[0];
-    return (double)(int64_t)(bits % g->range) + a;
+    uint64_t word = (g->range - 1) >> 32 ? (uint64_t)words[0] << 32 | words[1] : words[0];
+    return (double)(int64_t)(word % g->range) + a;
   }
-  return dpt__from_uniform(distribution, dpt__bits_uniform(words[0], words[1], single),
-                           1 - dpt__bits_uniform(words[2], words[3], 0), a, g->b);
+  return dpt__from_uniform(distribution, dpt__bits_uniform(words[0], words[1], bits),
+                           1 - dpt__bits_uniform(words[2], words[3], 53), a, g->b);
 }
 
 /* Returns element i, on the host. */
-static inline double dpt__philox_number(const dpt__philox_args *g, int single, int64_t i,
-                                        double a) {
+static inline double dpt__philox_number(const dpt__philox_args *g, int bits, int64_t i, double a) {
   uint32_t words[4];
   dpt__philox_at(dpt__draw_seed(&g->draw), dpt__draw_offset(&g->draw), (uint64_t)(g->first + i),
                  words);
-  return dpt__from_words(g, g->distribution, single, words, a);
+  return dpt__from_words(g, g->distribution, bits, words, a);
 }
 
 #endif

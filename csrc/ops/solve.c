@@ -74,7 +74,8 @@ int dpt_inverse(dpt_tensor *r, const dpt_tensor *a) {
 static int solve_first_nan(const dpt__lapack_call *call, const dpt__columns *c) {
   size_t stride = ((size_t)c->rows + 1) * dpt__dtype_size(call->type);
   for (int i = 0; i < c->rows; i++)
-    if (isnan(dpt__get_real(call->type, (const char *)c->data + (size_t)i * stride))) return i + 1;
+    if (isnan(dpt__get_element(call->type, (const char *)c->data + (size_t)i * stride)))
+      return i + 1;
   return 0;
 }
 

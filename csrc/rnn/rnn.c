@@ -54,9 +54,9 @@ static int rnn_find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o
   DPT__TRY(rnn_check_network(rnn));
   if (!weight) return dpt__fail("rnn: argument 'weight' is missing, wanted a tensor");
   int on_device = dpt__is_device(weight->kind_);
-  *o = (owner){dpt__type(weight), NULL, 0};
-  if (o->type == DPT_F16 && on_device) o->type = DPT_F32;
-  if (o->type != DPT_F32 && o->type != DPT_F64)
+  int type = dpt__type(weight);
+  *o = (owner){dpt__compute_dtype(type), NULL, 0};
+  if (!dpt__is_real(type) || (dpt__is_reduced(type) && !on_device))
     return dpt__fail("rnn: argument 'weight' is a %s, wanted a tensor of floats or doubles",
                      dpt__kind_name(weight->kind_));
   if (!on_device) return 0;

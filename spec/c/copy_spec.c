@@ -1,11 +1,12 @@
 /* copy_spec.c: tests conversions between all types, and copies between host and devices.
  *
- * Invariant: conversions have the results of C on x86; those of integers are exact, those to f16
- * round to nearest even. When dpt_copy returns, ordinary host memory has been read or written; a
- * read does not wait for earlier work of the stream. Copies between devices order the two streams,
- * also under random delays. Only bytes copied between devices are counted, in the smaller type.
+ * Invariant: conversions have the results of C on x86; those of integers are exact, those to
+ * reduced types round to nearest even. When dpt_copy returns, ordinary host memory has been read or
+ * written; a read does not wait for earlier work of the stream. Copies between devices order the
+ * two streams, also under random delays. Only bytes copied between devices are counted, in the
+ * smaller type.
  */
-#include "base/half.h"
+#include "base/element.h"
 #include "device/counter.h"
 #include "gate.h"
 #include "views.h"
@@ -24,45 +25,43 @@ typedef struct number {
 
 static number load(int dtype, const void *p) {
   switch (dtype) {
-  case DPT_U8:
-    return (number){0, 0, *(const uint8_t *)p};
-  case DPT_I8:
-    return (number){0, 0, *(const int8_t *)p};
-  case DPT_I16:
-    return (number){0, 0, *(const int16_t *)p};
-  case DPT_I32:
-    return (number){0, 0, *(const int32_t *)p};
-  case DPT_I64:
-    return (number){0, 0, *(const int64_t *)p};
-  case DPT_F16:
-    return (number){1, dpt__half_to_float(*(const uint16_t *)p), 0};
-  case DPT_F32:
-    return (number){1, *(const float *)p, 0};
-  default:
-    return (number){1, *(const double *)p, 0};
+#define X(id, type, ...)                                                                           \
+  case id:                                                                                         \
+    return (number){0, 0, *(const type *)p};
+    DPT_INTEGER_DTYPES(X)
+#undef X
   }
+  return (number){1, dpt__get_element(dtype, p), 0};
 }
 
-/* Returns the nearest of all 65536 half numbers, ties to even. */
-static uint16_t nearest_half(double x) {
-  static double values[0x7c01];
-  if (isnan(x)) return 0x7e00;
-  if (values[1] == 0)
-    for (int i = 0; i <= 0x7c00; i++)
-      values[i] = i == 0x7c00 ? 65536 : dpt__half_to_float((uint16_t)i);
-  double size = fabs(x);
+static double value_of(int dtype, uint16_t bits) {
+  double element = 0; /* large enough for every type */
+  memcpy(&element, &bits, sizeof bits);
+  return dpt__get_element(dtype, &element);
+}
+
+/* Returns the nearest of all finite numbers of a reduced type and infinity, ties to even. */
+static uint16_t nearest(int dtype, double x) {
+  static double values[DPT_NDTYPE][0x8000];
+  double *value = values[dtype], size = fabs(x);
+  int fraction = dpt__dtype_bits(dtype) - 1;
+  uint16_t high = (uint16_t)(0x7fff >> fraction << fraction), low = 0;
   uint16_t sign = signbit(x) ? 0x8000 : 0;
-  if (size >= 65536) return sign | 0x7c00;
-  int low = 0, high = 0x7c00;
+  if (isnan(x)) return high | (uint16_t)(1 << (fraction - 1));
+  if (value[high] == 0) {
+    for (uint16_t i = 0; i < high; i++) value[i] = value_of(dtype, i);
+    value[high] = 2 * value[high - 1] - value[high - 2]; /* where the next number would be */
+  }
+  if (size >= value[high]) return sign | high;
   while (high - low > 1) {
-    int middle = (low + high) / 2;
-    if (values[middle] <= size)
+    uint16_t middle = (uint16_t)((low + high) / 2);
+    if (value[middle] <= size)
       low = middle;
     else
       high = middle;
   }
-  double down = size - values[low], up = values[high] - size;
-  return sign | (uint16_t)(down < up || (down == up && low % 2 == 0) ? low : high);
+  double down = size - value[low], up = value[high] - size;
+  return sign | (down < up || (down == up && low % 2 == 0) ? low : high);
 }
 
 static int64_t truncated(double x, int narrow) {
@@ -73,26 +72,19 @@ static int64_t truncated(double x, int narrow) {
 static int agrees(int to, const void *p, number x) {
   int64_t i = x.real ? truncated(x.d, to != DPT_I64) : x.i;
   number got = load(to, p);
-  uint16_t half;
   switch (to) {
-  case DPT_U8:
-    return got.i == (uint8_t)i;
-  case DPT_I8:
-    return got.i == (int8_t)i;
-  case DPT_I16:
-    return got.i == (int16_t)i;
-  case DPT_I32:
-    return got.i == (int32_t)i;
-  case DPT_I64:
-    return got.i == i;
-  case DPT_F16:
-    half = nearest_half(x.real ? x.d : (double)x.i);
-    return *(const uint16_t *)p == half ||
-           (isnan(x.d) && isnan(got.d)); /* whether a NaN keeps its payload is not specified */
+#define X(id, type, ...)                                                                           \
+  case id:                                                                                         \
+    return got.i == (type)i;
+    DPT_INTEGER_DTYPES(X)
+#undef X
   case DPT_F32:
     return x.real ? (float)x.d == (float)got.d || isnan(x.d) : (float)x.i == got.d;
-  default:
+  case DPT_F64:
     return x.real ? x.d == got.d || isnan(x.d) : (double)x.i == got.d;
+  default:
+    return *(const uint16_t *)p == nearest(to, x.real ? x.d : (double)x.i) ||
+           (isnan(x.d) && isnan(got.d)); /* whether a NaN keeps its payload is not specified */
   }
 }
 
@@ -114,15 +106,22 @@ static void put_random(int dtype, char *p) {
                                1e-40,     1e300};
   uint64_t bits = draw(&seed, UINT64_MAX);
   double x = odd[draw(&seed, sizeof odd / sizeof *odd)];
-  if (draw(&seed, 4) == 0) { /* near the midpoint of two halves, closer than float can tell */
-    uint16_t low = (uint16_t)(bits % 0x7c00);
-    x = (dpt__half_to_float(low) + (double)dpt__half_to_float(low + 1)) / 2;
+  if (draw(&seed, 4) == 0) { /* near the midpoint of two numbers, closer than float can tell */
+    static const int reduced[] = {
+#define X(id, ...) id,
+        DPT_REDUCED_DTYPES(X)
+#undef X
+    };
+    int type = reduced[draw(&seed, sizeof reduced / sizeof *reduced)];
+    int fraction = dpt__dtype_bits(type) - 1;
+    uint16_t low = (uint16_t)(bits % (uint64_t)((0x7fff >> fraction << fraction) - 1));
+    x = (value_of(type, low) + value_of(type, low + 1)) / 2;
     if (draw(&seed, 3)) x *= draw(&seed, 2) ? 1 + 0x1p-40 : 1 - 0x1p-40;
   } else if (draw(&seed, 2))
     x = ldexp((double)(int64_t)bits, -(int)draw(&seed, 80) - 20);
   uint16_t half = (uint16_t)bits;
   float single = (float)x;
-  if (dtype == DPT_F16)
+  if (dpt__is_reduced(dtype))
     memcpy(p, &half, 2);
   else if (dtype == DPT_F32)
     memcpy(p, &single, 4);

@@ -4,7 +4,8 @@
  * element has the value that the row function returns for it alone. Memory beside the output's
  * elements is unchanged; rejected calls change nothing.
  */
-#include "base/half.h"
+#include "base/element.h"
+#include "base/reduced.h"
 #include "host/rows.h"
 #include "views.h"
 
@@ -17,8 +18,8 @@ static void fill_storage(const dpt_tensor *t) {
     double v = (double)draw(&seed, 200) / (dpt__is_real(dtype) ? 16 : 1) + 1;
     if (dtype == DPT_F32) ((float *)p)[i] = (float)v;
     if (dtype == DPT_F64) ((double *)p)[i] = v;
-    if (dtype == DPT_F16) ((uint16_t *)p)[i] = dpt__half_from_double(v);
-    if (dtype < DPT_F16) {
+    if (dpt__is_reduced(dtype)) dpt__put_element(dtype, (uint16_t *)p + i, v);
+    if (!dpt__is_real(dtype)) {
       int64_t n = (int64_t)v; /* little-endian: copies the low bytes */
       memcpy(p + i * (int64_t)dpt__dtype_size(dtype), &n, dpt__dtype_size(dtype));
     }

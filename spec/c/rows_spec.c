@@ -5,7 +5,7 @@
  * written outside the row. Operands contain NaN, infinities, -0, denormals, extremes and values
  * that take every path.
  */
-#include "base/half.h"
+#include "base/reduced.h"
 #include "check.h"
 #include "host/rows.h"
 #include <math.h>

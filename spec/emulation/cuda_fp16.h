@@ -1,13 +1,14 @@
-/* cuda_fp16.h: half-precision numbers as storage, for the host's C++ compiler. */
+/* cuda_fp16.h: conversions of half-precision numbers, for the host's C++ compiler. */
 #ifndef DPT_EMULATED_CUDA_FP16_H
 #define DPT_EMULATED_CUDA_FP16_H
-#include "base/half.h"
+#include "base/reduced.h"
 
-struct __half {
-  uint16_t bits;
-};
-static inline float __half2float(__half h) { return dpt__half_to_float(h.bits); }
-static inline __half __float2half_rn(float x) { return __half{dpt__half_from_float(x)}; }
-static inline __half __double2half(double x) { return __half{dpt__half_from_double(x)}; }
+typedef dpt__half __half;
+
+static inline __half __ushort_as_half(unsigned short bits) { return {bits}; }
+static inline unsigned short __half_as_ushort(__half x) { return x.bits; }
+static inline float __half2float(__half x) { return dpt__f16_to_float(x); }
+static inline __half __float2half_rn(float x) { return dpt__f16_from_float(x); }
+static inline __half __double2half(double x) { return dpt__f16_from_double(x); }
 
 #endif

@@ -146,6 +146,6 @@ int dpt__cuda_histogram(dpt__context *context, const void *args) {
 
 int dpt__cuda_renorm(dpt__context *context, const void *args) {
   const dpt__renorm_args *g = (const dpt__renorm_args *)args;
-  if (g->dtype == DPT_F16) return renorm<__half>(context, g);
-  return dpt__of_real(g->dtype, [&](auto zero) { return renorm<decltype(zero)>(context, g); });
+  return dpt__of_stored_real(g->dtype,
+                             [&](auto zero) { return renorm<decltype(zero)>(context, g); });
 }

@@ -26,20 +26,21 @@ __device__ float single_normal(const dpt__philox_args &g, const uint32_t words[4
   return sqrtf(-2 * log_v) * cospif(2 * turns) * (float)g.b + (float)g.a;
 }
 
-/* Returns element i. single: the element type is not more precise than float. */
+/* Returns element i from uniforms of that many bits. */
 template <int distribution>
 __device__ __forceinline__ double drawn(const dpt__philox_args &g, uint64_t seed, uint64_t offset,
-                                        int64_t i, bool single, double a) {
+                                        int64_t i, int bits, double a) {
   uint32_t words[4];
   dpt__philox_at(seed, offset, (uint64_t)(g.first + i), words);
-  if (distribution == DPT__RANDOM_normal && single) return single_normal(g, words);
-  return dpt__from_words(&g, distribution, single, words, a);
+  if (distribution == DPT__RANDOM_normal && bits < 53) return single_normal(g, words);
+  return dpt__from_words(&g, distribution, bits, words, a);
 }
 
 /* Fills by one distribution; each has its own kernel, so that the cheap ones need few registers. */
 template <int distribution> __global__ void draw(dpt__philox_args g, int64_t count) {
   const uint64_t seed = dpt__draw_seed(&g.draw), counter = dpt__draw_offset(&g.draw);
   const int dtype = g.walk.dtype[0], given = g.walk.noperand > 1;
+  const int bits = dpt__uniform_bits(distribution, dtype);
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += dpt__grid_threads<int64_t>()) {
     int64_t offset[2] = {0, 0};
     double a = g.a;
@@ -51,7 +52,7 @@ template <int distribution> __global__ void draw(dpt__philox_args g, int64_t cou
       dpt__offsets<uint64_t, 1>(g.walk, (uint64_t)i, offset);
     }
     dpt__put_element(dtype, g.walk.data[0] + offset[0] * dpt__width_of(dtype),
-                     drawn<distribution>(g, seed, counter, i, dtype != DPT_F64, a));
+                     drawn<distribution>(g, seed, counter, i, bits, a));
   }
 }
 
@@ -63,7 +64,7 @@ __global__ void draw_floats(dpt__philox_args g, int64_t count, bool packs) {
     dpt__pack<float> r;
     DPT_UNROLL
     for (int i = 0; i < DPT__PACK; i++)
-      r.v[i] = (float)drawn<distribution>(g, seed, offset, at.first + i, true, g.a);
+      r.v[i] = (float)drawn<distribution>(g, seed, offset, at.first + i, 24, g.a);
     at.store(g.walk.data[0], r);
   });
 }
