@@ -31,7 +31,7 @@ const char *dpt_version(void);
 const char *dpt_cdef(void);
 
 /* Element types, in the order of the list in base/dtype.h. */
-enum { DPT_U8, DPT_I8, DPT_I16, DPT_I32, DPT_I64, DPT_F16, DPT_F32, DPT_F64, DPT_NDTYPE };
+enum { DPT_U8, DPT_I8, DPT_I16, DPT_I32, DPT_I64, DPT_F16, DPT_BF16, DPT_F32, DPT_F64, DPT_NDTYPE };
 /* The properties of an element type: its names in Torch7 ("Float") and in safetensors ("F32"), its
  * size in bytes, whether it is real, and the element type in which kernels compute. */
 typedef struct dpt_dtype {

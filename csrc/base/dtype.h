@@ -15,10 +15,14 @@
 #define DPT__EVERYWHERE
 #endif
 
-/* The bits of an IEEE binary16. A struct, so that no code takes it for an integer. */
+/* The bits of an IEEE binary16, and of a bfloat16: the upper half of a float. Structs, so that no
+ * code takes them for integers. */
 typedef struct dpt__half {
   uint16_t bits;
 } dpt__half;
+typedef struct dpt__bfloat16 {
+  uint16_t bits;
+} dpt__bfloat16;
 
 /* X(id, C type, suffix, Torch7's name, the type that kernels compute in, bits
  * of an integer's magnitude or a real's significand, safetensors' name, CUDA's, NCCL's and MPI's
@@ -32,7 +36,8 @@ typedef struct dpt__half {
   X(DPT_I32, int32_t, i32, Int, DPT_I32, 31, "I32", CUDA_R_32I, ncclInt32, MPI_INT32_T, f) \
   X(DPT_I64, int64_t, i64, Long, DPT_I64, 63, "I64", CUDA_R_64I, ncclInt64, MPI_INT64_T, f)
 #define DPT__REDUCED(X, f)                                                                         \
-  X(DPT_F16, dpt__half, f16, Half, DPT_F32, 11, "F16", CUDA_R_16F, ncclFloat16, NONE, f)
+  X(DPT_F16, dpt__half, f16, Half, DPT_F32, 11, "F16", CUDA_R_16F, ncclFloat16, NONE, f) \
+  X(DPT_BF16, dpt__bfloat16, bf16, BFloat16, DPT_F32, 8, "BF16", CUDA_R_16BF, ncclBfloat16, NONE, f)
 #define DPT__REALS(X, f)                                                                           \
   X(DPT_F32, float, f32, Float, DPT_F32, 24, "F32", CUDA_R_32F, ncclFloat32, MPI_FLOAT, f) \
   X(DPT_F64, double, f64, Double, DPT_F64, 53, "F64", CUDA_R_64F, ncclFloat64, MPI_DOUBLE, f)

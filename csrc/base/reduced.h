@@ -25,7 +25,7 @@ static DPT__EVERYWHERE inline float dpt__f16_to_float(dpt__half half) {
   return value;
 }
 
-/* Returns the bits of a half, without the sign, for the bits of a float that is not negative. */
+/* Return the bits of a number, without the sign, for the bits of a float that is not negative. */
 static DPT__EVERYWHERE inline uint32_t dpt__f16_round(uint32_t bits) {
   if (bits > 0x7f800000) return 0x7e00;  /* NaN */
   if (bits >= 0x477ff000) return 0x7c00; /* rounds to infinity */
@@ -40,6 +40,17 @@ static DPT__EVERYWHERE inline uint32_t dpt__f16_round(uint32_t bits) {
   }
   bits += 0xc8000000 + 0xfff + ((bits >> 13) & 1); /* rebias the exponent, round to even */
   return bits >> 13;
+}
+
+static DPT__EVERYWHERE inline float dpt__bf16_to_float(dpt__bfloat16 x) {
+  uint32_t bits = (uint32_t)x.bits << 16;
+  float value;
+  memcpy(&value, &bits, 4);
+  return value;
+}
+
+static DPT__EVERYWHERE inline uint32_t dpt__bf16_round(uint32_t bits) {
+  return bits > 0x7f800000 ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
 /* Returns a float from which rounding to fewer bits gives the result of rounding the double

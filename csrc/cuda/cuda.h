@@ -9,6 +9,7 @@
  */
 #ifndef DPT_CUDA_CUDA_H
 #define DPT_CUDA_CUDA_H
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

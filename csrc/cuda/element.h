@@ -33,6 +33,15 @@ __device__ __forceinline__ dpt__half dpt__f16_near(float x) {
 __device__ __forceinline__ dpt__half dpt__f16_near(double x) {
   return {__half_as_ushort(__double2half(x))};
 }
+__device__ __forceinline__ float dpt__load(dpt__bfloat16 x) {
+  return __bfloat162float(__ushort_as_bfloat16(x.bits));
+}
+__device__ __forceinline__ dpt__bfloat16 dpt__bf16_near(float x) {
+  return {__bfloat16_as_ushort(__float2bfloat16_rn(x))};
+}
+__device__ __forceinline__ dpt__bfloat16 dpt__bf16_near(double x) {
+  return {__bfloat16_as_ushort(__double2bfloat16(x))};
+}
 
 template <typename T> __device__ __forceinline__ T dpt__load(T x) { return x; }
 

@@ -62,6 +62,13 @@
 #include "host/one_type.inc.c"
 #undef WIDEN
 #undef STORE
+#define T dpt__bfloat16
+#define SUFFIX bf16
+#define WIDEN(x) dpt__bf16_to_float(x)
+#define STORE(x) dpt__bf16_from_double(x)
+#include "host/one_type.inc.c"
+#undef WIDEN
+#undef STORE
 #undef OWN_SUM
 #undef WIDE
 

@@ -218,6 +218,11 @@ static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
 #define SUFFIX f16
 #include "host/rows_convert.inc.c"
 #undef STORE
+#define STORE(x) REDUCE(bf16, x)
+#define TO dpt__bfloat16
+#define SUFFIX bf16
+#include "host/rows_convert.inc.c"
+#undef STORE
 
 #define ALL(name) DPT__BY_INTEGER(row_##name) DPT__BY_REAL(row_##name)
 

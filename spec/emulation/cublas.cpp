@@ -5,7 +5,7 @@
  * thread (cudaGetLastError), as does a library that tries a feature the device may lack.
  */
 #include "cublas_v2.h"
-#include "cuda_fp16.h"
+#include "cuda/element.h"
 
 #include "cuda/cuda.h"
 #include "ops/blas.h"
@@ -64,15 +64,17 @@ void run(const product &p, const double *alpha, const double *a, const double *b
 }
 
 /* Returns the columns of a matrix as floats, without gaps. */
-std::vector<float> widen(const __half *from, int64_t rows, int64_t cols, int64_t ld) {
+template <typename T>
+std::vector<float> widen(const T *from, int64_t rows, int64_t cols, int64_t ld) {
   std::vector<float> to((size_t)(rows * cols));
   for (int64_t j = 0; j < cols; j++)
-    for (int64_t i = 0; i < rows; i++) to[(size_t)(j * rows + i)] = __half2float(from[j * ld + i]);
+    for (int64_t i = 0; i < rows; i++) to[(size_t)(j * rows + i)] = dpt__load(from[j * ld + i]);
   return to;
 }
 
-void run(const product &p, const float *alpha, const __half *a, const __half *b, const float *beta,
-         __half *c) {
+/* T: a reduced type, which accumulates in float. */
+template <typename T>
+void run(const product &p, const float *alpha, const T *a, const T *b, const float *beta, T *c) {
   product q = p;
   q.lda = p.ta ? p.k : p.m, q.ldb = p.tb ? p.n : p.k, q.ldc = p.m;
   std::vector<float> wide_a = widen(a, q.lda, p.ta ? p.m : p.k, p.lda);
@@ -82,7 +84,7 @@ void run(const product &p, const float *alpha, const __half *a, const __half *b,
   run(q, alpha, wide_a.data(), wide_b.data(), beta, wide_c.data());
   for (int64_t j = 0; j < p.n; j++)
     for (int64_t i = 0; i < p.m; i++)
-      c[j * p.ldc + i] = __float2half_rn(wide_c[(size_t)(j * p.m + i)]);
+      c[j * p.ldc + i] = dpt__store<T>::from(wide_c[(size_t)(j * p.m + i)]);
 }
 
 template <typename T, typename A>
@@ -136,9 +138,10 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
   if (!handle || !handle->stream || a_type != b_type || a_type != c_type || count < 0 ||
       !accepted(p, a_type, compute))
     return CUBLAS_STATUS_INVALID_VALUE;
-  auto call = a_type == CUDA_R_16F   ? run_all<__half, float>
-              : a_type == CUDA_R_32F ? run_all<float, float>
-                                     : run_all<double, double>;
+  auto call = a_type == CUDA_R_16F    ? run_all<dpt__half, float>
+              : a_type == CUDA_R_16BF ? run_all<dpt__bfloat16, float>
+              : a_type == CUDA_R_32F  ? run_all<float, float>
+                                      : run_all<double, double>;
   /* copy the two scalars now: cuBLAS reads them when it is called */
   double first = 0, second = 0;
   size_t size = compute == CUBLAS_COMPUTE_64F ? sizeof(double) : sizeof(float);

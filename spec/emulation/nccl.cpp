@@ -15,7 +15,7 @@
  */
 #include "nccl.h"
 
-#include "cuda_fp16.h"
+#include "cuda/element.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -115,6 +115,7 @@ size_t size_of(ncclDataType_t type) {
   case ncclUint8:
     return 1;
   case ncclFloat16:
+  case ncclBfloat16:
     return 2;
   case ncclInt32:
   case ncclFloat32:
@@ -152,13 +153,21 @@ void add(const sources &from, size_t count, ncclRedOp_t op, std::vector<char> &t
       from, count, op, total, [](T x) { return (A)x; }, [](A x) { return (T)x; });
 }
 
+template <typename T>
+void add_reduced(const sources &from, size_t count, ncclRedOp_t op, std::vector<char> &total) {
+  reduce<T, double>(
+      from, count, op, total, [](T x) { return (double)dpt__load(x); },
+      [](double x) { return dpt__store<T>::from(x); });
+}
+
 std::vector<char> sum(const sources &from, size_t count, ncclDataType_t type, ncclRedOp_t op) {
   std::vector<char> total(count * size_of(type));
   switch (type) {
   case ncclFloat16:
-    reduce<__half, double>(
-        from, count, op, total, [](__half x) { return (double)__half2float(x); },
-        [](double x) { return __double2half(x); });
+    add_reduced<dpt__half>(from, count, op, total);
+    break;
+  case ncclBfloat16:
+    add_reduced<dpt__bfloat16>(from, count, op, total);
     break;
   case ncclFloat32:
     add<float, double>(from, count, op, total);

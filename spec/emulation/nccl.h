@@ -29,7 +29,8 @@ typedef enum {
   ncclInt64 = 4,
   ncclFloat16 = 6,
   ncclFloat32 = 7,
-  ncclFloat64 = 8
+  ncclFloat64 = 8,
+  ncclBfloat16 = 9
 } ncclDataType_t;
 typedef enum { ncclSum = 0, ncclMax = 2, ncclMin = 3, ncclAvg = 4 } ncclRedOp_t;
 typedef struct {
