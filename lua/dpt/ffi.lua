@@ -81,7 +81,8 @@ ffi.cdef(cdef)
 
 -- Declares Torch7's C types, which declarations of scripts mention, as opaque types.
 local function opaque(name) ffi.cdef(('typedef struct %s %s;'):format(name, name)) end
-for element in ('Byte Char Short Int Long Half Float Double'):gmatch '%a+' do
+for dtype = 0, C.DPT_NDTYPE - 1 do
+   local element = ffi.string(C.dpt_dtype_get(dtype).name)
    for _, kind in ipairs{'Tensor', 'Storage'} do
       opaque('TH' .. element .. kind)
       opaque('THCuda' .. (element == 'Float' and '' or element) .. kind)

@@ -26,6 +26,7 @@ local cudnn = {
    reservedGPUBytes = 1024 * 1024,
    maxWorkspaceGPUMemPercent = 95,
    typemap = {['torch.CudaHalfTensor'] = 'CUDNN_DATA_HALF',
+      ['torch.CudaBFloat16Tensor'] = 'CUDNN_DATA_BFLOAT16',
       ['torch.CudaTensor'] = 'CUDNN_DATA_FLOAT', ['torch.CudaDoubleTensor'] = 'CUDNN_DATA_DOUBLE'},
    find = {verbose = false, verboseError = true, verboseFallback = true},
 }

@@ -311,6 +311,7 @@ end)
 -- @also cutorch.createCudaHostIntTensor()
 -- @also cutorch.createCudaHostLongTensor()
 -- @also cutorch.createCudaHostHalfTensor()
+-- @also cutorch.createCudaHostBFloat16Tensor()
 -- @also cutorch.createCudaHostFloatTensor()
 -- @also cutorch.createCudaHostDoubleTensor()
 -- @param sizes number: one for each dimension; or a list or a LongStorage

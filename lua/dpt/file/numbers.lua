@@ -10,9 +10,6 @@ local text = require 'dpt.file.text'
 local ffi, C, fail = dptffi.ffi, dptffi.C, dptffi.fail
 local type = dptffi.type
 
-local NAMES = {Byte = C.DPT_U8, Char = C.DPT_I8, Short = C.DPT_I16, Int = C.DPT_I32,
-   Long = C.DPT_I64, Half = C.DPT_F16, Float = C.DPT_F32, Double = C.DPT_F64}
-
 --- Reverses the bytes of each of n elements.
 local function swap(pointer, n, size)
    local bytes = ffi.cast('uint8_t *', pointer)
@@ -141,9 +138,10 @@ local plain = {
    end,
 }
 
-for name, kind in pairs(NAMES) do
-   -- Half has no C type for a single number, only storages
-   local one = text.elements[kind] and ffi.new(text.elements[kind] .. '[1]')
+for kind, element in pairs(core.elements) do
+   local name = element.name
+   -- single numbers of a reduced type have no C type, only storages
+   local one = not element.isReduced and ffi.new(element.ctype .. '[1]')
    local storageName, number = core.storageNames[kind], plain[kind]
 
    --- Reads numbers of the type in the method's name, as bytes or as text.
@@ -154,6 +152,7 @@ for name, kind in pairs(NAMES) do
    -- @also torch.File:readShort()
    -- @also torch.File:readLong()
    -- @also torch.File:readHalf()
+   -- @also torch.File:readBFloat16()
    -- @also torch.File:readFloat()
    -- @also torch.File:readDouble()
    -- @param what? number: how many; or a storage of that type, which is filled
@@ -188,6 +187,7 @@ for name, kind in pairs(NAMES) do
    -- @also torch.File:writeShort()
    -- @also torch.File:writeLong()
    -- @also torch.File:writeHalf()
+   -- @also torch.File:writeBFloat16()
    -- @also torch.File:writeFloat()
    -- @also torch.File:writeDouble()
    -- @param what number: or a table of numbers, or a storage of that type

@@ -6,16 +6,9 @@ local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
 local ffi, C = dptffi.ffi, dptffi.C
 
-local text = {
-   --- Names of the elements' C types, by kind. (A type made with ffi.typeof('$[1]', type) is
-   -- cached by its text alone if LuaJIT compiles the call.)
-   elements = {[C.DPT_U8] = 'uint8_t', [C.DPT_I8] = 'int8_t', [C.DPT_I16] = 'int16_t',
-      [C.DPT_I32] = 'int32_t', [C.DPT_I64] = 'int64_t', [C.DPT_F32] = 'float',
-      [C.DPT_F64] = 'double'},
-}
+local text = {}
 
 local CHUNK = 4096
-local formats = {[C.DPT_F16] = '%.9g', [C.DPT_F32] = '%.9g', [C.DPT_F64] = '%.17g'}
 
 --- Converts n elements to doubles, with NaNs that Lua accepts as numbers. Returns a tensor of these
 -- doubles and a pointer to the first one.
@@ -26,7 +19,8 @@ local function doubles(kind, pointer, n)
 end
 
 function text.write(file, kind, pointer, n)
-   local format, words = formats[kind], {}
+   local element, words = core.elements[kind], {}
+   local format = element.isReal and (element.size > 4 and '%.17g' or '%.9g')
    for first = 0, n - 1, CHUNK do
       local count = math.min(CHUNK, n - first)
       local real, data = nil, pointer + first

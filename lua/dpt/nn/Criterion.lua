@@ -364,9 +364,11 @@ end
 -- @also nn.Criterion:float()
 -- @also nn.Criterion:double()
 -- @also nn.Criterion:half()
+-- @also nn.Criterion:bfloat16()
 -- @also nn.Criterion:cuda()
 -- @also nn.Criterion:cudaDouble()
 -- @also nn.Criterion:cudaHalf()
+-- @also nn.Criterion:cudaBFloat16()
 -- @param typename? string: for example 'torch.CudaTensor'
 -- @param tensorCache? table: keeps tensors shared across several calls
 -- @return the type's name, or the criterion

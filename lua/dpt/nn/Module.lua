@@ -592,9 +592,11 @@ end
 -- @also nn.Module:float()
 -- @also nn.Module:double()
 -- @also nn.Module:half()
+-- @also nn.Module:bfloat16()
 -- @also nn.Module:cuda()
 -- @also nn.Module:cudaDouble()
 -- @also nn.Module:cudaHalf()
+-- @also nn.Module:cudaBFloat16()
 -- @param typename? string: for example 'torch.FloatTensor'
 -- @param tensorCache? table: keeps tensors shared across modules that are converted by separate
 --    calls

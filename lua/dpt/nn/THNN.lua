@@ -58,8 +58,7 @@ end})
 local THNN = {kernels = {}}
 
 for kind, tensorMethods in pairs(core.tensorMethods) do
-   local element = kind % core.ON_DEVICE
-   if element == core.HALF or element == core.FLOAT or element == core.DOUBLE then
+   if core.elementOf(kind).isReal then
       THNN.kernels[core.tensorNames[kind]] = kernels
       rawset(tensorMethods, 'THNN', kernels)
    end

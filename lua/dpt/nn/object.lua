@@ -37,11 +37,8 @@ local function ofDevice(self, method, device)
    if method:find 'cuda' then core.ignored('Criterion:' .. method, device, cutorch.getDevice()) end
 end
 
-for method, typename in pairs{
-   float = 'torch.FloatTensor', double = 'torch.DoubleTensor', half = 'torch.HalfTensor',
-   cuda = 'torch.CudaTensor', cudaDouble = 'torch.CudaDoubleTensor',
-   cudaHalf = 'torch.CudaHalfTensor',
-} do
+for kind, typename in pairs(core.realNames) do
+   local method = core.methodNames[kind]
    object[method] = function(self, cache, ...)
       if type(cache) == 'number' then cache = ofDevice(self, method, cache) end
       return self:type(typename, cache, ...)

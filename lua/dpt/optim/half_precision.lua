@@ -1,4 +1,4 @@
---- dpt.optim.half_precision: runs an optimization method on half-precision parameters.
+--- dpt.optim.half_precision: runs an optimization method on parameters of a reduced type.
 -- Invariant: the method works on floats: a copy of the parameters, their gradient, its own state.
 -- The script's function receives the parameters themselves. After each call of the function the
 -- method continues from the values of the parameters: its own point, rounded, or the values that
@@ -16,7 +16,7 @@ end
 
 local function run(name, method, opfunc, x, config, state)
    config, state = arguments.check(name, opfunc, x, config, state)
-   local kind = x.kind_ - core.HALF + core.FLOAT
+   local kind = core.computeKind(x.kind_)
    local floats = buffer(state, 'x', x, kind, x)
    local stored = comm.version{floats} -- version at which x had the same values
 
@@ -43,7 +43,7 @@ end
 -- @param method function(opfunc, x, config, state)
 return function(name, method)
    return function(opfunc, x, config, state)
-      if torch.isTensor(x) and x.kind_ % core.ON_DEVICE == core.HALF then
+      if torch.isTensor(x) and core.elementOf(x.kind_).isReduced then
          return run(name, method, opfunc, x, config, state)
       end
       return method(opfunc, x, config, state)

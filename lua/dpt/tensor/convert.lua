@@ -82,6 +82,7 @@ end)
 -- @also Tensor:int()
 -- @also Tensor:long()
 -- @also Tensor:half()
+-- @also Tensor:bfloat16()
 -- @also Tensor:double()
 -- @also Tensor:cuda()
 -- @also Tensor:cudaByte()
@@ -90,12 +91,12 @@ end)
 -- @also Tensor:cudaInt()
 -- @also Tensor:cudaLong()
 -- @also Tensor:cudaHalf()
+-- @also Tensor:cudaBFloat16()
 -- @also Tensor:cudaDouble()
 -- @return a tensor of that type and of the same size
 -- @usage torch.Tensor{1.5, -2}:int():float() --> [1 -2]
 core.eachKind(function(kind)
-   local name = core.names[kind]
-   name = name:sub(1, 1):lower() .. name:sub(2)
+   local name = core.methodNames[kind]
    method(name, function(t, device)
       check(name, 'self', t)
       local out = convert(t, kind)

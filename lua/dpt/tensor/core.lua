@@ -28,8 +28,11 @@ local core = {
    storageType = storageType,
    generatorType = generatorType,
    generatorMethods = nil, -- set by dpt.tensor.random
+   elements = {},       -- element type -> its name, size and other properties
    names = {},          -- kind -> 'Float', 'CudaByte'
+   methodNames = {},    -- kind -> the method that converts to it: 'float', 'cudaByte'
    tensorNames = {},    -- kind -> 'torch.FloatTensor'
+   realNames = {},      -- kind -> 'torch.FloatTensor', for the real types
    storageNames = {},   -- kind -> 'torch.FloatStorage'
    kinds = {},          -- 'torch.FloatTensor', 'torch.FloatStorage' -> kind
    tensorMethods = {},  -- kind -> live method table
@@ -40,14 +43,28 @@ local core = {
    elementSizes = {},   -- kind -> bytes
    default = DOUBLE,    -- the kind of torch.Tensor
    ON_DEVICE = ON_DEVICE, LONG = LONG, FLOAT = FLOAT, DOUBLE = DOUBLE, BYTE = BYTE,
-   HALF = C.DPT_F16,
 }
 
-local elements = {
-   [0] = {'Byte', 'uint8_t'}, {'Char', 'int8_t'}, {'Short', 'int16_t'}, {'Int', 'int32_t'},
-   {'Long', 'int64_t'}, {'Half', 'uint16_t'}, {'Float', 'float'}, {'Double', 'double'},
-}
-assert(#elements + 1 == C.DPT_NDTYPE)
+-- Copies the list of element types from C (csrc/base/dtype.h). ctype: the C type of an element in
+-- memory; Lua sees the bits of a reduced type (16-bit floats).
+for dtype = 0, C.DPT_NDTYPE - 1 do
+   local from = C.dpt_dtype_get(dtype)
+   local isReal, isReduced = from.real ~= 0, from.compute ~= dtype
+   local ctype = isReduced and 'uint16_t' or isReal and (dtype == FLOAT and 'float' or 'double')
+      or (dtype == BYTE and 'uint8_t' or 'int' .. 8 * from.size .. '_t')
+   core.elements[dtype] = {name = ffi.string(from.name), file = ffi.string(from.file),
+      size = from.size, ctype = ctype, isReal = isReal, isReduced = isReduced,
+      compute = from.compute}
+end
+
+--- Returns the properties of a kind's element type.
+function core.elementOf(kind) return core.elements[kind % ON_DEVICE] end
+
+--- Returns the kind in which kernels compute: float for the reduced types.
+function core.computeKind(kind)
+   local dtype = kind % ON_DEVICE
+   return kind - dtype + core.elements[dtype].compute
+end
 
 --- Calls f(kind) for every kind: each element type on the host and on devices.
 function core.eachKind(f)
@@ -59,17 +76,23 @@ end
 
 core.eachKind(function(kind)
    local dtype = kind % ON_DEVICE
-   local name = elements[dtype][1]
-   if kind >= ON_DEVICE then name = dtype == FLOAT and 'Cuda' or 'Cuda' .. name end
-   core.pointers[dtype] = ffi.typeof(elements[dtype][2] .. ' *')
+   local element = core.elements[dtype]
+   local name, method = element.name, element.name:gsub('^BFl', 'bfl'):gsub('^%u', string.lower)
+   if kind >= ON_DEVICE then
+      name = dtype == FLOAT and 'Cuda' or 'Cuda' .. name
+      method = name:gsub('^%u', string.lower)
+   end
+   core.pointers[dtype] = ffi.typeof(element.ctype .. ' *')
    core.names[kind] = name
-   core.elementSizes[kind] = ffi.sizeof(elements[dtype][2])
+   core.methodNames[kind] = method
+   core.elementSizes[kind] = element.size
    for what, of in pairs{Tensor = 'tensor', Storage = 'storage'} do
       local full = 'torch.' .. name .. what
       local function construct(...) return core['new' .. what](kind, ...) end
       local methods, constructor = torch.newmetatable(full, nil, construct, nil, construct, torch)
       methods.new = construct
       core.kinds[full] = kind
+      if what == 'Tensor' and element.isReal then core.realNames[kind] = full end
       core[of .. 'Names'][kind] = full
       core[of .. 'Methods'][kind] = methods
       core[of .. 'Constructors'][kind] = constructor

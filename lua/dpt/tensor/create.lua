@@ -163,6 +163,7 @@ define('cat', cat)
 -- @also torch.IntTensor
 -- @also torch.LongTensor
 -- @also torch.HalfTensor
+-- @also torch.BFloat16Tensor
 -- @also torch.FloatTensor
 -- @also torch.DoubleTensor
 -- @also torch.CudaByteTensor
@@ -171,6 +172,7 @@ define('cat', cat)
 -- @also torch.CudaIntTensor
 -- @also torch.CudaLongTensor
 -- @also torch.CudaHalfTensor
+-- @also torch.CudaBFloat16Tensor
 -- @also torch.CudaTensor
 -- @also torch.CudaDoubleTensor
 -- @as plaintensor

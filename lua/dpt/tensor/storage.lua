@@ -358,6 +358,7 @@ storageMethod('type', convert)
 -- @also Storage:int()
 -- @also Storage:long()
 -- @also Storage:half()
+-- @also Storage:bfloat16()
 -- @also Storage:double()
 -- @also Storage:cuda()
 -- @also Storage:cudaByte()
@@ -366,12 +367,12 @@ storageMethod('type', convert)
 -- @also Storage:cudaInt()
 -- @also Storage:cudaLong()
 -- @also Storage:cudaHalf()
+-- @also Storage:cudaBFloat16()
 -- @also Storage:cudaDouble()
 -- @return a storage of that type
 -- @usage torch.DoubleStorage{1.5, 2}:float():type() --> torch.FloatStorage
 core.eachKind(function(kind)
-   local name = core.names[kind]
-   name = name:sub(1, 1):lower() .. name:sub(2)
+   local name = core.methodNames[kind]
    storageMethod(name, function(s, device)
       local out = convert(s, core.storageNames[kind])
       if kind >= ON_DEVICE and type(device) == 'number' then

@@ -269,6 +269,7 @@ end
 -- @also torch.IntStorage
 -- @also torch.LongStorage
 -- @also torch.HalfStorage
+-- @also torch.BFloat16Storage
 -- @also torch.FloatStorage
 -- @also torch.DoubleStorage
 -- @also torch.CudaByteStorage
@@ -277,6 +278,7 @@ end
 -- @also torch.CudaIntStorage
 -- @also torch.CudaLongStorage
 -- @also torch.CudaHalfStorage
+-- @also torch.CudaBFloat16Storage
 -- @also torch.CudaStorage
 -- @also torch.CudaDoubleStorage
 -- @param size? number: how many elements; or a table of them

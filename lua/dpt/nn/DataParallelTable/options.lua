@@ -4,6 +4,7 @@
 -- has the class's default.
 local cutorch = require 'dpt.device'
 local general = require 'dpt.distributed.options'
+local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local type, fail = dptffi.type, dptffi.fail
@@ -41,9 +42,10 @@ local options = {}
 options.WRAPPED = 'nn.DataParallelTable(1):add(network, devices)'
 
 --- Types that a network on devices may have.
-options.types = {
-   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
-}
+options.types = {}
+for kind, name in pairs(core.realNames) do
+   if kind >= core.ON_DEVICE then options.types[name] = true end
+end
 
 --- Returns the type of a module: that of its parameters (which a script may have converted), or its
 -- own if it has none; nil if it is none of these types.

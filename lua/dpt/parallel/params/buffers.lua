@@ -6,11 +6,8 @@
 -- since the last sync (integers: to replica 1's). They are the tensors that a module's
 -- runningStatistics() lists. Copies that would change nothing are skipped.
 local comm = require 'dpt.comm'
+local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
-
-local floating = {
-   ['torch.CudaTensor'] = true, ['torch.CudaDoubleTensor'] = true, ['torch.CudaHalfTensor'] = true,
-}
 
 local Buffers = {}
 Buffers.__index = Buffers
@@ -61,9 +58,9 @@ function Buffers:average(lists)
       local changed = self.versions[i] ~= comm.version(list)
       if changed then count = count + 1 end
       for _, t in ipairs(list) do
-         if floating[t:type()] and i == 1 then -- i == 1 has changed: see sync
+         if core.realNames[t.kind_] and i == 1 then -- i == 1 has changed: see sync
             sums[#sums + 1] = t
-         elseif floating[t:type()] and changed then
+         elseif core.realNames[t.kind_] and changed then
             sources[#sources + 1] = t
          end
       end

@@ -5,6 +5,7 @@
 -- nothing. A device tensor keeps its element type. A floating-point host tensor is converted to the
 -- type of the network, an integer one to the device type with the same integers. Values that are
 -- not tensors are passed unchanged to every replica. Host tensors have been read on return.
+local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local cutorch = require 'dpt.device'
 local comm = require 'dpt.comm'
@@ -22,13 +23,10 @@ local function keptOf(fields)
    return fields
 end
 
-local floating = {
-   ['torch.FloatTensor'] = true, ['torch.DoubleTensor'] = true, ['torch.HalfTensor'] = true,
-}
-
 local function typeFor(tensor, plan)
-   local name = tensor:type()
-   return floating[name] and plan.type or comm.deviceType(name)
+   local isHost = tensor.kind_ < core.ON_DEVICE
+   if isHost and core.realNames[tensor.kind_] then return plan.type end
+   return comm.deviceType(tensor:type())
 end
 
 -- Records the number of rows of each part; the tensor with the most rows determines where in the
