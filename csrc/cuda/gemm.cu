@@ -63,16 +63,6 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   return 0;
 }
 
-/* Returns the product with rows and columns exchanged: c^T = b^T * a^T. */
-dpt__gemm_args exchanged(const dpt__gemm_args *g) {
-  dpt__gemm_args t = *g;
-  t.m = g->n, t.n = g->m;
-  t.a = g->b, t.a_row = g->b_col, t.a_col = g->b_row, t.a_batch = g->b_batch;
-  t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row, t.b_batch = g->a_batch;
-  t.c_row = g->c_col, t.c_col = g->c_row;
-  return t;
-}
-
 int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride, const void *from,
            const int64_t *from_stride, int64_t batch, int64_t rows, int64_t cols) {
   const int64_t size[3] = {batch, rows, cols};
@@ -101,7 +91,7 @@ int product(dpt__context *context, const dpt__gemm_args *args) {
   form fb = dpt__blas_form_of(g.k, g.n, g.b_row, g.b_col);
   form fc = dpt__blas_form_of(g.m, g.n, g.c_row, g.c_col);
   if (fc.fits && fc.trans) {
-    g = exchanged(args);
+    g = dpt__gemm_exchanged(args);
     return product(context, &g);
   }
   if (fa.fits && fb.fits && fc.fits) return multiply(context, &g, fa, fb, fc);

@@ -15,9 +15,9 @@
 #endif
 
 enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
-enum { ALIAS = 2048, STRIP_TURNED = 64 }; /* bytes; rows that a thread transposes at once */
-enum { MOST_TURNED = 4 << 20 };           /* elements: 16 MiB of temporary memory */
-enum { CONVERTED = 256 };                 /* elements converted at once */
+enum { ALIAS = 2048, STRIP_TURNED = 64 };         /* bytes; rows that a thread transposes at once */
+enum { MOST_TURNED = 4 << 20 };                   /* elements: 16 MiB of temporary memory */
+enum { CONVERTED = 256, STRIP_FLOATS = 1 << 16 }; /* converted at once; of a strip: 256 KiB */
 
 typedef dpt__blas_form form;
 
@@ -262,74 +262,119 @@ static int gemm_real(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
-/* A matrix of an element type in memory. */
+/* ---- reduced types ---- */
+
+/* A matrix in memory: its element type, first element and strides. */
 typedef struct matrix {
   int dtype;
-  void *data;
-  int64_t row, col; /* strides */
+  char *data;
+  int64_t row, col;
 } matrix;
 
-static void *matrix_at(matrix m, int64_t i, int64_t j) {
-  return (char *)m.data + (i * m.row + j * m.col) * (int64_t)dpt__dtype_size(m.dtype);
+/* Returns floats without gaps in the order of m; the caller sets the pointer. */
+static matrix gemm_dense(matrix m, int64_t rows, int64_t cols) {
+  int transposed = m.row == 1 && m.col != 1;
+  return (matrix){DPT_F32, NULL, transposed ? 1 : cols, transposed ? rows : 1};
 }
 
-/* Converts a matrix to another element type, along the dimension in which `by` is dense. */
-static void gemm_convert(const dpt__context *context, matrix to, matrix from, matrix by,
-                         int64_t rows, int64_t cols) {
-  if (by.col != 1 && by.row == 1) {
+/* Converts a matrix to another element type, along the dimension in which both are dense. */
+static void gemm_convert(matrix to, matrix from, int64_t rows, int64_t cols, int threads) {
+  if (to.col != 1 && to.row == 1) {
     matrix t = {to.dtype, to.data, to.col, to.row}, f = {from.dtype, from.data, from.col, from.row};
-    int64_t swapped = rows;
-    to = t, from = f, rows = cols, cols = swapped;
+    gemm_convert(t, f, cols, rows, threads);
+    return;
   }
   dpt__row_fn *convert = dpt__rows_pick()->convert[to.dtype][from.dtype];
-  size_t to_size = dpt__dtype_size(to.dtype), from_size = dpt__dtype_size(from.dtype);
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (rows * cols > 32768)
+  int64_t size = (int64_t)dpt__dtype_size(to.dtype), width = (int64_t)dpt__dtype_size(from.dtype);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && rows > 1)
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < cols; j += CONVERTED) {
+      double given[CONVERTED], made[CONVERTED]; /* large enough for either type */
       int64_t n = dpt__min(CONVERTED, cols - j);
-      double given[CONVERTED], made[CONVERTED]; /* of either type */
-      void *r = to.col == 1 ? matrix_at(to, i, j) : made;
-      const void *x = matrix_at(from, i, j);
-      if (from.col != 1) {
-        dpt__move(from_size, (char *)given, 1, x, from.col, n);
-        x = given;
-      }
-      convert(n, r, x, NULL, NULL, 0, 0);
-      if (to.col != 1) dpt__move(to_size, matrix_at(to, i, j), to.col, r, 1, n);
+      const char *x = from.data + (i * from.row + j * from.col) * width;
+      char *r = to.data + (i * to.row + j * to.col) * size;
+      if (from.col != 1) dpt__move((size_t)width, (char *)given, 1, x, from.col, n);
+      convert(n, to.col == 1 ? (void *)r : made, from.col == 1 ? x : (char *)given, NULL, NULL, 0,
+              0);
+      if (to.col != 1) dpt__move((size_t)size, r, to.col, (char *)made, 1, n);
     }
 }
 
-/* Returns a matrix of floats without gaps, stored in the order of m. */
-static matrix gemm_dense(matrix m, float *data, int64_t rows, int64_t cols) {
-  int transposed = m.col != 1 && m.row == 1;
-  return (matrix){DPT_F32, data, transposed ? 1 : cols, transposed ? rows : 1};
+/* Computes a product of a reduced type, with m <= n, as products of floats with strips of columns
+ * of b and c. a is converted first; a strip by the thread that multiplies it, so that its floats
+ * stay in the cache. */
+static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
+  int64_t m = g->m, k = g->k, fits = STRIP_FLOATS / ((k > m ? k : m) + 1);
+  int64_t cols = dpt__min((g->n + context->threads - 1) / context->threads, fits);
+  cols = (cols + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT;
+  int64_t strips = (g->n + cols - 1) / cols, floats = (k + m) * cols;
+  int threads = (int)dpt__min(context->threads, strips);
+  size_t panels = g->fixed ? (size_t)k * 64 + DPT__SCRATCH_ALIGN : 0; /* of gemm_fixed.c */
+  size_t own = ((size_t)floats * sizeof(float) + panels) / DPT__SCRATCH_ALIGN + 1;
+  own *= DPT__SCRATCH_ALIGN;
+  char *left = dpt__scratch(context, (size_t)(m * k) * sizeof(float));
+  char *memory = dpt__scratch(context, own * (size_t)threads);
+  if (context->measures) return 0;
+  int64_t width = (int64_t)dpt__dtype_size(g->dtype);
+  matrix a = {g->dtype, (char *)g->a, g->a_row, g->a_col}, wide_a = gemm_dense(a, m, k);
+  wide_a.data = left;
+  gemm_convert(wide_a, a, m, k, m * k > 32768 ? context->threads : 1);
+  int failed = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
+  for (int64_t i = 0; i < strips; i++) {
+    int64_t first = i * cols, n = dpt__min(cols, g->n - first);
+    matrix b = {g->dtype, (char *)g->b + first * g->b_col * width, g->b_row, g->b_col};
+    matrix c = {g->dtype, (char *)g->c + first * g->c_col * width, g->c_row, g->c_col};
+    matrix wide_b = gemm_dense(b, k, n), wide_c = gemm_dense(c, m, n);
+    dpt__context alone = *context;
+    alone.threads = 1;
+    wide_b.data = memory + own * (size_t)dpt__thread_number();
+    wide_c.data = wide_b.data + (size_t)(k * n) * sizeof(float);
+    alone.scratch = wide_b.data + (size_t)floats * sizeof(float);
+    alone.used = 0;
+    gemm_convert(wide_b, b, k, n, 1);
+    if (g->beta != 0) gemm_convert(wide_c, c, m, n, 1);
+    dpt__gemm_args f = *g;
+    f.dtype = DPT_F32, f.n = n;
+    f.a = wide_a.data, f.a_row = wide_a.row, f.a_col = wide_a.col;
+    f.b = wide_b.data, f.b_row = wide_b.row, f.b_col = wide_b.col;
+    f.c = wide_c.data, f.c_row = wide_c.row, f.c_col = wide_c.col;
+    failed |= gemm_real(&alone, &f);
+    gemm_convert(c, wide_c, m, n, 1);
+  }
+  return failed;
 }
 
-/* Computes products of a reduced type as products of floats. */
-static int gemm_reduced(dpt__context *context, const dpt__gemm_args *g) {
-  int64_t mk = g->m * g->k, kn = g->k * g->n;
-  float *work = dpt__scratch(context, (size_t)(mk + kn + g->m * g->n) * sizeof *work);
-  matrix a = {g->dtype, (void *)g->a, g->a_row, g->a_col},
-         b = {g->dtype, (void *)g->b, g->b_row, g->b_col}, c = {g->dtype, g->c, g->c_row, g->c_col};
-  matrix wa = gemm_dense(a, work, g->m, g->k), wb = gemm_dense(b, work + mk, g->k, g->n),
-         wc = gemm_dense(c, work + mk + kn, g->m, g->n);
-  dpt__gemm_args h = *g;
-  h.dtype = DPT_F32;
-  h.batch = 1;
-  h.a = wa.data, h.a_row = wa.row, h.a_col = wa.col;
-  h.b = wb.data, h.b_row = wb.row, h.b_col = wb.col;
-  h.c = wc.data, h.c_row = wc.row, h.c_col = wc.col;
-  if (context->measures) return dpt__host_gemm_within(context, &h);
-  for (int64_t i = 0; i < g->batch; i++) {
-    dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)dpt__dtype_size(g->dtype));
-    a.data = (void *)one.a, b.data = (void *)one.b, c.data = one.c;
-    gemm_convert(context, wa, a, a, g->m, g->k);
-    gemm_convert(context, wb, b, b, g->k, g->n);
-    if (g->beta != 0) gemm_convert(context, wc, c, c, g->m, g->n);
-    DPT__TRY(dpt__host_gemm_within(context, &h));
-    gemm_convert(context, c, wc, c, g->m, g->n);
+/* Many products are divided among the threads, few are computed by all threads. */
+static int gemm_reduced(dpt__context *context, const dpt__gemm_args *args) {
+  dpt__gemm_args g = args->m > args->n ? dpt__gemm_exchanged(args) : *args;
+  int64_t width = (int64_t)dpt__dtype_size(g.dtype);
+  int threads = context->threads, many = g.batch >= threads && threads > 1;
+  dpt__context alone = *context;
+  if (!many) {
+    size_t used = context->used;
+    for (int64_t i = 0; i < (context->measures ? 1 : g.batch); i++) {
+      dpt__gemm_args one = dpt__gemm_at(&g, i, width);
+      context->used = used;
+      DPT__TRY(gemm_reduced_one(context, &one));
+    }
+    return 0;
   }
-  return 0;
+  alone.threads = 1, alone.measures = 1, alone.used = alone.capacity = 0;
+  DPT__TRY(gemm_reduced_one(&alone, &g));
+  size_t own = alone.capacity;
+  char *memory = dpt__scratch(context, own * (size_t)threads);
+  if (context->measures) return 0;
+  int failed = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
+  for (int64_t i = 0; i < g.batch; i++) {
+    dpt__gemm_args one = dpt__gemm_at(&g, i, width);
+    dpt__context each = *context;
+    each.threads = 1, each.used = 0, each.capacity = own;
+    each.scratch = memory + own * (size_t)dpt__thread_number();
+    failed |= gemm_reduced_one(&each, &one);
+  }
+  return failed;
 }
 
 int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {

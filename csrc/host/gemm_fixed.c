@@ -8,19 +8,8 @@
  */
 #include "base/isa.h"
 #include "host/gemm.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { ROWS = 4, CHUNK = 64 };
-
-static int gemm_fixed_thread_number(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
 
 #define DPT_ROWS "host/gemm_fixed.inc.c"
 #include "host/each_real.h"

@@ -62,7 +62,7 @@ static void FN(product)(const dpt__gemm_args *g, int threads, T *panels) {
     int64_t col = task / chunks * FN(COLS), first = task % chunks * CHUNK;
     int64_t n = FN(COLS) < g->n - col ? FN(COLS) : g->n - col;
     int64_t end = first + CHUNK < g->m ? first + CHUNK : g->m;
-    T *panel = panels + gemm_fixed_thread_number() * g->k * FN(COLS);
+    T *panel = panels + dpt__thread_number() * g->k * FN(COLS);
     for (int64_t l = 0; l < g->k; l++)
       for (int64_t j = 0; j < FN(COLS); j++)
         panel[l * FN(COLS) + j] =

@@ -37,6 +37,16 @@ static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, in
   return one;
 }
 
+/* Returns the product with rows and columns exchanged: c^T = b^T * a^T. */
+static inline dpt__gemm_args dpt__gemm_exchanged(const dpt__gemm_args *g) {
+  dpt__gemm_args t = *g;
+  t.m = g->n, t.n = g->m;
+  t.a = g->b, t.a_row = g->b_col, t.a_col = g->b_row, t.a_batch = g->b_batch;
+  t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row, t.b_batch = g->a_batch;
+  t.c_row = g->c_col, t.c_col = g->c_row;
+  return t;
+}
+
 /* A matrix in BLAS's format: row-major with a leading dimension, or the transpose of one. fits is 0
  * if its strides allow neither. */
 typedef struct dpt__blas_form {

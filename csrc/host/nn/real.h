@@ -12,18 +12,6 @@
 
 #include <math.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-/* Returns the number of the calling thread in its parallel region, from 0. */
-static inline int dpt__thread_number(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
 
 /* Returns the number of threads that `work` elementary steps are worth. */
 static inline int dpt__threads(const dpt__context *context, int64_t work) {
