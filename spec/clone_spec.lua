@@ -1,4 +1,5 @@
 -- dpt.clone: deep copies of trees of values.
+local elements = require 'spec.support.elements'
 local torch = require 'dpt.tensor'
 local clone = require 'dpt.clone'
 
@@ -45,7 +46,7 @@ describe('dpt.clone', function()
          assert.same(empty:size():totable(), copy:size():totable())
          assert.same(empty:stride():totable(), copy:stride():totable())
       end
-      for _, name in ipairs{'Byte', 'Half', 'Long', 'Double', 'Cuda', 'CudaLong'} do
+      for _, name in ipairs(elements.everywhere) do
          local x = torch[name .. 'Tensor'](3):fill(2)
          local y = clone(x)
          assert.equal(x:type(), y:type())

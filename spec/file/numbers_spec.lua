@@ -1,5 +1,6 @@
 -- dpt.file.numbers: readInt, writeFloat and the like.
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local torch = dpt.torch
 local memoryFile = require 'spec.support.memory_file'
 local memory, bytesOf = memoryFile.of, memoryFile.bytes
@@ -80,7 +81,7 @@ describe('Numbers in a torch.File', function()
 
    it('are written and read as scalars, tables and storages', function()
       for _, mode in ipairs{'binary', 'ascii'} do
-         for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double'} do
+         for _, name in ipairs(elements.all) do
             local f = torch.MemoryFile()
             f[mode](f)
             f['write' .. name](f, 7)

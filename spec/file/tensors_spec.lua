@@ -1,11 +1,11 @@
 -- dpt.file.tensors: tensors and storages in files.
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local torch = dpt.torch
 
 local function trip(value, mode) return torch.deserialize(torch.serialize(value, mode), mode) end
 
-local TYPES = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double', 'Cuda',
-   'CudaByte', 'CudaLong', 'CudaHalf', 'CudaDouble'}
+local TYPES = elements.everywhere
 
 describe('Tensors in files', function()
    for _, mode in ipairs{'binary', 'ascii'} do
@@ -47,7 +47,7 @@ describe('Tensors in files', function()
    end)
 
    it("are restored by read from write's data", function()
-      for _, name in ipairs{'Double', 'Cuda', 'Half'} do
+      for _, name in ipairs(TYPES) do
          local x = torch.randn(3, 4):type('torch.' .. name .. 'Tensor'):t()
          local f = torch.MemoryFile():binary()
          x:write(f)

@@ -1,16 +1,13 @@
 -- Copies between types, views and devices, synchronous or from page-locked memory.
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local ffi = require 'ffi'
 local run = require 'spec.support.run'
 local torch, cutorch = dpt.torch, dpt.cutorch
-local KINDS = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
 
 local function storageTypes()
    local list = {}
-   for _, kind in ipairs(KINDS) do
-      list[#list + 1] = kind .. 'Storage'
-      list[#list + 1] = (kind == 'Float' and 'Cuda' or 'Cuda' .. kind) .. 'Storage'
-   end
+   for i, kind in ipairs(elements.everywhere) do list[i] = kind .. 'Storage' end
    return list
 end
 
@@ -56,10 +53,10 @@ describe('A copy', function()
    end)
 
    it('that is asynchronous copies page-locked memory to a device and back', function()
-      for _, kind in ipairs{'Float', 'Double', 'Half'} do
+      for _, kind in ipairs(elements.reals) do
          local host = cutorch['createCudaHost' .. kind .. 'Tensor'](5000)
          host:copy(torch.range(1, 5000):mul(0.25))
-         local there = torch[kind == 'Float' and 'CudaTensor' or 'Cuda' .. kind .. 'Tensor'](5000)
+         local there = torch[elements.onDevice(kind) .. 'Tensor'](5000)
          there:copyAsync(host)
          cutorch.streamSynchronize(cutorch.getStream())
          assert.equal(0, (there:double() - host:double()):abs():max())

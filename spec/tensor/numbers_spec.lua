@@ -1,5 +1,6 @@
 -- A number is converted to the same element by every function, in host memory and on devices.
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local torch = dpt.torch
 
 local numbers = {3e9, -3e9, 300, -1.5, 1e19, -1e19, 2 ^ 40 + 5, 0 / 0, 1 / 0, 2049.0000001}
@@ -31,7 +32,7 @@ describe('A number', function()
       end
    end)
 
-   for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'} do
+   for _, name in ipairs(elements.all) do
       it('is one element, however it is given: ' .. name, function()
          for _, kind in ipairs{'', 'Cuda'} do
             local typename = 'torch.' .. kind .. (kind == 'Cuda' and name == 'Float' and '' or name)

@@ -1,4 +1,5 @@
 --- spec for values sent between Lua states, by dpt.threads.writer and reader.
+local elements = require 'spec.support.elements'
 local worker = require 'spec.support.remote'
 local torch = require 'torch'
 
@@ -77,7 +78,7 @@ describe('Values that go to a worker and back', function()
    end)
 
    it('are tensors of all types by reference, and views stay views', function()
-      for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'} do
+      for _, name in ipairs(elements.all) do
          local t = torch[name .. 'Tensor'](6):zero()
          local view = t:view(2, 3):t()
          local a, b, s = remote(function(x, y)

@@ -140,7 +140,7 @@ local plain = {
 
 for kind, element in pairs(core.elements) do
    local name = element.name
-   -- single numbers of a reduced type have no C type, only storages
+   -- a reduced type has no C type for a single number: it is transferred as a storage
    local one = not element.isReduced and ffi.new(element.ctype .. '[1]')
    local storageName, number = core.storageNames[kind], plain[kind]
 
@@ -162,7 +162,11 @@ for kind, element in pairs(core.elements) do
    --    f:seek(1)
    --    return f:readFloat(2) --> 1x2.5
    File['read' .. name] = function(self, what)
-      if what == nil and one then
+      if what == nil and not one then
+         local storage = core.newStorage(kind, {0})
+         self['read' .. name](self, storage)
+         return storage[1]
+      elseif what == nil then
          one[0] = 0
          self:_readBlock(kind, one, 1)
          if number then return number(one) end
@@ -195,7 +199,10 @@ for kind, element in pairs(core.elements) do
    -- @usage torch.MemoryFile():writeLong{1, 2, 3} --> 3
    File['write' .. name] = function(self, what)
       if type(what) == 'string' then what = tonumber(what) or what end
-      if one and (type(what) == 'number' or type(what) == 'cdata' and tonumber(what)) then
+      local isNumber = type(what) == 'number' or type(what) == 'cdata' and tonumber(what)
+      if isNumber and not one then
+         what = {tonumber(what)}
+      elseif isNumber then
          one[0] = what
          self:_writeBlock(kind, one, 1)
          return 1
