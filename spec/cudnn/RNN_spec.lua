@@ -244,6 +244,7 @@ describe('cudnn.RNN', function()
             rnn:backward(random(T, B, I), random(T, B, H + 1))
          end, "'gradOutput' is a torch.CudaTensor of size 4x3x4"},
          ['half precision on the host'] = {function() rnn:half() end, 'is for devices'},
+         ['bfloat16 on the host'] = {function() rnn:bfloat16() end, 'is for devices .cudaBFloat16'},
          ['half a layer'] = {function() cudnn.LSTM(I, H, 1.5) end,
             'numLayers wants to be a whole number from 1, got 1.5'},
          ['no sizes'] = {function() cudnn.LSTM() end, "'inputSize', wanted a number, got nil"},

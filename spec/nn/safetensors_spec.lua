@@ -1,6 +1,7 @@
 -- nn.safetensors: files, and the weights of PyTorch's networks, whose results
 -- spec/support/safetensors_torch.py recorded.
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local nn, torch = dpt.nn, dpt.torch
 
 local safetensors = nn.safetensors
@@ -64,6 +65,23 @@ describe('nn.safetensors #recorded', function()
             end
          end
       end)
+
+      it(('loads BF16 into the floats of its %s and back #devices1'):format(name), function()
+         local tensors, path = recorded(name .. '.safetensors'), os.tmpname()
+         for key, t in pairs(tensors) do tensors[key] = t:bfloat16() end
+         safetensors.save(path, tensors)
+         local net, names = make()
+         safetensors.fill(net:float(), path, names)
+         os.remove(path)
+         local filled = safetensors.tensors(net, names)
+         local saved = safetensors.tensors(net:cudaBFloat16(), names)
+         for key, t in pairs(filled) do
+            assert.equal('torch.FloatTensor', t:type())
+            assert.equal('torch.CudaBFloat16Tensor', saved[key]:type())
+            assert.equal(0, largest(t, tensors[key]))
+            assert.equal(0, largest(saved[key], tensors[key]))
+         end
+      end)
    end
 
    it('turns the weight of a temporal convolution', function()
@@ -77,7 +95,7 @@ describe('nn.safetensors #recorded', function()
    it('preserves all types and sizes, and reads scalars and BF16', function()
       local path = os.tmpname()
       local tensors = {}
-      for _, kind in ipairs{'Double', 'Float', 'Half', 'Long', 'Int', 'Short', 'Char', 'Byte'} do
+      for _, kind in ipairs(elements.all) do
          tensors[kind] = torch.FloatTensor{{1, 2, 3}, {4, 5, 6}}:t():type(
             'torch.' .. kind .. 'Tensor')
       end
@@ -97,6 +115,7 @@ describe('nn.safetensors #recorded', function()
       local read = safetensors.load(path)
       os.remove(path)
       assert.same({1}, read.s:totable())
+      assert.equal('torch.BFloat16Tensor', read.b:type())
       assert.same({1, -2}, read.b:totable())
    end)
 

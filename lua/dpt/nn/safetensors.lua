@@ -7,6 +7,7 @@
 local dptffi = require 'dpt.ffi'
 local output = require 'dpt.output'
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local json = require 'dpt.profiler.json'
 local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 
@@ -18,10 +19,8 @@ local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
 -- @usage type(nn.safetensors.load) --> function
 local safetensors = {}
 
-local TYPES = {F64 = 'Double', F32 = 'Float', F16 = 'Half', I64 = 'Long', I32 = 'Int',
-   I16 = 'Short', I8 = 'Char', U8 = 'Byte', BOOL = 'Byte'}
-local BYTES = {F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U8 = 1,
-   BOOL = 1}
+local KINDS = {BOOL = core.BYTE} -- by the dtype in a file
+for kind, element in pairs(core.elements) do KINDS[element.file] = kind end
 local LONGEST = 100 * 2^20 -- maximum bytes of a header in the format
 
 local function product(sizes)
@@ -30,20 +29,12 @@ local function product(sizes)
    return n
 end
 
--- Returns a float tensor of bfloat16 values, which are the upper 16 bits of floats.
-local function fromBfloat(bytes, n)
-   local t = torch.FloatTensor(n)
-   local from, to = ffi.cast('const uint16_t *', bytes), ffi.cast('uint32_t *', t:data())
-   for i = 0, n - 1 do to[i] = from[i] * 65536 end
-   return t
-end
-
 -- Returns true for an integer that the header may use as a number of bytes or elements.
 local function whole(v) return type(v) == 'number' and v >= 0 and v % 1 == 0 and v < 2^53 end
 
 local function tensorOf(path, name, entry, body)
-   local bytes = type(entry) == 'table' and BYTES[entry.dtype]
-   if not bytes then
+   local kind = type(entry) == 'table' and KINDS[entry.dtype]
+   if not kind then
       fail("safetensors.load: '%s' in %s: wanted a known dtype, got %s", name, path,
          type(entry) == 'table' and tostring(entry.dtype) or type(entry))
    end
@@ -51,18 +42,14 @@ local function tensorOf(path, name, entry, body)
    local right = type(sizes) == 'table' and type(offsets) == 'table' and whole(offsets[1])
       and whole(offsets[2]) and offsets[2] <= #body
    for _, size in ipairs(right and sizes or {}) do right = right and whole(size) end
-   if not right or offsets[2] - offsets[1] ~= product(sizes) * bytes then
+   if not right or offsets[2] - offsets[1] ~= product(sizes) * core.elementSizes[kind] then
       fail("safetensors.load: '%s' in %s: shape and data_offsets do not fit the file", name, path)
    end
    local part, n = body:sub(offsets[1] + 1, offsets[2]), product(sizes)
-   local t
-   if n == 0 then return torch.FloatTensor() end
-   if entry.dtype == 'BF16' then
-      t = fromBfloat(part, n)
-   else
-      t = torch[TYPES[entry.dtype] .. 'Tensor'](n)
-      ffi.copy(t:data(), part, #part)
-   end
+   local construct = core.tensorConstructors[kind]
+   if n == 0 then return construct() end
+   local t = construct(n)
+   ffi.copy(t:data(), part, #part)
    return #sizes > 0 and t:view(torch.LongStorage(sizes)) or t
 end
 
@@ -70,7 +57,7 @@ end
 -- @function nn.safetensors.load
 -- @within nn weights
 -- @param path string: name of the file
--- @return a table of host tensors by name; a scalar becomes one element, BF16 a FloatTensor
+-- @return a table of host tensors by name; a scalar becomes one element, BOOL bytes
 -- @raise if the file does not exist or is not valid safetensors; the error names the fault
 -- @follows safetensors' load_file
 -- @usage nn.safetensors.save('/tmp/one.safetensors', {a = torch.FloatTensor{1, 2}})
@@ -99,11 +86,6 @@ function safetensors.load(path)
    return tensors
 end
 
-local DTYPES = {}
-for dtype, kind in pairs(TYPES) do
-   if dtype ~= 'BOOL' then DTYPES['torch.' .. kind .. 'Tensor'] = dtype end
-end
-
 --- Writes tensors to a file.
 -- @function nn.safetensors.save
 -- @within nn weights
@@ -126,12 +108,11 @@ function safetensors.save(path, tensors)
       if not torch.isTensor(t) then
          fail("safetensors.save: '%s' is a %s, wanted a tensor", name, torch.type(t))
       end
-      t = t:type((t:type():gsub('^torch%.CudaTensor$', 'torch.FloatTensor')
-         :gsub('^torch%.Cuda(%a+)', 'torch.%1'))):contiguous()
-      local dtype = DTYPES[t:type()]
-      local bytes = t:nElement() * BYTES[dtype]
+      t = t:type(core.tensorNames[t.kind_ % core.ON_DEVICE]):contiguous()
+      local element = core.elementOf(t.kind_)
+      local bytes = t:nElement() * element.size
       parts[i] = bytes > 0 and ffi.string(t:data(), bytes) or ''
-      header[name] = {dtype = dtype, shape = t:dim() > 0 and t:size():totable() or {0},
+      header[name] = {dtype = element.file, shape = t:dim() > 0 and t:size():totable() or {0},
          data_offsets = {offset, offset + bytes}}
       offset = offset + bytes
    end
