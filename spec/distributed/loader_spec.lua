@@ -97,8 +97,8 @@ describe('dpt.distributed.loader', function()
       local loader = distributed.loader(distributed.sampler(40, {batch = 1}), function(indices)
          local n = 1e5 - indices[1] * 1000
          require('dpt.device').setStream(0) -- copies still use the loader's own stream
-         return torch.ByteTensor(n):fill(indices[1]), {torch.FloatTensor(1):fill(indices[1])},
-            _G.made, _G.streams
+         return torch.ByteTensor(n):fill(indices[1]), {torch.FloatTensor(1):fill(indices[1]),
+            torch.BFloat16Tensor(1):fill(indices[1])}, _G.made, _G.streams
       end, {threads = 2, init = function()
          local device = require 'dpt.device'
          _G.made, _G.streams = 0, {}
@@ -109,7 +109,8 @@ describe('dpt.distributed.loader', function()
             _G.streams[device.getStream() == own] = true
             return copy(...)
          end
-         for _, name in ipairs{'createCudaHostByteTensor', 'createCudaHostFloatTensor'} do
+         for _, kind in ipairs{'Byte', 'Float', 'BFloat16'} do
+            local name = 'createCudaHost' .. kind .. 'Tensor'
             local create = device[name]
             device[name] = function(...)
                _G.made = _G.made + 1
@@ -123,8 +124,10 @@ describe('dpt.distributed.loader', function()
          for own in pairs(used) do streams[own] = true end
          assert.equal(input:min(), other[1][1])
          assert.equal(input:max(), other[1][1])
+         assert.equal('torch.CudaBFloat16Tensor', other[2]:type())
+         assert.equal(input:max(), other[2][1])
       end
-      assert.same({40, 2, {[true] = true}}, {batches, most, streams})
+      assert.same({40, 3, {[true] = true}}, {batches, most, streams})
       loader:close()
    end)
 

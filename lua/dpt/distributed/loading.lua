@@ -38,7 +38,7 @@ local locked, used = {}, {}
 -- Returns a copy of a host tensor that the device can copy from, valid until the batch is handed
 -- over.
 local function pinned(t)
-   local kind = torch.type(t):match '^torch%.(%a+)Tensor$'
+   local kind = torch.type(t):match '^torch%.(%w+)Tensor$'
    local make = cutorch[('createCudaHost%sTensor'):format(kind)]
    if not make then return t end
    local list, i = locked[kind] or {}, (used[kind] or 0) + 1
@@ -50,9 +50,7 @@ end
 -- Returns the value with its host tensors copied to the device.
 local function move(value)
    if torch.isTensor(value) then
-      if comm.device(value) > 0 or not torch.type(value):find('^torch%.%a+Tensor$') then
-         return value
-      end
+      if comm.device(value) > 0 then return value end
       local there = torch.getmetatable(comm.deviceType(value:type())).new():resize(value:size())
       if value:nElement() == 0 then return there end
       return apart and there:copyAsync(pinned(value)) or there:copy(value)

@@ -12,7 +12,7 @@ local names = {}
 
 --- Returns the prefix of the names of a class's methods.
 function names.owner(typename)
-   return typename:match '^torch%.%u%a*(Tensor)$' or typename:match '^torch%.%u%a*(Storage)$'
+   return typename:match '^torch%.%u%w*(Tensor)$' or typename:match '^torch%.%u%w*(Storage)$'
       or typename
 end
 
