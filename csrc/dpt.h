@@ -26,7 +26,7 @@ const char *dpt_message(void);
  * The caller may then free memory and call the function again. */
 const uint32_t *dpt_effects(void);
 int dpt_may_retry(uint32_t before);
-/* dpt_version returns the version ("2.0.0"), dpt_cdef the text between the marks of this header. */
+/* dpt_version returns the version ("2.1.0"), dpt_cdef the text between the marks of this header. */
 const char *dpt_version(void);
 const char *dpt_cdef(void);
 

@@ -1,9 +1,9 @@
 -- Installs libdpt.so, the Lua files and the command `dpt`, the released version:
---    luarocks --lua-version 5.1 make rocks/dpt-2.0.0-1.rockspec
+--    luarocks --lua-version 5.1 make rocks/dpt-2.1.0-1.rockspec
 -- spec/rocks_spec.lua holds it to rocks/dpt-scm-1.rockspec.
 package = 'dpt'
-version = '2.0.0-1'
-source = {url = 'git+https://dpt.example.org/dpt.git', tag = 'v2.0.0'}
+version = '2.1.0-1'
+source = {url = 'git+https://dpt.example.org/dpt.git', tag = 'v2.1.0'}
 description = {
    summary = 'Data-parallel training on LuaJIT with the interface of Torch7',
    detailed = [[
