@@ -10,6 +10,7 @@ local function read(path)
 end
 
 describe('The worked examples', function()
+   local quoting = read 'docs/tour-dtype.md' -- quotes code that is there
    local text = tour.text '.'
    local changes = tour.changes(text)
 
@@ -36,7 +37,7 @@ describe('The worked examples', function()
       local pipe = io.popen "cat $(find csrc -name '*.[ch]' -o -name '*.def' -o -name '*.cu')"
       sources = table.concat(sources) .. pipe:read '*a'
       pipe:close()
-      for name in text:gsub('```.-```', ''):gmatch '`([^`\n]+)`' do
+      for name in (text .. quoting):gsub('```.-```', ''):gmatch '`([^`\n]+)`' do
          if name:find '^[%w_]+/[%w_/]+%.%l+$' then
             count = count + 1
             assert.is_true(made[name] or read(name) ~= nil, name)
@@ -47,6 +48,16 @@ describe('The worked examples', function()
          end
       end
       assert.is_true(count > 20)
+   end)
+
+   it('quote files as they are', function()
+      local count, blocks = 0, select(2, quoting:gsub('\n```c\n', ''))
+      for file, code in quoting:gmatch '\nIn `([^`\n]+)`:\n\n```c\n(.-)```\n' do
+         count = count + 1
+         assert(read(file):find('\n' .. code, 1, true), file .. ' has no ' .. code)
+      end
+      assert.is_true(count > 8)
+      assert.equal(blocks, count)
    end)
 
    it('raise for a change that fits no line, or several', function()

@@ -7,8 +7,8 @@
 -- @within optim
 -- @param opfunc function: opfunc(x) returns f(x) and its gradient, which may be modified; only
 --    lbfgs and cg use the value of f(x)
--- @param x tensor: the parameters, a vector that is updated in place; half tensors are updated in
---    float, with a state of floats
+-- @param x tensor: the parameters, a vector that is updated in place; halves and bfloat16 are
+--    updated in float, with a state of floats
 -- @return x, and a list of the values of f, the first one before the step
 -- @raise if opfunc returns no gradient of the size of x, a setting is not a number, or a tensor of
 --    the state does not have the size of x; a tensor of another type or device is converted. A

@@ -77,7 +77,7 @@ end
 core.eachKind(function(kind)
    local dtype = kind % ON_DEVICE
    local element = core.elements[dtype]
-   local name, method = element.name, element.name:gsub('^BFl', 'bfl'):gsub('^%u', string.lower)
+   local name, method = element.name, element.name:lower()
    if kind >= ON_DEVICE then
       name = dtype == FLOAT and 'Cuda' or 'Cuda' .. name
       method = name:gsub('^%u', string.lower)

@@ -173,9 +173,8 @@ end
 function methods:type(typename, tensorCache)
    if not typename then return self._type end
    if not options.types[typename] then
-      fail(self, 'type wants a floating type of devices, torch.CudaTensor, torch.CudaDoubleTensor'
-         .. ' or torch.CudaHalfTensor, got %s; get(1) returns the network itself',
-         tostring(typename))
+      fail(self, 'type wants a floating type of devices, such as torch.CudaTensor, got %s; get(1)'
+         .. ' returns the network itself', tostring(typename))
    end
    self:_copyStateToFirst()
    self.impl:applyChanges()
