@@ -85,11 +85,9 @@ record('cudnn.TemporalConvolution', cudnn.TemporalConvolution(4, 3, 2):cuda(),
 record('cudnn.VolumetricConvolution', cudnn.VolumetricConvolution(2, 3, 2, 2, 2):cuda(),
    torch.randn(1, 2, 4, 4, 4):cuda())
 
-for _, kind in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double', 'Half'} do
-   for _, name in ipairs{kind, 'Cuda' .. (kind == 'Float' and '' or kind)} do
-      local typename = 'torch.' .. name .. 'Tensor'
-      file.tensors[typename] = torch.range(1, 6):resize(2, 3):type(typename):t()
-   end
+for _, name in ipairs(require('spec.support.elements').everywhere) do
+   local typename = 'torch.' .. name .. 'Tensor'
+   file.tensors[typename] = torch.range(1, 6):resize(2, 3):type(typename):t()
 end
 local base = torch.range(1, 10)
 file.shared = {base, base:narrow(1, 3, 4), base:storage()}
