@@ -56,6 +56,17 @@ describe('Numbers in a torch.File', function()
       local u = f:seek(1):readObject()
       assert.equal(0, (u[1] - x):abs():max())
       assert.same({'text', 1.5}, {u[2], u[3]})
+      for _, name in ipairs(elements.all) do
+         local s, size = torch[name .. 'Storage']{1, 2, 3}, torch[name .. 'Storage']():elementSize()
+         f = torch.MemoryFile():binary():littleEndianEncoding()
+         f['write' .. name](f, s)
+         f:bigEndianEncoding()['write' .. name](f, s)
+         local bytes = bytesOf(f)
+         for i = 1, 3 * size, size do
+            assert.equal(bytes:sub(i, i + size - 1), bytes:sub(3 * size + i):sub(1, size):reverse())
+         end
+         assert.same({1, 2, 3}, f:seek(3 * size + 1)['read' .. name](f, 3):totable())
+      end
    end)
 
    it('have 4 or 8 bytes if they are Long', function()

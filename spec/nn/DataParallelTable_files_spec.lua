@@ -1,6 +1,7 @@
 -- dpt.nn.DataParallelTable.files: networks in files written by versions of cunn and dpt, loaded
 -- with any number of devices.
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 
@@ -162,10 +163,10 @@ describe('A file with nn.DataParallelTable', function()
    end)
 
    it('of cunn stores its type in typeStr, for any default type (B9) #devices2', function()
-      for _, kind in ipairs{'', 'Double', 'Half'} do
+      for _, kind in ipairs(elements.reals) do
          for _, trained in ipairs{false, true} do
-            local typename, host = 'torch.Cuda' .. kind .. 'Tensor',
-               'torch.' .. (kind == '' and 'Float' or kind) .. 'Tensor'
+            local typename = 'torch.' .. elements.onDevice(kind) .. 'Tensor'
+            local host = 'torch.' .. kind .. 'Tensor'
             local one = network():cuda():type(typename)
             -- all fields of a cunn object after its constructor, add and type, and maybe a step
             local like = trained and torch.getmetatable(typename) or torch.DoubleTensor

@@ -1,6 +1,7 @@
 -- Storages over memory not allocated by dpt: files, shared memory, pointers.
 local dptffi = require 'dpt.ffi'
 local torch = require('dpt').torch
+local elements = require 'spec.support.elements'
 local content = require 'spec.support.read'
 local ffi = dptffi.ffi
 
@@ -28,6 +29,16 @@ describe('A storage', function()
       assert.equal(263, s[1])
       assert.same({263, 257, 257, 0}, torch.IntStorage(path, true, 4):totable())
       assert.equal(16, #content(path))
+   end)
+
+   it('over a file has elements of any type', function()
+      for _, name in ipairs(elements.all) do
+         os.remove(path)
+         local construct = torch[name .. 'Storage']
+         construct(path, true, 3):copy(construct{1, 2, 3})
+         assert.equal(3 * construct():elementSize(), #content(path))
+         assert.same({1, 2, 3}, construct(path):totable())
+      end
    end)
 
    it('over a private file keeps its writes to itself', function()

@@ -57,7 +57,8 @@ end
 -- @function nn.safetensors.load
 -- @within nn weights
 -- @param path string: name of the file
--- @return a table of host tensors by name; a scalar becomes one element, BOOL bytes
+-- @return a table of host tensors by name; a scalar becomes one element, BOOL a
+--    ByteTensor, BF16 a BFloat16Tensor
 -- @raise if the file does not exist or is not valid safetensors; the error names the fault
 -- @follows safetensors' load_file
 -- @usage nn.safetensors.save('/tmp/one.safetensors', {a = torch.FloatTensor{1, 2}})
