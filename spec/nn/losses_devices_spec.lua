@@ -5,6 +5,7 @@ local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
 local ffi = require('dpt.ffi').ffi
 local lib = require('dpt.ffi').lib
 local criterions = require 'spec.support.criterions'
+local elements = require 'spec.support.elements'
 
 --- Copies t to the device; odd: starting at the second element of a storage.
 local function there(t, odd)
@@ -84,6 +85,16 @@ describe('On devices', function()
       end
       agree(function() return nn.SpatialClassNLLCriterion(weights) end, torch.randn(3, C, 61, 53),
          classes(3, 61, 53, C))
+   end)
+
+   it('losses of 16-bit inputs are summed in float', function()
+      for _, name in ipairs(elements.reduced) do
+         local kind = 'torch.' .. elements.onDevice(name) .. 'Tensor'
+         local ranking = nn.MarginRankingCriterion(1):type(kind)
+         ranking.sizeAverage = false
+         local x = torch.zeros(2051):type(kind) -- a loss of 1 each
+         assert.equal(2051, ranking:forward({x, x}, torch.ones(2051):type(kind)))
+      end
    end)
 
    it('a class out of range raises as on the host, and later calls are correct', function()

@@ -15,6 +15,7 @@ local dptffi = require 'dpt.ffi'
 local C, type = dptffi.C, dptffi.type
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local core = require 'dpt.tensor.core'
 local deepcopy = require 'dpt.clone'
 local denominators = require 'dpt.nn.denominators'
 local addObjectMethods = require 'dpt.nn.object'
@@ -257,7 +258,8 @@ end
 -- @return a tensor of one element
 -- @usage nn.MSECriterion():sumOf(torch.Tensor{1, 5}, 2) --> [3]
 function Criterion:sumOf(losses, divisor)
-   if losses:type() == 'torch.CudaHalfTensor' then losses = losses:cuda() end -- may exceed 65504
+   -- the sum of 16-bit floats may exceed their range or precision
+   losses = losses:type(core.tensorNames[core.computeKind(losses.kind_)])
    local sum = self:lossTensor(losses):sum(losses:view(1, -1), 2)
    if divisor and divisor ~= 0 then sum:div(divisor) end
    return sum:resize(1)
