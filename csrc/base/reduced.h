@@ -92,4 +92,8 @@ static DPT__EVERYWHERE inline double dpt__double_to_odd(int64_t value) {
 DPT_REDUCED_DTYPES(X)
 #undef X
 
+/* Convert n elements of a reduced type to float and back. */
+void dpt__reduced_widen(int dtype, int64_t n, float *to, const void *from);
+void dpt__reduced_narrow(int dtype, int64_t n, void *to, const float *from);
+
 #endif

@@ -16,6 +16,7 @@ typedef struct format {
   const char *name;
   int fraction, bias;
   uint16_t infinity;
+  int dtype;
   float (*widen)(uint16_t);
   uint16_t (*narrow)(float), (*from_double)(double), (*from_whole)(int64_t);
 } format;
@@ -37,6 +38,7 @@ static const format formats[] = {
    (precision)-1,                                                                                  \
    (1 << (16 - (precision)-1)) - 1,                                                                \
    (uint16_t)(0x7fff >> ((precision)-1) << ((precision)-1)),                                       \
+   id,                                                                                             \
    widen_##suffix,                                                                                 \
    narrow_##suffix,                                                                                \
    double_##suffix,                                                                                \
@@ -85,6 +87,23 @@ static void every_value(const format *f) {
     double exact = (bits & 0x7fff) == f->infinity ? (bits & 0x8000 ? -INFINITY : INFINITY)
                                                   : value_of(f, (uint16_t)bits);
     if (!CHECK((double)value == exact && back == bits)) return;
+  }
+}
+
+/* Compares rows of all lengths with single conversions, NaN included. */
+static void rows(const format *f) {
+  enum { N = 0x10000 };
+  static uint16_t bits[N], back[N];
+  static float wide[N], one[N];
+  for (int n = 0; n < N; n = 2 * n + 1) {
+    for (int i = 0; i < n; i++) bits[i] = (uint16_t)(i * 40503);
+    for (int i = 0; i < n; i++) one[i] = f->widen(bits[i]);
+    dpt__reduced_widen(f->dtype, n, wide, bits);
+    if (!CHECK(!memcmp(wide, one, (size_t)n * sizeof *one))) return;
+    for (int i = 0; i < n; i++) wide[i] *= 1.01f;
+    for (int i = 0; i < n; i++) bits[i] = f->narrow(wide[i]);
+    dpt__reduced_narrow(f->dtype, n, back, wide);
+    if (!CHECK(!memcmp(back, bits, (size_t)n * sizeof *bits))) return;
   }
 }
 
@@ -147,6 +166,7 @@ int main(void) {
   uint64_t seed = check_seed();
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     every_value(&formats[i]);
+    rows(&formats[i]);
     samples(&formats[i], &seed, torture(1000000));
     if (torture(1)) every_float(&formats[i]);
   }
