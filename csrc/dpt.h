@@ -1171,7 +1171,7 @@ enum {
   DPT_RANKS_ALL_TO_ALL /* rank i receives each rank's i-th part, in the order of ranks */
 };
 enum { DPT_RANKS_SUM, DPT_RANKS_MIN, DPT_RANKS_MAX, DPT_RANKS_MEAN };
-enum { DPT_RANKS_WIDE, DPT_RANKS_HALVES, DPT_RANKS_BFLOAT16 };
+enum { DPT_RANKS_WIDE, DPT_RANKS_HALVES = DPT_F16, DPT_RANKS_BFLOAT16 = DPT_BF16 };
 
 /* One operation of a group, which all its ranks call in the same order (send and receive: two of
  * them). in and out are contiguous, of one type and on one side; NULL if the rank reads or writes
@@ -1183,7 +1183,7 @@ typedef struct dpt_collective {
   int what, how, root, group,
       tag, /* root: the other rank of send and receive; by the group's order */
       now;
-  int wire;         /* all_reduce: numbers are sent unchanged, as half or as bfloat16 */
+  int wire;         /* all_reduce: the reduced type in which floats are sent; 0: unchanged */
   unsigned layout;  /* a hash of the sizes of the joined tensors; 0 for one tensor */
   const char *name; /* of the data, for messages; or NULL */
 } dpt_collective;

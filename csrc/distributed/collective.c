@@ -9,7 +9,7 @@
  * page-locked host memory. The library's work is enqueued on the native stream of the device's
  * communication stream, which events order with the native streams of the tensors. The stream of
  * ranks records that work as an operation, from the time when all earlier work there is done until
- * it has ended. Sums of halves are computed in float (for all ranks in compress.c); in
+ * it has ended. Sums of reduced types are computed in float (for all ranks in compress.c); in
  * deterministic mode sums of floats are computed in double and in rank order.
  */
 #include "distributed/collective.h"
@@ -108,8 +108,8 @@ static int collective_sum_up(const dpt__ranks *g, void *data, int64_t count, int
   return engine->reduce(g->joined, data, count, dtype, how, root);
 }
 
-/* Reduces in place like collective_sum_up, and also supports half (computed in float) and the
- * mean. */
+/* Reduces in place like collective_sum_up, and also supports the reduced types (computed in float)
+ * and the mean. */
 static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int64_t count,
                              int root) {
   const dpt__signature *s = &j->operation.signature;
@@ -117,18 +117,16 @@ static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int6
   int dtype = (int)s->dtype, mean = s->how == DPT_RANKS_MEAN, status;
   enum dpt__reduce_op how = mean ? DPT__OP_SUM : (enum dpt__reduce_op)s->how;
   void *wide = data;
-  if (dtype == DPT_F16) {
+  if (dpt__is_reduced(dtype)) {
     wide = malloc((size_t)count * sizeof(float) + 1);
-    if (!wide) return dpt__no_memory("no host memory for a sum of halves");
-    for (int64_t i = 0; i < count; i++)
-      ((float *)wide)[i] = dpt__f16_to_float(((dpt__half *)data)[i]);
+    if (!wide) return dpt__no_memory("no host memory for a sum in float");
+    dpt__reduced_widen(dtype, count, wide, data);
     dtype = DPT_F32;
   }
   status = collective_sum_up(g, wide, count, dtype, how, root, s->flags & DPT__IN_ORDER);
   if (mean && !status) collective_divide(wide, dtype, count, g->n);
   if (wide != data) {
-    for (int64_t i = 0; i < count && !status; i++)
-      ((dpt__half *)data)[i] = dpt__f16_from_float(((float *)wide)[i]);
+    if (!status) dpt__reduced_narrow((int)s->dtype, count, data, wide);
     free(wide);
   }
   return status;
@@ -137,7 +135,7 @@ static int collective_reduce(const dpt__ranks *g, const job *j, void *data, int6
 static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   size_t bytes = (size_t)s->count * dpt__dtype_size((int)s->dtype);
-  if (s->dtype != DPT_F16 && s->how != DPT_RANKS_MEAN && !(s->flags & DPT__IN_ORDER))
+  if (!dpt__is_reduced((int)s->dtype) && s->how != DPT_RANKS_MEAN && !(s->flags & DPT__IN_ORDER))
     return dpt__job_own.engine->reduce_scatter(g->joined, j->from, j->to, s->count, (int)s->dtype,
                                                (enum dpt__reduce_op)s->how);
   char *whole = malloc(bytes * (size_t)g->n + 1);
@@ -155,8 +153,7 @@ static int collective_reduce_scatter(const dpt__ranks *g, const job *j) {
 static int collective_run_single(const dpt__ranks *g, const job *j) {
   const dpt__signature *s = &j->operation.signature;
   int64_t bytes = s->count * (int64_t)dpt__dtype_size((int)s->dtype);
-  if (s->flags & (DPT__AS_HALVES | DPT__AS_BFLOAT16))
-    return dpt__compressed_all_reduce(g, s, j->to, s->count);
+  if (s->wire) return dpt__compressed_all_reduce(g, s, j->to, s->count);
   if (j->from && j->to && j->from != j->to) memmove(j->to, j->from, (size_t)bytes);
   return 0;
 }
@@ -363,12 +360,10 @@ static dpt__signature collective_signature(const dpt_collective *c, const dpt__r
                       .group = g->hash};
   const dpt__collective_kind *kind = dpt__kind_of(&s);
   int sums = kind->reduces && (c->how == DPT_RANKS_SUM || c->how == DPT_RANKS_MEAN);
-  if (kind->reduces) s.how = (uint16_t)c->how;
+  if (kind->reduces) s.how = (uint8_t)c->how;
   s.root = (uint32_t)c->root; /* without a root: a number equal on all ranks, or 0 */
-  if (c->wire)
-    s.flags = c->wire == DPT_RANKS_HALVES ? DPT__AS_HALVES : DPT__AS_BFLOAT16;
-  else if (sums && dpt__is_real(dtype) && dpt_deterministic_get())
-    s.flags = DPT__IN_ORDER;
+  s.wire = (uint8_t)c->wire;
+  if (!c->wire && sums && dpt__is_real(dtype) && dpt_deterministic_get()) s.flags = DPT__IN_ORDER;
   return s;
 }
 
@@ -392,6 +387,8 @@ static int collective_check(const dpt_collective *c, const dpt_tensor *in, const
   int dtype = t ? dpt__type(t) : DPT_U8;
   if (c->how == DPT_RANKS_MEAN && !dpt__is_real(dtype))
     return dpt__fail("%s: got a %s, wanted floats for a mean", fn, dpt__kind_name(t->kind_));
+  if (c->wire && !dpt__is_reduced(c->wire))
+    return dpt__fail("%s: got %d as the type to send, wanted one of 16-bit floats", fn, c->wire);
   if (c->wire && t && !dpt__is_real(dtype))
     return dpt__fail("%s: got a %s, wanted floats to send in 16 bits each", fn,
                      dpt__kind_name(t->kind_));
@@ -603,14 +600,14 @@ static int collective_stage_on_device(const dpt__ranks *g, part *p, int kind) {
   return 0;
 }
 
-/* Replaces a tensor by one on the group's device if it is on another device, is of half type and to
- * be summed, or is to be sent as half. */
+/* Replaces a tensor by one on the group's device if it is on another device, is to be sent in
+ * another type, or is of a reduced type and to be summed, which is done in float. */
 static int collective_put(const dpt__ranks *g, const dpt__signature *s, part *p) {
   int kind = p->tensor->kind_;
-  if (s->flags & DPT__AS_HALVES)
-    kind = DPT_F16 | DPT_ON_DEVICE;
-  else if (dpt__kind_of(s)->reduces && s->dtype == DPT_F16)
-    kind = DPT_F32 | DPT_ON_DEVICE;
+  if (s->wire)
+    kind = s->wire | DPT_ON_DEVICE;
+  else if (dpt__kind_of(s)->reduces)
+    kind = dpt__compute_dtype((int)s->dtype) | DPT_ON_DEVICE;
   if (!p->stream || (kind == p->tensor->kind_ && p->tensor->storage_->device == g->device))
     return 0;
   return collective_stage_on_device(g, p, kind);

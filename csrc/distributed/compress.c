@@ -20,105 +20,56 @@ enum {
 
 typedef struct compress {
   const dpt__ranks *group;
-  int dtype, halves, how; /* type in memory; 1: sends halves, 0: bfloat16; DPT_RANKS_SUM ... */
+  int dtype, wire, how; /* types in memory and of the sent elements; DPT_RANKS_SUM ... */
 } compress;
 
 int dpt__is_compressed(const dpt__signature *s) {
-  return s->dtype == DPT_F16 || s->flags & (DPT__AS_HALVES | DPT__AS_BFLOAT16);
-}
-
-/* ---- floats and the wire format ---- */
-
-DPT__CLONES
-static void compress_to_halves(int64_t n, dpt__half *restrict to, const float *restrict from) {
-  for (int64_t i = 0; i < n; i++) to[i] = dpt__f16_from_float(from[i]);
-}
-
-DPT__CLONES
-static void compress_from_halves(int64_t n, float *restrict to, const dpt__half *restrict from) {
-  for (int64_t i = 0; i < n; i++) to[i] = dpt__f16_to_float(from[i]);
-}
-
-/* Converts to bfloat16, the upper half of a float: rounds to nearest, ties to even. */
-DPT__CLONES
-static void compress_to_bfloat16(int64_t n, uint16_t *restrict to, const float *restrict from) {
-  for (int64_t i = 0; i < n; i++) {
-    uint32_t bits, rounded;
-    memcpy(&bits, from + i, sizeof bits);
-    rounded = bits + 0x7fff + (bits >> 16 & 1);
-    to[i] = (uint16_t)(((bits & 0x7fffffff) > 0x7f800000 ? bits | 0x400000 : rounded) >> 16);
-  }
-}
-
-DPT__CLONES
-static void compress_from_bfloat16(int64_t n, float *restrict to, const uint16_t *restrict from) {
-  for (int64_t i = 0; i < n; i++) {
-    uint32_t bits = (uint32_t)from[i] << 16;
-    memcpy(to + i, &bits, sizeof bits);
-  }
-}
-
-static void compress_to_wire(const compress *w, int64_t n, uint16_t *to, const float *from) {
-  if (w->halves)
-    compress_to_halves(n, (dpt__half *)to, from);
-  else
-    compress_to_bfloat16(n, to, from);
-}
-
-static void compress_from_wire(const compress *w, int64_t n, float *to, const uint16_t *from) {
-  if (w->halves)
-    compress_from_halves(n, to, (const dpt__half *)from);
-  else
-    compress_from_bfloat16(n, to, from);
+  return s->wire || dpt__is_reduced((int)s->dtype);
 }
 
 /* ---- memory and floats ---- */
 
-/* Returns n <= BLOCK elements of data from `first` on as floats; wide: a buffer for them. */
+/* Returns n <= BLOCK elements of data from `first` on as floats, doubles such that they are rounded
+ * once; wide: a buffer for them. */
 static const float *compress_read(const compress *w, int64_t n, const void *data, int64_t first,
                                   float *wide) {
   if (w->dtype == DPT_F32) return (const float *)data + first;
-  if (w->dtype == DPT_F16)
-    compress_from_halves(n, wide, (const dpt__half *)data + first);
+  if (w->dtype == DPT_F64)
+    for (int64_t i = 0; i < n; i++) wide[i] = dpt__float_to_odd(((const double *)data)[first + i]);
   else
-    for (int64_t i = 0; i < n; i++) wide[i] = (float)((const double *)data)[first + i];
+    dpt__reduced_widen(w->dtype, n, wide, (const uint16_t *)data + first);
   return wide;
 }
 
 static void compress_write(const compress *w, int64_t n, void *data, int64_t first,
                            const float *from) {
-  if (w->dtype == DPT_F16)
-    compress_to_halves(n, (dpt__half *)data + first, from);
+  if (w->dtype == DPT_F32)
+    memcpy((float *)data + first, from, (size_t)n * sizeof *from);
+  else if (w->dtype == DPT_F64)
+    for (int64_t i = 0; i < n; i++) ((double *)data)[first + i] = from[i];
   else
-    for (int64_t i = 0; i < n; i++)
-      if (w->dtype == DPT_F32)
-        ((float *)data)[first + i] = from[i];
-      else
-        ((double *)data)[first + i] = from[i];
+    dpt__reduced_narrow(w->dtype, n, (uint16_t *)data + first, from);
 }
-
-/* Returns 1 if elements are sent in the format that they have in memory. */
-static int compress_is_wire(const compress *w) { return w->dtype == DPT_F16 && w->halves; }
 
 static int64_t compress_block(int64_t left) { return left < BLOCK ? left : BLOCK; }
 
 static void compress_pack(const compress *w, int64_t n, uint16_t *to, const void *data,
                           int64_t first) {
   float wide[BLOCK];
-  if (compress_is_wire(w)) memcpy(to, (const dpt__half *)data + first, (size_t)n * sizeof *to);
-  for (int64_t i = 0; i < n && !compress_is_wire(w); i += BLOCK) {
+  if (w->dtype == w->wire) memcpy(to, (const uint16_t *)data + first, (size_t)n * sizeof *to);
+  for (int64_t i = 0; i < n && w->dtype != w->wire; i += BLOCK) {
     int64_t some = compress_block(n - i);
-    compress_to_wire(w, some, to + i, compress_read(w, some, data, first + i, wide));
+    dpt__reduced_narrow(w->wire, some, to + i, compress_read(w, some, data, first + i, wide));
   }
 }
 
 static void compress_unpack(const compress *w, int64_t n, void *data, int64_t first,
                             const uint16_t *from) {
   float wide[BLOCK];
-  if (compress_is_wire(w)) memcpy((dpt__half *)data + first, from, (size_t)n * sizeof *from);
-  for (int64_t i = 0; i < n && !compress_is_wire(w); i += BLOCK) {
+  if (w->dtype == w->wire) memcpy((uint16_t *)data + first, from, (size_t)n * sizeof *from);
+  for (int64_t i = 0; i < n && w->dtype != w->wire; i += BLOCK) {
     int64_t some = compress_block(n - i);
-    compress_from_wire(w, some, wide, from + i);
+    dpt__reduced_widen(w->wire, some, wide, from + i);
     compress_write(w, some, data, first + i, wide);
   }
 }
@@ -142,13 +93,13 @@ static void compress_reduce(const compress *w, int64_t part, uint16_t *to, const
   float result[BLOCK], other[BLOCK];
   for (int64_t i = 0; i < part; i += BLOCK) {
     int64_t n = compress_block(part - i);
-    compress_from_wire(w, n, result, from + i);
+    dpt__reduced_widen(w->wire, n, result, from + i);
     for (int r = 1; r < ranks; r++) {
-      compress_from_wire(w, n, other, from + r * part + i);
+      dpt__reduced_widen(w->wire, n, other, from + r * part + i);
       compress_accumulate(n, w->how, result, other);
     }
     for (int64_t j = 0; j < n && w->how == DPT_RANKS_MEAN; j++) result[j] /= (float)ranks;
-    compress_to_wire(w, n, to + i, result);
+    dpt__reduced_narrow(w->wire, n, to + i, result);
   }
 }
 
@@ -164,10 +115,10 @@ static int compress_exchange(const compress *w, int64_t part, uint16_t *sent, ui
 
 int dpt__compressed_all_reduce(const dpt__ranks *g, const dpt__signature *s, void *data,
                                int64_t count) {
-  compress w = {g, (int)s->dtype, !(s->flags & DPT__AS_BFLOAT16), s->how};
+  compress w = {g, (int)s->dtype, s->wire ? s->wire : (int)s->dtype, s->how};
   int64_t room = (count < CHUNK ? count : CHUNK) + g->n;
   uint16_t *sent = calloc((size_t)room * 2, sizeof *sent), *got = g->n > 1 ? sent + room : sent;
-  if (!sent) return dpt__no_memory("no host memory for a sum of halves");
+  if (!sent) return dpt__no_memory("no host memory for a sum in 16 bits");
   int status = 0;
   for (int64_t first = 0; first < count && !status; first += CHUNK) {
     int64_t n = count - first < CHUNK ? count - first : CHUNK;

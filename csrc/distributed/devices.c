@@ -74,7 +74,7 @@ int dpt__devices_take(const dpt__signature *s) {
   const dpt__collective_kind *kind = dpt__kind_of(s);
   int has_all = kind->device >= 0 || s->what == DPT_RANKS_ALL_TO_ALL;
   int is_sum = s->how == DPT_RANKS_SUM || s->how == DPT_RANKS_MEAN;
-  if (!has_all || !s->count || s->flags & (DPT__IN_ORDER | DPT__AS_BFLOAT16)) return 0;
+  if (!has_all || !s->count || s->flags & DPT__IN_ORDER) return 0;
   return !kind->reduces || (s->dtype != DPT_I16 && (is_sum || !dpt__is_real((int)s->dtype)));
 }
 

@@ -10,7 +10,7 @@
 #define DPT_DISTRIBUTED_ENGINE_H
 #include "device/collectives.h" /* dpt__reduce_op */
 
-enum { DPT__ENGINE_ABI = 5 };
+enum { DPT__ENGINE_ABI = 6 };
 
 /* A message to or from one rank of a group. Messages between the same two ranks with the same tag
  * arrive in the order in which they were begun. */
@@ -34,8 +34,8 @@ typedef struct dpt__engine {
   int (*ungroup)(void *group);
 
   int (*barrier)(void *group);
-  /* Reduce in place `count` elements of a type of dpt.h other than f16. A minimum or maximum of
-   * floats is NaN, with the same bits on all ranks, if the element is NaN on any rank. */
+  /* Reduce in place `count` elements of a type of dpt.h that is not reduced. A minimum or maximum
+   * of floats is NaN, with the same bits on all ranks, if the element is NaN on any rank. */
   int (*all_reduce)(void *group, void *data, int64_t count, int dtype, enum dpt__reduce_op how);
   int (*reduce)(void *group, void *data, int64_t count, int dtype, enum dpt__reduce_op how,
                 int root);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 _Static_assert(sizeof(dpt__operation) % 8 == 0, "an operation is a number of words");
-static const char MAGIC[8] = "dptrank4";
+static const char MAGIC[8] = "dptrank5";
 
 /* ---- files ---- */
 

@@ -18,15 +18,14 @@ enum { DPT__RECORDED = 1024, DPT__CHANNELS = 4096, DPT__RECORD_NAME = 64, DPT__R
 enum dpt__signature_flag {
   DPT__IN_ORDER = 1,   /* sums in double, in rank order (deterministic mode) */
   DPT__ON_DEVICES = 2, /* by the library of the devices' backend (devices.c) */
-  DPT__AS_HALVES = 4,  /* elements are sent as halves, or as bfloat16 (compress.c) */
-  DPT__AS_BFLOAT16 = 8
 };
 
 /* The part of an operation that must be equal on all ranks of a group, or on both ends of a
  * message. */
 typedef struct dpt__signature {
-  uint32_t what;       /* as dpt_collective */
-  uint16_t how, flags; /* flags: enum dpt__signature_flag */
+  uint32_t what;     /* as dpt_collective */
+  uint8_t how, wire; /* wire: the type in which elements are sent (compress.c); 0: unchanged */
+  uint16_t flags;    /* enum dpt__signature_flag */
   uint32_t dtype, root;
   int64_t count;
   uint64_t layout; /* as dpt_collective; 0 for sends and receives */

@@ -33,12 +33,11 @@ static void texts_end(char end[48], const dpt__signature *s) {
 }
 
 const char *dpt__signature_text(char text[160], const dpt__signature *s) {
-  char end[48] = "", layout[40] = "";
+  char end[48] = "", layout[40] = "", wire[24] = "";
   const char *name = dpt__collective_name(s->what);
   const char *on_devices = s->flags & DPT__ON_DEVICES ? ", between devices" : "";
-  const char *wire = s->flags & DPT__AS_HALVES     ? " as halves"
-                     : s->flags & DPT__AS_BFLOAT16 ? " as bfloat16"
-                                                   : "";
+  if (s->wire && s->wire < DPT_NDTYPE)
+    snprintf(wire, sizeof wire, " as %s", dpt__dtype_name(s->wire));
   if (s->layout) snprintf(layout, sizeof layout, " in tensors of sizes %08x", (unsigned)s->layout);
   if (s->what < sizeof KIND / sizeof *KIND) texts_end(end, s);
   if (s->what == DPT_RANKS_BARRIER || s->what == DPT__RANKS_JOIN_DEVICES)

@@ -46,14 +46,14 @@ static void on_host(void) {
   OK(dpt_world_group(world.size, list, &group));
   OK(dpt_world_group_rank(group, &rank, &size));
   CHECK(rank == world.size - 1 - world.rank && size == world.size);
-  OK(dpt_tensor_new(&t, DPT_F32, 1, &n));
   for (int i = 0; i < ROUNDS; i++) {
+    OK(dpt_tensor_new(&t, i % DPT_NDTYPE, 1, &n));
     OK(dpt_fill(&t, 2));
     all_reduce(i % 2 ? group : 0, &t, &number);
     OK(dpt_get(&t, 0, &value));
     CHECK(value == 2 * world.size);
+    dpt_tensor_free(&t);
   }
-  dpt_tensor_free(&t);
 }
 
 /* Every rank sends to the next one and receives from the previous one. */

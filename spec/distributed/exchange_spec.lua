@@ -1,4 +1,4 @@
--- Messages between ranks, and min and max of NaN (spec/support/ranks/exchange.lua).
+-- Messages between ranks, min and max of NaN, and rounding (spec/support/ranks/exchange.lua).
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 local distributed = require 'dpt.distributed'
@@ -29,6 +29,7 @@ describe('dpt.distributed.exchange and others', function()
          it('returns NaN for extremes if a rank has NaN', function()
             holds 'not_a_number'
          end)
+         it('rounds sums of reduced types once', function() holds 'rounded_once' end)
          it('ends the job', function() holds 'the end' end)
       end)
    end

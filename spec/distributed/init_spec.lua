@@ -1,4 +1,7 @@
 -- Ranks on one machine, started by mpirun: every operation compared with one process.
+local ffi = require 'ffi'
+local torch = require('dpt').torch
+local script = require 'spec.support.ranks.script'
 local ranks = require 'spec.support.ranks'
 local standIn = require 'spec.support.stand_in'
 local distributed = require 'dpt.distributed'
@@ -43,6 +46,10 @@ describe('dpt.distributed', function()
       wrong('entry 2 is of type number', 'allReduce', {t, 4})
       wrong("got the operation 'product', wanted sum, mean, min or max", 'allReduce', t, 'product')
       wrong('wanted floats for a mean', 'allReduce', t:long(), 'mean')
+      wrong("got the type 'f16' to send, wanted half or bfloat16", 'allReduce', t, 'sum', nil, nil,
+         nil, 'f16')
+      wrong('wanted floats to send in 16 bits each', 'allReduce', t:long(), 'sum', nil, nil, nil,
+         'half')
       wrong('got rank 1, wanted 0 to 0', 'broadcast', t, 1)
       wrong("'rank'", 'broadcast', t, 'first')
       wrong('allGather: got a ', 'allGather', t, torch.FloatTensor(2))
@@ -55,6 +62,27 @@ describe('dpt.distributed', function()
       wrong('wanted a list of ranks', 'group', 2)
       wrong('allReduce: got table, wanted a group', 'allReduce', t, 'sum', {})
       wrong('allGather: got number, wanted a group', 'allGather', t, t, 2)
+   end)
+
+   -- A single rank also rounds, as a transfer would.
+   it('rounds floats of all exponents once to the type that is sent', function()
+      local bits = torch.IntTensor(2 ^ 16, 5)
+      for i, low in ipairs{0, 1, 0x7fff, 0x8000, 0xffff} do
+         bits:select(2, i):range(0, 2 ^ 16 - 1):add(-2 ^ 15):mul(2 ^ 16):add(low)
+      end
+      local floats = torch.FloatTensor(torch.FloatStorage(bits:nElement()))
+      ffi.copy(floats:data(), bits:data(), 4 * bits:nElement())
+      local doubles = floats:double():mul(1 + 2 ^ -40) -- next to ties
+      for kind in pairs(script.reals) do
+         for _, wire in ipairs(script.wires) do
+            local t = doubles:type(kind):clone()
+            local wanted = t[wire](t):type(kind):double()
+            distributed.allReduce(t, 'sum', nil, nil, nil, wire)
+            t = t:double()
+            local same = torch.eq(t, wanted):add(torch.ne(t, t):cmul(torch.ne(wanted, wanted)))
+            assert.equal(1, same:min(), kind .. ' as ' .. wire)
+         end
+      end
    end)
 
    local nccl = 'DPT_DEVICES=emulated:2 DPT_EMULATED_ASYNC=1 DPT_EMULATED_DELAY=300'
@@ -108,6 +136,7 @@ describe('dpt.distributed', function()
    for mistake, said in pairs{
       link = 'rank %d: .-allReduce: NCCL between ranks: .-a link went down on demand',
       side = 'not the same on all ranks: .-5 Float elements %(sum%), between devices on rank 0',
+      wire = 'not the same on all ranks: .-5 Float elements as Half %(sum%) on rank 0',
       order = 'not the same on all ranks: .-%(sum in the order of ranks%) on rank 0',
    } do
       it('ends the job if NCCL fails or is called differently #hostonly: ' .. mistake, function()

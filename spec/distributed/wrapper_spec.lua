@@ -11,11 +11,12 @@ describe('nn.DistributedDataParallel', function()
    end)
    it('sends gradients as halves', function() holds 'half' end)
    it('sends gradients as bfloat16', function() holds 'bfloat16' end)
+   it('sums gradients of reduced types', function() holds 'reduced_types' end)
    it('sends them so from devices that the CPU cannot read', function()
-      for _, hook in ipairs{'half', 'bfloat16'} do holds(hook, ranks.devices) end
+      for _, hook in ipairs{'half', 'bfloat16', 'reduced_types'} do holds(hook, ranks.devices) end
    end)
    it('sends them so from devices that NCCL joins #hostonly', function()
-      for _, hook in ipairs{'half', 'bfloat16'} do
+      for _, hook in ipairs{'half', 'bfloat16', 'reduced_types'} do
          holds(hook, 'emulated:2 DPT_NCCL=' .. standIn.library)
       end
    end)

@@ -12,14 +12,15 @@ describe('dpt.parallel.ranks.sender', function()
       assert.equal(12, bytes.gradients)
    end)
 
-   it("sends halves, or calls a script's hook", function()
+   it("sends halves or bfloat16, or calls a script's hook", function()
       local bytes, seen = {gradients = 0}, {}
-      local t = torch.FloatTensor{1, 1 / 3, 70000}
-      Sender.new(bytes, 'half', world):send({t}, 1)
-      assert.equal(1, t[1])
-      assert.near(1 / 3, t[2], 2 ^ -12)
-      assert.equal(1 / 0, t[3])
-      assert.equal(6, bytes.gradients)
+      local t
+      for hook, wanted in pairs{half = {1, 1365 / 4096, 1 / 0}, bfloat16 = {1, 171 / 512, 70144}} do
+         bytes.gradients, t = 0, torch.FloatTensor{1, 1 / 3, 70000}
+         Sender.new(bytes, hook, world):send({t}, 1)
+         assert.same(wanted, t:totable())
+         assert.equal(6, bytes.gradients)
+      end
       Sender.new(bytes, function(part, b)
          seen[#seen + 1] = b
          part:mul(2)

@@ -1,6 +1,7 @@
 -- Compares every operation of dpt.distributed with results computed on this rank alone. Each rank
 -- runs it; the last line of rank 0 is the number of results compared.
 local distributed = require 'dpt.distributed'
+local script = require 'spec.support.ranks.script'
 local rank, size = distributed.rank(), distributed.size()
 local most = tonumber(arg[1])
 if arg[2] then -- the required transport
@@ -26,7 +27,7 @@ end
 
 local function check(what, got, wanted)
    compared = compared + 1
-   got, wanted = got:double():view(-1), wanted:double():view(-1)
+   got, wanted = got:double():view(-1), wanted:type(got:type()):double():view(-1)
    local worst = got:nElement() > 0 and (got - wanted):abs():max() or 0
    if got:nElement() ~= wanted:nElement() or worst >= 1e-3 or worst ~= worst then
       error(('%s on rank %d of %d: off by %g'):format(what, rank, size, worst))
@@ -66,11 +67,9 @@ local function try(kind, count, form, group, handle)
       n, place = #group, handle:rank()
       if not place then return end
    end
-   local real = not kind:find 'Byte' and not kind:find 'Char' and not kind:find 'Short'
-      and not kind:find 'Int' and not kind:find 'Long'
    local list = all(count, kind, group)
    local function own() return form(list[place + 1]:clone()) end
-   for _, op in ipairs{'sum', 'min', 'max', real and 'mean' or nil} do
+   for _, op in ipairs{'sum', 'min', 'max', script.reals[kind] and 'mean' or nil} do
       local what = ('%s of %d %s'):format(op, count, kind)
       local t = own()
       distributed.allReduce(t, op, handle)
@@ -116,11 +115,8 @@ local function try(kind, count, form, group, handle)
    end
 end
 
-local kinds = {'torch.ByteTensor', 'torch.CharTensor', 'torch.ShortTensor', 'torch.IntTensor',
-   'torch.LongTensor', 'torch.HalfTensor', 'torch.FloatTensor', 'torch.DoubleTensor',
-   'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.CudaHalfTensor', 'torch.CudaLongTensor'}
 local function same(t) return t end
-for _, kind in ipairs(kinds) do
+for _, kind in ipairs(script.kinds) do
    for _, count in ipairs{0, 1, 7, 1000} do try(kind, count, same) end
    if kind == 'torch.FloatTensor' or kind == 'torch.CudaTensor' then try(kind, most, same) end
    try(kind, 33, strided)
@@ -131,12 +127,11 @@ if size > 2 then
 end
 
 -- Lists are sent together; Lua values.
-local a, b, c = given(rank, 'torch.FloatTensor', 5), given(rank, 'torch.CudaTensor', 3),
-   strided(given(rank, 'torch.FloatTensor', 4))
-distributed.allReduce{a, b, c}
-check('a list', a, sum(all(5, 'torch.FloatTensor')))
-check('a list', b, sum(all(3, 'torch.CudaTensor')))
-check('a list', c:contiguous(), sum(all(4, 'torch.FloatTensor')))
+local list = {strided(given(rank, 'torch.FloatTensor', 4))}
+for i, kind in ipairs(script.kinds) do list[1 + i] = given(rank, kind, i) end
+distributed.allReduce(list)
+check('a list', list[1]:contiguous(), sum(all(4, 'torch.FloatTensor')))
+for i, kind in ipairs(script.kinds) do check('a list', list[1 + i], sum(all(i, kind))) end
 local values = distributed.allGatherValue{rank = rank, text = ('x'):rep(rank)}
 for i = 1, size do assert(values[i].rank == i - 1 and #values[i].text == i - 1) end
 assert(distributed.broadcastValue({7 + rank}, size - 1)[1] == 6 + size)

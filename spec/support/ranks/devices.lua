@@ -2,6 +2,7 @@
 -- shows which sums NCCL computed: DPT_FAKE_NCCL=wrong makes its sums of floats too large by 1. arg:
 -- 'works', or the fault to cause at the end.
 local distributed = require 'dpt.distributed'
+local script = require 'spec.support.ranks.script'
 local ffi = require 'ffi'
 ffi.cdef 'int setenv(const char *, const char *, int);'
 local function fake(words) ffi.C.setenv('DPT_FAKE_NCCL', words, 1) end
@@ -53,11 +54,13 @@ local wrongs = {
       follows()
       fake 'wrong'
       sumIs(size + 1, ones 'CudaTensor')
-      sumIs(size + 1, ones 'CudaHalfTensor') -- is summed as floats
-      for _, wire in ipairs{'half', 'bfloat16'} do -- is summed in these types
+      for _, kind in ipairs(script.reduced) do -- is summed as floats
+         if kind:find 'Cuda' then sumIs(size + 1, ones(kind:match '%.(.*)')) end
+      end
+      for _, wire in ipairs(script.wires) do -- is summed in that type
          local t = ones 'CudaTensor'
-         distributed.allReduce(t, 'sum', nil, nil, nil, wire)
-         assert(t:min() == size and t:max() == size, wire)
+         local items = itemsOf(function() distributed.allReduce(t, 'sum', nil, nil, nil, wire) end)
+         assert(items['allReduce -1'] and t:min() == size and t:max() == size, wire)
       end
       sumIs(size, ones 'CudaDoubleTensor')
       sumIs(size, ones 'CudaShortTensor')
@@ -96,6 +99,9 @@ local wrongs = {
    order = function()
       require('dpt').setDeterministic(rank == 0)
       distributed.allReduce(ones 'FloatTensor')
+   end,
+   wire = function()
+      distributed.allReduce(ones 'FloatTensor', 'sum', nil, nil, nil, script.wires[1 + rank])
    end,
    unready = function()
       local group = distributed.group{0, 1}

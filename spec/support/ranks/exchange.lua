@@ -1,5 +1,5 @@
--- Tests messages among all ranks, and extremes of tensors with NaN, for any devices: runs each of
--- `checks` on all ranks.
+-- Tests messages among all ranks, extremes of tensors with NaN, and rounding, for any devices: runs
+-- each of `checks` on all ranks.
 local distributed = require 'dpt.distributed'
 local expect = require 'spec.support.ranks.expect'
 local script = require 'spec.support.ranks.script'
@@ -8,10 +8,6 @@ local rank, size = distributed.rank(), distributed.size()
 local right, left = (rank + 1) % size, (rank - 1) % size
 local LARGE = 300000 -- elements: more than MPI buffers
 
-local allKinds = {}
-for _, list in ipairs{script.hostKinds, script.deviceKinds} do
-   for _, kind in ipairs(list) do allKinds[#allKinds + 1] = kind end
-end
 local both = {'torch.FloatTensor', 'torch.CudaTensor'}
 
 local checks = {}
@@ -28,7 +24,7 @@ end
 
 function checks.ring()
    if size == 1 then return end
-   for _, kind in ipairs(allKinds) do
+   for _, kind in ipairs(script.kinds) do
       for _, count in ipairs{1, 1000} do ring(kind, count, nil, rank, size) end
    end
    for _, kind in ipairs(both) do ring(kind, LARGE, nil, rank, size) end
@@ -187,7 +183,7 @@ end
 function checks.allToAll()
    local all = {}
    for i = 1, size do all[i] = i - 1 end
-   for _, kind in ipairs(allKinds) do
+   for _, kind in ipairs(script.kinds) do
       for _, count in ipairs{1, 333} do toAll(kind, count, nil, all, rank + 1) end
    end
    local a, outA, wantedA
@@ -233,7 +229,7 @@ local reductions = {
       return part, rank * n
    end},
 }
-for i, wire in ipairs{'half', 'bfloat16'} do
+for i, wire in ipairs(script.wires) do
    reductions[3 + i] = {wire, function(t, op)
       distributed.allReduce(t, op, nil, nil, nil, wire)
       return t, 0
@@ -246,11 +242,10 @@ end
 
 function checks.not_a_number()
    local count = 6 * 7 * size -- not a multiple of a vector's width
-   for _, kind in ipairs{'torch.FloatTensor', 'torch.DoubleTensor', 'torch.CudaTensor',
-      'torch.CudaDoubleTensor', 'torch.CudaHalfTensor'} do
-      local mine = torch.DoubleTensor(count)
-      for i = 1, count do mine[i] = element(rank, i) end
-      for _, case in ipairs(reductions) do
+   local mine = torch.DoubleTensor(count)
+   for i = 1, count do mine[i] = element(rank, i) end
+   for _, kind in ipairs(script.kinds) do
+      for _, case in ipairs(script.reals[kind] and reductions or {}) do
          for _, op in ipairs{'max', 'min'} do
             local got, before = case[2](mine:type(kind):clone(), op)
             for i = 1, got and got:nElement() or 0 do
@@ -271,10 +266,26 @@ function checks.not_a_number()
    end
 end
 
+-- Sums of reduced types are rounded once: large + 1 is rounded to large, but large + 2 is exact.
+function checks.rounded_once()
+   for _, kind in ipairs(script.reduced) do
+      local large = 1
+      while torch.Tensor{large + 1}:type(kind)[1] > large do large = 2 * large end
+      for i = 1, 3 do
+         local name, run = unpack(reductions[i])
+         for _, op in ipairs{'sum', 'mean'} do
+            local got = run(torch.Tensor(70 * size):fill(rank == 0 and large or 1):type(kind), op)
+            local wanted = (large + size - 1) / (op == 'sum' and 1 or size)
+            if got then equal(got, got:double():fill(wanted), name .. ' of ' .. kind) end
+         end
+      end
+   end
+end
+
 distributed.allReduce(torch.CudaTensor(1)) -- joins the devices of the group
 local transport = distributed.transport()
 local wanted = os.getenv 'DPT_NCCL' and 'nccl'
    or os.getenv 'DPT_DEVICES':find '^host' and 'mpi' or 'page-locked'
 assert(size == 1 or transport == wanted, transport)
 script.run({'ring', 'exchange_group', 'neighbours', 'tags', 'plain', 'little', 'order', 'devices',
-   'arguments', 'allToAll', 'allToAll_arguments', 'not_a_number'}, checks)
+   'arguments', 'allToAll', 'allToAll_arguments', 'not_a_number', 'rounded_once'}, checks)

@@ -15,7 +15,7 @@ local function draw(n) return torch.random(random, 1, n) end
 local function one(list) return list[draw(#list)] end
 
 local kinds = {'torch.FloatTensor', 'torch.DoubleTensor', 'torch.LongTensor', 'torch.CudaTensor',
-   'torch.CudaDoubleTensor', 'torch.CudaHalfTensor'}
+   'torch.CudaDoubleTensor', unpack(script.reduced)}
 local counts = {0, 1, 7, 500, 500, 20000, 100000}
 
 -- ---- steps ----

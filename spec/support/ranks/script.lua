@@ -3,6 +3,7 @@
 -- Invariant: tensors of given() contain small integers, so that sums and means of up to five ranks
 -- are exact in every type.
 local ffi = require 'ffi'
+local core = require 'dpt.tensor.core'
 local distributed = require 'dpt.distributed'
 local C = require('dpt.ffi').C
 local cutorch = require('dpt').cutorch
@@ -31,10 +32,21 @@ function script.link(speed) C.dpt_link_set(speed) end
 --- Delays the current device by that many seconds.
 function script.busy(seconds) cutorch.streamSleep(1000 * seconds) end
 
-script.hostKinds = {'torch.ByteTensor', 'torch.CharTensor', 'torch.ShortTensor', 'torch.IntTensor',
-   'torch.LongTensor', 'torch.HalfTensor', 'torch.FloatTensor', 'torch.DoubleTensor'}
-script.deviceKinds = {'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.CudaHalfTensor',
-   'torch.CudaLongTensor', 'torch.CudaByteTensor'}
+script.kinds = {}   -- names of all kinds, of the host and of devices
+script.reals = {}   -- name of a real type -> true
+script.reduced = {} -- names of the reduced types
+script.wires = {}   -- the reduced types as arguments: 'half', 'bfloat16'
+for _, side in ipairs{0, core.ON_DEVICE} do
+   for dtype = 0, #core.elements do
+      local name = core.tensorNames[dtype + side]
+      table.insert(script.kinds, name)
+      script.reals[name] = core.elements[dtype].isReal or nil
+      if core.elements[dtype].isReduced then
+         table.insert(script.reduced, name)
+         if side == 0 then table.insert(script.wires, core.methodNames[dtype]) end
+      end
+   end
+end
 
 --- Returns a tensor of `count` elements that depend on the seed, a number.
 function script.given(seed, kind, count)
@@ -42,9 +54,9 @@ function script.given(seed, kind, count)
    return (torch.range(1, count) * 3 + seed * 7):remainder(11):remainder(5):type(kind)
 end
 
---- Raises unless the elements are equal, for any layout. Means of integers are rounded.
+--- Raises unless the elements are equal to those wanted, rounded to their type, for any layout.
 function script.equal(got, wanted, what)
-   local g, w = got:contiguous():double(), wanted:contiguous():double()
+   local g, w = got:contiguous():double(), wanted:contiguous():type(got:type()):double()
    local off = g:nElement() - w:nElement()
    if off == 0 and g:nElement() > 0 then off = (g:view(-1) - w:view(-1)):abs():max() end
    if off ~= off or math.abs(off) > 4e-3 then

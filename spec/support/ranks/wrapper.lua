@@ -5,6 +5,7 @@ local distributed = require 'dpt.distributed'
 local groups = require 'dpt.distributed.group'
 local buckets = require 'dpt.parallel.params.buckets'
 local expect = require 'spec.support.ranks.expect'
+local script = require 'spec.support.ranks.script'
 local raises, silently = expect.raises, expect.silently
 local rank, size = distributed.rank(), distributed.size()
 
@@ -131,6 +132,29 @@ local function narrow(hook, error)
 end
 function checks.half() narrow('half', 2 ^ -10) end
 function checks.bfloat16() narrow('bfloat16', 2 ^ -7) end
+
+-- Gradients of reduced types, which layers have on devices; they are small integers, so that all
+-- sums are exact.
+function checks.reduced_types()
+   local function integers(kind, ...) return torch.Tensor(...):random(g, 0, 2):type(kind) end
+   for _, kind in ipairs(script.reduced) do
+      for _, hook in ipairs(kind:find 'Cuda' and {'none', unpack(script.wires)} or {}) do
+         local one = nn.Linear(5, 3):type(kind)
+         local all = nn.DistributedDataParallel(one:clone(),
+            {hook = hook ~= 'none' and hook or nil})
+         local input, gradOutput = integers(kind, 2 * size, 5), integers(kind, 2 * size, 3)
+         one:zeroGradParameters()
+         one:forward(input)
+         one:backward(input, gradOutput)
+         all:zeroGradParameters()
+         all:forward(input:narrow(1, 2 * rank + 1, 2))
+         all:backward(input:narrow(1, 2 * rank + 1, 2), gradOutput:narrow(1, 2 * rank + 1, 2), size)
+         for i, t in ipairs(select(2, all:parameters())) do
+            near(t, select(2, one:parameters())[i], hook .. ' ' .. kind)
+         end
+      end
+   end
+end
 
 -- A script's own line search: halves the step until f decreases.
 local function halve(opfunc, x, t, d, f)
@@ -408,8 +432,8 @@ function checks.fields()
    for name in pairs(listed) do assert(size == 1 or seen[name], name) end
 end
 
-for _, name in ipairs{'evaluation', 'half', 'bfloat16', 'searches', 'frozen', 'options', 'tables',
-   'statistics', 'sequences', 'orders', 'overlap', 'fields'} do
+for _, name in ipairs{'evaluation', 'half', 'bfloat16', 'reduced_types', 'searches', 'frozen',
+   'options', 'tables', 'statistics', 'sequences', 'orders', 'overlap', 'fields'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()

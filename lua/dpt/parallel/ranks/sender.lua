@@ -1,9 +1,9 @@
 --- dpt.parallel.ranks.sender: sums the gradients of all ranks of a group.
 --
 -- Invariant: sums are taken in place, in views of the flat gradients: no bucket is a copy. All
--- ranks send the same views in the same order. A hook replaces the sum of a view: by a sum in half
--- precision, by a sum in bfloat16, or by a function of the script. `bytes` counts what this rank
--- has sent in each case.
+-- ranks send the same views in the same order. A hook replaces the sum of a view: by a sum of
+-- halves or bfloat16, or by a function of the script. `bytes` counts what this rank has sent in
+-- each case.
 --
 -- In deterministic mode, with several devices in a process, processes do not sum locally first.
 -- Every rank gets all devices' parts and adds them in the order of ranks and devices, as one
@@ -12,7 +12,6 @@ local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local distributed = require 'dpt.distributed'
 local torch = require 'dpt.tensor'
-local bfloat16 = require 'dpt.parallel.ranks.bfloat16'
 local dptffi = require 'dpt.ffi'
 
 local C, fail, type = dptffi.C, dptffi.fail, dptffi.type
@@ -40,19 +39,6 @@ function Sender:isOrdered()
    return self.parts > 1 and not self.hook and C.dpt_deterministic_get() ~= 0
 end
 
--- Sums all ranks' parts as bfloat16 without NCCL's reduction: every rank gets all parts and adds
--- them as floats in the order of ranks.
-local function gatherUppers(t, group, name)
-   local flat = t:view(-1)
-   for first = 1, flat:nElement(), CHUNK do
-      local here = flat:narrow(1, first, math.min(CHUNK, flat:nElement() - first + 1))
-      local sent = bfloat16.encode(here)
-      local all = sent.new(group:size(), sent:nElement())
-      distributed.allGather(all, sent, group, name)
-      here:copy(bfloat16.decode(all):sum(1):view(-1))
-   end
-end
-
 -- Calls the hook, which writes to t or returns the sum in another tensor (like PyTorch's hooks).
 local function hooked(self, t, b)
    local own = t.new():set(t)
@@ -71,19 +57,10 @@ local function hooked(self, t, b)
 end
 
 local function sum(self, t, b, now)
-   local each = 2
-   local name = 'gradients, bucket ' .. b
-   if self.hook == 'bfloat16' and comm.device(t) > 0
-      and distributed.transport(self.group) == 'nccl' then
-      gatherUppers(t, self.group, name)
-   elseif self.hook == 'half' or self.hook == 'bfloat16' then
-      distributed.allReduce(t, 'sum', self.group, name, now, self.hook)
-   else
-      each = t:elementSize()
-      if self.hook then hooked(self, t, b)
-      else distributed.allReduce(t, 'sum', self.group, name, now) end
-   end
-   self.bytes.gradients = self.bytes.gradients + t:nElement() * each
+   local wire = type(self.hook) == 'string' and self.hook or nil
+   if self.hook and not wire then hooked(self, t, b)
+   else distributed.allReduce(t, 'sum', self.group, 'gradients, bucket ' .. b, now, wire) end
+   self.bytes.gradients = self.bytes.gradients + t:nElement() * (wire and 2 or t:elementSize())
 end
 
 -- Writes the sum of all ranks' parts to t, which is this rank's first part.
