@@ -392,9 +392,7 @@ int main(void) {
       test_reduce(F32, 9, add);
       test_reduce(F32, 150000, add);
       test_reduce(F32, 200001, add); /* enough for all devices to take part */
-      test_reduce(DPT_F64 | DPT_ON_DEVICE, 9, add);
-      test_reduce(DPT_F16 | DPT_ON_DEVICE, 9, add);
-      test_reduce(DPT_I32 | DPT_ON_DEVICE, 9, add);
+      for (int dtype = 0; dtype < DPT_NDTYPE; dtype++) test_reduce(dtype | DPT_ON_DEVICE, 9, add);
     }
     test_order();
     test_alias();
@@ -405,7 +403,7 @@ int main(void) {
     test_threads();
     test_split(1, F32);
     test_split(3, F32);
-    test_split(2, DPT_F64 | DPT_ON_DEVICE);
+    for (int dtype = 0; dtype < DPT_NDTYPE; dtype++) test_split(2, dtype | DPT_ON_DEVICE);
     test_split(0, DPT_F32);
     test_host();
     test_errors();

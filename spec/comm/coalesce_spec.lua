@@ -1,11 +1,12 @@
 -- Lists of tensors of all types and buffers of all sizes, compared with one tensor at a time.
 local dpt = require 'dpt'
 local torch, cutorch, comm = dpt.torch, dpt.cutorch, dpt.comm
+local core = require 'dpt.tensor.core'
 local same = require 'spec.support.parallel'
 local torture = require 'spec.support.torture'
 
-local TYPES = {'torch.CudaTensor', 'torch.CudaTensor', 'torch.CudaDoubleTensor',
-   'torch.CudaHalfTensor', 'torch.CudaLongTensor', 'torch.CudaByteTensor'}
+local TYPES = {}
+for dtype = 0, #core.elements do TYPES[1 + dtype] = core.tensorNames[dtype + core.ON_DEVICE] end
 
 describe('dpt.comm.coalesce', function()
    local count = same.most(4)
@@ -192,15 +193,14 @@ describe('dpt.comm.coalesce', function()
    end
 
    it('adds many tensors of every type, large and small', function()
-      local types = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', '', 'Double'}
       local inputs, sizes = {}, {}
-      for k = 1, 160 do sizes[k] = k == 9 and 40001 or k % 37 + 1 end
+      for k = 1, 20 * #TYPES do sizes[k] = k == 9 and 40001 or k % 37 + 1 end
       for i = 1, count do
          inputs[i] = cutorch.withDevice(i, function()
             local list = {}
             for k, size in ipairs(sizes) do
-               local kind = types[math.floor(k / 20) % 8 + 1]
-               list[k] = torch['Cuda' .. kind .. 'Tensor'](size):fill(k % 7 + i)
+               local typename = TYPES[math.floor(k / 20) % #TYPES + 1]
+               list[k] = torch.getmetatable(typename).new(size):fill(k % 7 + i)
             end
             return list
          end)
@@ -239,7 +239,7 @@ describe('dpt.comm.coalesce', function()
    end)
 
    it('flattens tensors of one type and makes views of flat ones', function()
-      for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaHalfTensor', 'torch.DoubleTensor'} do
+      for _, typename in pairs(core.tensorNames) do
          local function new(t) return t:type(typename) end
          local list = {new(torch.range(1, 6):resize(2, 3)), torch.getmetatable(typename).new(),
             new(torch.range(7, 12):resize(3, 2)):t(), new(torch.range(13, 13))}

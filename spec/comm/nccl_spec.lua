@@ -1,10 +1,10 @@
 local dpt = require 'dpt'
 local torch, cutorch, nccl = dpt.torch, dpt.cutorch, dpt.nccl
+local core = require 'dpt.tensor.core'
 local same = require 'spec.support.parallel'
 
-local TYPES = {'torch.CudaTensor', 'torch.CudaDoubleTensor', 'torch.CudaHalfTensor',
-   'torch.CudaByteTensor', 'torch.CudaCharTensor', 'torch.CudaShortTensor', 'torch.CudaIntTensor',
-   'torch.CudaLongTensor'}
+local TYPES = {}
+for dtype = 0, #core.elements do TYPES[1 + dtype] = core.tensorNames[dtype + core.ON_DEVICE] end
 
 describe('nccl', function()
    local most = same.most(5)

@@ -1,5 +1,6 @@
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
+local core = require 'dpt.tensor.core'
 local run = require 'spec.support.run'
 local same = require 'spec.support.parallel'
 local networks, randomInput = same.networks, same.randomInput
@@ -30,6 +31,24 @@ same.dispatched('nn.DataParallelTable', function()
                :add(one:clone(), same.range(n))
             for _, rows in ipairs{1, n, 2 * n + 1} do
                same.compare(one, many, randomInput({5}, rows, 'torch.CudaDoubleTensor'), 1e-13)
+            end
+         end
+      end)
+
+      it('is one device in the reduced types, where sums are exact', function()
+         for kind, typename in pairs(core.realNames) do
+            if kind > core.ON_DEVICE and core.elementOf(kind).isReduced then
+               local one, rows = nn.Linear(5, 3), 2 * most + 1
+               for _, t in ipairs(one:parameters()) do t:random(-2, 2) end
+               one:type(typename)
+               local many = nn.DataParallelTable(1, true):type(typename)
+                  :add(one:clone(), same.range(most))
+               local input = torch.Tensor(rows, 5):random(0, 3):type(typename)
+               local gradOutput = torch.Tensor(rows, 3):random(-2, 2):type(typename)
+               same.zero(one, many)
+               same.bits(one:forward(input), many:forward(input))
+               same.bits(one:backward(input, gradOutput), many:backward(input, gradOutput))
+               same.bits(select(2, one:parameters()), select(2, many:parameters()))
             end
          end
       end)

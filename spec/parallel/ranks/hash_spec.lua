@@ -1,6 +1,7 @@
 -- dpt.parallel.ranks.hash: values with equal and different hashes.
 local dpt = require 'dpt'
 local torch = dpt.torch
+local core = require 'dpt.tensor.core'
 local hash = require 'dpt.parallel.ranks.hash'
 
 describe('dpt.parallel.ranks.hash', function()
@@ -37,7 +38,7 @@ describe('dpt.parallel.ranks.hash', function()
    end)
 
    it('differs if all signs, the order, or the sizes do', function()
-      for _, kind in ipairs{'torch.FloatTensor', 'torch.DoubleTensor', 'torch.HalfTensor'} do
+      for _, kind in pairs(core.realNames) do
          local t = torch.range(1, 8):type(kind)
          local other = t:clone()
          for i = 1, 8 do other[i] = -t[i] end
