@@ -74,7 +74,7 @@ static DPT__EVERYWHERE inline double dpt__double_to_odd(int64_t value) {
   return (double)value;
 }
 
-/* Defines the conversions from floats, doubles and integers to a type, by its rounding of absolute
+/* Define the conversions from floats, doubles and integers to a type, by its rounding of absolute
  * values. */
 #define X(id, type, suffix, ...)                                                                   \
   static DPT__EVERYWHERE inline type dpt__##suffix##_from_float(float value) {                     \
@@ -82,7 +82,10 @@ static DPT__EVERYWHERE inline double dpt__double_to_odd(int64_t value) {
     memcpy(&bits, &value, 4);                                                                      \
     type r = {(uint16_t)((bits >> 16 & 0x8000) | dpt__##suffix##_round(bits & 0x7fffffff))};       \
     return r;                                                                                      \
-  }                                                                                                \
+  }
+DPT_REDUCED_DTYPES(X)
+#undef X
+#define X(id, type, suffix, ...)                                                                   \
   static DPT__EVERYWHERE inline type dpt__##suffix##_from_double(double value) {                   \
     return dpt__##suffix##_from_float(dpt__float_to_odd(value));                                   \
   }                                                                                                \

@@ -27,19 +27,19 @@ template <> struct dpt__is_real_type<double> { static const bool value = true; }
 __device__ __forceinline__ float dpt__load(dpt__half x) {
   return __half2float(__ushort_as_half(x.bits));
 }
-__device__ __forceinline__ dpt__half dpt__f16_near(float x) {
+__device__ __forceinline__ dpt__half dpt__near(float x, dpt__half) {
   return {__half_as_ushort(__float2half_rn(x))};
 }
-__device__ __forceinline__ dpt__half dpt__f16_near(double x) {
+__device__ __forceinline__ dpt__half dpt__near(double x, dpt__half) {
   return {__half_as_ushort(__double2half(x))};
 }
 __device__ __forceinline__ float dpt__load(dpt__bfloat16 x) {
   return __bfloat162float(__ushort_as_bfloat16(x.bits));
 }
-__device__ __forceinline__ dpt__bfloat16 dpt__bf16_near(float x) {
+__device__ __forceinline__ dpt__bfloat16 dpt__near(float x, dpt__bfloat16) {
   return {__bfloat16_as_ushort(__float2bfloat16_rn(x))};
 }
-__device__ __forceinline__ dpt__bfloat16 dpt__bf16_near(double x) {
+__device__ __forceinline__ dpt__bfloat16 dpt__near(double x, dpt__bfloat16) {
   return {__bfloat16_as_ushort(__double2bfloat16(x))};
 }
 
@@ -71,14 +71,20 @@ template <> struct dpt__store<double> {
   }
 };
 #define X(id, type, suffix, ...)                                                                   \
-  template <> struct dpt__store<type> {                                                            \
-    template <typename From> static __device__ __forceinline__ type from(From x) {                 \
-      return sizeof x > 2 ? dpt__##suffix##_from_whole((int64_t)x)                                 \
-                          : dpt__##suffix##_near((float)x);                                        \
-    }                                                                                              \
-    static __device__ __forceinline__ type from(float x) { return dpt__##suffix##_near(x); }       \
-    static __device__ __forceinline__ type from(double x) { return dpt__##suffix##_near(x); }      \
-  };
+  __device__ __forceinline__ type dpt__near(int64_t x, type) {                                     \
+    return dpt__##suffix##_from_whole(x);                                                          \
+  }
+DPT_REDUCED_DTYPES(X)
+#undef X
+template <typename T> struct dpt__store_reduced {
+  template <typename From> static __device__ __forceinline__ T from(From x) {
+    return sizeof x > 2 ? dpt__near((int64_t)x, T()) : dpt__near((float)x, T());
+  }
+  static __device__ __forceinline__ T from(float x) { return dpt__near(x, T()); }
+  static __device__ __forceinline__ T from(double x) { return dpt__near(x, T()); }
+};
+#define X(id, type, ...)                                                                           \
+  template <> struct dpt__store<type> : dpt__store_reduced<type> {};
 DPT_REDUCED_DTYPES(X)
 #undef X
 
