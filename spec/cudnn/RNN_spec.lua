@@ -1,6 +1,8 @@
 --- cudnn.RNN as a module: files, packed sequences, modes and rejected arguments.
 local dpt = require 'dpt'
 local torch, nn, cudnn = dpt.torch, dpt.nn, dpt.cudnn
+local both = require 'spec.support.both'
+local elements = require 'spec.support.elements'
 local same = require 'spec.support.parallel'
 
 local T, B, I, H = 4, 3, 2, 3
@@ -189,14 +191,17 @@ describe('cudnn.RNN', function()
       assert.is_nil(rnn:backward(x, y))
    end)
 
-   it('works in half precision on devices', function()
-      local rnn, x = cudnn.BLSTM(I, H, 2), random(T, B, I)
-      local y = rnn:forward(x):clone()
-      rnn:cudaHalf()
-      local half = rnn:forward(x:cudaHalf())
-      same.close(y, half:cuda(), 2e-3)
-      assert.equal('torch.CudaHalfTensor', rnn:backward(x:cudaHalf(), half:clone()):type())
-      same.close(y, rnn:cuda():forward(x), 2e-3)
+   it('works in reduced precision on devices', function()
+      for _, name in ipairs(elements.reduced) do
+         local typename = 'torch.' .. elements.onDevice(name) .. 'Tensor'
+         local rnn, x = cudnn.BLSTM(I, H, 2), random(T, B, I)
+         local y = rnn:forward(x):clone()
+         rnn:type(typename)
+         local reduced = rnn:forward(x:type(typename))
+         same.close(y, reduced:cuda(), both.tolerance(name, 2e-3))
+         assert.equal(typename, rnn:backward(x:type(typename), reduced:clone()):type())
+         same.close(y, rnn:cuda():forward(x), both.tolerance(name, 2e-3))
+      end
    end)
 
    it('accepts non-contiguous inputs, also after clearState and a change of type', function()

@@ -1,5 +1,7 @@
 -- cutorch.graph: replays have the bits of the captured calls; calls that cannot be replayed raise.
+local both = require 'spec.support.both'
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local torch, nn, cutorch, optim = dpt.torch, dpt.nn, dpt.cutorch, dpt.optim
 local ffi = require('dpt.ffi').ffi
 local C, lib = require('dpt.ffi').C, require('dpt.ffi').lib
@@ -168,7 +170,8 @@ describe('cutorch.graph', function()
          adadelta = {rho = 0.9, eps = 1e-6, weightDecay = 0.01},
          rmsprop = {learningRate = 0.1, alpha = 0.9, epsilon = 1e-6, weightDecay = 0.01},
       }
-      for _, kind in ipairs{'torch.CudaTensor', 'torch.CudaHalfTensor'} do
+      for _, of in ipairs(both.andReduced 'Float') do
+         local kind = 'torch.' .. elements.onDevice(of) .. 'Tensor'
          for name, list in pairs(settings) do
             for key, value in pairs(list) do
                local config, state, x = {}, {}, torch.ones(4):type(kind)

@@ -1,4 +1,6 @@
 --- dpt.nn.gradients: nn.utils.clipGradNorm and the modules' method.
+local both = require 'spec.support.both'
+local core = require 'dpt.tensor.core'
 local dpt = require 'dpt'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 
@@ -38,9 +40,10 @@ end
 
 describe('nn.utils.clipGradNorm', function()
    it('multiplies gradients by PyTorch\'s factor, on every type and for every norm', function()
-      for T, tolerance in pairs{['torch.DoubleTensor'] = 1e-14, ['torch.FloatTensor'] = 1e-6,
-         ['torch.HalfTensor'] = 2e-3, ['torch.CudaDoubleTensor'] = 1e-14,
-         ['torch.CudaTensor'] = 1e-6, ['torch.CudaHalfTensor'] = 2e-3} do
+      for kind, T in pairs(core.realNames) do
+         local name = core.elementOf(kind).name
+         local tolerance = name == 'Double' and 1e-14 or name == 'Float' and 1e-6
+            or both.tolerance(name, 2e-3)
          for _, p in ipairs{2, 1, 3, 0.5, math.huge} do
             for _, share in ipairs{0.25, 1.5} do
                local net = nn.Sequential():add(nn.Linear(2, 2)):add(nn.Tanh()):add(nn.Linear(2, 1))

@@ -78,8 +78,8 @@ describe('On devices', function()
          agree(function() return nn.ClassNLLCriterion(nil, false, 3) end, x, t)
          local other = nn.ClassNLLCriterion():type('torch.CudaDoubleTensor')
          local first = other:forward(there(x), there(t))
-         for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Float', 'Double', 'Half'} do
-            local kind = name == 'Float' and 'torch.CudaTensor' or 'torch.Cuda' .. name .. 'Tensor'
+         for _, name in ipairs(elements.all) do
+            local kind = 'torch.' .. elements.onDevice(name) .. 'Tensor'
             assert.equal(first, other:forward(there(x), t:type(kind)))
          end
       end

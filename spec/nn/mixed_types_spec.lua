@@ -7,7 +7,7 @@ local function told(value)
       for i, entry in ipairs(value) do list[i] = told(entry) end
       return list
    end
-   return {value:type():match '^torch%.(%a+)Tensor$', value:size():totable(), value:totable()}
+   return {value:type():match '^torch%.(%w+)Tensor$', value:size():totable(), value:totable()}
 end
 
 -- Returns a tensor of a type, with elements 1, 2, ... plus `more`.
@@ -114,7 +114,7 @@ describe('A module that gets tensors of mixed types', function()
                assert.same({own, own}, {told(gradInput)[1][1], told(gradInput)[2][1]}, name)
                local other = own == 'Double' and 'Float' or 'Double'
                assert.error_matches(function() m:forward{x[1], make(other, {2})} end,
-                  "argument '%w+' is a torch%.%a+Tensor, wanted a torch%.%a+Tensor", name)
+                  "argument '%w+' is a torch%.%w+Tensor, wanted a torch%.%w+Tensor", name)
             end
             if own == 'Double' or own == 'Float' then
                local ratio = nn.DistanceRatioCriterion():type('torch.DoubleTensor')

@@ -1,17 +1,15 @@
--- dpt.optim.half_precision: optimization methods on half-precision parameters.
+-- dpt.optim.half_precision: optimization methods on parameters of a reduced type.
+local both = require 'spec.support.both'
 local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local comm = dpt.comm
 
 local methods = {sgd = {learningRate = 0.01, momentum = 0.9, dampening = 0}, adam = {},
    adamax = {}, adagrad = {}, adadelta = {}, rmsprop = {learningRate = 1e-3},
    nag = {learningRate = 0.01}, asgd = {eta0 = 0.01}, rprop = {stepsize = 1e-3}}
-local types = {'torch.HalfTensor', 'torch.CudaHalfTensor'}
-local floats = {['torch.HalfTensor'] = 'torch.FloatTensor',
-   ['torch.CudaHalfTensor'] = 'torch.CudaTensor'}
 local start = torch.DoubleTensor{0.2, -0.2, 0.15, 0.24}
-local ROUNDING = 2 ^ -12 / 2 -- of a half below 0.5
 
 -- Runs steps with a gradient of which one element's square is below the smallest half, one is 0,
 -- and others are regular.
@@ -27,177 +25,184 @@ local function steps(name, x, config, state, count)
    end
 end
 
-describe('Methods of descent on halves', function()
-   for name, config in pairs(methods) do
-      it('compute in float: optim.' .. name .. ' is as in double, but for rounding', function()
-         local wanted = start:half():double()
-         steps(name, wanted, copy(config), {}, 8)
-         local rounded = name == 'nag' and 16 or 8 -- also rounded before the gradient
+for _, element in ipairs(elements.reduced) do
+   local host, device = torch[element .. 'Tensor'], torch[elements.onDevice(element) .. 'Tensor']
+   local types = {torch.typename(host()), torch.typename(device())}
+   local floats = {[types[1]] = 'torch.FloatTensor', [types[2]] = 'torch.CudaTensor'}
+   local ROUNDING = both.tolerance(element, 2 ^ -12 / 2) -- of a number below 0.5
+
+   describe('Methods of descent on parameters of ' .. element .. ':', function()
+      for name, config in pairs(methods) do
+         it('compute in float: optim.' .. name .. ' is as in double, but for rounding', function()
+            local wanted = start:type(types[1]):double()
+            steps(name, wanted, copy(config), {}, 8)
+            local rounded = name == 'nag' and 16 or 8 -- also rounded before the gradient
+            for _, typename in ipairs(types) do
+               local x, state = start:type(typename), {}
+               steps(name, x, copy(config), state, 8)
+               assert.is_true(descent.distance(wanted, x) <= rounded * ROUNDING, typename)
+               for key, value in pairs(state) do
+                  if torch.isTensor(value) and not value:type():find 'Byte' then
+                     assert.equal(floats[typename], value:type(), key)
+                  end
+               end
+            end
+         end)
+
+         it('continue from a state of that type: optim.' .. name, function()
+            local wanted, state = start:type(types[2]), {}
+            steps(name, wanted, copy(config), state, 4)
+            local x, reduced = wanted:clone(), copy(state)
+            for key, value in pairs(reduced) do
+               if torch.isTensor(value) and value:type() == 'torch.CudaTensor' then
+                  reduced[key] = value:type(types[2])
+               end
+            end
+            steps(name, wanted, copy(config), state, 1)
+            steps(name, x, copy(config), reduced, 1)
+            assert.is_true(x:eq(x):all())
+            assert.equal(types[2], x:type())
+            for key, value in pairs(reduced) do
+               if torch.isTensor(value) then assert.equal(state[key]:type(), value:type(), key) end
+            end
+         end)
+      end
+
+      it('find the minimum of a quadratic by optim.lbfgs and optim.cg', function()
+         local target = torch.DoubleTensor{0.5, -1, 0.25, 2}
          for _, typename in ipairs(types) do
-            local x, state = start:type(typename), {}
-            steps(name, x, copy(config), state, 8)
-            assert.is_true(descent.distance(wanted, x) <= rounded * ROUNDING, typename)
-            for key, value in pairs(state) do
-               if torch.isTensor(value) and not value:type():find 'Byte' then
-                  assert.equal(floats[typename], value:type(), key)
+            for _, config in ipairs{{'lbfgs'}, {'lbfgs', lineSearch = optim.lswolfe}, {'cg'}} do
+               local name = config[1]
+               local x, b = torch.zeros(4):type(typename), target:type(typename)
+               local y = optim[name](function(v)
+                  assert(rawequal(x, v))
+                  local d = v:double() - b:double()
+                  return d:dot(d), (d * 2):type(typename)
+               end, x, config)
+               assert.is_true(rawequal(x, y))
+               assert.is_true(descent.distance(target, x) < both.tolerance(element, 2e-3), name)
+            end
+         end
+      end)
+
+      it('accept factors of any type for each parameter', function()
+         for _, name in ipairs{'sgd', 'adam', 'nag'} do
+            local function result(typename, of)
+               local x = start:type(types[1]):type(typename)
+               steps(name, x, {learningRate = 0.01, momentum = 0.5, dampening = 0,
+                  learningRates = torch.DoubleTensor{1, 0.5, 2, 0}:type(of),
+                  weightDecays = torch.DoubleTensor{0, 1, 0, 1}:type(of)}, nil, 3)
+               return x
+            end
+            local wanted = result('torch.DoubleTensor', 'torch.DoubleTensor')
+            for _, typename in ipairs(types) do
+               for _, of in ipairs{typename, floats[typename], 'torch.DoubleTensor'} do
+                  local x = result(typename, of)
+                  assert.is_true(descent.distance(wanted, x) <= 6 * ROUNDING, name .. of)
+                  assert.equal(start:type(types[1])[4], x[4], name .. of)
                end
             end
          end
       end)
 
-      it('continue from a state of halves: optim.' .. name, function()
-         local wanted, state = start:cudaHalf(), {}
-         steps(name, wanted, copy(config), state, 4)
-         local x, half = wanted:clone(), copy(state)
-         for key, value in pairs(half) do
-            if torch.isTensor(value) and value:type() == 'torch.CudaTensor' then
-               half[key] = value:cudaHalf()
-            end
-         end
-         steps(name, wanted, copy(config), state, 1)
-         steps(name, x, copy(config), half, 1)
-         assert.is_true(x:eq(x):all())
-         assert.equal('torch.CudaHalfTensor', x:type())
-         for key, value in pairs(half) do
-            if torch.isTensor(value) then assert.equal(state[key]:type(), value:type(), key) end
+      it("use values that the script's function writes to the parameters", function()
+         local x = device{2, 0.5}
+         local gradient = device{1, 1}
+         for _, name in ipairs{'sgd', 'adam', 'nag'} do
+            x[1] = 2
+            optim[name](function(y)
+               y:clamp(-1, 1)
+               return 0, gradient
+            end, x, {learningRate = 0.25})
+            assert.equal(0.75, x[1], name)
          end
       end)
-   end
 
-   it('find the minimum of a quadratic by optim.lbfgs and optim.cg', function()
-      local target = torch.DoubleTensor{0.5, -1, 0.25, 2}
-      for _, typename in ipairs(types) do
-         for _, config in ipairs{{'lbfgs'}, {'lbfgs', lineSearch = optim.lswolfe}, {'cg'}} do
-            local name = config[1]
-            local x, b = torch.zeros(4):type(typename), target:type(typename)
-            local y = optim[name](function(v)
-               assert(rawequal(x, v))
-               local d = v:double() - b:double()
-               return d:dot(d), (d * 2):type(typename)
-            end, x, config)
-            assert.is_true(rawequal(x, y))
-            assert.is_true(descent.distance(target, x) < 2e-3, name)
-         end
-      end
-   end)
-
-   it('accept factors of any type for each parameter', function()
-      for _, name in ipairs{'sgd', 'adam', 'nag'} do
-         local function result(typename, of)
-            local x = start:half():type(typename)
-            steps(name, x, {learningRate = 0.01, momentum = 0.5, dampening = 0,
-               learningRates = torch.DoubleTensor{1, 0.5, 2, 0}:type(of),
-               weightDecays = torch.DoubleTensor{0, 1, 0, 1}:type(of)}, nil, 3)
-            return x
-         end
-         local wanted = result('torch.DoubleTensor', 'torch.DoubleTensor')
-         for _, typename in ipairs(types) do
-            for _, of in ipairs{typename, floats[typename], 'torch.DoubleTensor'} do
-               local x = result(typename, of)
-               assert.is_true(descent.distance(wanted, x) <= 6 * ROUNDING, name .. of)
-               assert.equal(start:half()[4], x[4], name .. of)
-            end
-         end
-      end
-   end)
-
-   it("use values that the script's function writes to the parameters", function()
-      local x = torch.CudaHalfTensor{2, 0.5}
-      local gradient = torch.CudaHalfTensor{1, 1}
-      for _, name in ipairs{'sgd', 'adam', 'nag'} do
-         x[1] = 2
-         optim[name](function(y)
-            y:clamp(-1, 1)
-            return 0, gradient
-         end, x, {learningRate = 0.25})
-         assert.equal(0.75, x[1], name)
-      end
-   end)
-
-   it('write the parameters once a step, after the function', function()
-      local x, gradient = torch.CudaHalfTensor(3):fill(1), torch.CudaHalfTensor(3):fill(1)
-      local state = {}
-      for _ = 1, 3 do
-         local before = comm.version{x}
-         optim.adam(function()
-            assert.equal(before, comm.version{x})
-            return 0, gradient
-         end, x, {}, state)
-         assert.equal(before + 1, comm.version{x})
-      end
-   end)
-
-   it('allocate nothing after the first step', function()
-      for name, config in pairs(methods) do
-         local x, gradient = torch.CudaHalfTensor(1e5):fill(1), torch.CudaHalfTensor(1e5):fill(1)
-         local state = copy(config)
-         local function step() optim[name](function() return 0, gradient end, x, state) end
-         for _ = 1, 2 do step() end
-         collectgarbage()
-         collectgarbage()
-         cutorch.synchronize()
-         cutorch.resetPeakMemory()
-         local live = cutorch.memoryStats().live
-         for _ = 1, 3 do step() end
-         cutorch.synchronize()
-         assert.equal(live, cutorch.memoryStats().peak, name)
-      end
-   end)
-
-   it('reject bad calls by the type that the script has', function()
-      local x = torch.CudaHalfTensor(2):fill(1)
-      descent.bad("optim.adam: opfunc's gradient is a torch.CudaTensor of 2 elements, wanted a"
-         .. ' torch.CudaHalfTensor of 2 elements as x', optim.adam,
-         function() return 0, torch.CudaTensor(2) end, x, {})
-      descent.bad("optim.adam: argument 'config' is a number, wanted a table", optim.adam,
-         function() return 0, x end, x, 3)
-      assert.equal(2, x:sum())
-   end)
-
-   it('are replayed by cutorch.graph with the bits of the steps themselves', function()
-      for _, name in ipairs{'sgd', 'rmsprop', 'adagrad', 'adadelta', 'nag'} do
-         local function problem()
-            local x, gradient = start:cudaHalf(), torch.CudaHalfTensor(4)
-            local state = copy(methods[name])
-            return x, function()
-               optim[name](function(y) return 0, gradient:copy(y) end, x, state)
-            end
-         end
-         local x, step = problem()
-         local y, captured = problem()
-         for _ = 1, 2 do
-            step()
-            captured()
-         end
-         local replay = cutorch.graph(captured)
+      it('write the parameters once a step, after the function', function()
+         local x, gradient = device(3):fill(1), device(3):fill(1)
+         local state = {}
          for _ = 1, 3 do
-            step()
-            replay()
+            local before = comm.version{x}
+            optim.adam(function()
+               assert.equal(before, comm.version{x})
+               return 0, gradient
+            end, x, {}, state)
+            assert.equal(before + 1, comm.version{x})
          end
-         assert.same(x:double():totable(), y:double():totable(), name)
-      end
-   end)
-
-   it('train the flat parameters of nn.DataParallelTable as those of its network #devices2',
-      function()
-         torch.manualSeed(3)
-         local net = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):cudaHalf()
-         local both = nn.DataParallelTable(1, true):add(net:clone(), {1, 2})
-         local input = torch.randn(6, 4):cudaHalf()
-         local results = {}
-         for i, one in ipairs{net, both} do
-            local x, gradient = one:getParameters()
-            assert.equal('torch.CudaHalfTensor', x:type())
-            for _ = 1, 4 do
-               optim.rmsprop(function()
-                  one:zeroGradParameters()
-                  local output = one:forward(input)
-                  one:backward(input, output)
-                  return 0, gradient
-               end, x, {learningRate = 0.01, weightDecay = 0.1})
-            end
-            results[i] = x
-         end
-         assert.is_true(descent.distance(results[1], results[2]) < 5e-3)
       end)
-end)
+
+      it('allocate nothing after the first step', function()
+         for name, config in pairs(methods) do
+            local x, gradient = device(1e5):fill(1), device(1e5):fill(1)
+            local state = copy(config)
+            local function step() optim[name](function() return 0, gradient end, x, state) end
+            for _ = 1, 2 do step() end
+            collectgarbage()
+            collectgarbage()
+            cutorch.synchronize()
+            cutorch.resetPeakMemory()
+            local live = cutorch.memoryStats().live
+            for _ = 1, 3 do step() end
+            cutorch.synchronize()
+            assert.equal(live, cutorch.memoryStats().peak, name)
+         end
+      end)
+
+      it('reject bad calls by the type that the script has', function()
+         local x = device(2):fill(1)
+         descent.bad("optim.adam: opfunc's gradient is a torch.CudaTensor of 2 elements, wanted a"
+            .. ' ' .. types[2] .. ' of 2 elements as x', optim.adam,
+            function() return 0, torch.CudaTensor(2) end, x, {})
+         descent.bad("optim.adam: argument 'config' is a number, wanted a table", optim.adam,
+            function() return 0, x end, x, 3)
+         assert.equal(2, x:sum())
+      end)
+
+      it('are replayed by cutorch.graph with the bits of the steps themselves', function()
+         for _, name in ipairs{'sgd', 'rmsprop', 'adagrad', 'adadelta', 'nag'} do
+            local function problem()
+               local x, gradient = start:type(types[2]), device(4)
+               local state = copy(methods[name])
+               return x, function()
+                  optim[name](function(y) return 0, gradient:copy(y) end, x, state)
+               end
+            end
+            local x, step = problem()
+            local y, captured = problem()
+            for _ = 1, 2 do
+               step()
+               captured()
+            end
+            local replay = cutorch.graph(captured)
+            for _ = 1, 3 do
+               step()
+               replay()
+            end
+            assert.same(x:double():totable(), y:double():totable(), name)
+         end
+      end)
+
+      it('train the flat parameters of nn.DataParallelTable as those of its network #devices2',
+         function()
+            torch.manualSeed(3)
+            local net = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh()):type(types[2])
+            local replicas = nn.DataParallelTable(1, true):add(net:clone(), {1, 2})
+            local input = torch.randn(6, 4):type(types[2])
+            local results = {}
+            for i, one in ipairs{net, replicas} do
+               local x, gradient = one:getParameters()
+               assert.equal(types[2], x:type())
+               for _ = 1, 4 do
+                  optim.rmsprop(function()
+                     one:zeroGradParameters()
+                     local output = one:forward(input)
+                     one:backward(input, output)
+                     return 0, gradient
+                  end, x, {learningRate = 0.01, weightDecay = 0.1})
+               end
+               results[i] = x
+            end
+            assert.is_true(descent.distance(results[1], results[2]) < both.tolerance(element, 5e-3))
+         end)
+   end)
+end

@@ -1,5 +1,6 @@
 -- dpt.optim.mean_loss: the setting meanLoss of methods whose decisions depend on the loss.
 local descent = require 'spec.support.descent'
+local elements = require 'spec.support.elements'
 local updates = require 'dpt.updates'
 local bad = descent.bad
 
@@ -78,9 +79,11 @@ describe('A method that decides by the loss', function()
       check('lbfgs', {lineSearch = halve}, 'torch.DoubleTensor')
    end)
 
-   it('does so on halves', function()
-      check('cg', {}, 'torch.CudaHalfTensor')
-      check('lbfgs', {lineSearch = optim.lswolfe}, 'torch.HalfTensor')
+   it('does so on reduced types', function()
+      for _, name in ipairs(elements.reduced) do
+         check('cg', {}, 'torch.' .. elements.onDevice(name) .. 'Tensor')
+         check('lbfgs', {lineSearch = optim.lswolfe}, 'torch.' .. name .. 'Tensor')
+      end
    end)
 
    it('calls meanLoss with the device current that the script had #devices2', function()

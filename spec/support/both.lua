@@ -5,16 +5,33 @@
 -- tensors; those of the device must have the sizes and values of the host's: the same bits if
 -- `within` is nil, otherwise up to that fraction of the host's value.
 local torch = require 'dpt.tensor'
+local elements = require 'spec.support.elements'
 
 local both = {
-   reals = {'Half', 'Float', 'Double'},
-   types = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'},
+   reals = elements.reals, reduced = elements.reduced, types = elements.all,
 }
+
+--- Returns the bits of a real type's significand.
+function both.bits(name)
+   local n, one = 1, torch[name .. 'Tensor'](1)
+   while one:fill(1 + 2 ^ -n)[1] > 1 do n = n + 1 end
+   return n
+end
+
+--- Returns the tolerance of a reduced type for that of half: the same in units of the last place.
+function both.tolerance(name, half) return half * 2 ^ (both.bits 'Half' - both.bits(name)) end
+
+--- Returns a list of names with those of the reduced types after them.
+function both.andReduced(...)
+   local list = {...}
+   for _, name in ipairs(both.reduced) do list[#list + 1] = name end
+   return list
+end
 
 local function maker(name, device)
    return function(x, kind)
       local wanted = kind or name
-      if device then wanted = wanted == 'Float' and 'Cuda' or 'Cuda' .. wanted end
+      if device then wanted = elements.onDevice(wanted) end
       local t = type(x) == 'table' and torch.DoubleTensor(x) or x
       return t:type('torch.' .. wanted .. 'Tensor')
    end

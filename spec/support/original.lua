@@ -1,17 +1,23 @@
 --- Shared by specs written after the original's suite for nn.DataParallelTable: covers every device
 -- tensor type, several numbers of devices and every dispatcher.
+local both = require 'spec.support.both'
+local core = require 'dpt.tensor.core'
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local torch, nn, cutorch = dpt.torch, dpt.nn, dpt.cutorch
 local same = require 'spec.support.parallel'
 local busted = require 'busted'
 
 local M = {}
 
--- The original's tolerances: for floating types; those of half precision are relative to the
+-- The original's tolerances: for floating types; those of reduced types are relative to the
 -- largest value.
 local function tolerance(typename, largest)
-   if typename ~= 'torch.CudaHalfTensor' then return 1e-5 end
-   return 0.05 + (largest > 0 and 2 * 2 ^ (math.floor(math.log(largest) / math.log(2)) - 10) or 0)
+   local element = core.elementOf(core.kinds[typename])
+   if not element.isReduced then return 1e-5 end
+   local half = 0.05
+      + (largest > 0 and 2 * 2 ^ (math.floor(math.log(largest) / math.log(2)) - 10) or 0)
+   return both.tolerance(element.name, half)
 end
 
 --- Checks that sizes are equal and values are within the original's tolerance.
@@ -42,8 +48,8 @@ local dispatchers = {
 -- once) returns a parallel network on n devices of that type, with net added once for each device,
 -- as older scripts do, or only once.
 function M.each(title, f)
-   for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaDoubleTensor',
-      'torch.CudaHalfTensor'} do
+   for _, name in ipairs(elements.reals) do
+      local typename = 'torch.' .. elements.onDevice(name) .. 'Tensor'
       for _, n in ipairs{2, 3, 4, 7} do
          for form, dispatch in pairs(dispatchers) do
             local function table(net, options, once)

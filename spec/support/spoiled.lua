@@ -1,6 +1,7 @@
 --- Corrupts files: changes bytes of valid files.
 local dpt = require 'dpt'
 local torch, nn = dpt.torch, dpt.nn
+local elements = require 'spec.support.elements'
 local ffi = require 'ffi'
 local bytesOf = require 'spec.support.read'
 local folder = (debug.getinfo(1, 'S').source:match '^@(.*)/[^/]*$') .. '/../golden/t7/'
@@ -23,9 +24,12 @@ function M.fixtures()
    local own = {{f = function() n = n + 1 return n end, x = torch.ones(3)},
       nn.DataParallelTable(1, true):add(nn.Sequential():add(nn.Linear(3, 2)):add(
          nn.BatchNormalization(2)):cuda(), {1, 2}),
-      {torch.CudaTensor(3):fill(1), torch.CudaLongTensor(2):fill(1), torch.CudaStorage(2),
-         torch.CudaHalfTensor(2):fill(1)},
-      {torch.HalfTensor(3, 2):fill(1):t(), torch.FloatTensor(1, 1):fill(1):expand(4, 3)}}
+      {torch.CudaTensor(3):fill(1), torch.CudaLongTensor(2):fill(1), torch.CudaStorage(2)},
+      {torch.FloatTensor(1, 1):fill(1):expand(4, 3)}}
+   for _, name in ipairs(elements.reduced) do
+      own[#own + 1] = {torch[name .. 'Tensor'](3, 2):fill(1):t(),
+         torch[elements.onDevice(name) .. 'Tensor'](2):fill(1)}
+   end
    for _, object in ipairs(own) do
       for _, mode in ipairs{'binary', 'ascii'} do
          list[#list + 1] = {torch.serialize(object, mode), mode}

@@ -1,6 +1,7 @@
 -- Two ways to compute the same numbers: random indexing against plain Lua tables, random views and
 -- operations on the host against a device and against loops over elements.
 local torch = require 'dpt.tensor'
+local types = require 'spec.support.elements'
 
 local seed = tonumber(os.getenv 'DPT_SEED') or os.time()
 
@@ -134,11 +135,9 @@ describe('Agreement, seed ' .. seed, function()
 
    it('holds between clone, contiguous and copies of all types', function()
       local draw = generator(seed)
-      local names = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
+      local names = types.everywhere
       for _ = 1, 100 do
-         local from, to = names[draw(1, 8)], names[draw(1, 8)]
-         if draw(0, 1) == 1 then from = from == 'Float' and 'Cuda' or 'Cuda' .. from end
-         if draw(0, 1) == 1 then to = to == 'Float' and 'Cuda' or 'Cuda' .. to end
+         local from, to = names[draw(1, #names)], names[draw(1, #names)]
          local x = view(draw, (counted(draw, 'FloatTensor')))
          local want = x:double():clone():view(-1):totable()
          local y = x:type('torch.' .. from .. 'Tensor')

@@ -2,6 +2,8 @@
 -- several elements (csrc/cuda/cells.h): sizes near a cell, unaligned addresses, rows that are cut,
 -- repeated or transposed; compared with the host. Memory next to the result must not change.
 local torch = require 'dpt.tensor'
+local both = require 'spec.support.both'
+local elements = require 'spec.support.elements'
 
 --- Returns a device tensor like the host's `a` at `offset` in a larger one, and a check that the
 -- memory around it is unchanged.
@@ -29,8 +31,10 @@ end
 
 local function other(...) return small(...):mul(-1):add(11) end
 
-local kinds = {'CudaTensor', 'CudaDoubleTensor', 'CudaHalfTensor', 'CudaByteTensor',
-   'CudaShortTensor', 'CudaLongTensor'}
+local kinds = {}
+for i, name in ipairs(both.andReduced('Float', 'Double', 'Byte', 'Short', 'Long')) do
+   kinds[i] = elements.onDevice(name) .. 'Tensor'
+end
 
 --- By name: f(result, a, b), for tensors of all types; results are compared with doubles.
 local operations = {

@@ -1,6 +1,7 @@
 -- Results with aliased elements (expand, stride 0; on the host also overlapping windows), compared
 -- with loops. On the host, each alias updates the element in sequence, as in Torch7's loops; on
 -- devices, only the last update remains, as in cutorch.
+local both = require 'spec.support.both'
 local dpt = require 'dpt'
 local torch = dpt.torch
 
@@ -83,7 +84,7 @@ describe('Expanded results:', function()
    end)
 
    it('operands that are one number for each row, or for all, count as whole ones', function()
-      for _, kind in ipairs{'Double', 'Float', 'Half', 'Int', 'Cuda'} do
+      for _, kind in ipairs(both.andReduced('Double', 'Float', 'Int', 'Cuda')) do
          local function make(...)
             return torch.rand(...):mul(20):add(1):type(('torch.%sTensor'):format(kind))
          end

@@ -1,4 +1,5 @@
 -- A number is converted to the same element by every function, in host memory and on devices.
+local both = require 'spec.support.both'
 local dpt = require 'dpt'
 local elements = require 'spec.support.elements'
 local torch = dpt.torch
@@ -34,9 +35,8 @@ describe('A number', function()
 
    for _, name in ipairs(elements.all) do
       it('is one element, however it is given: ' .. name, function()
-         for _, kind in ipairs{'', 'Cuda'} do
-            local typename = 'torch.' .. kind .. (kind == 'Cuda' and name == 'Float' and '' or name)
-               .. 'Tensor'
+         for _, kind in ipairs{name, elements.onDevice(name)} do
+            local typename = 'torch.' .. kind .. 'Tensor'
             for _, v in ipairs(numbers) do
                local function zero() return torch.DoubleTensor{0}:type(typename) end
                local wanted = tostring(zero():fill(v)[1])
@@ -50,12 +50,15 @@ describe('A number', function()
       end)
    end
 
-   it('of a sum is rounded to a half once', function()
-      for _, kind in ipairs{'', 'Cuda'} do
-         -- rounding to float first would lose the last term and then round to even
-         local x = torch.DoubleTensor{1, 2 ^ -11, 2 ^ -24}:type('torch.' .. kind .. 'HalfTensor')
-         assert.equal(1 + 2 ^ -10, x:sum(1)[1])
-         assert.equal(1 + 2 ^ -10, x:cumsum(1)[3])
+   it('of a sum is rounded to a reduced type once', function()
+      for _, name in ipairs(elements.reduced) do
+         local bits = both.bits(name)
+         for _, kind in ipairs{name, elements.onDevice(name)} do
+            -- rounding to float first would lose the last term and then round to even
+            local x = torch[kind .. 'Tensor']{1, 2 ^ -bits, 2 ^ -24}
+            assert.equal(1 + 2 ^ (1 - bits), x:sum(1)[1])
+            assert.equal(1 + 2 ^ (1 - bits), x:cumsum(1)[3])
+         end
       end
    end)
 end)

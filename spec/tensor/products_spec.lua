@@ -1,9 +1,9 @@
 -- Matrix products on devices compared with the host's: all element types, all layouts of operands.
 -- The numbers are small integers, so every order of summation gives the same result.
 local dpt = require 'dpt'
+local core = require 'dpt.tensor.core'
+local elements = require 'spec.support.elements'
 local torch = dpt.torch
-
-local types = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
 
 local state = 1
 local function draw(low, high)
@@ -50,21 +50,23 @@ table.sort(names)
 local sizes = {{1, 1, 1}, {3, 5, 7}, {1, 9, 4}, {9, 1, 4}, {4, 6, 1}, {70, 65, 33}, {2, 130, 17}}
 
 local function constructors(name)
-   local host, device = name .. 'Tensor', 'Cuda' .. (name == 'Float' and '' or name) .. 'Tensor'
+   local host, device = name .. 'Tensor', elements.onDevice(name) .. 'Tensor'
    local function onHost(x) return torch[host]():resize(x:size()):copy(x) end
    return onHost, function(x) return torch[device]():resize(x:size()):copy(onHost(x)) end
 end
 
+--- Compares results with those of the reference, rounded to the type once.
 local function same(wanted, got, what)
-   local difference = (wanted:double() - got:double()):abs():max()
+   local difference = (wanted:type(got:type()):double() - got:double()):abs():max()
    assert(difference == 0, what .. ': differs by ' .. difference)
 end
 
 describe('Products on devices, as on the host:', function()
-   for _, name in ipairs(types) do
+   for _, name in ipairs(elements.all) do
       local host, device = constructors(name)
-      -- halves hold the host's sums exactly; the host multiplies all types but halves
-      local reference = name == 'Half' and constructors('Float') or host
+      -- the host multiplies all types but the reduced ones
+      local isReduced = core.elementOf(core.kinds['torch.' .. name .. 'Tensor']).isReduced
+      local reference = isReduced and constructors 'Float' or host
 
       it(name .. ', matrices in every form', function()
          for _, size in ipairs(sizes) do
@@ -120,7 +122,7 @@ describe('Products on devices, as on the host:', function()
    end
 
    it('beta 0 clears NaNs in the result', function()
-      for _, name in ipairs{'Half', 'Float', 'Double'} do
+      for _, name in ipairs(elements.reals) do
          local _, device = constructors(name)
          local c = device(torch.DoubleTensor(2, 3):fill(0 / 0))
          c:addmm(0, c, 1, device(torch.ones(2, 4)), device(torch.ones(4, 3)))
@@ -128,10 +130,12 @@ describe('Products on devices, as on the host:', function()
       end
    end)
 
-   it('halves are added up as floats', function()
-      local _, device = constructors 'Half'
-      local terms = torch.DoubleTensor(1, 4096):fill(1)
-      same(torch.DoubleTensor(1, 1):fill(4096), torch.mm(device(terms), device(terms:t())), 'sum')
+   it('reduced types are added up as floats', function()
+      for _, name in ipairs(elements.reduced) do
+         local _, device = constructors(name)
+         local terms = torch.DoubleTensor(1, 4096):fill(1)
+         same(torch.DoubleTensor(1, 1):fill(4096), torch.mm(device(terms), device(terms:t())), name)
+      end
    end)
 
    it('have the same bits in deterministic mode for any other rows', function()

@@ -2,6 +2,7 @@
 -- error message at the caller's line; nothing crashes, hangs or raises inside dpt.
 local torch = require 'dpt.tensor'
 local dpt = require 'dpt'
+local elements = require 'spec.support.elements'
 local inFolder = require 'spec.support.folder'
 
 local seed = tonumber(os.getenv 'DPT_SEED') or os.time() % 100000
@@ -34,8 +35,7 @@ local random = math.random
 local function one(...) return (select(random(select('#', ...)), ...)) end
 
 local function tensor()
-   local kind = random(2) == 1 and 'Float' or one('Byte', 'Char', 'Short', 'Int', 'Long', 'Half',
-      'Double', 'Cuda', 'CudaLong', 'CudaByte', 'CudaDouble')
+   local kind = random(2) == 1 and 'Float' or one(unpack(elements.everywhere))
    local T = torch[kind .. 'Tensor']
    local shape = random(8)
    local t = shape == 1 and T() or shape == 2 and T(0, 3) or shape == 3 and T(3, 4):t()

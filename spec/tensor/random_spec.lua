@@ -1,6 +1,8 @@
 -- Draws with given probabilities, by generators of the host and of devices.
 local torch = require('dpt').torch
+local core = require 'dpt.tensor.core'
 local cutorch = require('dpt').cutorch
+local elements = require 'spec.support.elements'
 local P = {0.2, 0.3, 0.05, 0.45}
 
 --- Returns the frequency of each of n numbers, as a fraction.
@@ -11,11 +13,11 @@ local function shares(drawn, n)
 end
 
 describe('Draws', function()
-   for _, kind in ipairs{'Double', 'Float', 'Half', 'Cuda', 'CudaDouble', 'CudaHalf'} do
-      local onDevice = kind:find '^Cuda' ~= nil
+   for number, typename in pairs(core.realNames) do
+      local kind, onDevice = core.names[number], number >= core.ON_DEVICE
       local Long = torch[onDevice and 'CudaLongTensor' or 'LongTensor']
 
-      it('follow the probabilities of a ' .. kind .. ' tensor', function()
+      it('follow the probabilities of a ' .. typename, function()
          torch.manualSeed(5)
          local p = torch[kind .. 'Tensor'](P)
          local drawn = torch.multinomial(p, 20000, true)
@@ -72,7 +74,9 @@ describe('Draws', function()
    end)
 
    it('of trials have the mean of Torch7 on the host and of cutorch on devices', function()
-      for kind, p in pairs{DoubleTensor = 0.2, CudaTensor = 0.8, CudaHalfTensor = 0.8} do
+      local fractions = {DoubleTensor = 0.2, CudaTensor = 0.8}
+      for _, name in ipairs(elements.reduced) do fractions['Cuda' .. name .. 'Tensor'] = 0.8 end
+      for kind, p in pairs(fractions) do
          torch.manualSeed(4)
          local x = torch[kind](200, 200):geometric(p):double()
          assert.is_true(math.abs(x:mean() - 1.25) < 0.02, kind)

@@ -1,20 +1,29 @@
 -- Call forms of torch's functions that Torch7's own tests and old programs use.
 local torch = require('dpt').torch
 local cutorch = require('dpt').cutorch
+local elements = require 'spec.support.elements'
 
 local function list(t) return t:totable() end
 
 --- By name: {got, wanted}.
-local function forms()
+local function forms(cases)
+   for _, name in ipairs(elements.reduced) do
+      local x = torch[elements.onDevice(name) .. 'Tensor'](2):fill(-0.9)
+      local one = torch[name .. 'Tensor'](2):fill(1)
+      cases[name .. ' meets a number as an element'] = {list(x:eq(-0.9)), {1, 1}}
+      cases[name .. ' meets a bound as an element'] = {list(x:clone():clamp(0.3, 1):eq(0.3)),
+         {1, 1}}
+      cases[name .. ' meets a divisor as an element'] = {list(x:clone():fmod(-0.9)), {0, 0}}
+      cases[name .. ' tensors compute'] = {((one * 2 - one) * 3):abs():sum(), 6}
+   end
    local g, r, itself = torch.Generator(), torch.Tensor(), torch.Tensor{1, 2}
-   local halves = torch.CudaHalfTensor(2):fill(-0.9)
    local function drawn(f) -- the same numbers with the generator before and after the result
       torch.manualSeed(g, 7)
       local first = list(f(g, torch.Tensor()))
       torch.manualSeed(g, 7)
       return {list(f(torch.Tensor(), g)), first}
    end
-   return {
+   for name, case in pairs{
       ['a type as last argument of zeros'] = {torch.zeros(2, 'torch.FloatTensor'):type(),
          'torch.FloatTensor'},
       ['... of ones'] = {torch.ones(2, 3, 'torch.IntTensor'):type(), 'torch.IntTensor'},
@@ -55,11 +64,6 @@ local function forms()
          3):size()), {2, 1, 2}},
       ['cat of nothing'] = {torch.cat(torch.Tensor(), torch.Tensor(), 3):dim(), 0},
       ['select of a vector, whatever the dimension'] = {torch.Tensor{4, 5}:select(2, 2), 5},
-      ['halves meet a number as a half'] = {list(halves:eq(-0.9)), {1, 1}},
-      ['... as a bound'] = {list(halves:clone():clamp(0.3, 1):eq(0.3)), {1, 1}},
-      ['... of a remainder'] = {list(halves:clone():fmod(-0.9)), {0, 0}},
-      ['half tensors compute'] = {((torch.HalfTensor(2):fill(2) - torch.HalfTensor(2):fill(1)) * 3)
-         :abs():sum(), 6},
       ['isTensor as a method'] = {torch.Tensor.isTensor(torch.Tensor()), true},
       ['nothing is set to nothing'] = {torch.Tensor():isSetTo(torch.Tensor()), false},
       ['results of LAPACK have contiguous columns'] = {torch.inverse(torch.eye(3)):t()
@@ -73,11 +77,14 @@ local function forms()
       ['a CharTensor holds an object'] = {torch.deserializeFromStorage(torch.CharTensor(
          torch.serializeToStorage{4})), {4}},
       ['the text of a timer'] = {tostring(torch.Timer():stop()), 'torch.Timer [status: stopped]'},
-   }
+   } do
+      cases[name] = case
+   end
+   return cases
 end
 
 describe('The package torch has the form of Torch7:', function()
-   for name, case in pairs(forms()) do
+   for name, case in pairs(forms{}) do
       it(name, function() assert.same(case[2], case[1]) end)
    end
    torch.setheaptracking(true)
@@ -98,8 +105,8 @@ if cutorch then
       end)
 
       it('indices of their own type', function()
-         for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Double', 'Half', ''} do
-            local kind = 'torch.Cuda' .. name .. 'Tensor'
+         for _, name in ipairs(elements.all) do
+            local kind = 'torch.' .. elements.onDevice(name) .. 'Tensor'
             local t, i = x:type(kind), torch.Tensor{3, 1}:type(kind)
             assert.same({3, 1}, list(t:index(1, i)), kind)
             assert.same({3, 1}, list(t:gather(1, i)), kind)

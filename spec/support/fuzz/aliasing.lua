@@ -3,6 +3,7 @@
 --
 -- Invariant: the operation on copies has tensors of the same strides, so that both reject the same
 -- calls. Memory around the result is unchanged.
+local core = require 'dpt.tensor.core'
 local dpt = require 'dpt'
 local torch = dpt.torch
 local aliased = require 'spec.support.aliased'
@@ -108,12 +109,11 @@ M.lines = {}
 local function add(...) M.lines[#M.lines + 1] = (...):format(select(2, ...)) end
 for number, operation in ipairs(operations) do
    for _, kind in ipairs(values.kinds) do
-      local real = kind == 'Cuda' or kind:find 'Half' or kind:find 'Float' or kind:find 'Double'
-      if real or not operation.real then
+      if core.realNames[core.kinds['torch.' .. kind .. 'Tensor']] or not operation.real then
          for _, relation in ipairs(keys(relations)) do
             for _, shared in ipairs{'a', 'b'} do
                for _, N in ipairs{5, 40} do
-                  if N == 5 or kind:find 'Float' or kind == 'Cuda' then
+                  if N == 5 or kind == 'Float' or kind == 'Cuda' then
                      add("operation(%d, 'torch.%sTensor', %d, '%s', '%s')", number, kind, N,
                         shared, relation)
                   end

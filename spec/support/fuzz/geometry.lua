@@ -4,6 +4,7 @@
 -- Invariant: v[1] is a module, v[2] an input, v[3] the module's last output.
 local signatures = require 'dpt.nn.signatures'
 local torch = require('dpt').torch
+local elements = require 'spec.support.elements'
 local values = require 'spec.support.fuzz.values'
 local isTensor = values.isTensor
 
@@ -26,7 +27,11 @@ local function number(random)
 end
 
 local kind = 'Double'
-local kinds = {'Double', 'Float', 'Cuda', 'CudaDouble', 'CudaHalf'}
+local kinds, reduced = {'Double', 'Float', 'Cuda', 'CudaDouble'}, {}
+for _, name in ipairs(elements.reduced) do
+   kinds[#kinds + 1] = elements.onDevice(name)
+   reduced[elements.onDevice(name)] = true
+end
 
 local texts = {
    tensor = function() return 'torch.ones(3, 3)' end, string = function() return "'CUDNN_LSTM'" end,
@@ -74,7 +79,7 @@ end
 local function input(random, v)
    local shape = fitting(random, v[1])
    local fill = random{':uniform()', ':uniform()', ':random(1, 3)', ':fill(1)', ':fill(0/0)'}
-   if kind:find 'Half' and fill == ':uniform()' then fill = ':fill(0.5)' end
+   if reduced[kind] and fill == ':uniform()' then fill = ':fill(0.5)' end
    local text = ('torch.%sTensor(%s)%s'):format(kind, shape, fill)
    if random(6) == 1 then
       text = ('view(%s, function(x) return x:transpose(1, 2) end)'):format(text)

@@ -31,7 +31,7 @@ local function convert(value, typename)
       return list
    end
    if not values.isTensor(value) then return value end
-   local whole = value:type():match '^torch%.(%a+)Tensor$' -- indices and masks keep their type
+   local whole = value:type():match '^torch%.(%w+)Tensor$' -- indices and masks keep their type
    if whole == 'Double' then return value:type(typename) end
    return typename:find 'Cuda' and value:type('torch.Cuda' .. whole .. 'Tensor') or value
 end

@@ -2,6 +2,8 @@
 -- spec.support.fuzz.values for the arguments after the tensor, with bars between several forms.
 --
 -- Invariant: a line here is only a hint: a function without a line gets arguments of any kind.
+local core = require 'dpt.tensor.core'
+
 local text = [[
 add csub: n | x | n x | x n x | x x
 mul div mod fmod remainder bitand bitor bitxor lshift rshift pow: n | x n
@@ -15,7 +17,7 @@ mm mv bmm ger dot dist cross: x
 abs acos asin atan ceil cos cosh exp floor frac log log1p neg cinv round rsqrt sigmoid sign sin
 sinh sqrt tan tanh trunc all any zero isContiguous nElement nDimension size stride storage
 storageOffset numel totable clone contiguous squeeze t var std nonzero diag real
-byte char short int long half float double cuda cudaByte cudaHalf cudaLong trace inverse: | d
+trace inverse: | d
 sum prod mean max min median mode var std cumsum cumprod norm: | d | n d
 sort topk kthvalue: | k d | d b | k d b b
 renorm: n d n
@@ -64,6 +66,7 @@ string: w
 ]]
 
 local M = {}
+for _, name in pairs(core.methodNames) do M[name] = {'', ' d'} end
 for names, forms in text:gmatch '([^:]+):([^\n]*)\n' do
    for name in names:gmatch '%S+' do
       M[name] = M[name] or {}

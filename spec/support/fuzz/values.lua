@@ -4,20 +4,19 @@
 -- by itself, whatever the kind of value in a slot.
 local dpt = require 'dpt'
 local torch, cutorch = dpt.torch, dpt.cutorch
+local elements = require 'spec.support.elements'
 local type = require('dpt.ffi').type -- Lua's own
 
 local M = {}
 
 M.devices = cutorch and cutorch.getDeviceCount() or 0
-M.elements = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
+M.elements = elements.all
 
 --- Names of tensor classes without 'torch.' and 'Tensor', on the host and on devices.
 M.kinds = {}
 for _, name in ipairs(M.elements) do
    M.kinds[#M.kinds + 1] = name
-   if M.devices > 0 then
-      M.kinds[#M.kinds + 1] = name == 'Float' and 'Cuda' or 'Cuda' .. name
-   end
+   if M.devices > 0 then M.kinds[#M.kinds + 1] = elements.onDevice(name) end
 end
 
 local shapes = {'3', '4', '1', '2, 3', '3, 3', '3, 2', '1, 3', '3, 1', '2, 3, 3', '1, 1', '0',
