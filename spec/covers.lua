@@ -158,6 +158,7 @@ return {
       ['tensor/plain'] = 'core',
       ['tensor/products'] = 'linalg',
       ['tensor/blas_library'] = 'linalg',
+      ['tensor/reduced'] = 'pointwise convert random reduce print',
       ['tensor/scan'] = 'reduce',
       ['tensor/shared_indices'] = 'gather',
       ['tensor/sort'] = 'reduce',

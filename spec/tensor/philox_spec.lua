@@ -55,7 +55,7 @@ describe('Random numbers of a device #recorded', function()
       local sums = {
          Byte = {11471570, 149}, Char = {5719506, 21}, Short = {1476105426, 28821},
          Int = {96638248391890, 2097311893}, Long = {192729551705298, 4244795541},
-         Half = {92048163, 1083},
+         Half = {92048163, 1083}, BFloat16 = {11520016, 43},
       }
       for kind, want in pairs(sums) do
          cutorch.manualSeed(7)
