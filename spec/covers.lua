@@ -129,6 +129,7 @@ return {
          Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax
          SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold elementwise
       ]],
+      ['nn/reduced'] = 'Criterion Linear SpatialConvolution BatchNormalization',
       ['nn/recurrent'] = [[
          AbstractRecurrent GRU LSTM LookupTableMaskZero NoBackprop RNN Recurrent
          RecurrentStep Recursor SeqBRNN SeqGRU SeqLSTM SeqRNN Sequencer
