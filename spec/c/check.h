@@ -1,6 +1,7 @@
 /* check.h: shared by the C tests. A test is a main that ends with `return check_end();`. */
 #ifndef DPT_SPEC_CHECK_H
 #define DPT_SPEC_CHECK_H
+#include "base/dtype.h"
 #include "base/status.h"
 
 #include <stdint.h>
@@ -51,6 +52,16 @@ static inline uint64_t check_seed(void) {
   uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
   printf("DPT_SEED=%llu\n", (unsigned long long)seed);
   return seed;
+}
+
+/* Returns an entry of an element type for an initializer: DPT_REDUCED_DTYPES(ID). */
+#define ID(id, ...) id,
+
+/* Returns the tolerance of results of an element type. half: that of torch.HalfTensor; another
+ * reduced type has the same in units of its last place. */
+static inline double limit_of(int dtype, double half, double single, double other) {
+  if (!dpt__is_reduced(dtype)) return dtype == DPT_F32 ? single : other;
+  return half * (1 << dpt__dtype_bits(DPT_F16)) / (1 << dpt__dtype_bits(dtype));
 }
 
 static inline uint64_t draw(uint64_t *state, uint64_t below) {

@@ -107,11 +107,7 @@ static void put_random(int dtype, char *p) {
   uint64_t bits = draw(&seed, UINT64_MAX);
   double x = odd[draw(&seed, sizeof odd / sizeof *odd)];
   if (draw(&seed, 4) == 0) { /* near the midpoint of two numbers, closer than float can tell */
-    static const int reduced[] = {
-#define X(id, ...) id,
-        DPT_REDUCED_DTYPES(X)
-#undef X
-    };
+    static const int reduced[] = {DPT_REDUCED_DTYPES(ID)};
     int type = reduced[draw(&seed, sizeof reduced / sizeof *reduced)];
     int fraction = dpt__dtype_bits(type) - 1;
     uint16_t low = (uint16_t)(bits % (uint64_t)((0x7fff >> fraction << fraction) - 1));
@@ -217,11 +213,11 @@ static int equal(const dpt_tensor *a, const dpt_tensor *b) {
 /* Copies host -> device -> other device -> host between random views and types; each source is
  * overwritten at once. */
 static void round_trip(void) {
-  static const int dtypes[] = {DPT_U8, DPT_I16, DPT_I64, DPT_F16, DPT_F32, DPT_F64};
+  static const int dtypes[] = {DPT_U8, DPT_I16, DPT_I64, DPT_F32, DPT_F64, DPT_REDUCED_DTYPES(ID)};
   int64_t size[DPT_MAXDIM], count = 60;
   int n = random_size(&seed, count, size), type[4];
   dpt_tensor start, one, two, end, want;
-  for (int i = 0; i < 4; i++) type[i] = dtypes[draw(&seed, 6)];
+  for (int i = 0; i < 4; i++) type[i] = dtypes[draw(&seed, sizeof dtypes / sizeof *dtypes)];
   random_view(&seed, &start, type[0], n, size, 1);
   OK(dpt_device_set(1));
   random_view(&seed, &one, type[1] | DPT_ON_DEVICE, n, size, 0);

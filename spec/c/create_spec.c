@@ -109,7 +109,7 @@ static void convolutions(void) {
     want[i] = wrapped(dpt__dtype(kind), (int64_t)want[i]);
   dpt_tensor r = {.kind_ = kind};
   if (OK(dpt_conv(&r, &a.t, &k.t, 2, full, flip)))
-    equals(&r, want, dpt__dtype(kind) == DPT_F16 ? 2e-3 : 1e-6, "conv2");
+    equals(&r, want, limit_of(dpt__dtype(kind), 2e-3, 1e-6, 1e-6), "conv2");
   FAILS(dpt_conv(&r, &k.t, &a.t, 2, full, flip), "conv2");
   dpt_tensor_free(&r);
   sample_free(&a);

@@ -11,14 +11,10 @@
 
 #include <math.h>
 
-enum {
-  F64 = DPT_F64,
-  F32 = DPT_F32,
-  CUDA = DPT_F32 | DPT_ON_DEVICE,
-  HALF = DPT_F16 | DPT_ON_DEVICE
-};
-static const int kinds[] = {F64, F32, DPT_F64 | DPT_ON_DEVICE, CUDA, HALF};
-enum { KINDS = 5 };
+enum { F64 = DPT_F64, F32 = DPT_F32, CUDA = DPT_F32 | DPT_ON_DEVICE };
+#define DEVICE_ID(id, ...) id | DPT_ON_DEVICE,
+static const int kinds[] = {F64, F32, DPT_F64 | DPT_ON_DEVICE, CUDA, DPT_REDUCED_DTYPES(DEVICE_ID)};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct array {
   int ndim;
@@ -47,7 +43,7 @@ static inline array array_new(int ndim, const int64_t *size) {
 
 static inline array array_like(array a) { return array_new(a.ndim, a.size); }
 
-/* Fills a with multiples of 1/64 in [low, high), which half represents exactly. */
+/* Fills a with multiples of 1/64 in [low, high), which every real type represents exactly. */
 static inline array array_fill(array a, double low, double high) {
   for (int64_t i = 0; i < a.n; i++) a.v[i] = floor(uniform(low, high) * 64) / 64;
   return a;
@@ -96,7 +92,7 @@ static inline array array_of(dpt_tensor *t) {
  * in double, and up to the type's precision in others. */
 static inline int same(dpt_tensor *t, array wanted, double tolerance, const char *what) {
   int type = dpt__type(t), good = 1;
-  double limit = type == DPT_F64 ? tolerance : type == DPT_F32 ? 1e-4 : 4e-2;
+  double limit = limit_of(type, 4e-2, 1e-4, tolerance);
   array got = array_of(t);
   good = CHECK(got.ndim == wanted.ndim && got.n == wanted.n);
   for (int d = 0; d < wanted.ndim && good; d++) good = CHECK(got.size[d] == wanted.size[d]);

@@ -2,7 +2,7 @@
 #include "layer.h"
 
 static void compare_lookup(int kind, int type, int by_frequency) {
-  if (type == DPT_F16 && !(kind & DPT_ON_DEVICE)) return;
+  if (dpt__is_reduced(type) && !(kind & DPT_ON_DEVICE)) return;
   int64_t V = whole(1, 9), D = whole(1, 100), n = whole(1, 12), padding = whole(0, V);
   array w = array_fill(ARRAY(V, D), -1, 1), idx = array_whole(ARRAY(n, 2), 1, V);
   array y = ARRAY(n, 2, D), gy = array_fill(array_like(y), -1, 1), gw = array_like(w);
@@ -142,10 +142,12 @@ static void refusals(void) {
 }
 
 int main(void) {
-  static const int types[] = {DPT_I64, DPT_I32, DPT_F32, DPT_F16};
+  static const int types[] = {DPT_I64, DPT_I32, DPT_F32, DPT_REDUCED_DTYPES(ID)};
+  enum { TYPES = sizeof types / sizeof *types };
   layer_start();
   for (int k = 0; k < KINDS; k++) {
-    for (int i = 0; i < torture(120); i++) compare_lookup(kinds[k], types[i % 4], i / 4 % 2);
+    for (int i = 0; i < torture(150); i++)
+      compare_lookup(kinds[k], types[i % TYPES], i / TYPES % 2);
     for (int form = 0; form < 32; form++) compare_sgd(kinds[k], form);
     dropout(kinds[k]);
     for (int vectors = 0; vectors < 2; vectors++) compare_adam(kinds[k], vectors);

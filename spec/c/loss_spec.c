@@ -10,7 +10,7 @@ static double number(dpt_tensor *t) {
 }
 
 static int near(double a, double b, int kind) {
-  double limit = dpt__dtype(kind) == DPT_F64 ? 1e-10 : dpt__dtype(kind) == DPT_F32 ? 1e-4 : 3e-2;
+  double limit = limit_of(dpt__dtype(kind), 3e-2, 1e-4, 1e-10);
   if (fabs(a - b) <= limit * (1 + fabs(b))) return 1;
   printf("%.9g, wanted %.9g\n", a, b);
   return 0;

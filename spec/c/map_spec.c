@@ -157,13 +157,12 @@ static void long_strided(int64_t step) {
 }
 
 static void rejected(void) {
-  dpt_tensor f = {0}, g = {0}, d = {0}, l = {0}, u = {0}, h = {0}, r = {.kind_ = DPT_F32};
+  dpt_tensor f = {0}, g = {0}, d = {0}, l = {0}, u = {0}, r = {.kind_ = DPT_F32};
   OK(dpt_tensor_new(&f, DPT_F32, 1, (int64_t[]){3}));
   OK(dpt_tensor_new(&g, DPT_F32, 1, (int64_t[]){4}));
   OK(dpt_tensor_new(&d, DPT_F64, 1, (int64_t[]){3}));
   OK(dpt_tensor_new(&l, DPT_I64, 1, (int64_t[]){3}));
   OK(dpt_tensor_new(&u, DPT_U8, 1, (int64_t[]){3}));
-  OK(dpt_tensor_new(&h, DPT_F16, 1, (int64_t[]){3}));
   OK(dpt_fill(&l, 0));
   FAILS(dpt_map2(DPT__MAP_cadd, &r, &f, &g, 1, 0),
         "add: argument 'b' has 4 elements, wanted 3 as in torch.FloatTensor of size 3");
@@ -173,7 +172,14 @@ static void rejected(void) {
         "exp: torch.LongTensor has no exp; convert to a real type first");
   FAILS(dpt_map1(DPT__MAP_bitand, &r, &f, 1, 0), "bitand: torch.FloatTensor has no bitand");
   FAILS(dpt_map1(DPT__MAP_abs, &u, &u, 0, 0), "abs: torch.ByteTensor has no abs");
-  FAILS(dpt_map1(DPT__MAP_bitand, &h, &h, 1, 0), "bitand: torch.HalfTensor has no bitand");
+#define X(id, type, suffix, name, ...)                                                             \
+  dpt_tensor suffix = {0};                                                                         \
+  OK(dpt_tensor_new(&suffix, id, 1, (int64_t[]){3}));                                              \
+  FAILS(dpt_map1(DPT__MAP_bitand, &suffix, &suffix, 1, 0),                                         \
+        "bitand: torch." #name "Tensor has no bitand");                                            \
+  dpt_tensor_free(&suffix);
+  DPT_REDUCED_DTYPES(X)
+#undef X
   FAILS(dpt_map1(DPT__MAP_div, &l, &l, 0.9, 0), "div: torch.LongTensor can't be divided by 0");
   FAILS(dpt_map2(DPT__MAP_cdiv, &l, &l, &l, 0, 0), "cdiv: a divisor is 0");
   FAILS(dpt_map1(DPT__MAP_gt, &l, &f, 0, 0), "gt: the result is a torch.LongTensor");
@@ -188,13 +194,12 @@ static void rejected(void) {
   dpt_tensor_free(&d);
   dpt_tensor_free(&l);
   dpt_tensor_free(&u);
-  dpt_tensor_free(&h);
   dpt_tensor_free(&r);
 }
 
-/* Device tensors get the same values as host tensors; half is computed in float on a device. */
+/* Device tensors get the same values as host tensors; reduced types are computed in float. */
 static void on_device(void) {
-  dpt_tensor a = {0}, b = {0}, x = {0}, y = {0}, half = {0}, back = {0};
+  dpt_tensor a = {0}, b = {0}, x = {0}, y = {0}, back = {0};
   double v = 0;
   OK(dpt_tensor_new(&a, DPT_F32, 2, (int64_t[]){30, 40}));
   OK(dpt_tensor_new(&b, DPT_F32, 2, (int64_t[]){40, 30}));
@@ -203,7 +208,6 @@ static void on_device(void) {
   OK(dpt_transpose(&b, &b, 0, 1));
   OK(dpt_tensor_new(&x, DPT_F32 | DPT_ON_DEVICE, 2, a.size_));
   OK(dpt_tensor_new(&y, DPT_F32 | DPT_ON_DEVICE, 2, a.size_));
-  OK(dpt_tensor_new(&half, DPT_F16 | DPT_ON_DEVICE, 2, a.size_));
   OK(dpt_tensor_new(&back, DPT_F32, 2, a.size_));
   OK(dpt_copy(&x, &a));
   OK(dpt_copy(&y, &b));
@@ -216,10 +220,16 @@ static void on_device(void) {
   OK(dpt_put(&x, 5, 0.125));
   OK(dpt_get(&x, 5, &v));
   CHECK(v == 0.125);
-  OK(dpt_fill(&half, 1 / 3.));
-  OK(dpt_map1(DPT__MAP_mul, &half, &half, 3, 0));
-  OK(dpt_get(&half, 7, &v));
-  CHECK(v == 1 || v == 0.99951171875);
+  static const int reduced[] = {DPT_REDUCED_DTYPES(ID)};
+  for (size_t i = 0; i < sizeof reduced / sizeof *reduced; i++) {
+    dpt_tensor third = {0};
+    OK(dpt_tensor_new(&third, reduced[i] | DPT_ON_DEVICE, 2, a.size_));
+    OK(dpt_fill(&third, 1 / 3.));
+    OK(dpt_map1(DPT__MAP_mul, &third, &third, 3, 0));
+    OK(dpt_get(&third, 7, &v));
+    CHECK(v == 1 || v == 1 - ldexp(1, -dpt__dtype_bits(reduced[i])));
+    dpt_tensor_free(&third);
+  }
   dpt_tensor whole = {0};
   OK(dpt_tensor_new(&whole, DPT_I32 | DPT_ON_DEVICE, 1, (int64_t[]){3}));
   OK(dpt_fill(&whole, 0));
@@ -233,7 +243,6 @@ static void on_device(void) {
   dpt_tensor_free(&b);
   dpt_tensor_free(&x);
   dpt_tensor_free(&y);
-  dpt_tensor_free(&half);
   dpt_tensor_free(&back);
 }
 

@@ -92,8 +92,8 @@ static void compare_batchnorm(int kind, int train, int strided, int flat, int af
   double momentum = 0.125, scale = 0.5;
   array_fill(x, -2, 2);
   /* Two images may be nearly equal: the gradient is then 1 / deviation times the rounding error of
-   * the mean as a half. So halves differ by at least 1. */
-  for (int64_t i = 0; i < x.n && dpt__dtype(kind) == DPT_F16; i++)
+   * the mean in a reduced type. So images of reduced types differ by at least 1. */
+  for (int64_t i = 0; i < x.n && dpt__is_reduced(dpt__dtype(kind)); i++)
     x.v[i] = x.v[i] / 2 + (i / (n.C * n.S) % 2 ? 1.5 : -1.5);
   n.weight = array_fill(ARRAY(n.C), 0.5, 1.5), n.bias = array_fill(ARRAY(n.C), -1, 1);
   n.mean = array_fill(ARRAY(n.C), -1, 1), n.var = array_fill(ARRAY(n.C), 0.5, 2);
@@ -202,7 +202,7 @@ static void compare_lrn(int kind) {
   for (int i = 0; i < 30; i++) {
     int64_t probe = whole(0, x.n - 1);
     double wanted = numeric(lrn, x, gy, probe, &l),
-           limit = dpt__dtype(kind) == DPT_F16 ? 2e-2 : 1e-4;
+           limit = limit_of(dpt__dtype(kind), 2e-2, 1e-4, 1e-4);
     CHECK(fabs(got.v[probe] - wanted) < limit);
   }
   same(&out, y, 1e-12, "lrn out");

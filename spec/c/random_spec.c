@@ -75,9 +75,9 @@ static void pieces(void) {
 static void devices(void) {
   static const char *const names[] = {"random", "uniform",   "normal",    "exponential",
                                       "cauchy", "logNormal", "geometric", "bernoulli"};
-  static const int types[] = {DPT_F32, DPT_F64, DPT_I64, DPT_U8, DPT_F16};
+  static const int types[] = {DPT_F32, DPT_F64, DPT_I64, DPT_U8, DPT_REDUCED_DTYPES(ID)};
   for (int k = 0; k < 8; k++)
-    for (int t = 0; t < 5; t++) {
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
       int64_t size[DPT_MAXDIM], count = 1 + (int64_t)draw(&seed, 9000);
       int n = random_size(&seed, count, size), kind = types[t] | DPT_ON_DEVICE;
       int real = dpt__is_real(types[t]), whole = k == 0 || k > 5;
@@ -97,7 +97,7 @@ static void devices(void) {
       }
       for (int64_t i = 0; i < count && k < 2; i++)
         CHECK(first[i] >= a && (k == 0 ? first[i] <= b && first[i] == floor(first[i])
-                                       : types[t] == DPT_F16 || first[i] < b));
+                                       : dpt__is_reduced(types[t]) || first[i] < b));
       free(first);
     }
   OK(dpt_device_set(1));

@@ -56,9 +56,7 @@ static double naive(const char *op, const double *v, int64_t n, int64_t step, do
   return sum;
 }
 
-static double limit_of(int dtype) {
-  return dtype == DPT_F16 ? 2e-3 : dtype == DPT_F32 ? 1e-6 : 1e-12;
-}
+static double limit(int dtype) { return limit_of(dtype, 2e-3, 1e-6, 1e-12); }
 
 static void one_dimension(const char *op, const sample *a, int dim, double p) {
   int kind = a->t.kind_, dtype = dpt__dtype(kind), n = a->t.ndim_;
@@ -79,7 +77,7 @@ static void one_dimension(const char *op, const sample *a, int dim, double p) {
   }
   if (OK(dpt_reduce(dpt_reduction(op), &r, places ? &idx : NULL, &a->t, dim, p))) {
     for (int d = 0; d < n; d++) CHECK(r.size_[d] == size[d]);
-    equals(&r, want, limit_of(dtype), op);
+    equals(&r, want, limit(dtype), op);
     if (places) equals(&idx, place, 0, "places");
     if (guarded) CHECK(guard_end(&r) && guard_end(&idx));
   }
@@ -162,10 +160,10 @@ static void scans(int64_t count) {
   dpt_tensor r = {.kind_ = kind};
   guard_start(&seed, &r, kind, n, size);
   OK((product ? dpt_cumprod : dpt_cumsum)(&r, &a.t, dim));
-  equals(&r, want, limit_of(dtype), product ? "cumprod" : "cumsum");
+  equals(&r, want, limit(dtype), product ? "cumprod" : "cumsum");
   CHECK(guard_end(&r));
   OK((product ? dpt_cumprod : dpt_cumsum)(&a.t, &a.t, dim)); /* in place */
-  equals(&a.t, want, limit_of(dtype), "scan in place");
+  equals(&a.t, want, limit(dtype), "scan in place");
   dpt_tensor_free(&r);
   sample_free(&a);
   free(want);
