@@ -29,7 +29,7 @@ local function bytesOf(random)
    return spoiled.one(random, list)
 end
 
-local words = {'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double'}
+local words = require('spec.support.elements').all
 
 local M = {offers = {}}
 
