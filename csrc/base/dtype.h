@@ -67,6 +67,17 @@ static inline int dpt__dtype(int kind) { return kind & (DPT_ON_DEVICE - 1); }
 static inline int dpt__is_device(int kind) { return (kind & DPT_ON_DEVICE) != 0; }
 static inline int dpt__is_real(int dtype) { return dtype >= DPT_F16; }
 
+/* Returns true if NCCL has the element type. */
+static inline int dpt__dtype_in_nccl(int dtype) {
+  switch (dtype) {
+#define X(id, type, suffix, name, compute, bits, file, cuda, nccl, ...)                            \
+  case id:                                                                                         \
+    return sizeof #nccl != sizeof "NONE";
+    DPT_DTYPES(X)
+#undef X
+  }
+  return 0;
+}
 /* Returns the element type in which kernels compute. */
 static DPT__EVERYWHERE inline int dpt__compute_dtype(int dtype) {
   switch (dtype) {

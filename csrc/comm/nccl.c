@@ -156,10 +156,10 @@ static int nccl_broadcast(dpt__row src, int64_t copies, const dpt__row *out) {
   return 0;
 }
 
-/* Returns true if NCCL can sum the row; it does not support short integers. */
+/* Returns true if NCCL can sum the row. */
 static int nccl_is_summed(const dpt__row *row) {
   for (int64_t i = 0; i < row->n; i++)
-    if (dpt__type(row->t[i]) == DPT_I16) return 0;
+    if (!dpt__dtype_in_nccl(dpt__type(row->t[i]))) return 0;
   return !dpt_deterministic_get();
 }
 

@@ -114,7 +114,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 14
+#define DPT__BACKEND_ABI 15
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

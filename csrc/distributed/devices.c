@@ -75,7 +75,8 @@ int dpt__devices_take(const dpt__signature *s) {
   int has_all = kind->device >= 0 || s->what == DPT_RANKS_ALL_TO_ALL;
   int is_sum = s->how == DPT_RANKS_SUM || s->how == DPT_RANKS_MEAN;
   if (!has_all || !s->count || s->flags & DPT__IN_ORDER) return 0;
-  return !kind->reduces || (s->dtype != DPT_I16 && (is_sum || !dpt__is_real((int)s->dtype)));
+  int dtype = (int)s->dtype;
+  return !kind->reduces || (dpt__dtype_in_nccl(dtype) && (is_sum || !dpt__is_real(dtype)));
 }
 
 /* Sends and receives all parts, this rank's own included, as one operation. */
