@@ -1,7 +1,8 @@
 /* map.c: the host kernels map, fill and convert: choose a row function and apply it to tiles.
  *
  * Invariant: integers are divided only after all divisors were checked for 0, so that nothing traps
- * and a rejected division has changed nothing. Reduced types compute in float.
+ * and a rejected division has changed nothing. Reduced types compute in float: cheap
+ * operations in rows of the type, others in tiles.
  */
 #include "base/element.h"
 #include "host/kernels.h"
@@ -34,7 +35,7 @@ static int map_has_zero(const dpt__walk *walk, int k) {
 int dpt__host_map(dpt__context *context, const void *args) {
   const struct dpt__map_args *a = args;
   const dpt__rows *rows = dpt__rows_pick();
-  int dtype = dpt__compute_dtype(a->dtype), result = dtype;
+  int dtype = rows->map[a->op][a->dtype] ? a->dtype : dpt__compute_dtype(a->dtype), result = dtype;
   int divisor = dpt__map_divisor(a), calls = dpt__map_traits(a->op) & DPT__CALLS;
   dpt__row_fn *row = rows->map[a->op][dtype];
   if (rows->compare[a->op][dtype] && a->walk.dtype[0] == DPT_U8) {

@@ -148,36 +148,70 @@ static inline int64_t long_whole(int64_t x) { return x; }
   _Generic((x), float : dpt__long_number, double : dpt__long_number, default : long_whole)(x)
 #endif
 
-/* Convert float to half or back with the CPU's instructions, eight elements at a time; return the
- * number of converted elements. */
-static inline int64_t halves_none(void *to, const void *from, int64_t n) {
+/* Rows of reduced types, where vectors hold 8 elements or more; with intrinsics, because gcc 12
+ * converts vectors of integers in two halves. Conversions return the number of elements done. */
+static inline int64_t reduced_none(void *to, const void *from, int64_t n) {
   (void)to, (void)from, (void)n;
   return 0;
 }
 #if defined __x86_64__ && BYTES > 16
-static int64_t halves_widen(float *to, const dpt__half *from, int64_t n) {
-  for (int64_t i = 0; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + i))));
-  return n - n % 8;
-}
-static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
-  const __m256 sign = _mm256_set1_ps(-0.f), nan = _mm256_set1_ps(NAN);
-  for (int64_t i = 0; i + 8 <= n; i += 8) {
-    __m256 x = _mm256_loadu_ps(from + i);
-    /* of a NaN only the sign is kept, as by dpt__f16_from_float */
-    x = _mm256_blendv_ps(x, _mm256_or_ps(_mm256_and_ps(x, sign), nan),
-                         _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-    _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(x, 0));
-  }
-  return n - n % 8;
-}
-#define FROM_FLOAT(x) _Generic((x), const float * : halves_narrow, default : halves_none)
-#define FROM_HALF(x) _Generic((x), const dpt__half * : halves_widen, default : halves_none)
-#define HALVES(to, x)                                                                              \
-  _Generic((to), dpt__half * : FROM_FLOAT(x), float * : FROM_HALF(x), default : halves_none)
+#define W (BYTES / 4)
+typedef uint16_t shorts __attribute__((vector_size(BYTES / 2), aligned(2), may_alias));
+typedef uint32_t ints __attribute__((vector_size(BYTES)));
+#if BYTES == 64
+#define STREAM_SHORTS(to, v) _mm256_stream_si256((__m256i *)(to), (__m256i)(v))
+#define F16_LOAD(from) ((V_f32)_mm512_cvtph_ps((__m256i) * (const shorts *)(from)))
+#define F16_STORE(x) ((shorts)_mm512_cvtps_ph((__m512)one_nan(x), 0))
+#define WIDER(v) _mm512_cvtepu16_epi32((__m256i)(v))
+#define LOWER(v) _mm512_cvtepi32_epi16((__m512i)(v))
 #else
-#define HALVES(to, x) halves_none
+#define STREAM_SHORTS(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
+#define F16_LOAD(from) ((V_f32)_mm256_cvtph_ps((__m128i) * (const shorts *)(from)))
+#define F16_STORE(x) ((shorts)_mm256_cvtps_ph((__m256)one_nan(x), 0))
+#define WIDER(v) _mm256_cvtepu16_epi32((__m128i)(v))
+#define LOWER(v)                                                                                   \
+  _mm_packus_epi32(_mm256_castsi256_si128((__m256i)(v)), _mm256_extracti128_si256((__m256i)(v), 1))
 #endif
+
+/* Keeps only the sign of a NaN, as base/reduced.h does. */
+static inline V_f32 one_nan(V_f32 x) {
+  ints sign = (ints)(-(V_f32){0}), number = (ints)(x == x);
+  return (V_f32)(((ints)x & (number | sign)) | (0x7fc00000 & ~number));
+}
+static inline shorts bf16_store(V_f32 x) {
+  ints bits = (ints)one_nan(x);
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return (shorts)LOWER(bits);
+}
+
+#define T dpt__half
+#define SUFFIX f16
+#define LOAD(from) F16_LOAD(from)
+#define STORE(x) F16_STORE(x)
+#include "host/rows_reduced.inc.c"
+#define T dpt__bfloat16
+#define SUFFIX bf16
+#define LOAD(from) ((V_f32)((ints)WIDER(*(const shorts *)(from)) << 16))
+#define STORE(x) bf16_store(x)
+#include "host/rows_reduced.inc.c"
+#undef W
+
+#define WIDENS(x)                                                                                  \
+  _Generic((x), const dpt__half * : widen_f16, const dpt__bfloat16 * : widen_bf16, default         \
+           : reduced_none)
+#define NARROWS(x, f) _Generic((x), const float * : f, default : reduced_none)
+#define REDUCED(to, x)                                                                             \
+  _Generic((to), float * : WIDENS(x), dpt__half * : NARROWS(x, narrow_f16),                        \
+           dpt__bfloat16 * : NARROWS(x, narrow_bf16), default : reduced_none)
+#define REDUCED_plain(f) DPT__REDUCED(DPT__ENTRY, f)
+#else
+#define REDUCED(to, x) reduced_none
+#define REDUCED_plain(f)
+#endif
+/* Entries of tables: reduced types have separate rows of cheap operations. */
+#define REDUCED_divides(f) REDUCED_plain(f)
+#define REDUCED_calls(f)
+#define REDUCED_calls_divides(f)
 
 #define STORE(x) ((TO)NARROW(x))
 #define TO uint8_t
@@ -224,32 +258,35 @@ static int64_t halves_narrow(dpt__half *to, const float *from, int64_t n) {
 #include "host/rows_convert.inc.c"
 #undef STORE
 
-#define ALL(name) DPT__BY_INTEGER(row_##name) DPT__BY_REAL(row_##name)
+#define ALL(f) DPT__BY_INTEGER(f) DPT__BY_REAL(f)
 
 const dpt__rows PASTE(dpt__rows_, ISA) = {
     .name = ISA_NAME,
     .map =
         {
 #define DPT_REAL(name, known, operands, trait, formula)                                            \
-  [DPT__MAP_##name] = {DPT__BY_REAL(row_##name)},
+  [DPT__MAP_##name] = {DPT__BY_REAL(row_##name) REDUCED_##trait(row_##name)},
+#define DPT_MAP(name, known, operands, trait, real, integer)                                       \
+  [DPT__MAP_##name] = {ALL(row_##name) REDUCED_##trait(row_##name)},
 #define DPT_INTEGER(name, known, operands, trait, formula)                                         \
   [DPT__MAP_##name] = {DPT__BY_INTEGER(row_##name)},
-#define DPT_OP(name, known, operands, trait) [DPT__MAP_##name] = {ALL(name)},
+#define DPT_OP(name, known, operands, trait) [DPT__MAP_##name] = {ALL(row_##name)},
 #include "ops/map.def"
         },
     .compare =
         {
-#define DPT_COMPARE(name, known, operands, trait, condition) [DPT__MAP_##name] = {ALL(byte_##name)},
+#define DPT_COMPARE(name, known, operands, trait, condition)                                       \
+  [DPT__MAP_##name] = {ALL(row_byte_##name)},
 #include "ops/map.def"
         },
     .convert = {DPT__BY_DTYPE(convert)},
-    .fill = {ALL(fill)},
+    .fill = {ALL(row_fill)},
     .past =
         {
 #define DPT_REAL(name, known, operands, trait, formula)                                            \
-  [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name)},
+  [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name) REDUCED_##trait(row_past_##name)},
 #define DPT_MAP(name, known, operands, trait, real, integer)                                       \
-  [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name)},
+  [DPT__MAP_##name] = {DPT__BY_REAL(row_past_##name) REDUCED_##trait(row_past_##name)},
 #include "ops/map.def"
         },
     .copy_past = copy_past,
