@@ -9,7 +9,7 @@
   ROW(from_##suffix) {                                                                             \
     const from *x = a;                                                                             \
     TO *to = r;                                                                                    \
-    int64_t done = REDUCED(to, x)(to, x, n);                                                        \
+    int64_t done = REDUCED(to, x)(to, x, n);                                                       \
     SIMD for (int64_t i = done; i < n; i++) to[i] = STORE(load(x[i]));                             \
   }
 #define X(id, from, suffix, ...) CONVERT(from, suffix, )
