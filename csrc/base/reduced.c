@@ -2,12 +2,16 @@
 #include "base/reduced.h"
 #include "base/isa.h"
 
+/* The loops of each type, vectorized for each instruction set. */
 #define X(id, type, suffix, ...)                                                                   \
   DPT__CLONES                                                                                      \
   static void reduced_widen_##suffix(int64_t n, float *restrict to, const void *restrict from) {   \
     const type *x = from;                                                                          \
     for (int64_t i = 0; i < n; i++) to[i] = dpt__##suffix##_to_float(x[i]);                        \
-  }                                                                                                \
+  }
+DPT_REDUCED_DTYPES(X)
+#undef X
+#define X(id, type, suffix, ...)                                                                   \
   DPT__CLONES                                                                                      \
   static void reduced_narrow_##suffix(int64_t n, void *restrict to, const float *restrict from) {  \
     type *r = to;                                                                                  \
