@@ -304,9 +304,9 @@ static void gemm_convert(matrix to, matrix from, int64_t rows, int64_t cols, int
  * of b and c. a is converted first; a strip by the thread that multiplies it, so that its floats
  * stay in the cache. */
 static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
-  int64_t m = g->m, k = g->k, fits = STRIP_FLOATS / ((k > m ? k : m) + 1);
+  int64_t m = g->m, k = g->k, fits = STRIP_FLOATS / ((k > m ? k : m) + 1) + 1;
   int64_t cols = dpt__min((g->n + context->threads - 1) / context->threads, fits);
-  cols = (cols + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT;
+  cols = dpt__min(g->n, (cols + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT);
   int64_t strips = (g->n + cols - 1) / cols, floats = (k + m) * cols;
   int threads = (int)dpt__min(context->threads, strips);
   size_t panels = g->fixed ? (size_t)k * 64 + DPT__SCRATCH_ALIGN : 0; /* of gemm_fixed.c */

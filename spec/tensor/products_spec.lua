@@ -68,6 +68,14 @@ describe('Products on devices, as on the host:', function()
       local isReduced = core.elementOf(core.kinds['torch.' .. name .. 'Tensor']).isReduced
       local reference = isReduced and constructors 'Float' or host
 
+      it(name .. ', more terms than fit in a cache', function()
+         local a, b = small(3, 70000), small(70000, 5)
+         local wanted = torch.mm(reference(a), reference(b))
+         same(wanted, torch.mm(host(a), host(b)), 'on the host')
+         same(wanted, torch.mm(device(a), device(b)), 'on a device')
+         same(wanted:t(), torch.mm(host(b):t(), host(a):t()), 'transposed')
+      end)
+
       it(name .. ', matrices in every form', function()
          for _, size in ipairs(sizes) do
             local m, n, k = unpack(size)
