@@ -3,6 +3,7 @@
  * Invariant: covers every element type, odd views, host and device. A bad index changes nothing on
  * the host, and raises at the next wait on a device. Repeated indices are applied in order.
  */
+#include "base/element.h"
 #include "samples.h"
 
 static uint64_t seed;
@@ -12,8 +13,12 @@ static sample places(int kind, int n, const int64_t *size, int64_t limit) {
   return sample_new(&seed, DPT_I64 | (kind & DPT_ON_DEVICE), n, size, 1, (int)limit);
 }
 
+/* Returns the sum, rounded or wrapped to the type: each addition is. */
 static double add(int dtype, double a, double b) {
-  return dpt__is_real(dtype) ? a + b : wrapped(dtype, (int64_t)(a + b));
+  double sum;
+  if (!dpt__is_real(dtype)) return wrapped(dtype, (int64_t)(a + b));
+  dpt__put_element(dtype, &sum, a + b);
+  return dpt__get_element(dtype, &sum);
 }
 
 enum { READ, WRITE, ADD, FILL };
