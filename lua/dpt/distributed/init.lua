@@ -11,6 +11,7 @@ local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local groups = require 'dpt.distributed.group'
 local mesh = require 'dpt.distributed.mesh'
+local general = require 'dpt.distributed.options'
 local values = require 'dpt.distributed.values'
 local Sampler = require 'dpt.distributed.sampler'
 local Loader = require 'dpt.distributed.loader'
@@ -23,10 +24,6 @@ local number, info = ffi.new 'uint64_t[1]', ffi.new 'dpt_world_info'
 local call = ffi.new 'dpt_collective'
 local reductions = {sum = C.DPT_RANKS_SUM, min = C.DPT_RANKS_MIN, max = C.DPT_RANKS_MAX,
    mean = C.DPT_RANKS_MEAN}
-local wires = {} -- 'half', 'bfloat16' -> element type
-for dtype, element in pairs(core.elements) do
-   if element.isReduced then wires[core.methodNames[dtype]] = dtype end
-end
 
 -- ---- the world ----
 
@@ -169,8 +166,9 @@ local function run(what, fn, input, output, root, op, group, tag, name, now, wir
    if promise and not root then name = (name or '') .. promised end
    call.root = root and core.checkInteger('distributed.' .. fn, 'rank', root) or promise or 0
    call.group, call.tag, call.name = groups.number(fn, group), tag or 0, name
-   call.now, call.wire = now and 1 or 0, not wire and 0 or wires[wire] or fail(
-      "distributed.%s: got the type '%s' to send, wanted half or bfloat16", fn, tostring(wire))
+   call.now, call.wire = now and 1 or 0, not wire and 0 or general.wires[wire] or fail(
+      "distributed.%s: got the type '%s' to send, wanted %s", fn, tostring(wire),
+      table.concat(general.wireNames, ' or '))
    lib.collective_run(call, input, output, number)
    return setmetatable({number = number[0]}, Handle)
 end

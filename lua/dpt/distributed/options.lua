@@ -3,10 +3,21 @@
 --
 -- Invariant: an unknown option or a wrong value raises an error that names what was wanted.
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
-local options = {}
+local options = {
+   wires = {},     -- 'half', 'bfloat16' -> element type: what floats can be sent in
+   wireNames = {}, -- the names in wires, as a list
+}
+for dtype = 0, #core.elements do
+   if core.elements[dtype].isReduced then
+      local name = core.methodNames[dtype]
+      options.wires[name] = dtype
+      table.insert(options.wireNames, name)
+   end
+end
 
 --- Returns true for an integer.
 function options.isWhole(value) return type(value) == 'number' and value % 1 == 0 end

@@ -16,7 +16,7 @@ local function oneOf(...)
 end
 
 local function isHook(value)
-   return value == 'half' or value == 'bfloat16' or type(value) == 'function'
+   return general.wires[value] ~= nil or type(value) == 'function'
 end
 
 local function isSampler(value) return type(value) == 'table' and value.next ~= nil end
@@ -28,7 +28,7 @@ local known = {
    checkAlike = {general.isCount, 'a number from 1 on'},
    evenBatches = {general.isBoolean, 'true or false'},
    group = groups.option,
-   hook = {isHook, "'half', 'bfloat16' or a function"},
+   hook = {isHook, ("'%s' or a function"):format(table.concat(general.wireNames, "', '"))},
    overlap = {general.isBoolean, 'true or false'},
    sampler = {isSampler, 'what distributed.sampler returned'},
    reduce = {oneOf('samples', 'ranks', 'sum'), "'samples', 'ranks' or 'sum'"},
