@@ -1,6 +1,6 @@
 --- bench gpu: a GPU's operations and training steps against PyTorch on the same GPU
 package.path = arg[0]:gsub('[^/]*$', '?.lua;') .. package.path
-local frame = require 'frame'
+local frame, networks = require 'frame', require 'networks'
 require 'dpt'
 local C = require('dpt.ffi').C
 local here = arg[0]:gsub('[^/]*$', '')
@@ -37,17 +37,9 @@ local function seconds(f, count)
    return best
 end
 
---- Returns a training step by optim.sgd, and its counts.
 local function trainer(net, criterion, input, target)
-   local params, grads = net:getParameters()
-   local state = {learningRate = 1e-3, momentum = 0.9, dampening = 0}
-   local function feval()
-      grads:zero()
-      local loss = criterion:updateLoss(net:forward(input), target)
-      net:backward(input, criterion:backward(net.output, target))
-      return loss, grads
-   end
-   return function() return optim.sgd(feval, params, state) end
+   return networks.trainer(net, criterion, input, target,
+      {learningRate = 1e-3, momentum = 0.9, dampening = 0})
 end
 
 local function mlp()

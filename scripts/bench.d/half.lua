@@ -8,7 +8,7 @@
 -- rounds are used. `-`: a library has no such operation for the type. Layers run on a host device.
 local here = arg[0]:gsub('[^/]*$', '')
 package.path = here .. '?.lua;' .. package.path
-local frame, peer = require 'frame', require 'peer'
+local frame, networks, peer = require 'frame', require 'networks', require 'peer'
 local dpt, C = require 'dpt', require('dpt.ffi').C
 
 local ROUNDS, SECONDS = 7, 0.03
@@ -110,16 +110,9 @@ add('train', 'MLP 512-512-512, batch 128', function(T)
    local criterion = nn.CrossEntropyCriterion():type(kind)
    net:type(kind)
    local x, y = torch.randn(128, 512):type(kind), torch.FloatTensor(128):random(512):cuda()
-   local params, gradients = net:getParameters()
-   local state = {learningRate = 0.01}
-   local function loss()
-      net:zeroGradParameters()
-      local value = criterion:forward(net:forward(x), y)
-      net:backward(x, criterion:backward(net.output, y))
-      return value, gradients
-   end
+   local step = networks.trainer(net, criterion, x, y, {learningRate = 0.01})
    return function()
-      optim.sgd(loss, params, state)
+      step()
       cutorch.synchronize()
    end
 end).step = true

@@ -69,6 +69,18 @@ function networks.training(net, state)
    end
 end
 
+--- @return function(): queues a step of optim.sgd on one batch; it does not wait for the loss
+function networks.trainer(net, criterion, input, target, state)
+   local params, grads = net:getParameters()
+   local function loss()
+      grads:zero()
+      local value = criterion:updateLoss(net:forward(input), target)
+      net:backward(input, criterion:backward(net.output, target))
+      return value, grads
+   end
+   return function() return optim.sgd(loss, params, state) end
+end
+
 --- Three convolutions of 32 x 32 images. @return the network, the number of its features
 function networks.features(channels)
    local net = nn.Sequential()
