@@ -24,10 +24,9 @@ typedef struct dpt__bfloat16 {
   uint16_t bits;
 } dpt__bfloat16;
 
-/* X(id, C type, suffix, Torch7's name, the type that kernels compute in, bits
- * of an integer's magnitude or a real's significand, safetensors' name, CUDA's, NCCL's and MPI's
- * type, f). NONE: the library has no such type. `f` is any name that the user of the list
- * passes. */
+/* X(id, C type, suffix, Torch7 name, compute type, bits of an integer's magnitude or of a real's
+ * significand, names in safetensors, CUDA, NCCL and MPI, f). NONE: the library has no such type.
+ * `f` is any name that the user of the list passes. */
 /* clang-format off */
 #define DPT__INTEGERS(X, f)                                                                        \
   X(DPT_U8, uint8_t, u8, Byte, DPT_U8, 8, "U8", CUDA_R_8U, ncclUint8, MPI_UINT8_T, f) \
@@ -56,10 +55,8 @@ typedef struct dpt__bfloat16 {
 #define DPT__BY_REAL(f) DPT__REALS(DPT__ENTRY, f)
 #define DPT__BY_DTYPE(f) DPT__ALL(DPT__ENTRY, f)
 
-/* Return the size of an element in bytes, the name of an element type ("Float"), and the name of a
- * tensor's kind_ ("torch.CudaLongTensor"). */
+/* Return the name of an element type ("Float") and of a tensor's kind_ ("torch.CudaLongTensor"). */
 extern const dpt_dtype dpt__dtypes[];
-static inline size_t dpt__dtype_size(int dtype) { return (size_t)dpt__dtypes[dtype].size; }
 static inline const char *dpt__dtype_name(int dtype) { return dpt__dtypes[dtype].name; }
 const char *dpt__kind_name(int kind);
 
@@ -73,6 +70,17 @@ static inline int dpt__dtype_in_nccl(int dtype) {
 #define X(id, type, suffix, name, compute, bits, file, cuda, nccl, ...)                            \
   case id:                                                                                         \
     return sizeof #nccl != sizeof "NONE";
+    DPT_DTYPES(X)
+#undef X
+  }
+  return 0;
+}
+/* Returns the size of an element in bytes. */
+static DPT__EVERYWHERE inline size_t dpt__dtype_size(int dtype) {
+  switch (dtype) {
+#define X(id, type, ...)                                                                           \
+  case id:                                                                                         \
+    return sizeof(type);
     DPT_DTYPES(X)
 #undef X
   }

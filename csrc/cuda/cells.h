@@ -97,7 +97,7 @@ template <int operands> struct dpt__cells {
 /* Returns the distance, in elements, of operand k from the last address aligned for a cell of
  * `width`. */
 static inline int64_t dpt__cell_skew(const dpt__walk &walk, int k, int width) {
-  return (int64_t)((uintptr_t)walk.data[k] / (uintptr_t)dpt__width_of(walk.dtype[k])) % width;
+  return (int64_t)((uintptr_t)walk.data[k] / dpt__dtype_size(walk.dtype[k])) % width;
 }
 
 /* Returns true if a walk can be divided into cells of `width` elements: it is one row whose
@@ -131,7 +131,7 @@ template <int operands> dpt__cells<operands> dpt__cells_of(const dpt__walk &walk
   for (int k = 0; k < operands; k++) {
     const int64_t row = walk.stride[k][last];
     cells.still[k] = row == 0;
-    cells.data[k] = walk.data[k] - skew * row * dpt__width_of(walk.dtype[k]);
+    cells.data[k] = walk.data[k] - skew * row * (int)dpt__dtype_size(walk.dtype[k]);
     for (int d = 0; d <= last; d++)
       cells.stride[k][d] = (uint32_t)(d < last ? walk.stride[k][d] : row * width);
   }
@@ -161,7 +161,7 @@ template <typename F> int dpt__each_part(const dpt__walk &walk, const F &f) {
   part.size[cut] /= 2;
   if (dpt__each_part(part, f)) return 1;
   for (int k = 0; k < walk.noperand; k++)
-    part.data[k] += part.size[cut] * walk.stride[k][cut] * dpt__width_of(walk.dtype[k]);
+    part.data[k] += part.size[cut] * walk.stride[k][cut] * (int)dpt__dtype_size(walk.dtype[k]);
   part.size[cut] = walk.size[cut] - part.size[cut];
   return dpt__each_part(part, f);
 }

@@ -117,7 +117,7 @@ int dpt__cuda_fill(dpt__context *context, const void *args) {
   const struct dpt__fill_args *a = (const struct dpt__fill_args *)args;
   if (!dpt__walk_count(&a->walk)) return 0;
   int dtype = a->walk.dtype[0];
-  return dpt__of_width(dpt__width_of(dtype), [&](auto zero) {
+  return dpt__of_width(dpt__dtype_size(dtype), [&](auto zero) {
     return fill_all(context, a->walk, dpt__bits_of_number<decltype(zero)>(dtype, a->value));
   });
 }

@@ -88,18 +88,6 @@ template <typename T> struct dpt__store_reduced {
 DPT_REDUCED_DTYPES(X)
 #undef X
 
-/* Returns the bytes of an element. */
-static __host__ __device__ inline int dpt__width_of(int dtype) {
-  switch (dtype) {
-#define X(id, type, ...)                                                                           \
-  case id:                                                                                         \
-    return (int)sizeof(type);
-    DPT_DTYPES(X)
-#undef X
-  }
-  return 0;
-}
-
 /* The accumulator of a type's sums: double for reals, integers modulo 2^64. */
 template <bool real> struct dpt__wide_sum { typedef double type; };
 template <> struct dpt__wide_sum<false> { typedef uint64_t type; };

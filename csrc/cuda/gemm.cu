@@ -54,7 +54,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   for (int64_t i = 0; i < g->batch; i += MOST_PRODUCTS) {
     int64_t count = g->batch - i;
     if (count > MOST_PRODUCTS) count = MOST_PRODUCTS;
-    dpt__gemm_args p = dpt__gemm_at(g, i, dpt__width_of(g->dtype));
+    dpt__gemm_args p = dpt__gemm_at(g, i, (int)dpt__dtype_size(g->dtype));
     DPT__CUBLAS(cublas.call->cublasGemmStridedBatchedEx_64(
         cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, p.b, type, fb.lead, g->b_batch, p.a, type,
         fa.lead, g->a_batch, c_scale, p.c, type, fc.lead, g->c_batch, count, compute,
@@ -76,7 +76,7 @@ int dense(dpt__context *context, const dpt__gemm_args *g, bool fill, const void 
   int64_t count = g->batch, from[3] = {*batch, *row, *col};
   if (*batch == 0) count = 1;
   int64_t to[3] = {rows * cols, cols, 1};
-  void *copy = dpt__scratch(context, (size_t)(count * rows * cols) * dpt__width_of(g->dtype));
+  void *copy = dpt__scratch(context, (size_t)(count * rows * cols) * dpt__dtype_size(g->dtype));
   if (fill && spread(context, g->dtype, copy, to, *matrix, from, count, rows, cols)) return 1;
   *matrix = copy;
   *row = cols;

@@ -205,7 +205,7 @@ __device__ __forceinline__ part<A> join_block(int kind, const shape &s, const pa
 template <typename A>
 __device__ void finish(const result<A> &r, const int64_t *at, const part<A> &v) {
   if (r.idx) r.idx[at[2]] = v.at + 1;
-  put(r, (char *)r.r + at[1] * dpt__width_of(r.dtype), v);
+  put(r, (char *)r.r + at[1] * (int)dpt__dtype_size(r.dtype), v);
 }
 
 /* Adds to v the units first, first + step ... whose elements are below `end`. */

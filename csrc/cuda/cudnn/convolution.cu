@@ -194,10 +194,10 @@ int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_ar
     bool works;
     struct dpt__convolution_args part = *a;
     part.N = a->N - i < each ? a->N - i : each;
-    part.in = (char *)a->in + (size_t)(i * image) * dpt__width_of(a->type);
-    part.out = (char *)a->out + (size_t)(i * small) * dpt__width_of(a->type);
+    part.in = (char *)a->in + (size_t)(i * image) * dpt__dtype_size(a->type);
+    part.out = (char *)a->out + (size_t)(i * small) * dpt__dtype_size(a->type);
     dpt__conv_key key = dpt__conv_key_of(&part);
-    if (dpt__conv_weight_bytes(&key) / dpt__width_of(a->type) > INT32_MAX) return 0;
+    if (dpt__conv_weight_bytes(&key) / dpt__dtype_size(a->type) > INT32_MAX) return 0;
     context->used = used;
     if (by_cudnn(context, &part, &key, &works)) return 1;
     context->used = used;

@@ -17,7 +17,7 @@ template <typename Index> __global__ void ramp_kernel(dpt__ramp_args g, int64_t 
     int64_t offset[1];
     dpt__offsets<Index, 1>(g.walk, (Index)i, offset);
     double value = g.from + (double)i * g.step;
-    char *to = g.walk.data[0] + offset[0] * dpt__width_of(g.walk.dtype[0]);
+    char *to = g.walk.data[0] + offset[0] * (int)dpt__dtype_size(g.walk.dtype[0]);
     dpt__put_element(g.walk.dtype[0], to, g.power ? pow(10.0, value) : value);
   }
 }

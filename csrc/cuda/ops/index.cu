@@ -170,7 +170,7 @@ bool widened(dpt__index_args *g, int width) {
 /* slices: those of the indices only. */
 int run(dpt__context *context, job *w, const dpt__slices &slices) {
   dpt__index_args *g = &w->g;
-  int width = dpt__width_of(g->dtype);
+  int width = dpt__dtype_size(g->dtype);
   dpt__index_args looked = *g;
   looked.slices = slices;
   int *rejected = (int *)dpt__scratch(context, sizeof *rejected);

@@ -26,7 +26,7 @@ __device__ __forceinline__ int64_t element_of(int round) {
 template <typename Index, int operands>
 __device__ unsigned bits_of(const dpt__walk &walk, int64_t count) {
   constexpr int k = operands - 1;
-  const int dtype = walk.dtype[k], width = dpt__width_of(dtype);
+  const int dtype = walk.dtype[k], width = dpt__dtype_size(dtype);
   unsigned bits = 0;
   for (int round = 0; round < ROUNDS; round++) {
     int64_t i = element_of(round), offset[operands];
@@ -194,7 +194,7 @@ int dpt__cuda_masked(dpt__context *context, const void *args) {
   const dpt__masked_args *g = (const dpt__masked_args *)args;
   int64_t count = dpt__walk_count(&g->walk);
   if (!count) return 0;
-  return dpt__of_width(dpt__width_of(g->walk.dtype[0]), [&](auto zero) {
+  return dpt__of_width(dpt__dtype_size(g->walk.dtype[0]), [&](auto zero) {
     typedef decltype(zero) U;
     return count <= UINT32_MAX ? masked<U, uint32_t>(context, g) : masked<U, uint64_t>(context, g);
   });

@@ -51,7 +51,7 @@ template <int distribution> __global__ void draw(dpt__philox_args g, int64_t cou
     } else {
       dpt__offsets<uint64_t, 1>(g.walk, (uint64_t)i, offset);
     }
-    dpt__put_element(dtype, g.walk.data[0] + offset[0] * dpt__width_of(dtype),
+    dpt__put_element(dtype, g.walk.data[0] + offset[0] * (int)dpt__dtype_size(dtype),
                      drawn<distribution>(g, seed, counter, i, bits, a));
   }
 }
