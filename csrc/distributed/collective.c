@@ -14,7 +14,7 @@
  */
 #include "distributed/collective.h"
 
-#include "base/reduced.h"
+#include "base/element.h"
 #include "device/capture.h"
 #include "device/copy.h"
 #include "device/fault.h"
@@ -61,17 +61,15 @@ static size_t collective_bytes(const job *j) {
 
 /* ---- reductions ---- */
 
-static double collective_element(const void *data, int dtype, int64_t i) {
-  return dtype == DPT_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
 static void collective_divide(void *data, int dtype, int64_t count, int by) {
-  float *f = data;
-  double *d = data;
-  if (dtype == DPT_F32)
-    for (int64_t i = 0; i < count; i++) f[i] /= (float)by;
-  else
-    for (int64_t i = 0; i < count; i++) d[i] /= by;
+  switch (dtype) {
+#define X(id, type, ...)                                                                           \
+  case id:                                                                                         \
+    for (int64_t i = 0; i < count; i++) ((type *)data)[i] /= (type)by;                             \
+    break;
+    DPT_REAL_DTYPES(X)
+#undef X
+  }
 }
 
 /* Sums on every rank: each gathers all elements and adds them in the same order. */
@@ -86,12 +84,10 @@ static int collective_sum_ordered(const dpt__ranks *g, void *data, int64_t count
     char *at = (char *)data + (size_t)begin * width;
     status = dpt__job_own.engine->all_gather(g->joined, at, parts, n * (int64_t)width);
     for (int64_t i = 0; i < n && !status; i++) {
-      double sum = collective_element(parts, dtype, i); /* not from 0, which would lose -0 */
-      for (int r = 1; r < g->n; r++) sum += collective_element(parts, dtype, r * n + i);
-      if (dtype == DPT_F32)
-        ((float *)at)[i] = (float)sum;
-      else
-        ((double *)at)[i] = sum;
+      const char *x = parts + (size_t)i * width;
+      double sum = dpt__get_element(dtype, x); /* not from 0, which would lose -0 */
+      for (int r = 1; r < g->n; r++) sum += dpt__get_element(dtype, x + (size_t)(r * n) * width);
+      dpt__put_element(dtype, at + (size_t)i * width, sum);
     }
   }
   free(parts);

@@ -45,20 +45,19 @@ int dpt__host_triangle(dpt__context *context, const void *args) {
 int dpt__host_histogram(dpt__context *context, const void *args) {
   const dpt__histogram_args *g = args;
   int64_t bins = g->rows * g->bins, *count = dpt__scratch(context, (size_t)bins * sizeof *count);
+  int64_t width = (int64_t)dpt__dtype_size(g->dtype);
   if (context->measures) return 0;
   memset(count, 0, (size_t)bins * sizeof *count); /* integers: a float stops at 2^24 */
-  for (int64_t i = 0; i < g->rows * g->n; i++) {
-    double x = g->dtype == DPT_F32 ? (double)((const float *)g->a)[i] : ((const double *)g->a)[i];
-    if (!(x >= g->low && x <= g->high)) continue;
-    int64_t bin = (int64_t)((x - g->low) / (g->high - g->low) * (double)g->bins);
-    if (bin >= g->bins) bin = g->bins - 1;
-    count[bin + i / g->n * g->bins]++;
-  }
-  for (int64_t i = 0; i < bins; i++)
-    if (g->dtype == DPT_F32)
-      ((float *)g->out)[i] = (float)count[i];
-    else
-      ((double *)g->out)[i] = (double)count[i];
+  const char *a = g->a;
+  for (int64_t row = 0; row < g->rows; row++)
+    for (int64_t j = 0; j < g->n; j++, a += width) {
+      double x = dpt__get_element(g->dtype, a);
+      if (!(x >= g->low && x <= g->high)) continue;
+      int64_t bin = (int64_t)((x - g->low) / (g->high - g->low) * (double)g->bins);
+      if (bin >= g->bins) bin = g->bins - 1;
+      count[bin + row * g->bins]++;
+    }
+  for (int64_t i = 0; i < bins; i++) dpt__put_whole(g->dtype, (char *)g->out + i * width, count[i]);
   return 0;
 }
 

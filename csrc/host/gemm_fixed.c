@@ -21,9 +21,7 @@ int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g) {
   _Alignas(64) char few[1 << 14]; /* enough for the panels of a small layer */
   void *panels = bytes <= sizeof few ? few : dpt__scratch(context, bytes);
   if (context->measures) return 0;
-  if (g->dtype == DPT_F32)
-    product_f32(g, threads, panels);
-  else
-    product_f64(g, threads, panels);
+  static void (*const product[])(const dpt__gemm_args *, int, void *) = {DPT__BY_REAL(product)};
+  product[g->dtype](g, threads, panels);
   return 0;
 }

@@ -54,8 +54,9 @@ static void FN(block)(const dpt__gemm_args *g, const T *panel, int64_t first, in
   }
 }
 
-/* Computes the product. panels: k * COLS elements for each thread. */
-static void FN(product)(const dpt__gemm_args *g, int threads, T *panels) {
+/* Computes the product. memory: k * COLS elements for each thread. */
+static void FN(product)(const dpt__gemm_args *g, int threads, void *memory) {
+  T *panels = memory;
   int64_t cols = (g->n + FN(COLS) - 1) / FN(COLS), chunks = (g->m + CHUNK - 1) / CHUNK;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t task = 0; task < cols * chunks; task++) {

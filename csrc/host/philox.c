@@ -74,11 +74,10 @@ static void philox_fill_given(const dpt__philox_args *g, int64_t i, const dpt__c
   const dpt__walk *walk = &g->walk;
   int dtype = walk->dtype[0], last = walk->ndim - 1;
   int64_t bytes = walk->stride[0][last] * (int64_t)dpt__dtype_size(dtype);
-  int64_t stride = walk->stride[1][last];
+  int64_t p_bytes = walk->stride[1][last] * (int64_t)dpt__dtype_size(walk->dtype[1]);
   int bits = dpt__uniform_bits(g->distribution, dtype);
   for (int64_t j = 0; j < c->n; j++) {
-    double p = walk->dtype[1] == DPT_F32 ? (double)((float *)c->data[1])[j * stride]
-                                         : ((double *)c->data[1])[j * stride];
+    double p = dpt__get_element(walk->dtype[1], c->data[1] + j * p_bytes);
     dpt__put_element(dtype, c->data[0] + j * bytes, dpt__philox_number(g, bits, i + j, p));
   }
 }

@@ -46,8 +46,8 @@ template <int distribution> __global__ void draw(dpt__philox_args g, int64_t cou
     double a = g.a;
     if (given) {
       dpt__offsets<uint64_t, 2>(g.walk, (uint64_t)i, offset);
-      a = g.walk.dtype[1] == DPT_F32 ? (double)((const float *)g.walk.data[1])[offset[1]]
-                                     : ((const double *)g.walk.data[1])[offset[1]];
+      a = dpt__get_element(g.walk.dtype[1],
+                           g.walk.data[1] + offset[1] * (int)dpt__dtype_size(g.walk.dtype[1]));
     } else {
       dpt__offsets<uint64_t, 1>(g.walk, (uint64_t)i, offset);
     }
