@@ -2,10 +2,11 @@
 #include "ops/create.h"
 #include "base/element.h"
 #include "host/kernels.h"
+#include "host/rows.h"
 
 #include <math.h>
 
-enum { BLOCK = 16384 };
+enum { BLOCK = 16384, PIECE = 512 };
 
 int dpt__host_ramp(dpt__context *context, const void *args) {
   const dpt__ramp_args *g = args;
@@ -63,21 +64,30 @@ int dpt__host_histogram(dpt__context *context, const void *args) {
 
 int dpt__host_renorm(dpt__context *context, const void *args) {
   const dpt__renorm_args *g = args;
+  dpt__row_fn *widen = dpt__rows_pick()->convert[DPT_F64][g->dtype];
+  dpt__row_fn *narrow = dpt__rows_pick()->convert[g->dtype][DPT_F64];
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (g->rows * g->m > BLOCK)
   for (int64_t i = 0; i < g->rows; i++) {
     char *row = (char *)g->data + i * g->m * width;
-    double sum = 0;
-    for (int64_t j = 0; j < g->m; j++) {
-      double x = fabs(dpt__get_element(g->dtype, row + j * width));
-      sum += g->p == 1 ? x : g->p == 2 ? x * x : pow(x, g->p);
+    double x[PIECE], sum = 0;
+    for (int64_t j = 0; j < g->m; j += PIECE) {
+      int64_t n = g->m - j < PIECE ? g->m - j : PIECE;
+      widen(n, x, row + j * width, NULL, NULL, 0, 0);
+      for (int64_t k = 0; k < n; k++) {
+        double size = fabs(x[k]);
+        sum += g->p == 1 ? size : g->p == 2 ? size * size : pow(size, g->p);
+      }
     }
     double norm = g->p == 1 ? sum : g->p == 2 ? sqrt(sum) : pow(sum, 1 / g->p);
     if (!(norm > g->max_norm)) continue;
     double scale = g->max_norm / (norm + 1e-7);
-    for (int64_t j = 0; j < g->m; j++)
-      dpt__put_element(g->dtype, row + j * width,
-                       dpt__get_element(g->dtype, row + j * width) * scale);
+    for (int64_t j = 0; j < g->m; j += PIECE) {
+      int64_t n = g->m - j < PIECE ? g->m - j : PIECE;
+      widen(n, x, row + j * width, NULL, NULL, 0, 0);
+      for (int64_t k = 0; k < n; k++) x[k] *= scale;
+      narrow(n, row + j * width, x, NULL, NULL, 0, 0);
+    }
   }
   return 0;
 }
