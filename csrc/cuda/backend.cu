@@ -126,7 +126,7 @@ dpt_backend(int abi, const dpt__services *services) {
   backend.abi = DPT__BACKEND_ABI;
 #define DPT_KERNEL(kernel, asking)                                                                 \
   backend.kernels[DPT__KERNEL_##kernel] = dpt__cuda_##kernel;                                      \
-  backend.asks = (backend.asks & ~DPT__ASKS(kernel)) | (asking ? DPT__ASKS(kernel) : 0);
+  backend.asks = (backend.asks & ~DPT__BIT(kernel)) | (asking ? DPT__BIT(kernel) : 0);
 #include "cuda/kernels.def"
 #ifndef DPT_EMULATED
 #include "cuda/libraries.def"

@@ -54,7 +54,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   for (int64_t i = 0; i < g->batch; i += MOST_PRODUCTS) {
     int64_t count = g->batch - i;
     if (count > MOST_PRODUCTS) count = MOST_PRODUCTS;
-    dpt__gemm_args p = dpt__gemm_at(g, i, (int)dpt__dtype_size(g->dtype));
+    dpt__gemm_args p = dpt__gemm_at(g, i);
     DPT__CUBLAS(cublas.call->cublasGemmStridedBatchedEx_64(
         cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, p.b, type, fb.lead, g->b_batch, p.a, type,
         fa.lead, g->a_batch, c_scale, p.c, type, fc.lead, g->c_batch, count, compute,

@@ -57,7 +57,11 @@ struct dpt__backend {
    * first runs it with a context that `measures` and has no queue; the kernel must then do nothing
    * else. */
   uint64_t asks;
-#define DPT__ASKS(name) ((uint64_t)1 << DPT__KERNEL_##name)
+  /* A bit for each layer kernel whose operands may have a reduced type (nn/call.h converts the
+   * others' operands). */
+  uint64_t reduced;
+#define DPT__BIT_OF(kernel) ((uint64_t)1 << (kernel))
+#define DPT__BIT(name) DPT__BIT_OF(DPT__KERNEL_##name)
   /* NULL, or: called by the thread that launches such a kernel, before it does. Loads what the
    * kernel needs (a library); if it fails, the launch fails with its error message. */
   int (*prepare)(enum dpt__kernel kernel, const char *fn, const void *args);
@@ -114,7 +118,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 15
+#define DPT__BACKEND_ABI 16
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

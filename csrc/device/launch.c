@@ -103,6 +103,18 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   return launch_check_kernel(&l->context, kernel);
 }
 
+int dpt__launch_type(const char *fn, enum dpt__kernel kernel, const dpt_tensor *t, int *type) {
+  const dpt__backend *backend = &dpt__host;
+  if (dpt__is_device(t->kind_)) {
+    dpt__device *device;
+    DPT__TRY(dpt__device_find(fn, t->storage_ ? t->storage_->device : 0, &device));
+    backend = device->backend;
+  }
+  *type = dpt__dtype(t->kind_);
+  if (!(backend->reduced & DPT__BIT_OF(kernel))) *type = dpt__compute_dtype(*type);
+  return 0;
+}
+
 /* ---- operands that share memory with results ---- */
 
 /* Returns the bytes from t's first element to the end of its last one; none if *from == *to. */

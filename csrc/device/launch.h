@@ -72,6 +72,9 @@ static inline void dpt__launch_operand(dpt__launch *l, enum dpt__use use, const 
 /* Finds where the kernel would run, or fails with the reason: for callers that must know before
  * they resize results. */
 int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel);
+/* Sets *type to the element type in which a kernel takes operands like t: its own, or the one that
+ * it computes in. */
+int dpt__launch_type(const char *fn, enum dpt__kernel kernel, const dpt_tensor *t, int *type);
 /* Runs or queues a kernel on the operands. The first kernel of a launch does all of the steps
  * above. */
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size);

@@ -316,6 +316,7 @@ static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
   char *memory = dpt__scratch(context, own * (size_t)threads);
   if (context->measures) return 0;
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);
+  int64_t c_width = (int64_t)dpt__dtype_size(g->c_dtype);
   matrix a = {g->dtype, (char *)g->a, g->a_row, g->a_col}, wide_a = gemm_dense(a, m, k);
   wide_a.data = left;
   gemm_convert(wide_a, a, m, k, m * k > 32768 ? context->threads : 1);
@@ -324,23 +325,24 @@ static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
   for (int64_t i = 0; i < strips; i++) {
     int64_t first = i * cols, n = dpt__min(cols, g->n - first);
     matrix b = {g->dtype, (char *)g->b + first * g->b_col * width, g->b_row, g->b_col};
-    matrix c = {g->dtype, (char *)g->c + first * g->c_col * width, g->c_row, g->c_col};
-    matrix wide_b = gemm_dense(b, k, n), wide_c = gemm_dense(c, m, n);
+    matrix c = {g->c_dtype, (char *)g->c + first * g->c_col * c_width, g->c_row, g->c_col};
+    int direct = !dpt__is_reduced(g->c_dtype);
+    matrix wide_b = gemm_dense(b, k, n), wide_c = direct ? c : gemm_dense(c, m, n);
     dpt__context alone = *context;
     alone.threads = 1;
     wide_b.data = memory + own * (size_t)dpt__thread_number();
-    wide_c.data = wide_b.data + (size_t)(k * n) * sizeof(float);
+    if (!direct) wide_c.data = wide_b.data + (size_t)(k * n) * sizeof(float);
     alone.scratch = wide_b.data + (size_t)floats * sizeof(float);
     alone.used = 0;
     gemm_convert(wide_b, b, k, n, 1);
-    if (g->beta != 0) gemm_convert(wide_c, c, m, n, 1);
+    if (g->beta != 0 && !direct) gemm_convert(wide_c, c, m, n, 1);
     dpt__gemm_args f = *g;
-    f.dtype = DPT_F32, f.n = n;
+    f.dtype = f.c_dtype = DPT_F32, f.n = n;
     f.a = wide_a.data, f.a_row = wide_a.row, f.a_col = wide_a.col;
     f.b = wide_b.data, f.b_row = wide_b.row, f.b_col = wide_b.col;
     f.c = wide_c.data, f.c_row = wide_c.row, f.c_col = wide_c.col;
     failed |= gemm_real(&alone, &f);
-    gemm_convert(c, wide_c, m, n, 1);
+    if (!direct) gemm_convert(c, wide_c, m, n, 1);
   }
   return failed;
 }
@@ -348,13 +350,12 @@ static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
 /* Many products are divided among the threads, few are computed by all threads. */
 static int gemm_reduced(dpt__context *context, const dpt__gemm_args *args) {
   dpt__gemm_args g = args->m > args->n ? dpt__gemm_exchanged(args) : *args;
-  int64_t width = (int64_t)dpt__dtype_size(g.dtype);
   int threads = context->threads, many = g.batch >= threads && threads > 1;
   dpt__context alone = *context;
   if (!many) {
     size_t used = context->used;
     for (int64_t i = 0; i < (context->measures ? 1 : g.batch); i++) {
-      dpt__gemm_args one = dpt__gemm_at(&g, i, width);
+      dpt__gemm_args one = dpt__gemm_at(&g, i);
       context->used = used;
       DPT__TRY(gemm_reduced_one(context, &one));
     }
@@ -368,7 +369,7 @@ static int gemm_reduced(dpt__context *context, const dpt__gemm_args *args) {
   int failed = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t i = 0; i < g.batch; i++) {
-    dpt__gemm_args one = dpt__gemm_at(&g, i, width);
+    dpt__gemm_args one = dpt__gemm_at(&g, i);
     dpt__context each = *context;
     each.threads = 1, each.used = 0, each.capacity = own;
     each.scratch = memory + own * (size_t)dpt__thread_number();
@@ -393,14 +394,14 @@ int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
     for (int64_t i = 0; i < g->batch; i++) {
       dpt__context alone = *context;
       alone.threads = 1;
-      dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)gemm_width(g->dtype));
+      dpt__gemm_args one = dpt__gemm_at(g, i);
       failed |= gemm_real(&alone, &one);
     }
     return failed;
   }
   size_t used = context->used;
   for (int64_t i = 0; i < g->batch; i++) {
-    dpt__gemm_args one = dpt__gemm_at(g, i, (int64_t)gemm_width(g->dtype));
+    dpt__gemm_args one = dpt__gemm_at(g, i);
     context->used = used;
     DPT__TRY(gemm_real(context, &one));
     if (context->measures) break; /* the others need the same amount */

@@ -5,14 +5,14 @@
 /* Adds an output of C elements that is updated; may be NULL. */
 static void batchnorm_update(dpt__call *call, const char *name, dpt_tensor *t, int64_t C,
                              void *field) {
-  dpt_tensor *r = dpt__call_update_optional(call, name, t, field);
+  dpt_tensor *r = dpt__call_param_update(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 
 /* Add an operand of C elements; for batchnorm_planes_optional it may be NULL. */
 static void batchnorm_planes_optional(dpt__call *call, const char *name, const dpt_tensor *t,
                                       int64_t C, void *field) {
-  const dpt_tensor *r = dpt__call_in_optional(call, name, t, field);
+  const dpt_tensor *r = dpt__call_param(call, name, t, field);
   dpt__call_count(call, name, r, C, "one for each plane");
 }
 static void batchnorm_planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
@@ -27,7 +27,7 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
                           double momentum, double eps) {
   dpt__call call;
   struct dpt__batchnorm_args args = {.train = train, .momentum = momentum, .eps = eps};
-  dpt__call_begin(&call, "batch normalization", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_batchnorm, "batch normalization", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
@@ -42,8 +42,9 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
     batchnorm_planes(&call, "running_var", running_var, args.C, &args.running_var);
   }
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
-  if (train) dpt__call_out(&call, "save_mean", save_mean, 1, &args.C, &args.save_mean);
-  if (train) dpt__call_out(&call, "save_std", save_std, 1, &args.C, &args.save_std);
+  if (train) dpt__call_param_out(&call, "save_mean", save_mean, 1, &args.C, &args.save_mean);
+  if (train) dpt__call_param_out(&call, "save_std", save_std, 1, &args.C, &args.save_std);
+  args.param_type = dpt__call_param_type(&call);
   return dpt__call_run(&call, dpt__call_some(y), batchnorm, &args);
 }
 
@@ -54,7 +55,7 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
                            double scale, double eps) {
   dpt__call call;
   struct dpt__batchnorm_backward_args args = {.train = train, .scale = scale, .eps = eps};
-  dpt__call_begin(&call, "batch normalization", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_batchnorm_backward, "batch normalization", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
@@ -71,5 +72,6 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   batchnorm_update(&call, "gweight", gweight, args.C, &args.gweight);
   batchnorm_update(&call, "gbias", gbias, args.C, &args.gbias);
   if (gin) dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
+  args.param_type = dpt__call_param_type(&call);
   return dpt__call_run(&call, dpt__call_some(x), batchnorm_backward, &args);
 }

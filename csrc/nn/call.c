@@ -12,20 +12,23 @@ void dpt__call_present(dpt__call *call, const char *name, const dpt_tensor *t) {
     call->status = dpt__fail("%s: argument '%s' is missing, wanted a tensor", call->fn, name);
 }
 
-void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like) {
+void dpt__call_begin(dpt__call *call, enum dpt__kernel kernel, const char *fn, const char *name,
+                     const dpt_tensor *like) {
   call->fn = fn;
   call->like = name;
   call->n = call->status = call->fresh = call->made = 0;
   dpt__launch_begin(&call->launch, fn);
   dpt__call_present(call, name, like);
   if (call->status) return;
-  int type = dpt__type(like);
   call->kind = like->kind_;
-  call->type = dpt__compute_dtype(type);
+  call->type = dpt__type(like);
+  call->param_kind = -1;
   call->device = call_device(like);
-  if (!dpt__is_real(type) || (dpt__is_reduced(type) && !dpt__is_device(like->kind_)))
-    call->status = dpt__fail("%s: argument '%s' is a %s, wanted a tensor of floats or doubles", fn,
-                             name, dpt__kind_name(like->kind_));
+  if (!dpt__is_real(call->type))
+    call->status = dpt__fail("%s: argument '%s' is a %s, wanted a tensor of real numbers", fn, name,
+                             dpt__kind_name(like->kind_));
+  else if (dpt__is_reduced(call->type))
+    call->status = dpt__launch_type(fn, kernel, like, &call->type);
 }
 
 /* Returns a free slot for an operand; NULL if the call has failed. */
@@ -103,7 +106,7 @@ const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_t
                              name, dpt__kind_name(t->kind_), dpt__kind_name(call->kind));
     return NULL;
   }
-  *type = dpt__compute_dtype(dpt__type(t));
+  *type = dpt__type(t);
   return call_take_dense(call, t, *type, field);
 }
 
@@ -170,6 +173,38 @@ dpt_tensor *dpt__call_update_type(dpt__call *call, const char *name, dpt_tensor 
 dpt_tensor *dpt__call_update_optional(dpt__call *call, const char *name, dpt_tensor *r,
                                       void *field) {
   return call_take_update(call, name, r, call->kind, call->type, field);
+}
+
+static int call_check_param(dpt__call *call, const char *name, const dpt_tensor *t) {
+  int on_device = call->kind & DPT_ON_DEVICE, floats = dpt__compute_dtype(dpt__dtype(call->kind));
+  if (call->status) return 1;
+  if (call->param_kind < 0)
+    call->param_kind = t->kind_ == (floats | on_device) ? t->kind_ : call->kind;
+  return call_check_kind(call, name, t, call->param_kind);
+}
+
+int dpt__call_param_type(const dpt__call *call) {
+  int own = call->param_kind >= 0 && dpt__is_reduced(call->type);
+  return own ? dpt__dtype(call->param_kind) : call->type;
+}
+
+const dpt_tensor *dpt__call_param(dpt__call *call, const char *name, const dpt_tensor *t,
+                                  void *field) {
+  if (field) memcpy(field, &nothing, sizeof nothing);
+  if (!t || call_check_param(call, name, t)) return NULL;
+  return call_take_dense(call, t, dpt__call_param_type(call), field);
+}
+
+dpt_tensor *dpt__call_param_update(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
+  if (r && !call->status) (void)call_check_param(call, name, r);
+  return call_take_update(call, name, r, call->param_kind, dpt__call_param_type(call), field);
+}
+
+dpt_tensor *dpt__call_param_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
+                                const int64_t *size, void *field) {
+  if (r && !call->status) (void)call_check_param(call, name, r);
+  return call_take_out(call, name, r, call->param_kind, dpt__call_param_type(call), ndim, size,
+                       field);
 }
 
 dpt_tensor *dpt__call_update(dpt__call *call, const char *name, dpt_tensor *r, void *field) {
@@ -239,8 +274,11 @@ void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, int32_t *type, c
                       size_t size) {
   if (call->status) return;
   *type = call->type;
-  call->status = (!call->made && (dpt__launch_check(&call->launch, kernel) || call_make(call))) ||
-                 dpt__launch_kernel(&call->launch, kernel, args, size);
+  if (!call->made) call->status = dpt__launch_check(&call->launch, kernel) || call_make(call);
+  if (call->status) return;
+  dpt__assert(!dpt__is_reduced(call->type) ||
+              call->launch.context.backend->reduced & DPT__BIT_OF(kernel));
+  call->status = dpt__launch_kernel(&call->launch, kernel, args, size);
 }
 
 int dpt__call_end(dpt__call *call) {

@@ -1,12 +1,12 @@
 /* call.h: one call of a layer function: prepares its operands for kernels.
  *
- * Invariant: kernels of this module see contiguous float or double memory of one type. Other
- * operands (views, halves on a device) are copied before the kernel and, if they are results,
- * copied back after it, all on the operands' stream. Copies are made, and their memory is
- * allocated, with the first kernel, when all operands are known and checked; everything else is a
- * launch (device/launch.h). The first failure makes every later step of the call a no-op, so a
- * layer function may add all its operands and test `status` once, before it reads a shape.
- * dpt__call_end frees what the call allocated, in any case.
+ * Invariant: kernels of this module see contiguous memory of one real type. Views are copied before
+ * the kernel and, if they are results, copied back after it, all on the operands' stream; reduced
+ * types are converted by the copies, to floats and back, unless the backend's kernel takes them.
+ * Copies are made, and their memory is allocated, with the first kernel, when all operands are
+ * known and checked; everything else is a launch (device/launch.h). The first failure makes every
+ * later step of the call a no-op, so a layer function may add all its operands and test `status`
+ * once, before it reads a shape. dpt__call_end frees what the call allocated, in any case.
  */
 #ifndef DPT_NN_CALL_H
 #define DPT_NN_CALL_H
@@ -18,9 +18,10 @@ enum { DPT__CALL_OPERANDS = 12 };
 typedef struct dpt__call {
   const char *fn, *like; /* like: the name of the first operand, which determines the kind */
   int status;
-  int kind;   /* the kind of the caller's tensors */
-  int type;   /* the type in which kernels compute: DPT_F32 or DPT_F64 */
-  int device; /* the device of the first operand */
+  int kind;       /* the kind of the caller's tensors */
+  int type;       /* the element type of the kernel's operands */
+  int param_kind; /* the kind of the caller's parameters; -1: none yet */
+  int device;     /* the device of the first operand */
   int n;
   int fresh, made; /* number of operands with their own memory; true once it is allocated */
   dpt_tensor tensor[DPT__CALL_OPERANDS];
@@ -33,9 +34,10 @@ typedef struct dpt__call {
   dpt__launch launch;
 } dpt__call;
 
-/* Begins a call of `fn`, a literal, on tensors like `like` (called `name` in messages): float or
- * double, or half on a device. */
-void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dpt_tensor *like);
+/* Begins a call of `fn`, a literal, on tensors like `like` (called `name` in messages), of a real
+ * type. kernel: the first one that the call launches. */
+void dpt__call_begin(dpt__call *call, enum dpt__kernel kernel, const char *fn, const char *name,
+                     const dpt_tensor *like);
 /* Adds an operand that is read; returns NULL after a failure. dpt__call_in_optional accepts NULL,
  * too, and returns NULL for it. Here and below, field is a pointer among a kernel's arguments. When
  * the kernel is launched it is set to the address of the first element, or NULL if there is none.
@@ -43,8 +45,19 @@ void dpt__call_begin(dpt__call *call, const char *fn, const char *name, const dp
 const dpt_tensor *dpt__call_in(dpt__call *call, const char *name, const dpt_tensor *t, void *field);
 const dpt_tensor *dpt__call_in_optional(dpt__call *call, const char *name, const dpt_tensor *t,
                                         void *field);
+/* Add a parameter, or a gradient or statistic of parameters: an operand that is read, or updated in
+ * place; NULL: none. Beside operands of a reduced type, it may be of floats; all parameters of a
+ * call have one type. */
+const dpt_tensor *dpt__call_param(dpt__call *call, const char *name, const dpt_tensor *t,
+                                  void *field);
+dpt_tensor *dpt__call_param_update(dpt__call *call, const char *name, dpt_tensor *r, void *field);
+/* Adds such a result that is overwritten, resized to ndim sizes. */
+dpt_tensor *dpt__call_param_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
+                                const int64_t *size, void *field);
+/* Returns the element type of the kernel's parameters. */
+int dpt__call_param_type(const dpt__call *call);
 /* Adds an operand of any element type, on the same device, such as indices or targets; sets *type.
- * Halves are converted to floats. */
+ */
 const dpt_tensor *dpt__call_index(dpt__call *call, const char *name, const dpt_tensor *t,
                                   void *field, int32_t *type);
 /* Adds a result that is overwritten, resized to ndim sizes. */
@@ -102,7 +115,7 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field);
 static inline int dpt__call_some(const dpt_tensor *t) { return t && dpt__count(t) > 0; }
 
 /* Launches a kernel on the operands that have fields, unless the call has failed; sets *type, in
- * its arguments, to the call's type. */
+ * its arguments, to the call's type. A further kernel takes the types that the first one takes. */
 void dpt__call_submit(dpt__call *call, enum dpt__kernel kernel, int32_t *type, const void *args,
                       size_t size);
 #define dpt__call_launch(call, kernel, args)                                                       \

@@ -100,7 +100,7 @@ int dpt_conv_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *we
   struct dpt__convolution_args args;
   struct conv conv;
   int64_t size[5];
-  dpt__call_begin(&call, "convolution", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_convolution, "convolution", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, NULL);
   const dpt_tensor *b = dpt__call_in_optional(&call, "bias", bias, &args.bias);
@@ -127,7 +127,7 @@ int dpt_conv_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt__call call;
   struct dpt__convolution_args args;
   struct conv conv;
-  dpt__call_begin(&call, "convolution", "gradOutput", gout);
+  dpt__call_begin(&call, DPT__KERNEL_convolution, "convolution", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, NULL);
   conv_start(&call, "weight", w, in, window, &conv);
@@ -144,11 +144,11 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   struct dpt__convolution_args args;
   struct dpt__plane_sum_args sum = {.scale = scale};
   struct conv conv = {0};
-  dpt__call_begin(&call, "convolution", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_convolution, "convolution", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &sum.gout);
-  dpt_tensor *w = dpt__call_update_optional(&call, "gradWeight", gw, NULL);
-  dpt_tensor *b = dpt__call_update_optional(&call, "gradBias", gb, &sum.gb);
+  dpt_tensor *w = dpt__call_param_update(&call, "gradWeight", gw, NULL);
+  dpt_tensor *b = dpt__call_param_update(&call, "gradBias", gb, &sum.gb);
   if (w) {
     conv_start(&call, "gradWeight", w, x, window, &conv);
     conv_check_gradient(&call, gy, window, &conv);
@@ -163,6 +163,7 @@ int dpt_conv_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor *i
   sum.S = conv.plane[0] * conv.plane[1] * conv.plane[2];
   if (w) conv_fill(&call, &args, DPT__PASS_WEIGHT, window, &conv, x, gy, w);
   args.scale = scale;
+  args.param_type = sum.param_type = dpt__call_param_type(&call);
   if (w && sum.N) dpt__call_launch(&call, convolution, &args);
   return dpt__call_run(&call, b && sum.N, plane_sum, &sum);
 }

@@ -1,13 +1,15 @@
 /* kernels.h: arguments of the layer kernels (device/kernels.def lists the kernels).
  *
- * Invariant: plain sizes, numbers and raw pointers into contiguous memory of element type `type`
- * (DPT_F32 or DPT_F64); the generic function has checked everything except values inside tensors.
- * Indices and targets have their own types and are counted from 1. Pointers to results may be NULL
- * if the comment says so. Comments next to pointers give their shapes.
+ * Invariant: plain sizes, numbers and raw pointers into contiguous memory of element type `type`:
+ * DPT_F32, DPT_F64, or, if the backend says so (`reduced`), a reduced type. Then parameters, their
+ * gradients and statistics have `param_type`, which is `type` or DPT_F32. The generic function has
+ * checked everything except values inside tensors. Indices and targets have their own types and are
+ * counted from 1. Pointers to results may be NULL if the comment says so. Comments next to pointers
+ * give their shapes.
  */
 #ifndef DPT_NN_KERNELS_H
 #define DPT_NN_KERNELS_H
-#include "base/dtype.h"
+#include "base/element.h"
 
 /* The sliding window of convolution and pooling over up to three dimensions; missing outer ones
  * are 1. */
@@ -27,7 +29,7 @@ enum { DPT__PASS_FORWARD, DPT__PASS_DATA, DPT__PASS_WEIGHT };
 /* FORWARD: out = in * weight^T + bias; DATA: in = out * weight; WEIGHT: weight += scale * out^T *
  * in, bias += scale * sum of out's rows. The bias may be NULL. */
 struct dpt__linear_args {
-  int32_t type, deterministic, tf32, pass;
+  int32_t type, param_type, deterministic, tf32, pass; /* param_type: of WEIGHT's gradients */
   int64_t B, I, O;
   double scale;
   void *in, *out, *weight, *bias; /* (B, I), (B, O), (O, I), (O) */
@@ -36,7 +38,8 @@ struct dpt__linear_args {
  * add bias, unless NULL, to what they write (a transposed convolution's forward is DATA). WEIGHT
  * adds scale * gradient to weight. */
 struct dpt__convolution_args {
-  int32_t type, deterministic, tf32, search, pass, ndim; /* search: of dpt_window */
+  int32_t type, param_type;                        /* param_type: of WEIGHT's gradients */
+  int32_t deterministic, tf32, search, pass, ndim; /* search: of dpt_window */
   int64_t N, I, O, groups;
   struct dpt__slide slide; /* entries 3-ndim .. 2 are used */
   double scale;
@@ -45,7 +48,7 @@ struct dpt__convolution_args {
 };
 /* gb (C) += scale * sum of gout (N, C, S) over N and S */
 struct dpt__plane_sum_args {
-  int32_t type;
+  int32_t type, param_type;
   int64_t N, C, S;
   double scale;
   const void *gout;
@@ -90,14 +93,14 @@ struct dpt__softmax_args {
 };
 
 struct dpt__batchnorm_args {
-  int32_t type, train;
+  int32_t type, param_type, train; /* param_type: of all with C elements */
   int64_t N, C, S;
   double momentum, eps;
   const void *in, *weight, *bias; /* (N, C, S), (C) or NULL */
   void *out, *save_mean, *save_std, *running_mean, *running_var;
 };
 struct dpt__batchnorm_backward_args {
-  int32_t type, train;
+  int32_t type, param_type, train; /* as above */
   int64_t N, C, S;
   double scale, eps;
   const void *in, *gout, *weight, *mean, *deviation; /* saved, or running mean and variance */
@@ -112,33 +115,29 @@ struct dpt__dropout_mask_args {
   void *mask;
 };
 
-DPT__EVERYWHERE static inline double dpt__real_index_at(const void *p, int type, int64_t i) {
-  return type == DPT_F32 ? (double)((const float *)p)[i] : ((const double *)p)[i];
+/* Returns element i of any type; integers beyond 2^53 are rounded. */
+DPT__EVERYWHERE static inline double dpt__index_number(const void *p, int type, int64_t i) {
+  switch (type) {
+#define X(id, element, ...)                                                                        \
+  case id:                                                                                         \
+    return dpt__get_element(id, (const element *)p + i);
+    DPT_DTYPES(X)
+#undef X
+  }
+  return 0;
 }
-/* Returns an index or a class of any element type, truncated toward zero; halves have been
- * converted to floats (nn/call.c). Returns INT64_MIN for NaN and beyond 9e15. */
+/* Returns an index or a class of any element type, truncated toward zero. Returns INT64_MIN for NaN
+ * and reals beyond 9e15. */
 DPT__EVERYWHERE static inline int64_t dpt__index_at(const void *p, int type, int64_t i) {
   switch (type) {
-  case DPT_U8:
-    return ((const uint8_t *)p)[i];
-  case DPT_I8:
-    return ((const int8_t *)p)[i];
-  case DPT_I16:
-    return ((const int16_t *)p)[i];
-  case DPT_I32:
-    return ((const int32_t *)p)[i];
-  case DPT_I64:
-    return ((const int64_t *)p)[i];
-  default:
-    break;
+#define X(id, integer, ...)                                                                        \
+  case id:                                                                                         \
+    return ((const integer *)p)[i];
+    DPT_INTEGER_DTYPES(X)
+#undef X
   }
-  double v = dpt__real_index_at(p, type, i);
+  double v = dpt__index_number(p, type, i);
   return v > -9e15 && v < 9e15 ? (int64_t)v : INT64_MIN;
-}
-/* Returns the number itself, for a message; integers beyond 2^53 are rounded. */
-DPT__EVERYWHERE static inline double dpt__index_number(const void *p, int type, int64_t i) {
-  return type == DPT_F32 || type == DPT_F64 ? dpt__real_index_at(p, type, i)
-                                            : (double)dpt__index_at(p, type, i);
 }
 
 /* idx: n indices of type index_type */

@@ -7,6 +7,7 @@ static void linear_start(dpt__call *call, struct dpt__linear_args *args, int pas
                          const char *weight_name, const dpt_tensor *weight, const char *name,
                          const dpt_tensor *t) {
   args->pass = pass;
+  args->param_type = dpt__call_param_type(call);
   args->deterministic = dpt_deterministic_get();
   args->tf32 = dpt_tf32_get();
   dpt__call_dims(call, weight_name, weight, 2, 2, "a matrix");
@@ -25,7 +26,7 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
                        const dpt_tensor *bias) {
   dpt__call call;
   struct dpt__linear_args args;
-  dpt__call_begin(&call, "linear", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_linear, "linear", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   const dpt_tensor *b = dpt__call_in_optional(&call, "bias", bias, &args.bias);
@@ -40,7 +41,7 @@ int dpt_linear_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *
 int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *weight) {
   dpt__call call;
   struct dpt__linear_args args;
-  dpt__call_begin(&call, "linear", "gradOutput", gout);
+  dpt__call_begin(&call, DPT__KERNEL_linear, "linear", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   linear_start(&call, &args, DPT__PASS_DATA, "weight", w, "gradOutput", gy);
@@ -55,11 +56,12 @@ int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb, const dpt_tensor 
                                const dpt_tensor *gout, double scale) {
   dpt__call call;
   struct dpt__linear_args args = {.scale = scale};
-  dpt__call_begin(&call, "linear", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_linear, "linear", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.out);
-  dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.weight);
-  dpt_tensor *b = dpt__call_update_optional(&call, "gradBias", gb, &args.bias);
+  dpt__call_present(&call, "gradWeight", gw);
+  dpt_tensor *w = dpt__call_param_update(&call, "gradWeight", gw, &args.weight);
+  dpt_tensor *b = dpt__call_param_update(&call, "gradBias", gb, &args.bias);
   linear_start(&call, &args, DPT__PASS_WEIGHT, "gradWeight", w, "input", x);
   if (call.status) return dpt__call_end(&call);
   int64_t size[2] = {args.B, args.O};

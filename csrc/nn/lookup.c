@@ -8,7 +8,7 @@
 int dpt_dropout_mask(dpt_tensor *mask, const dpt_draw *draw, double p, double value) {
   dpt__call call;
   struct dpt__dropout_mask_args args = {.p = p, .value = value};
-  dpt__call_begin(&call, "dropout", "mask", mask);
+  dpt__call_begin(&call, DPT__KERNEL_dropout_mask, "dropout", "mask", mask);
   if (!call.status && !draw) call.status = dpt__fail("dropout: argument 'draw' is missing");
   if (!call.status && !(p >= 0 && p <= 1))
     call.status = dpt__fail("dropout: argument 'p' is %g, wanted 0 to 1", p);
@@ -33,7 +33,7 @@ int dpt_lookup_forward(dpt_tensor *out, const dpt_tensor *weight, const dpt_tens
   dpt__call call;
   struct dpt__lookup_args args;
   int64_t size[DPT_MAXDIM];
-  dpt__call_begin(&call, "lookup", "weight", weight);
+  dpt__call_begin(&call, DPT__KERNEL_lookup, "lookup", "weight", weight);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
   lookup_table(&call, "weight", w, &args.V, &args.D);
@@ -55,7 +55,7 @@ int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor 
   dpt__call call;
   struct dpt__lookup_backward_args args = {
       .by_frequency = by_frequency, .padding = padding, .scale = scale};
-  dpt__call_begin(&call, "lookup", "gradWeight", gw);
+  dpt__call_begin(&call, DPT__KERNEL_lookup_backward, "lookup", "gradWeight", gw);
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
@@ -68,7 +68,7 @@ int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor 
 int dpt_lookup_renorm(dpt_tensor *weight, const dpt_tensor *idx, double max_norm, double p) {
   dpt__call call;
   struct dpt__lookup_renorm_args args = {.max_norm = max_norm, .p = p};
-  dpt__call_begin(&call, "lookup", "weight", weight);
+  dpt__call_begin(&call, DPT__KERNEL_lookup_renorm, "lookup", "weight", weight);
   dpt_tensor *w = dpt__call_update(&call, "weight", weight, &args.weight);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
   lookup_table(&call, "weight", w, &args.V, &args.D);

@@ -31,7 +31,7 @@ static const dpt_tensor *loss_operands(dpt__call *call, int loss, const dpt_tens
                                        void *in_field, const dpt_tensor *target, void *target_field,
                                        const dpt_tensor *weight, void *weight_field, int64_t *n) {
   int known = loss >= 0 && loss < DPT__NLOSS;
-  dpt__call_begin(call, known ? names[loss] : "loss", "input", in);
+  dpt__call_begin(call, DPT__KERNEL_loss, known ? names[loss] : "loss", "input", in);
   if (!call->status && !known) call->status = dpt__fail("loss: there is no loss %d", loss);
   const dpt_tensor *x = dpt__call_in(call, "input", in, in_field);
   if (call->status) return NULL;
@@ -78,7 +78,7 @@ int dpt_nll_forward(dpt_tensor *out, dpt_tensor *total, const dpt_tensor *in,
                     int64_t ignore) {
   dpt__call call;
   struct dpt__nll_args args = {.average = average, .ignore = ignore};
-  dpt__call_begin(&call, "ClassNLLCriterion", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_nll, "ClassNLLCriterion", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
   const dpt_tensor *w = dpt__call_in_optional(&call, "weight", weight, &args.weight);
@@ -93,7 +93,7 @@ int dpt_nll_backward(dpt_tensor *gin, const dpt_tensor *in, const dpt_tensor *ta
                      int64_t ignore) {
   dpt__call call;
   struct dpt__nll_args args = {.average = average, .ignore = ignore};
-  dpt__call_begin(&call, "ClassNLLCriterion", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_nll, "ClassNLLCriterion", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
   const dpt_tensor *w = dpt__call_in_optional(&call, "weight", weight, &args.weight);
@@ -110,7 +110,7 @@ static int loss_multimargin(dpt_tensor *r, int backward, const dpt_tensor *in,
   dpt__call call;
   int64_t S;
   struct dpt__multimargin_args args = {.average = average, .p = p, .margin = margin};
-  dpt__call_begin(&call, "MultiMarginCriterion", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_multimargin, "MultiMarginCriterion", "input", in);
   if (!call.status && p != 1 && p != 2)
     call.status = dpt__fail("MultiMarginCriterion: argument 'p' is %d, wanted 1 or 2", p);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
@@ -137,7 +137,7 @@ static int loss_multilabel(dpt_tensor *r, int backward, const dpt_tensor *in,
   dpt__call call;
   int64_t S;
   struct dpt__multilabel_args args = {.average = average};
-  dpt__call_begin(&call, "MultiLabelMarginCriterion", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_multilabel, "MultiLabelMarginCriterion", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *t = dpt__call_index(&call, "target", target, &args.target, &args.target_type);
   dpt__call_dims(&call, "input", x, 1, 2, "C or NxC");

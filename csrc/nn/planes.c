@@ -23,7 +23,7 @@ static void prelu_slopes(dpt__call *call, const dpt_tensor *in, const char *name
 int dpt_prelu_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tensor *weight) {
   dpt__call call;
   struct dpt__prelu_args args = {0};
-  dpt__call_begin(&call, "PReLU", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_prelu, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
   prelu_slopes(&call, x, "weight", w, &args.N, &args.C, &args.S, &args.shared);
@@ -35,7 +35,7 @@ int dpt_prelu_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_t
                             const dpt_tensor *weight) {
   dpt__call call;
   struct dpt__prelu_args args = {0};
-  dpt__call_begin(&call, "PReLU", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_prelu, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   const dpt_tensor *w = dpt__call_in(&call, "weight", weight, &args.weight);
@@ -49,7 +49,7 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
                               double scale) {
   dpt__call call;
   struct dpt__prelu_args args = {.scale = scale};
-  dpt__call_begin(&call, "PReLU", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_prelu, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
@@ -71,7 +71,7 @@ int dpt_lrn_forward(dpt_tensor *out, dpt_tensor *denom, const dpt_tensor *in, in
                     double alpha, double beta, double k) {
   dpt__call call;
   struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta, .k = k};
-  dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_lrn, "SpatialCrossMapLRN", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   lrn_images(&call, x, size, &args.N, &args.C, &args.S);
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
@@ -84,7 +84,7 @@ int dpt_lrn_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *
                      double beta) {
   dpt__call call;
   struct dpt__lrn_args args = {.size = size, .alpha = alpha, .beta = beta};
-  dpt__call_begin(&call, "SpatialCrossMapLRN", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_lrn, "SpatialCrossMapLRN", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);

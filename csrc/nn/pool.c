@@ -62,7 +62,7 @@ int dpt_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_tensor *in,
   dpt__call call;
   dpt__images images;
   struct dpt__maxpool_args args = {0};
-  dpt__call_begin(&call, "max pooling", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_maxpool, "max pooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__images_of(&call, "input", x, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
@@ -75,7 +75,7 @@ int dpt_adaptive_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_ten
   dpt__call call;
   dpt__images images;
   struct dpt__maxpool_args args = {.adaptive = 1};
-  dpt__call_begin(&call, "adaptive max pooling", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_maxpool, "adaptive max pooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__images_of(&call, "input", x, ndim, &images);
   pool_adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
@@ -88,7 +88,7 @@ int dpt_fractional_maxpool_forward(dpt_tensor *out, dpt_tensor *idx, const dpt_t
   dpt__call call;
   dpt__images images;
   struct dpt__maxpool_args args = {.fractional = window->ndim};
-  dpt__call_begin(&call, "fractional max pooling", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_maxpool, "fractional max pooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *u = dpt__call_in(&call, "samples", samples, &args.samples);
   dpt__images_of(&call, "input", x, window->ndim, &images);
@@ -128,7 +128,7 @@ int dpt_maxpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tens
   dpt__call call;
   struct dpt__unpool_args args = {.scatters = 1, .adds = 1};
   dpt__images large, small;
-  dpt__call_begin(&call, "max pooling", "gradOutput", gout);
+  dpt__call_begin(&call, DPT__KERNEL_unpool, "max pooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
   dpt__images_of(&call, "input", in, ndim, &large);
   const dpt_tensor *i = pool_take_indices(&call, idx, &args.idx);
@@ -150,7 +150,7 @@ int dpt_maxunpool_forward(dpt_tensor *out, const dpt_tensor *in, const dpt_tenso
   dpt__images images;
   struct dpt__slide s = {.in = {0}};
   int64_t sizes5[5];
-  dpt__call_begin(&call, "max unpooling", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_unpool, "max unpooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.from);
   const dpt_tensor *i = pool_take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "input", x, ndim, &images);
@@ -169,7 +169,7 @@ int dpt_maxunpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_te
   dpt__call call;
   struct dpt__unpool_args args = {0};
   dpt__images large, small;
-  dpt__call_begin(&call, "max unpooling", "gradOutput", gout);
+  dpt__call_begin(&call, DPT__KERNEL_unpool, "max unpooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.from);
   const dpt_tensor *i = pool_take_indices(&call, idx, &args.idx);
   dpt__images_of(&call, "gradOutput", gy, ndim, &large);
@@ -196,7 +196,8 @@ static int pool_average_window(dpt_tensor *result, const dpt_tensor *operand, co
   dpt__call call;
   dpt__images images;
   struct dpt__avgpool_args args = {.count_pad = window->count_pad, .backward = backward};
-  dpt__call_begin(&call, "average pooling", backward ? "gradOutput" : "input", operand);
+  dpt__call_begin(&call, DPT__KERNEL_avgpool, "average pooling", backward ? "gradOutput" : "input",
+                  operand);
   operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__images_of(&call, "input", in, window->ndim, &images);
   dpt__slide_start(&call, window, &args.slide);
@@ -219,7 +220,7 @@ int dpt_adaptive_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, int ndim
   dpt__call call;
   dpt__images images;
   struct dpt__avgpool_args args = {.adaptive = 1};
-  dpt__call_begin(&call, "adaptive average pooling", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_avgpool, "adaptive average pooling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   dpt__images_of(&call, "input", x, ndim, &images);
   pool_adaptive_sizes(&call, "input", x, &images, ndim, size, &args.slide);
@@ -231,7 +232,7 @@ int dpt_adaptive_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const
   dpt__call call;
   dpt__images images, small;
   struct dpt__avgpool_args args = {.adaptive = 1, .backward = 1};
-  dpt__call_begin(&call, "adaptive average pooling", "gradOutput", gout);
+  dpt__call_begin(&call, DPT__KERNEL_avgpool, "adaptive average pooling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
   dpt__images_of(&call, "input", in, ndim, &images);
   dpt__images_of(&call, "gradOutput", gy, ndim, &small);

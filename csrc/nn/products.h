@@ -14,12 +14,12 @@ enum { DPT__LINEAR_SMALL = 128 };
 
 /* Returns the arguments of c (m, n) = beta * c + alpha * a * b; all are contiguous, transposed ones
  * before their transposition. */
-static inline dpt__gemm_args dpt__nn_gemm(int32_t type, int fixed, int32_t tf32, int64_t m,
-                                          int64_t n, int64_t k, double alpha, const void *a,
-                                          int a_transposed, const void *b, int b_transposed,
-                                          double beta, void *c) {
-  dpt__gemm_args g = {type, fixed, tf32, m, n, k, 1, alpha, beta, a, b,
-                      c,    k,     1,    0, n, 1, 0, n,     1,    0};
+static inline dpt__gemm_args dpt__nn_gemm(int32_t type, int32_t c_type, int fixed, int32_t tf32,
+                                          int64_t m, int64_t n, int64_t k, double alpha,
+                                          const void *a, int a_transposed, const void *b,
+                                          int b_transposed, double beta, void *c) {
+  dpt__gemm_args g = {type, c_type, fixed, tf32, m, n, k, 1, alpha, beta, a,
+                      b,    c,      k,     1,    0, n, 1, 0, n,     1,    0};
   if (a_transposed) g.a_row = 1, g.a_col = m;
   if (b_transposed) g.b_row = 1, g.b_col = k;
   return g;
@@ -29,18 +29,19 @@ static inline dpt__gemm_args dpt__linear_product(const dpt__context *context,
                                                  const struct dpt__linear_args *a) {
   int fixed = a->deterministic || (context->device && a->I * a->O <= DPT__LINEAR_SMALL);
   if (a->pass == DPT__PASS_FORWARD)
-    return dpt__nn_gemm(a->type, fixed, a->tf32, a->B, a->O, a->I, 1, a->in, 0, a->weight, 1,
-                        a->bias ? 1 : 0, a->out);
+    return dpt__nn_gemm(a->type, a->type, fixed, a->tf32, a->B, a->O, a->I, 1, a->in, 0, a->weight,
+                        1, a->bias ? 1 : 0, a->out);
   if (a->pass == DPT__PASS_DATA)
-    return dpt__nn_gemm(a->type, fixed, a->tf32, a->B, a->I, a->O, 1, a->out, 0, a->weight, 0, 0,
-                        a->in);
-  return dpt__nn_gemm(a->type, 0, a->tf32, a->O, a->I, a->B, a->scale, a->out, 1, a->in, 0, 1,
-                      a->weight);
+    return dpt__nn_gemm(a->type, a->type, fixed, a->tf32, a->B, a->I, a->O, 1, a->out, 0, a->weight,
+                        0, 0, a->in);
+  return dpt__nn_gemm(a->type, a->param_type, 0, a->tf32, a->O, a->I, a->B, a->scale, a->out, 1,
+                      a->in, 0, 1, a->weight);
 }
 
 /* Returns the arguments of the bias's gradient: sums of out's columns. */
 static inline struct dpt__plane_sum_args dpt__linear_bias_sum(const struct dpt__linear_args *a) {
-  struct dpt__plane_sum_args sum = {a->type, a->B, a->O, 1, a->scale, a->out, a->bias};
+  struct dpt__plane_sum_args sum = {a->type, a->param_type, a->B,   a->O,
+                                    1,       a->scale,      a->out, a->bias};
   return sum;
 }
 
@@ -52,10 +53,11 @@ static inline dpt__gemm_args dpt__convolution_product(const struct dpt__convolut
   int64_t O = a->O / a->groups, K = a->I / a->groups * dpt__volume(a->slide.kernel);
   int64_t S = dpt__volume(a->slide.out);
   if (a->pass == DPT__PASS_FORWARD)
-    return dpt__nn_gemm(a->type, fixed, a->tf32, O, S, K, 1, weight, 0, col, 0, beta, out);
+    return dpt__nn_gemm(a->type, a->type, fixed, a->tf32, O, S, K, 1, weight, 0, col, 0, beta, out);
   if (a->pass == DPT__PASS_DATA)
-    return dpt__nn_gemm(a->type, fixed, a->tf32, K, S, O, 1, weight, 1, out, 0, 0, col);
-  return dpt__nn_gemm(a->type, fixed, a->tf32, O, K, S, a->scale, out, 0, col, 1, 1, weight);
+    return dpt__nn_gemm(a->type, a->type, fixed, a->tf32, K, S, O, 1, weight, 1, out, 0, 0, col);
+  return dpt__nn_gemm(a->type, a->param_type, fixed, a->tf32, O, K, S, a->scale, out, 0, col, 1, 1,
+                      weight);
 }
 
 #endif

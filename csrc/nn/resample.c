@@ -21,7 +21,8 @@ static int resample_nearest(dpt_tensor *result, const dpt_tensor *operand, const
   dpt__call call;
   dpt__images images = {0};
   struct dpt__upsample_args args = {.backward = backward};
-  dpt__call_begin(&call, "upsampling", backward ? "gradOutput" : "input", operand);
+  dpt__call_begin(&call, DPT__KERNEL_upsample, "upsampling", backward ? "gradOutput" : "input",
+                  operand);
   operand = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__images_of(&call, "input", in, ndim, &images);
   resample_check_factor(&call, factor);
@@ -46,7 +47,7 @@ int dpt_upsample_linear_forward(dpt_tensor *out, const dpt_tensor *in, int ndim,
   dpt__call call;
   dpt__images images = {0};
   struct dpt__upsample_args args = {.linear = 1};
-  dpt__call_begin(&call, "upsampling", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_upsample, "upsampling", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, NULL);
   dpt__images_of(&call, "input", x, ndim, &images);
   if (!call.status) dpt__sizes3(ndim, size, args.outsize);
@@ -65,7 +66,7 @@ int dpt_upsample_linear_backward(dpt_tensor *gin, const dpt_tensor *gout, const 
   dpt__call call;
   dpt__images images = {0}, large = {0};
   struct dpt__upsample_args args = {.linear = 1, .backward = 1};
-  dpt__call_begin(&call, "upsampling", "gradOutput", gout);
+  dpt__call_begin(&call, DPT__KERNEL_upsample, "upsampling", "gradOutput", gout);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, NULL);
   dpt__images_of(&call, "input", in, ndim, &images);
   dpt__images_of(&call, "gradOutput", gy, ndim, &large);
@@ -83,7 +84,7 @@ static int resample_pad(dpt_tensor *result, const dpt_tensor *operand, const dpt
   dpt__call call;
   int64_t size[DPT_MAXDIM], after[3] = {0};
   struct dpt__pad_args args = {.mode = mode, .backward = backward, .planes = 1};
-  dpt__call_begin(&call, "padding", backward ? "gradOutput" : "input", operand);
+  dpt__call_begin(&call, DPT__KERNEL_pad, "padding", backward ? "gradOutput" : "input", operand);
   const dpt_tensor *x = dpt__call_in(&call, backward ? "gradOutput" : "input", operand, NULL);
   dpt__call_present(&call, "input", in);
   if (!call.status && (mode < DPT_PAD_ZERO || mode > DPT_PAD_REPLICATE))

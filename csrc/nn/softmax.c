@@ -13,7 +13,7 @@ static void softmax_classes(dpt__call *call, const char *name, const dpt_tensor 
 int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
   dpt__call call;
   struct dpt__softmax_args args = {.log = log};
-  dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "input", in);
+  dpt__call_begin(&call, DPT__KERNEL_softmax, log ? "logsoftmax" : "softmax", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   softmax_classes(&call, "input", x, &args.N, &args.C, &args.S);
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
@@ -23,7 +23,7 @@ int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log) {
 int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *out, int log) {
   dpt__call call;
   struct dpt__softmax_args args = {.log = log};
-  dpt__call_begin(&call, log ? "logsoftmax" : "softmax", "output", out);
+  dpt__call_begin(&call, DPT__KERNEL_softmax, log ? "logsoftmax" : "softmax", "output", out);
   const dpt_tensor *y = dpt__call_in(&call, "output", out, &args.out);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   softmax_classes(&call, "output", y, &args.N, &args.C, &args.S);

@@ -19,7 +19,7 @@ int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *
                  int nesterov, int first) {
   dpt__call call;
   int64_t n = x ? dpt__count(x) : 0;
-  dpt__call_begin(&call, "sgd", "x", x);
+  dpt__call_begin(&call, DPT__KERNEL_sgd, "sgd", "x", x);
   struct dpt__sgd_args args = {.nesterov = nesterov,
                                .first = first,
                                .n = n,
@@ -40,7 +40,7 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
                   double beta1, double beta2, double eps) {
   dpt__call call;
   int64_t n = x ? dpt__count(x) : 0;
-  dpt__call_begin(&call, "adam", "x", x);
+  dpt__call_begin(&call, DPT__KERNEL_adam, "adam", "x", x);
   struct dpt__adam_args args = {
       .n = n, .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};
   step_vector(&call, "x", x, n, &args.x);

@@ -55,6 +55,7 @@ static int blas_launch(const char *fn, double beta, view c, double alpha, view a
     if (a.size[i] > INT32_MAX || b.size[i] > INT32_MAX)
       return dpt__fail("%s: a dimension has 2^31 elements or more", fn);
   dpt__gemm_args args = {.dtype = dpt__type(c.t),
+                         .c_dtype = dpt__type(c.t),
                          .fixed = dpt_deterministic_get(),
                          .tf32 = dpt_tf32_get(),
                          .m = c.size[1],

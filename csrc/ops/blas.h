@@ -11,10 +11,11 @@
 #include "device/backend.h"
 
 typedef struct dpt__gemm_args {
-  int32_t dtype, fixed, tf32; /* tf32: allows products of 10-bit mantissas, where these are fast */
-  int64_t m, n, k;            /* a is m x k, b is k x n, c is m x n: each below 2^31 */
-  int64_t batch;              /* number of products, at least 1 */
-  double alpha, beta;         /* c = beta * c + alpha * a * b */
+  int32_t dtype, c_dtype; /* c_dtype: dtype, or DPT_F32 beside reduced a and b */
+  int32_t fixed, tf32;    /* tf32: allows products of 10-bit mantissas, where these are fast */
+  int64_t m, n, k;        /* a is m x k, b is k x n, c is m x n: each below 2^31 */
+  int64_t batch;          /* number of products, at least 1 */
+  double alpha, beta;     /* c = beta * c + alpha * a * b */
   const void *a, *b;
   void *c;
   int64_t a_row, a_col, a_batch; /* strides in elements */
@@ -27,12 +28,13 @@ static inline int dpt__gemm_asks_blas(const dpt__gemm_args *g) {
   return !g->fixed && g->k > 0 && dpt__is_real(g->dtype);
 }
 
-/* Returns the arguments of a single product, number i of a batch. width: bytes per element. */
-static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i, int64_t width) {
+/* Returns the arguments of a single product, number i of a batch. */
+static inline dpt__gemm_args dpt__gemm_at(const dpt__gemm_args *g, int64_t i) {
   dpt__gemm_args one = *g;
+  int64_t width = (int64_t)dpt__dtype_size(g->dtype);
   one.a = (const char *)g->a + i * g->a_batch * width;
   one.b = (const char *)g->b + i * g->b_batch * width;
-  one.c = (char *)g->c + i * g->c_batch * width;
+  one.c = (char *)g->c + i * g->c_batch * (int64_t)dpt__dtype_size(g->c_dtype);
   one.batch = 1;
   return one;
 }

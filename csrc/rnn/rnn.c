@@ -114,6 +114,7 @@ int dpt_rnn_find(const dpt_rnn *rnn, const dpt_tensor *weight, int pseudo_layer,
 /* A call and its kernel's arguments. The operands' sizes follow from rnn, T and B. */
 typedef struct rnn_call {
   dpt__call call;
+  enum dpt__kernel kernel;
   const dpt_rnn *rnn;
   int64_t T, B, steps; /* steps: of all sequences together */
   struct dpt__rnn_args *args;
@@ -145,10 +146,10 @@ static int64_t rnn_out_columns(const dpt_rnn *r) {
 
 /* Begins a call over sequences of the size of `like`: of inputs, or of outputs. Returns 1 if it
  * fails; then there is nothing to end. */
-static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dpt_tensor *like,
-                     int outputs, const dpt_tensor *lengths) {
+static int rnn_begin(rnn_call *c, enum dpt__kernel kernel, const dpt_rnn *rnn, const char *name,
+                     const dpt_tensor *like, int outputs, const dpt_tensor *lengths) {
   DPT__TRY(rnn_check_network(rnn));
-  dpt__call_begin(&c->call, "rnn", name, like);
+  dpt__call_begin(&c->call, kernel, "rnn", name, like);
   if (c->call.status) return 1;
   int64_t limit = INT_MAX / 8, columns = outputs ? rnn_out_columns(rnn) : rnn->input;
   if (like->ndim_ != 3 || like->size_[2] != columns || like->size_[0] > limit ||
@@ -157,6 +158,7 @@ static int rnn_begin(rnn_call *c, const dpt_rnn *rnn, const char *name, const dp
         "rnn: argument '%s' is a %s, wanted %s of %lld columns", name, dpt__describe(like),
         rnn->batch_first ? "sequences x steps" : "steps x sequences", (long long)columns);
   c->rnn = rnn;
+  c->kernel = kernel;
   c->T = like->size_[rnn->batch_first ? 1 : 0];
   c->B = like->size_[rnn->batch_first ? 0 : 1];
   c->steps = c->T * c->B;
@@ -247,9 +249,9 @@ static void rnn_reserve_in(rnn_call *c, dpt_tensor *reserve) {
 }
 
 /* Launches the kernel, unless there are no steps or the call has failed, and ends the call. */
-static int rnn_run(rnn_call *c, enum dpt__kernel kernel) {
+static int rnn_run(rnn_call *c) {
   if (!c->call.status && c->steps)
-    dpt__call_submit(&c->call, kernel, &c->args->type, c->args, c->size);
+    dpt__call_submit(&c->call, c->kernel, &c->args->type, c->args, c->size);
   free(c->args);
   return dpt__call_end(&c->call);
 }
@@ -265,7 +267,7 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *r
                     const dpt_rnn *rnn, const dpt_tensor *x, const dpt_tensor *h0,
                     const dpt_tensor *c0, const dpt_tensor *weight, const dpt_tensor *lengths) {
   rnn_call c;
-  DPT__TRY(rnn_begin(&c, rnn, "input", x, 0, lengths));
+  DPT__TRY(rnn_begin(&c, DPT__KERNEL_rnn_forward, rnn, "input", x, 0, lengths));
   struct dpt__rnn_args *a = c.args;
   rnn_only_lstm(&c, "c0", c0);
   rnn_only_lstm(&c, "cn", cn);
@@ -280,7 +282,7 @@ int dpt_rnn_forward(dpt_tensor *y, dpt_tensor *hn, dpt_tensor *cn, dpt_tensor *r
     int64_t bytes = a->reserve_bytes = rnn_reserve_bytes(&c);
     dpt__call_out_type(&c.call, "reserve", reserve, DPT_U8, 1, &bytes, &a->reserve);
   }
-  DPT__TRY(rnn_run(&c, DPT__KERNEL_rnn_forward));
+  DPT__TRY(rnn_run(&c));
   return rnn_pass_state(&c, hn, h0) || rnn_pass_state(&c, cn, c0);
 }
 
@@ -290,7 +292,7 @@ int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_
                           const dpt_tensor *c0, const dpt_tensor *weight,
                           const dpt_tensor *lengths) {
   rnn_call c;
-  DPT__TRY(rnn_begin(&c, rnn, "gradOutput", gy, 1, lengths));
+  DPT__TRY(rnn_begin(&c, DPT__KERNEL_rnn_data, rnn, "gradOutput", gy, 1, lengths));
   struct dpt__rnn_args *a = c.args;
   rnn_only_lstm(&c, "gcn", gcn);
   rnn_only_lstm(&c, "c0", c0);
@@ -306,7 +308,7 @@ int dpt_rnn_backward_data(dpt_tensor *gx, dpt_tensor *gh0, dpt_tensor *gc0, dpt_
   rnn_out(&c, SEQUENCE, &a->gx, "gradInput", gx, rnn->input);
   rnn_out(&c, STATE, &a->gh0, "gh0", gh0, dpt__rnn_width(rnn));
   rnn_out(&c, STATE, &a->gc0, "gc0", gc0, rnn->hidden);
-  DPT__TRY(rnn_run(&c, DPT__KERNEL_rnn_data));
+  DPT__TRY(rnn_run(&c));
   return rnn_pass_state(&c, gh0, ghn) || rnn_pass_state(&c, gc0, gcn);
 }
 
@@ -314,7 +316,7 @@ int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor
                             const dpt_tensor *h0, const dpt_tensor *y, const dpt_tensor *lengths,
                             dpt_tensor *reserve, double scale) {
   rnn_call c;
-  DPT__TRY(rnn_begin(&c, rnn, "input", x, 0, lengths));
+  DPT__TRY(rnn_begin(&c, DPT__KERNEL_rnn_weight, rnn, "input", x, 0, lengths));
   struct dpt__rnn_args *a = c.args;
   a->scale = scale;
   dpt_tensor *g = dpt__call_update(&c.call, "gradWeight", gw, &a->gw);
@@ -323,5 +325,5 @@ int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor
   rnn_in(&c, SEQUENCE, &a->y, "output", y, rnn_out_columns(rnn));
   rnn_check_weight(&c, "gradWeight", g);
   rnn_reserve_in(&c, reserve);
-  return rnn_run(&c, DPT__KERNEL_rnn_weight);
+  return rnn_run(&c);
 }

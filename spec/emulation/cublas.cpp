@@ -40,7 +40,7 @@ bool accepted(const product &p, cudaDataType type, cublasComputeType_t compute) 
 void run(int dtype, const product &p, double alpha, const void *a, const void *b, double beta,
          void *c) {
   dpt__gemm_args g = {};
-  g.dtype = dtype, g.batch = 1;
+  g.dtype = g.c_dtype = dtype, g.batch = 1;
   g.m = p.m, g.n = p.n, g.k = p.k;
   g.alpha = alpha, g.beta = beta;
   g.a = a, g.b = b, g.c = c;

@@ -76,6 +76,7 @@ int dpt__rnn_multiply(const dpt__rnn_pass *s, const dpt__rnn_matrix *m, void *c,
     return 0;
   }
   dpt__gemm_args gemm = {.dtype = s->plan->a->type,
+                         .c_dtype = s->plan->a->type,
                          .batch = 1,
                          .m = rows,
                          .n = m->n,

@@ -20,7 +20,7 @@ static void plan_sort(const dpt__rnn_plan *p, int64_t *begins) {
 void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a) {
   const dpt_rnn *r = &a->rnn;
   memset(p, 0, sizeof *p);
-  p->a = a, p->context = context, p->width = dpt__width(a->type);
+  p->a = a, p->context = context, p->width = dpt__dtype_size(a->type);
   p->steps = a->T, p->B = a->B, p->H = r->hidden, p->O = dpt__rnn_width(r);
   p->columns = r->directions * p->O;
   p->gates = dpt__rnn_gates(r) * p->H;

@@ -80,7 +80,8 @@ static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const
   void *sums = dpt__scratch(p->context, bytes);
   if (p->context->measures) return 0;
   memset(sums, 0, bytes);
-  struct dpt__plane_sum_args planes = {p->a->type, p->N, p->row, 1, p->a->scale, gates, sums};
+  int type = p->a->type;
+  struct dpt__plane_sum_args planes = {type, type, p->N, p->row, 1, p->a->scale, gates, sums};
   DPT__TRY(dpt__host_plane_sum(p->context, &planes));
   for (const dpt__rnn_slice *s = p->slice; s < p->slice + 2; s++)
     weight_add(p, at->input_bias, s->first, dpt__rnn_at(p, sums, s->column), s->n);
