@@ -53,6 +53,7 @@ typedef struct dpt__bfloat16 {
   [id] = f##_##suffix,
 #define DPT__BY_INTEGER(f) DPT__INTEGERS(DPT__ENTRY, f)
 #define DPT__BY_REAL(f) DPT__REALS(DPT__ENTRY, f)
+#define DPT__BY_STORED_REAL(f) DPT__REDUCED(DPT__ENTRY, f) DPT__REALS(DPT__ENTRY, f)
 #define DPT__BY_DTYPE(f) DPT__ALL(DPT__ENTRY, f)
 
 /* Return the name of an element type ("Float") and of a tensor's kind_ ("torch.CudaLongTensor"). */

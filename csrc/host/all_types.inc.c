@@ -4,8 +4,8 @@
  * arithmetic that may wrap), WIDE (the type that values are compared in: float for reduced types,
  * otherwise T), WIDEN(T) -> WIDE, LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name with
  * the type's suffix), REAL (1 for real types) and OWN_SUM (1 if a sum of two T's in T rounds as in
- * ACC). All of these, and BODY, are undefined at the end. Define ONLY_INTEGERS to leave the real
- * types out.
+ * ACC). All of these, and BODY, are undefined at the end. Define ONLY_INTEGERS or ONLY_REALS to leave
+ * the other types out.
  */
 #include "base/dtype.h"
 #include "base/reduced.h"
@@ -16,6 +16,7 @@
 
 #define LOAD(x) ((ACC)WIDEN(x))
 
+#ifndef ONLY_REALS
 #define REAL 0
 #define OWN_SUM 0
 #define ACC int64_t
@@ -47,6 +48,7 @@
 #undef WIDE
 #undef WIDEN
 #undef STORE
+#endif
 
 #ifndef ONLY_INTEGERS
 #define REAL 1
@@ -97,4 +99,5 @@
 #undef FN_EXPAND
 #undef FN_PASTE
 #undef ONLY_INTEGERS
+#undef ONLY_REALS
 #undef BODY

@@ -66,13 +66,20 @@ const dpt__backend dpt__host = {
 #include "device/kernels.def"
 #undef DPT_KERNEL
         },
-    .asks = DPT__ASKS(gemm) | DPT__ASKS(reduce) | DPT__ASKS(reduce_all) | DPT__ASKS(pair) |
-            DPT__ASKS(sort) | DPT__ASKS(masked) | DPT__ASKS(nonzero) | DPT__ASKS(histogram) |
-            DPT__ASKS(linear) | DPT__ASKS(convolution) | DPT__ASKS(maxpool) | DPT__ASKS(avgpool) |
-            DPT__ASKS(softmax) | DPT__ASKS(lookup_backward) | DPT__ASKS(lookup_renorm) |
-            DPT__ASKS(loss) | DPT__ASKS(multilabel) | DPT__ASKS(upsample) | DPT__ASKS(pad) |
-            DPT__ASKS(prelu) | DPT__ASKS(lrn) | DPT__ASKS(rnn_forward) | DPT__ASKS(rnn_data) |
-            DPT__ASKS(rnn_weight),
+    .asks = DPT__BIT(gemm) | DPT__BIT(reduce) | DPT__BIT(reduce_all) | DPT__BIT(pair) |
+            DPT__BIT(sort) | DPT__BIT(masked) | DPT__BIT(nonzero) | DPT__BIT(histogram) |
+            DPT__BIT(linear) | DPT__BIT(convolution) | DPT__BIT(maxpool) | DPT__BIT(avgpool) |
+            DPT__BIT(softmax) | DPT__BIT(plane_sum) | DPT__BIT(batchnorm) |
+            DPT__BIT(batchnorm_backward) | DPT__BIT(lookup_backward) | DPT__BIT(lookup_renorm) |
+            DPT__BIT(loss) | DPT__BIT(multilabel) | DPT__BIT(upsample) | DPT__BIT(pad) |
+            DPT__BIT(prelu) | DPT__BIT(lrn) | DPT__BIT(rnn_forward) | DPT__BIT(rnn_data) |
+            DPT__BIT(rnn_weight),
+    .reduced = DPT__BIT(linear) | DPT__BIT(convolution) | DPT__BIT(plane_sum) | DPT__BIT(maxpool) |
+               DPT__BIT(avgpool) | DPT__BIT(softmax) | DPT__BIT(batchnorm) |
+               DPT__BIT(batchnorm_backward) | DPT__BIT(dropout_mask) | DPT__BIT(lookup) |
+               DPT__BIT(lookup_backward) | DPT__BIT(lookup_renorm) | DPT__BIT(nll) |
+               DPT__BIT(multimargin) | DPT__BIT(multilabel) | DPT__BIT(upsample) | DPT__BIT(pad) |
+               DPT__BIT(prelu) | DPT__BIT(lrn),
     .prepare = backend_prepare,
     .count = backend_count,
     .properties = backend_properties,

@@ -26,7 +26,7 @@ int dpt__conv_gemm(dpt__context *context, const struct dpt__convolution_args *a)
   int weight = a->pass == DPT__PASS_WEIGHT, threads = weight ? 1 : context->threads, failed = 0;
   if (threads > a->N) threads = (int)a->N;
   int64_t n = a->I / a->groups * dpt__volume(a->slide.kernel) * dpt__volume(a->slide.out);
-  size_t each = ((size_t)n * dpt__width(a->type) + 63) / 64 * 64;
+  size_t each = ((size_t)n * dpt__dtype_size(a->type) + 63) / 64 * 64;
   char *col = dpt__scratch(context, each * (size_t)threads);
   if (context->measures) return 0;
   if (weight) {

@@ -3,9 +3,12 @@
  * Invariant: the choice depends on sizes alone, never on threads, and in deterministic mode not on
  * the batch (conv_dnnl.c chooses further). Doubles use columns and products. Floats use Winograd's
  * algorithm for 3 x 3 kernels where it pays, otherwise mostly oneDNN (gcc's ThreadSanitizer cannot
- * see into oneDNN's OpenMP, so builds without OpenMP use products instead).
+ * see into oneDNN's OpenMP, so builds without OpenMP use products instead). Images of reduced types
+ * are converted strip by strip, the parameters once. oneDNN could compute bfloat16 with AVX-512
+ * BF16 or AMX; this is off, because no machine that the project has could run it.
  */
 #include "host/nn/conv.h"
+#include "host/nn/strips.h"
 
 enum { FEW_PLANES = 4 };
 
@@ -17,8 +20,7 @@ static void add_bias_f64(double *plane, int64_t n, double bias) {
   for (int64_t i = 0; i < n; i++) plane[i] += bias;
 }
 
-int dpt__host_convolution(dpt__context *context, const void *p) {
-  const struct dpt__convolution_args *a = p;
+static int convolution_real(dpt__context *context, const struct dpt__convolution_args *a) {
 #ifdef _OPENMP
   /* oneDNN pads the planes that DATA writes to 16: for few planes products are faster. */
   int dnnl = a->type == DPT_F32 && !(a->pass == DPT__PASS_DATA && a->I / a->groups <= FEW_PLANES);
@@ -44,4 +46,20 @@ int dpt__host_convolution(dpt__context *context, const void *p) {
     else
       add_bias_f64((double *)a->in + i * S, S, ((const double *)a->bias)[i % a->I]);
   return 0;
+}
+
+int dpt__host_convolution(dpt__context *context, const void *p) {
+  const struct dpt__convolution_args *a = p;
+  if (!dpt__is_reduced(a->type)) return convolution_real(context, a);
+  enum dpt__strip_use in = a->pass == DPT__PASS_DATA ? DPT__STRIP_OUT : DPT__STRIP_IN;
+  enum dpt__strip_use out = a->pass == DPT__PASS_FORWARD ? DPT__STRIP_OUT : DPT__STRIP_IN;
+  enum dpt__strip_use weight = a->pass == DPT__PASS_WEIGHT ? DPT__STRIP_UPDATE : DPT__STRIP_IN;
+  int32_t weight_type = a->pass == DPT__PASS_WEIGHT ? a->param_type : a->type;
+  const dpt__strip_operand operands[] = {
+      DPT__STRIP(a, in, a->type, in, 1, a->I * dpt__volume(a->slide.in)),
+      DPT__STRIP(a, out, a->type, out, 1, a->O * dpt__volume(a->slide.out)),
+      DPT__STRIP(a, weight, weight_type, weight, 0,
+                 a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel)),
+      DPT__READS(a, bias, 0, a->pass == DPT__PASS_DATA ? a->I : a->O)};
+  return dpt__host_in_strips(context, &DPT__STRIPS(convolution, a, N, operands, 1));
 }

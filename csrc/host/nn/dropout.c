@@ -9,20 +9,20 @@
 
 enum { BLOCK = 4096 };
 
-/* Draws elements `from` .. `to`-1. */
-static void dropout_draw(const struct dpt__dropout_mask_args *a, uint64_t keep, int64_t from,
-                         int64_t to) {
+/* Draws elements `from` .. `to`-1, of `width` bytes. */
+static DPT__INLINE int dropout_draw(int width, const struct dpt__dropout_mask_args *a,
+                                    uint64_t keep, int64_t from, int64_t to) {
+  char kept[8], none[8], *mask = a->mask;
+  dpt__put_element(a->type, kept, a->value);
+  dpt__put_element(a->type, none, 0);
   uint64_t seed = dpt__draw_seed(&a->draw), offset = dpt__draw_offset(&a->draw);
   uint32_t words[4];
   for (int64_t i = from; i < to; i++) {
     uint64_t at = (uint64_t)(a->first + i);
     if (i == from || at % 4 == 0) dpt__philox_at(seed, offset, at / 4, words);
-    double value = words[at % 4] < keep ? a->value : 0;
-    if (a->type == DPT_F32)
-      ((float *)a->mask)[i] = (float)value;
-    else
-      ((double *)a->mask)[i] = value;
+    memcpy(mask + i * width, words[at % 4] < keep ? kept : none, (size_t)width);
   }
+  return 0;
 }
 
 int dpt__host_dropout_mask(dpt__context *context, const void *p) {
@@ -30,6 +30,7 @@ int dpt__host_dropout_mask(dpt__context *context, const void *p) {
   uint64_t keep = (uint64_t)((1 - a->p) * 4294967296.0);
 #pragma omp parallel for num_threads(dpt__threads(context, a->n * 4)) schedule(static)
   for (int64_t from = 0; from < a->n; from += BLOCK)
-    dropout_draw(a, keep, from, a->n - from < BLOCK ? a->n : from + BLOCK);
+    (void)DPT__BY_WIDTH(dpt__dtype_size(a->type), dropout_draw, a, keep, from,
+                        a->n - from < BLOCK ? a->n : from + BLOCK);
   return 0;
 }

@@ -12,29 +12,36 @@ static int FN(lookup)(dpt__context *context, const struct dpt__lookup_args *a) {
 }
 
 /* Adds gradients to rows. Threads divide the columns, so that every element gets its terms in the
- * order of idx. */
+ * order of idx. The terms of a row of a reduced type are added together, to be rounded once. */
 static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_backward_args *a) {
   int64_t *count = NULL; /* how often a row occurs */
   if (a->by_frequency) count = dpt__scratch(context, (size_t)a->V * sizeof *count);
+  struct occurrence *list = NULL;
+  if (!OWN_SUM) list = dpt__scratch(context, (size_t)(a->n + a->V) * sizeof *list);
   if (context->measures) return 0;
   DPT__TRY(lookup_check(a->idx, a->index_type, a->n, a->V));
   if (a->by_frequency) {
     memset(count, 0, (size_t)a->V * sizeof *count);
     for (int64_t i = 0; i < a->n; i++) count[dpt__index_at(a->idx, a->index_type, i) - 1]++;
   }
+  if (list) lookup_link(a->idx, a->index_type, a->n, a->V, list);
   const T *gout = a->gout;
   T *gw = a->gw;
-  int64_t block = 64, blocks = (a->D + block - 1) / block;
+  int64_t blocks = (a->D + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(dpt__threads(context, a->n * a->D)) schedule(static)
   for (int64_t b = 0; b < blocks; b++) {
-    int64_t first = b * block, n = block < a->D - first ? block : a->D - first;
+    int64_t first = b * BLOCK, n = BLOCK < a->D - first ? BLOCK : a->D - first;
     for (int64_t i = 0; i < a->n; i++) {
       int64_t row = dpt__index_at(a->idx, a->index_type, i);
-      if (row == a->padding) continue;
-      T scale = (T)(count ? a->scale / (double)count[row - 1] : a->scale);
+      if (row == a->padding || (list && list[i].later)) continue;
+      WIDE sum[BLOCK], scale = (WIDE)(count ? a->scale / (double)count[row - 1] : a->scale);
       T *to = gw + (row - 1) * a->D + first;
-      const T *from = gout + i * a->D + first;
-      for (int64_t d = 0; d < n; d++) to[d] += scale * from[d];
+      for (int64_t d = 0; d < n; d++) sum[d] = WIDEN(to[d]);
+      for (int64_t j = i; j >= 0; j = list ? list[j].next : -1) {
+        const T *from = gout + j * a->D + first;
+        for (int64_t d = 0; d < n; d++) sum[d] += scale * WIDEN(from[d]);
+      }
+      for (int64_t d = 0; d < n; d++) to[d] = STORE(sum[d]);
     }
   }
   return 0;
@@ -54,12 +61,12 @@ static int FN(lookup_renorm)(dpt__context *context, const struct dpt__lookup_ren
     T *w = weight + row * a->D;
     double sum = 0;
     for (int64_t d = 0; d < a->D; d++) {
-      double v = fabs((double)w[d]);
+      double v = fabs(LOAD(w[d]));
       sum += a->p == 1 ? v : a->p == 2 ? v * v : pow(v, a->p);
     }
     double norm = pow(sum, 1 / a->p);
     if (norm > a->max_norm)
-      for (int64_t d = 0; d < a->D; d++) w[d] = (T)(w[d] * (a->max_norm / (norm + 1e-7)));
+      for (int64_t d = 0; d < a->D; d++) w[d] = STORE(LOAD(w[d]) * (a->max_norm / (norm + 1e-7)));
   }
   return 0;
 }

@@ -17,9 +17,10 @@ static double nll_share_of(int average, int64_t N, int64_t C) {
   return 1.0 / (double)(average && N ? N * C : C);
 }
 
-#define DPT_ROWS "host/nn/nll.inc.c"
-#include "host/each_real.h"
+#define ONLY_REALS
+#define BODY "host/nn/nll.inc.c"
+#include "host/all_types.inc.c"
 
-DPT_REAL_KERNEL(nll)
-DPT_REAL_KERNEL(multimargin)
-DPT_REAL_KERNEL(multilabel)
+DPT_KERNEL_OF(nll, DPT__BY_STORED_REAL)
+DPT_KERNEL_OF(multimargin, DPT__BY_STORED_REAL)
+DPT_KERNEL_OF(multilabel, DPT__BY_STORED_REAL)

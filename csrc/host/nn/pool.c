@@ -6,6 +6,7 @@
 #include "base/element.h"
 #include "base/number.h"
 #include "host/nn/real.h"
+#include "host/nn/strips.h"
 
 #include <inttypes.h>
 
@@ -42,6 +43,21 @@ static int pool_check_found(const int64_t *idx, int64_t bad, int64_t n, int64_t 
 #define DPT_ROWS "host/nn/pool.inc.c"
 #include "host/each_real.h"
 
-DPT_REAL_KERNEL(maxpool)
-DPT_REAL_KERNEL(unpool)
-DPT_REAL_KERNEL(avgpool)
+static int maxpool_strips(dpt__context *context, const struct dpt__maxpool_args *a) {
+  int64_t large = dpt__volume(a->slide.in), small = dpt__volume(a->slide.out);
+  const dpt__strip_operand operands[] = {
+      DPT__READS(a, in, 1, large), DPT__READS(a, samples, 1, a->fractional),
+      DPT__WRITES(a, out, 1, small), DPT__STRIP(a, idx, DPT_I64, DPT__STRIP_OUT, 1, small)};
+  return dpt__host_in_strips(context, &DPT__STRIPS(maxpool, a, planes, operands, 0));
+}
+DPT_STORED_KERNEL(maxpool)
+DPT_KERNEL_OF(unpool, DPT__BY_REAL)
+static int avgpool_strips(dpt__context *context, const struct dpt__avgpool_args *a) {
+  const dpt__strip_operand operands[] = {
+      DPT__STRIP(a, in, a->type, a->backward ? DPT__STRIP_OUT : DPT__STRIP_IN, 1,
+                 dpt__volume(a->slide.in)),
+      DPT__STRIP(a, out, a->type, a->backward ? DPT__STRIP_IN : DPT__STRIP_OUT, 1,
+                 dpt__volume(a->slide.out))};
+  return dpt__host_in_strips(context, &DPT__STRIPS(avgpool, a, planes, operands, 0));
+}
+DPT_STORED_KERNEL(avgpool)

@@ -18,15 +18,26 @@ static inline int dpt__threads(const dpt__context *context, int64_t work) {
   return work < 32768 ? 1 : context->threads;
 }
 
-/* Defines the kernel `name`: calls name_f32 or name_f64 by `type`, the first field of its
- * arguments. */
-#define DPT_REAL_KERNEL(name)                                                                      \
-  int dpt__host_##name(dpt__context *context, const void *args) {                                  \
-    return (*(const int32_t *)args == DPT_F32 ? name##_f32 : name##_f64)(context, args);           \
+/* Defines name_by_type, which calls name_f32 and so on by `type`, the first field of its arguments.
+ * list: DPT__BY_REAL or DPT__BY_STORED_REAL. */
+#define DPT__BY_TYPE(name, list)                                                                   \
+  static int name##_by_type(dpt__context *context, const struct dpt__##name##_args *args) {        \
+    static int (*const by_type[DPT_NDTYPE])(dpt__context *,                                        \
+                                            const struct dpt__##name##_args *) = {list(name)};     \
+    return by_type[args->type](context, args);                                                     \
   }
-
-static inline size_t dpt__width(int type) {
-  return type == DPT_F32 ? sizeof(float) : sizeof(double);
-}
+/* Define the kernel `name` of a list of types, and of floats, doubles and, by name_strips, of
+ * reduced types. */
+#define DPT_KERNEL_OF(name, list)                                                                  \
+  DPT__BY_TYPE(name, list)                                                                         \
+  int dpt__host_##name(dpt__context *context, const void *args) {                                  \
+    return name##_by_type(context, args);                                                          \
+  }
+#define DPT_STORED_KERNEL(name)                                                                    \
+  DPT__BY_TYPE(name, DPT__BY_REAL)                                                                 \
+  int dpt__host_##name(dpt__context *context, const void *args) {                                  \
+    const struct dpt__##name##_args *a = args;                                                     \
+    return (dpt__is_reduced(a->type) ? name##_strips : name##_by_type)(context, a);                \
+  }
 
 #endif

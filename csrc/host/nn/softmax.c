@@ -4,6 +4,7 @@
  * position. The largest class is subtracted first, so nothing overflows.
  */
 #include "host/nn/real.h"
+#include "host/nn/strips.h"
 #include "host/rows.h"
 
 enum {
@@ -14,4 +15,12 @@ enum {
 #define DPT_ROWS "host/nn/softmax.inc.c"
 #include "host/each_real.h"
 
-DPT_REAL_KERNEL(softmax)
+static int softmax_strips(dpt__context *context, const struct dpt__softmax_args *a) {
+  int64_t image = a->C * a->S;
+  enum dpt__strip_use out = a->gin ? DPT__STRIP_IN : DPT__STRIP_OUT;
+  const dpt__strip_operand operands[] = {DPT__READS(a, in, 1, image), DPT__READS(a, gout, 1, image),
+                                         DPT__STRIP(a, out, a->type, out, 1, image),
+                                         DPT__WRITES(a, gin, 1, image)};
+  return dpt__host_in_strips(context, &DPT__STRIPS(softmax, a, N, operands, 0));
+}
+DPT_STORED_KERNEL(softmax)

@@ -3,7 +3,8 @@
 -- added.
 -- Invariant: training normalizes by the batch's statistics and updates running_mean and running_var
 -- with momentum; evaluation normalizes by running_mean and running_var. nDim is the number of
--- dimensions of the input. In evaluation an input with one dimension fewer is a batch of one row;
+-- dimensions of the input. Parameters and statistics may be floats beside an input of a reduced type,
+-- as in PyTorch. In evaluation an input with one dimension fewer is a batch of one row;
 -- its output has the batch dimension.
 -- @function nn.BatchNormalization
 -- @within nn normalization
@@ -85,8 +86,9 @@ end
 
 function BatchNormalization:updateOutput(input)
    input = self:batch(input)
-   self.save_mean = self.save_mean or input.new()
-   self.save_std = self.save_std or input.new()
+   if not self.save_mean or self.save_mean:type() ~= self.running_mean:type() then
+      self.save_mean, self.save_std = self.running_mean.new(), self.running_mean.new()
+   end
    lib.batchnorm_forward(self.output, self.save_mean, self.save_std, self.running_mean,
       self.running_var, input, self.weight, self.bias, byBatch(self, input), self.momentum,
       self.eps)

@@ -1,0 +1,147 @@
+/* strips.c: converts strips of operands to floats, runs kernels on them, and converts results back
+ * (see strips.h). */
+#include "host/nn/strips.h"
+#include "base/number.h"
+#include "host/nn/real.h"
+#include "host/rows.h"
+
+enum {
+  FLOATS = 1 << 14,   /* of a thread's strip: 64 KiB, in L2 */
+  TOGETHER = 1 << 20, /* of a strip of all threads: 4 MiB, in L3 */
+  PIECE = 1 << 14,    /* converted by one thread at least */
+  ALIGN = 16,         /* floats */
+  MOST_OPERANDS = 8,
+  MOST_WORDS = 64 /* of arguments */
+};
+
+static char *strips_pointer(const dpt__strips *s, const dpt__strip_operand *o) {
+  return *(char *const *)((const char *)s->args + o->field);
+}
+
+/* Returns the floats of an operand in a strip of n units. */
+static int64_t strips_floats(const dpt__strip_operand *o, int64_t n) {
+  return ((o->outer ? o->outer * n : 1) * o->inner + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* Returns the floats of a strip of n units, without those that all strips share. */
+static int64_t strips_total(const dpt__strips *s, int64_t n) {
+  int64_t total = 0;
+  for (int i = 0; i < s->n; i++) {
+    const dpt__strip_operand *o = &s->operands[i];
+    if (o->outer && strips_pointer(s, o) && dpt__is_reduced(o->dtype)) total += strips_floats(o, n);
+  }
+  return total;
+}
+
+/* Converts `rows` rows of `cols` elements between memory of two element types, whose rows are
+ * to_row and from_row elements apart. */
+static void strips_convert(int to, char *r, int64_t to_row, int from, const char *x,
+                           int64_t from_row, int64_t rows, int64_t cols, int threads) {
+  dpt__row_fn *convert = dpt__rows_pick()->convert[to][from];
+  int64_t size = (int64_t)dpt__dtype_size(to), width = (int64_t)dpt__dtype_size(from);
+  int64_t pieces = (cols + PIECE - 1) / PIECE;
+  if (threads == 1 || rows * cols < 2 * PIECE) { /* without a region, which may be nested */
+    for (int64_t i = 0; i < rows; i++)
+      convert(cols, r + i * to_row * size, x + i * from_row * width, NULL, NULL, 0, 0);
+    return;
+  }
+#pragma omp parallel for collapse(2) num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t p = 0; p < pieces; p++) {
+      int64_t first = p * PIECE, n = dpt__min(PIECE, cols - first);
+      convert(n, r + (i * to_row + first) * size, x + (i * from_row + first) * width, NULL, NULL, 0,
+              0);
+    }
+}
+
+/* Copies an operand's elements in `n` units from unit `first` on to floats, or back. */
+static void strips_move(const dpt__strips *s, const dpt__strip_operand *o, char *floats,
+                        int64_t first, int64_t n, int back, int threads) {
+  char *whole = strips_pointer(s, o);
+  int64_t rows = o->outer ? o->outer : 1, cols = o->outer ? n * o->inner : o->inner;
+  int64_t apart = o->outer ? *s->units * o->inner : 0;
+  if (o->outer) whole += first * o->inner * (int64_t)dpt__dtype_size(o->dtype);
+  if (back)
+    strips_convert(o->dtype, whole, apart, DPT_F32, floats, cols, rows, cols, threads);
+  else
+    strips_convert(DPT_F32, floats, cols, o->dtype, whole, apart, rows, cols, threads);
+}
+
+static void strips_move_shared(const dpt__strips *s, char *const *shared, int back, int threads) {
+  for (int i = 0; i < s->n; i++) {
+    const dpt__strip_operand *o = &s->operands[i];
+    if (o->outer || !strips_pointer(s, o) || !dpt__is_reduced(o->dtype)) continue;
+    if (o->use != (back ? DPT__STRIP_IN : DPT__STRIP_OUT))
+      strips_move(s, o, shared[i], 0, 1, back, threads);
+  }
+}
+
+/* Computes n units from unit `first` on. own: memory for a strip's floats; shared: each shared
+ * operand's floats. */
+static int strips_run(dpt__context *context, const dpt__strips *s, int64_t first, int64_t n,
+                      float *own, char *const *shared) {
+  uint64_t words[MOST_WORDS];
+  char *args = (char *)words, *at[MOST_OPERANDS] = {NULL};
+  memcpy(args, s->args, s->size);
+  *(int32_t *)args = DPT_F32;
+  memcpy(args + ((const char *)s->units - (const char *)s->args), &n, sizeof n);
+  if (context->measures) return s->kernel(context, args);
+  for (int i = 0; i < s->n; i++) {
+    const dpt__strip_operand *o = &s->operands[i];
+    char *whole = strips_pointer(s, o);
+    if (!whole) continue;
+    if (!dpt__is_reduced(o->dtype)) {
+      at[i] = whole + (o->outer ? first * o->inner * (int64_t)dpt__dtype_size(o->dtype) : 0);
+    } else if (!o->outer) {
+      at[i] = shared[i];
+    } else {
+      at[i] = (char *)own;
+      own += strips_floats(o, n);
+      if (o->use != DPT__STRIP_OUT) strips_move(s, o, at[i], first, n, 0, context->threads);
+    }
+    memcpy(args + o->field, &at[i], sizeof at[i]);
+  }
+  DPT__TRY(s->kernel(context, args));
+  for (int i = 0; i < s->n; i++) {
+    const dpt__strip_operand *o = &s->operands[i];
+    if (at[i] && o->outer && dpt__is_reduced(o->dtype) && o->use != DPT__STRIP_IN)
+      strips_move(s, o, at[i], first, n, 1, context->threads);
+  }
+  return 0;
+}
+
+int dpt__host_in_strips(dpt__context *context, const dpt__strips *s) {
+  int64_t units = *s->units, each = strips_total(s, ALIGN) / ALIGN + 1;
+  int64_t most = dpt__threads(context, each * units);
+  int64_t n = s->in_turn ? TOGETHER / each : dpt__min(FLOATS / each, (units + most - 1) / most);
+  n = dpt__min(n > 1 ? n : 1, units);
+  int64_t strips = (units + n - 1) / n;
+  int threads = s->in_turn ? 1 : (int)dpt__min(most, strips), failed = 0;
+  dpt__assert(s->n <= MOST_OPERANDS && s->size <= MOST_WORDS * sizeof(uint64_t));
+  dpt__context one = *context;
+  one.measures = 1, one.capacity = 0;
+  if (threads > 1) one.threads = 1;
+  int64_t sizes[] = {n, units % n}; /* the last strip may be computed by another algorithm */
+  for (int i = 0; i < 2 && sizes[i]; i++) {
+    one.used = 0;
+    DPT__TRY(strips_run(&one, s, 0, sizes[i], NULL, NULL));
+  }
+  size_t floats = (size_t)strips_total(s, n) * sizeof(float);
+  size_t own = ((floats + one.capacity) / DPT__SCRATCH_ALIGN + 1) * DPT__SCRATCH_ALIGN;
+  char *memory = dpt__scratch(context, own * (size_t)threads), *shared[MOST_OPERANDS];
+  for (int i = 0; i < s->n; i++)
+    if (!s->operands[i].outer)
+      shared[i] = dpt__scratch(context, (size_t)strips_floats(&s->operands[i], 1) * sizeof(float));
+  if (context->measures) return 0;
+  strips_move_shared(s, shared, 0, context->threads);
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
+  for (int64_t i = 0; i < strips; i++) {
+    dpt__context alone = one;
+    char *mine = memory + own * (size_t)dpt__thread_number();
+    alone.measures = 0, alone.used = 0, alone.scratch = mine + floats;
+    failed |= strips_run(&alone, s, i * n, dpt__min(n, units - i * n), (float *)mine, shared);
+  }
+  if (failed) return threads > 1 ? dpt__fail("a strip of a reduced type failed") : 1;
+  strips_move_shared(s, shared, 1, context->threads);
+  return 0;
+}
