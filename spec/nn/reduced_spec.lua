@@ -74,7 +74,157 @@ local function compare(case, typename, floats, bits)
    return distance({other:forward(wide, target), clone(other:backward(wide, target))}, got, bits)
 end
 
+-- Inputs of many strips, into which kernels of reduced types divide their work. exact: the results
+-- are those of floats with the same state, rounded; other layers have sums in another order.
+local function large(exact, make, ...)
+   local size = {...}
+   return {exact = exact, make = make,
+      input = function() return torch.FloatTensor(unpack(size)):normal() end}
+end
+local function indices(exact, make, n, most)
+   return {exact = exact, make = make,
+      input = function() return torch.FloatTensor(n):random(1, most) end}
+end
+local many = {
+   SpatialConvolution = large(false, function()
+      return nn.SpatialConvolution(16, 16, 3, 3, 1, 1, 1, 1)
+   end, 19, 16, 64, 64),
+   ['SpatialConvolution with groups'] = large(false, function()
+      return nn.SpatialConvolution(6, 4, 5, 3, 2, 1, 0, 1, 2)
+   end, 37, 6, 70, 75),
+   SpatialFullConvolution = large(false, function()
+      return nn.SpatialFullConvolution(7, 5, 3, 3, 2, 2, 1, 1)
+   end, 23, 7, 65, 63),
+   SpatialBatchNormalization = large(true, function() return nn.SpatialBatchNormalization(37) end,
+      16, 37, 21, 19),
+   BatchNormalization = large(true, function() return nn.BatchNormalization(1003) end, 67, 1003),
+   SpatialMaxPooling = large(true, function() return nn.SpatialMaxPooling(3, 3, 2, 2, 1, 1) end,
+      5, 23, 41, 37),
+   SpatialAveragePooling = large(true, function() return nn.SpatialAveragePooling(3, 2, 2, 2) end,
+      5, 23, 41, 37),
+   LogSoftMax = large(true, function() return nn.LogSoftMax() end, 301, 517),
+   SpatialSoftMax = large(true, function() return nn.SpatialSoftMax() end, 7, 19, 33, 31),
+   PReLU = large(false, function() return nn.PReLU(17) end, 67, 17, 31, 33),
+   ['PReLU of one slope'] = large(false, function() return nn.PReLU() end, 203, 5, 33, 31),
+   SpatialCrossMapLRN = large(true, function() return nn.SpatialCrossMapLRN(5) end, 9, 11, 30, 31),
+   SpatialUpSamplingBilinear = large(true, function() return nn.SpatialUpSamplingBilinear(2) end,
+      3, 17, 31, 29),
+   SpatialReflectionPadding = large(true, function()
+      return nn.SpatialReflectionPadding(2, 3, 1, 2)
+   end, 7, 19, 31, 33),
+   Linear = large(false, function() return nn.Linear(301, 203) end, 307, 301),
+   LookupTable = indices(false, function() return nn.LookupTable(53, 131, 7, 0.9) end, 2003, 53),
+   ['LookupTable by frequency'] = indices(true, function()
+      return nn.LookupTable(251, 67):scaleGradByFreq()
+   end, 1009, 251)
+}
+
+--- Returns the largest distance of a layer's results from those of floats with the same state.
+local function divide(case, typename, floats, bits)
+   torch.manualSeed(3)
+   local one = case.make():type(typename)
+   local before, x = one:clone():type(floats), case.input():type(typename)
+   local wide = x:type(floats)
+   local rounded = before:forward(wide):type(typename)
+   local d = distance(rounded, one:forward(x), bits)
+   local after = one:clone():type(floats)
+   if torch.isTensor(one.indices) then after.indices = one.indices:clone() end
+   local g = torch.randn(one.output:size()):mul(0.01):type(typename)
+   for _, name in ipairs{'running_mean', 'running_var'} do
+      if one[name] then d = math.max(d, distance(before[name]:type(typename), one[name], bits)) end
+   end
+   one:zeroGradParameters()
+   after:zeroGradParameters()
+   local wanted = {after:backward(wide, g:type(floats)), select(2, after:parameters())}
+   local got = {one:backward(x, g), select(2, one:parameters())}
+   return math.max(d, distance(convert(wanted, typename), got, bits))
+end
+
 describe('nn.', function()
+   for name, case in pairs(many) do
+      it(name .. ' of a reduced type divides large inputs', function()
+         for _, kind in ipairs(elements.reduced) do
+            local there = 'torch.' .. elements.onDevice(kind) .. 'Tensor'
+            local d = divide(case, there, 'torch.CudaTensor', both.bits(kind))
+            assert.is_true(d <= (case.exact and 0 or 2), ('%s differs by %g units'):format(kind, d))
+         end
+      end)
+   end
+
+   it('BatchNormalization keeps parameters in float beside an input of a reduced type', function()
+      for _, kind in ipairs(elements.reduced) do
+         for _, kinds in ipairs{{kind, 'torch.FloatTensor'},
+               {elements.onDevice(kind), 'torch.CudaTensor'}} do
+            local typename, floats = 'torch.' .. kinds[1] .. 'Tensor', kinds[2]
+            local one = nn.SpatialBatchNormalization(5):type(floats)
+            one.weight:uniform()
+            one.bias:uniform()
+            local other = one:clone()
+            local x = torch.randn(6, 5, 9, 7):add(3):type(typename)
+            local g = torch.randn(6, 5, 9, 7):type(typename)
+            one.output, one.gradInput = x.new(), x.new()
+            for _, train in ipairs{true, false} do
+               one.train, other.train = train, train
+               local y, wide = one:forward(x), other:forward(x:type(floats))
+               assert.equal(typename, y:type())
+               assert.is_true(distance(wide, y, both.bits(kind)) <= 1)
+               one:zeroGradParameters()
+               other:zeroGradParameters()
+               local d = distance(other:backward(x:type(floats), g:type(floats)),
+                  one:backward(x, g), both.bits(kind))
+               assert.is_true(d <= 1)
+               for _, field in ipairs{'gradWeight', 'gradBias', 'running_mean', 'running_var',
+                     'save_mean', 'save_std'} do
+                  assert.equal(floats, one[field]:type())
+                  local most = torch.abs(one[field] - other[field]):max()
+                  assert.is_true(most <= 1e-5 * (1 + torch.abs(other[field]):max()), field)
+               end
+            end
+         end
+      end
+   end)
+
+   it('accGradParameters adds to gradients in float beside reduced inputs', function()
+      for _, kind in ipairs(elements.reduced) do
+         for _, kinds in ipairs{{kind, 'torch.FloatTensor'},
+               {elements.onDevice(kind), 'torch.CudaTensor'}} do
+            local typename, floats = 'torch.' .. kinds[1] .. 'Tensor', kinds[2]
+            for _, case in ipairs{{nn.Linear(7, 5), torch.randn(9, 7)},
+                  {nn.SpatialConvolution(3, 4, 3, 3), torch.randn(6, 3, 7, 8)}} do
+               local one, x = case[1]:type(typename), case[2]:type(typename)
+               local other = one:clone():type(floats)
+               one.gradWeight, one.gradBias = other.gradWeight:clone(), other.gradBias:clone()
+               local g = one:forward(x)
+               for _, module in ipairs{one, other} do
+                  module.gradWeight:fill(1000)
+                  module.gradBias:fill(-1000)
+                  local same = module == one
+                  module:accGradParameters(same and x or x:type(floats),
+                     same and g or g:type(floats), 0.01)
+               end
+               for _, field in ipairs{'gradWeight', 'gradBias'} do
+                  assert.equal(floats, one[field]:type())
+                  local most = torch.abs(one[field] - other[field]):max()
+                  assert.is_true(most < 0.002, field) -- 1000 * 2^-19
+                  assert.is_true(torch.abs(one[field] - one[field]:clone():fill(
+                     field == 'gradWeight' and 1000 or -1000)):max() > 0.01)
+               end
+            end
+         end
+      end
+   end)
+
+   it('layers refuse parameters of another type than float', function()
+      local half = nn.SpatialBatchNormalization(2):half()
+      half.weight = half.weight:double()
+      assert.has_error(function() half:forward(torch.HalfTensor(2, 2, 3, 3):fill(1)) end,
+         [[batch normalization: argument 'weight' is a torch.DoubleTensor, wanted a ]] ..
+         [[torch.HalfTensor as argument 'input' is]])
+      half.weight = half.weight:float()
+      assert.error_matches(function() half:forward(torch.HalfTensor(2, 2, 3, 3):fill(1)) end,
+         "argument 'bias' is a torch.HalfTensor, wanted a torch.FloatTensor", 1, true)
+   end)
+
    it('Criterion:sumOf sums losses of reduced types as floats', function()
       for _, name in ipairs(elements.reduced) do
          for _, kind in ipairs{name, elements.onDevice(name)} do
