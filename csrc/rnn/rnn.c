@@ -56,8 +56,8 @@ static int rnn_find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o
   int on_device = dpt__is_device(weight->kind_);
   int type = dpt__type(weight);
   *o = (owner){dpt__compute_dtype(type), NULL, 0};
-  if (!dpt__is_real(type) || (dpt__is_reduced(type) && !on_device))
-    return dpt__fail("rnn: argument 'weight' is a %s, wanted a tensor of floats or doubles",
+  if (!dpt__is_real(type))
+    return dpt__fail("rnn: argument 'weight' is a %s, wanted a tensor of real numbers",
                      dpt__kind_name(weight->kind_));
   if (!on_device) return 0;
   dpt__device *device;

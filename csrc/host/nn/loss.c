@@ -24,4 +24,4 @@ static inline __attribute__((always_inline)) double formula(int loss, int slope,
 #define DPT_ROWS "host/nn/loss.inc.c"
 #include "host/each_real.h"
 
-DPT_KERNEL_OF(loss, DPT__BY_REAL)
+DPT_REAL_KERNEL(loss)

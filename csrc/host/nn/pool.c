@@ -51,7 +51,7 @@ static int maxpool_strips(dpt__context *context, const struct dpt__maxpool_args 
   return dpt__host_in_strips(context, &DPT__STRIPS(maxpool, a, planes, operands, 0));
 }
 DPT_STORED_KERNEL(maxpool)
-DPT_KERNEL_OF(unpool, DPT__BY_REAL)
+DPT_REAL_KERNEL(unpool)
 static int avgpool_strips(dpt__context *context, const struct dpt__avgpool_args *a) {
   const dpt__strip_operand operands[] = {
       DPT__STRIP(a, in, a->type, a->backward ? DPT__STRIP_OUT : DPT__STRIP_IN, 1,

@@ -26,13 +26,14 @@ static inline int dpt__threads(const dpt__context *context, int64_t work) {
                                             const struct dpt__##name##_args *) = {list(name)};     \
     return by_type[args->type](context, args);                                                     \
   }
-/* Define the kernel `name` of a list of types, and of floats, doubles and, by name_strips, of
- * reduced types. */
+/* Define the kernel `name` of a list of types, of floats and doubles, and of these and, by
+ * name_strips, reduced types. */
 #define DPT_KERNEL_OF(name, list)                                                                  \
   DPT__BY_TYPE(name, list)                                                                         \
   int dpt__host_##name(dpt__context *context, const void *args) {                                  \
     return name##_by_type(context, args);                                                          \
   }
+#define DPT_REAL_KERNEL(name) DPT_KERNEL_OF(name, DPT__BY_REAL)
 #define DPT_STORED_KERNEL(name)                                                                    \
   DPT__BY_TYPE(name, DPT__BY_REAL)                                                                 \
   int dpt__host_##name(dpt__context *context, const void *args) {                                  \

@@ -338,7 +338,7 @@ end
 function RNN:type(typename, tensorCache)
    if not typename then return self._type end
    weights.gather(self)
-   local before = weights.layoutBefore(self, typename)
+   local before = weights.layoutBefore(self)
    self.views_ = nil
    tensorCache = tensorCache or {}
    parent.type(self, typename, tensorCache)

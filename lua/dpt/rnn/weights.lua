@@ -7,7 +7,6 @@
 -- module's weight has moved, they are updated. A view that a script has set to other memory is
 -- copied back into the weight at the next use, once; the field `compactions` counts such uses.
 local torch = require 'dpt.tensor'
-local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
 local network = require 'dpt.rnn.network'
 
@@ -84,12 +83,7 @@ function M.fromFile(module, flat, cache)
 end
 
 --- Returns the layout of a module's weight before its tensors change type, for M.convertLayout.
-function M.layoutBefore(module, typename)
-   local kind = core.kinds[typename]
-   if kind and kind < core.ON_DEVICE and core.elementOf(kind).isReduced then
-      fail('%s: a 16-bit type is for devices (%s), use float or double in host memory',
-         torch.type(module), core.methodNames[kind + core.ON_DEVICE])
-   end
+function M.layoutBefore(module)
    return module.weight:nElement() > 0 and network.layout(module, module.weight) or nil
 end
 
