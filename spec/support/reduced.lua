@@ -3,6 +3,7 @@
 --
 -- Invariant: two results are equal if their numbers and the signs of their zeros are, and if both
 -- are NaN. Each check raises at the first difference.
+local core = require 'dpt.tensor.core'
 local dpt = require 'dpt'
 local dptffi = require 'dpt.ffi'
 local elements = require 'spec.support.elements'
@@ -32,7 +33,14 @@ local function numbers(t)
    return t:maskedFill(t:ne(t), 0 / 0)
 end
 
+-- Returns the bits of a tensor in memory, as a string.
+local function bitsOf(t)
+   t = t:type(core.tensorNames[t.kind_ % core.ON_DEVICE]):contiguous()
+   return ffi.string(t:data(), t:nElement() * t:elementSize())
+end
+
 local function same(wanted, got, what)
+   if wanted.kind_ == got.kind_ and bitsOf(wanted) == bitsOf(got) then return end
    local a, b = numbers(wanted), numbers(got)
    local size = 8 * a:nElement()
    assert(a:nElement() == b:nElement(), what)
@@ -45,19 +53,23 @@ local function same(wanted, got, what)
 end
 M.same = same
 
---- Operations on reals of csrc/ops/map.def: name, operands, whether they call functions.
+--- Operations on reals of csrc/ops/map.def: name, operands, whether they call functions, and the
+-- numbers that they are tested with: one pair if the formula has none.
 local operations = {}
-for line in io.lines 'csrc/ops/map.def' do
-   local sort, name, operands, trait = line:match '^DPT_(%u+)%(([%w_]+), [%w_]+, (%d), ([%w_]+)'
-   if sort and sort ~= 'INTEGER' then
+local file = assert(io.open 'csrc/ops/map.def')
+for sort, line in file:read('*a'):gmatch '\nDPT_(%u+)(%b())' do
+   local name, operands, trait, formula = line:match '^%(([%w_]+), [%w_]+, (%d), ([%w_]+),%s(.*)%)$'
+   if sort ~= 'INTEGER' then
       table.insert(operations, {name = name, number = C.dpt_op(name), operands = tonumber(operands),
-         calls = trait:find 'calls' ~= nil})
+         calls = trait:find 'calls' ~= nil,
+         pairs = formula:find '%f[%w_][pq]%f[^%w_]' and pairsOfNumbers or {pairsOfNumbers[1]}})
    end
 end
+file:close()
 
+-- operands: three tensors of each type, by its name
 local function apply(operation, typename, operands, p, q)
-   local list = {}
-   for i = 1, operation.operands do list[i] = operands[i]:type(typename) end
+   local list = {unpack(operands[typename], 1, operation.operands)}
    local r = list[1].new(COUNT)
    list[#list + 1] = p
    list[#list + 1] = q
@@ -74,10 +86,15 @@ end
 --- Compares pointwise operations with those on floats, rounded once; on the host also with those on
 -- doubles. Devices agree with the host, except for functions, which may round floats differently.
 function M.pointwise(name)
-   local operands = {M.values(name), M.values(name, 40503), M.values(name, 25717)}
+   local values = {M.values(name), M.values(name, 40503), M.values(name, 25717)}
+   local operands = setmetatable({}, {__index = function(operands, typename)
+      operands[typename] = {}
+      for i, x in ipairs(values) do operands[typename][i] = x:type(typename) end
+      return operands[typename]
+   end})
    assert(#operations > 80)
    for _, operation in ipairs(operations) do
-      for _, pair in ipairs(pairsOfNumbers) do
+      for _, pair in ipairs(operation.pairs) do
          local p, q = unpack(pair)
          local what = ('%s of %s, %g, %g'):format(operation.name, name, p, q)
          local results = {}
