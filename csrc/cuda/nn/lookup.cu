@@ -122,7 +122,7 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
   int64_t *positions = (int64_t *)dpt__scratch(context, (size_t)at.n * sizeof *positions);
   int bits = 1; /* of the rows' numbers; for reals all bits may differ */
   while (bits < 63 && (int64_t)1 << bits <= at.rows) bits++;
-  if (bits > 8 * width || at.type == DPT_F32 || at.type == DPT_F64) bits = (int)(8 * width);
+  if (bits > 8 * width || dpt__is_real(at.type)) bits = (int)(8 * width);
   dpt__sort_args g = {};
   g.mode = DPT__SORT_all;
   g.dtype = at.type;
