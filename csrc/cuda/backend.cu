@@ -104,6 +104,19 @@ template <int kernel> static int borrowed(dpt__context *context, const void *arg
 }
 #endif
 
+/* Adds a kernel of kernels.def, which may replace the host's. */
+static void backend_add(dpt__backend *backend, int kernel, dpt__kernel_fn *run, bool asks,
+                        bool reduced = false) {
+  static const bool enabled = [] {
+    const char *text = getenv("DPT_CUDA_REDUCED");
+    return text && !strcmp(text, "1");
+  }();
+  const uint64_t bit = DPT__BIT_OF(kernel);
+  backend->kernels[kernel] = run;
+  backend->asks = (backend->asks & ~bit) | (asks ? bit : 0);
+  backend->reduced = (backend->reduced & ~bit) | (reduced && enabled ? bit : 0);
+}
+
 extern "C" __attribute__((visibility("default"))) const dpt__backend *
 dpt_backend(int abi, const dpt__services *services) {
   static dpt__backend backend;
@@ -124,9 +137,8 @@ dpt_backend(int abi, const dpt__services *services) {
   backend.name = "cuda";
 #endif
   backend.abi = DPT__BACKEND_ABI;
-#define DPT_KERNEL(kernel, asking)                                                                 \
-  backend.kernels[DPT__KERNEL_##kernel] = dpt__cuda_##kernel;                                      \
-  backend.asks = (backend.asks & ~DPT__BIT(kernel)) | (asking ? DPT__BIT(kernel) : 0);
+#define DPT_KERNEL(kernel, ...)                                                                    \
+  backend_add(&backend, DPT__KERNEL_##kernel, dpt__cuda_##kernel, __VA_ARGS__);
 #include "cuda/kernels.def"
 #ifndef DPT_EMULATED
 #include "cuda/libraries.def"

@@ -177,7 +177,7 @@ cudaError_t dpt__cuda_launch(void (*kernel)(T...), dim3 grid, dim3 block, size_t
 
 /* The kernels of kernels.def that this folder implements, by their names there; libraries.def has
  * those that cuDNN computes, which the emulation leaves out. */
-#define DPT_KERNEL(name, asks) int dpt__cuda_##name(dpt__context *context, const void *args);
+#define DPT_KERNEL(name, ...) int dpt__cuda_##name(dpt__context *context, const void *args);
 #include "cuda/kernels.def"
 #include "cuda/libraries.def"
 #undef DPT_KERNEL

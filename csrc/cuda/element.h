@@ -103,6 +103,11 @@ template <typename T> __device__ __forceinline__ T dpt__narrow(dpt__sum_of<T> x)
   return dpt__store<T>::from(x);
 }
 
+/* Stores a number as a kernel that computes in floats does, whose results are then rounded to T. */
+template <typename T> __device__ __forceinline__ T dpt__store_wide(double x) {
+  return dpt__store<T>::from((typename dpt__wide<T>::type)x);
+}
+
 /* Call f(an element of that type), which returns a status: `[&](auto zero) { typedef decltype(zero)
  * T; ... }` is how kernels turn a type's number into the type. dpt__of_real takes the types that
  * kernels compute in, dpt__of_stored_real all real types. */

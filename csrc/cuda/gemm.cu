@@ -40,7 +40,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   bool wide = dpt__compute_dtype(g->dtype) == DPT_F64;
   const void *a_scale = wide ? (const void *)&g->alpha : &alpha;
   const void *c_scale = wide ? (const void *)&g->beta : &beta;
-  cudaDataType type = type_of(g->dtype);
+  cudaDataType type = type_of(g->dtype), c_type = type_of(g->c_dtype);
   cublasComputeType_t compute = compute_of(g);
   cublasOperation_t ta = fa.trans ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasOperation_t tb = fb.trans ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -48,7 +48,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
   if (g->batch == 1) {
     DPT__CUBLAS(cublas.call->cublasGemmEx_64(cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, g->b,
                                              type, fb.lead, g->a, type, fa.lead, c_scale, g->c,
-                                             type, fc.lead, compute, CUBLAS_GEMM_DEFAULT));
+                                             c_type, fc.lead, compute, CUBLAS_GEMM_DEFAULT));
     return 0;
   }
   for (int64_t i = 0; i < g->batch; i += MOST_PRODUCTS) {
@@ -57,7 +57,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
     dpt__gemm_args p = dpt__gemm_at(g, i);
     DPT__CUBLAS(cublas.call->cublasGemmStridedBatchedEx_64(
         cublas.handle, tb, ta, g->n, g->m, g->k, a_scale, p.b, type, fb.lead, g->b_batch, p.a, type,
-        fa.lead, g->a_batch, c_scale, p.c, type, fc.lead, g->c_batch, count, compute,
+        fa.lead, g->a_batch, c_scale, p.c, c_type, fc.lead, g->c_batch, count, compute,
         CUBLAS_GEMM_DEFAULT));
   }
   return 0;
@@ -71,13 +71,13 @@ int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride,
 
 /* Replaces *matrix by a dense copy (or, unless `fill`, by uninitialized memory for one). A matrix
  * that all products share is copied once. */
-int dense(dpt__context *context, const dpt__gemm_args *g, bool fill, const void **matrix,
+int dense(dpt__context *context, const dpt__gemm_args *g, int dtype, bool fill, const void **matrix,
           int64_t rows, int64_t cols, int64_t *row, int64_t *col, int64_t *batch) {
   int64_t count = g->batch, from[3] = {*batch, *row, *col};
   if (*batch == 0) count = 1;
   int64_t to[3] = {rows * cols, cols, 1};
-  void *copy = dpt__scratch(context, (size_t)(count * rows * cols) * dpt__dtype_size(g->dtype));
-  if (fill && spread(context, g->dtype, copy, to, *matrix, from, count, rows, cols)) return 1;
+  void *copy = dpt__scratch(context, (size_t)(count * rows * cols) * dpt__dtype_size(dtype));
+  if (fill && spread(context, dtype, copy, to, *matrix, from, count, rows, cols)) return 1;
   *matrix = copy;
   *row = cols;
   *col = 1;
@@ -97,16 +97,17 @@ int product(dpt__context *context, const dpt__gemm_args *args) {
   if (fa.fits && fb.fits && fc.fits) return multiply(context, &g, fa, fb, fc);
   const void *c = g.c;
   int64_t c_stride[3] = {g.c_batch, g.c_row, g.c_col};
-  if (!fa.fits && dense(context, &g, true, &g.a, g.m, g.k, &g.a_row, &g.a_col, &g.a_batch))
+  if (!fa.fits && dense(context, &g, g.dtype, true, &g.a, g.m, g.k, &g.a_row, &g.a_col, &g.a_batch))
     return 1;
-  if (!fb.fits && dense(context, &g, true, &g.b, g.k, g.n, &g.b_row, &g.b_col, &g.b_batch))
+  if (!fb.fits && dense(context, &g, g.dtype, true, &g.b, g.k, g.n, &g.b_row, &g.b_col, &g.b_batch))
     return 1;
-  if (!fc.fits && dense(context, &g, g.beta != 0, &c, g.m, g.n, &g.c_row, &g.c_col, &g.c_batch))
+  if (!fc.fits &&
+      dense(context, &g, g.c_dtype, g.beta != 0, &c, g.m, g.n, &g.c_row, &g.c_col, &g.c_batch))
     return 1;
   g.c = (void *)c;
   if (product(context, &g)) return 1;
   int64_t stride[3] = {g.c_batch, g.c_row, g.c_col};
-  return fc.fits ? 0 : spread(context, g.dtype, args->c, c_stride, c, stride, g.batch, g.m, g.n);
+  return fc.fits ? 0 : spread(context, g.c_dtype, args->c, c_stride, c, stride, g.batch, g.m, g.n);
 }
 
 } // namespace

@@ -43,7 +43,8 @@ __device__ void fetch(A (*shared)[TILE + 1], const T *matrix, int64_t row_stride
   }
 }
 
-template <typename T>
+/* T: the type of a and b; C: the type of c. */
+template <typename T, typename C>
 __global__ void __launch_bounds__(THREADS)
     ordered(dpt__gemm_args g, int64_t across, int64_t tiles) {
   typedef typename sum_of<T>::type A;
@@ -74,19 +75,19 @@ __global__ void __launch_bounds__(THREADS)
       for (int j = 0; j < EACH; j++) {
         int64_t r = row + threadIdx.y + i * SIDE, c = col + threadIdx.x + j * SIDE;
         if (r >= g.m || c >= g.n) continue;
-        T *at = (T *)g.c + batch * g.c_batch + r * g.c_row + c * g.c_col;
+        C *at = (C *)g.c + batch * g.c_batch + r * g.c_row + c * g.c_col;
         /* without terms, c is only scaled */
         A old = g.beta == 0 ? A(0) : beta * (A)dpt__load(*at);
         A product = alpha * sum[i][j];
-        *at = dpt__store<T>::from(g.k == 0 ? old : g.beta == 0 ? product : (A)(old + product));
+        *at = dpt__store<C>::from(g.k == 0 ? old : g.beta == 0 ? product : (A)(old + product));
       }
   }
 }
 
-template <typename T> int launch(dpt__context *context, const dpt__gemm_args *g) {
+template <typename T, typename C> int launch(dpt__context *context, const dpt__gemm_args *g) {
   int64_t across = (g->n + TILE - 1) / TILE, tiles = across * ((g->m + TILE - 1) / TILE);
   int64_t all = tiles * g->batch;
-  auto kernel = ordered<T>;
+  auto kernel = ordered<T, C>;
   return DPT_LAUNCH_COOPERATIVE(kernel, (unsigned)(all < 1 << 30 ? all : 1 << 30), dim3(SIDE, SIDE),
                                 0, context, *g, across, tiles);
 }
@@ -94,5 +95,9 @@ template <typename T> int launch(dpt__context *context, const dpt__gemm_args *g)
 } // namespace
 
 int dpt__cuda_gemm_ordered(dpt__context *context, const dpt__gemm_args *g) {
-  return dpt__of_type(g->dtype, [&](auto zero) { return launch<decltype(zero)>(context, g); });
+  return dpt__of_type(g->dtype, [&](auto zero) {
+    typedef decltype(zero) T;
+    typedef typename dpt__wide<T>::type wide;
+    return g->c_dtype == g->dtype ? launch<T, T>(context, g) : launch<T, wide>(context, g);
+  });
 }

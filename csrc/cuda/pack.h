@@ -5,6 +5,7 @@
  */
 #ifndef DPT_CUDA_PACK_H
 #define DPT_CUDA_PACK_H
+#include "cuda/element.h"
 #include "cuda/walk.h"
 
 enum { DPT__PACK = 4 };
@@ -34,6 +35,24 @@ __device__ __forceinline__ void dpt__pack_store(T *to, const dpt__pack<T> &pack,
   }
   for (int i = 0; i < DPT__PACK; i++)
     if (i < n) to[i] = pack.v[i];
+}
+
+/* Convert a pack to the type that kernels compute in, and back. */
+template <typename T>
+__device__ __forceinline__ dpt__pack<typename dpt__wide<T>::type>
+dpt__pack_widen(const dpt__pack<T> &from) {
+  dpt__pack<typename dpt__wide<T>::type> to;
+  DPT_UNROLL
+  for (int i = 0; i < DPT__PACK; i++) to.v[i] = dpt__load(from.v[i]);
+  return to;
+}
+template <typename T>
+__device__ __forceinline__ dpt__pack<T>
+dpt__pack_narrow(const dpt__pack<typename dpt__wide<T>::type> &from) {
+  dpt__pack<T> to;
+  DPT_UNROLL
+  for (int i = 0; i < DPT__PACK; i++) to.v[i] = dpt__store<T>::from(from.v[i]);
+  return to;
 }
 
 /* Elements first to first + n - 1 of one or more vectors. */

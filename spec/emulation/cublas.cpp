@@ -21,6 +21,7 @@ namespace {
 struct product {
   cublasOperation_t ta, tb;
   int64_t m, n, k, lda, ldb, ldc;
+  bool c_floats; /* beside a and b of a reduced type */
 };
 
 cublasStatus_t refuse_unless(bool right) {
@@ -54,12 +55,12 @@ void run(int dtype, const product &p, double alpha, const void *a, const void *b
 }
 
 void run(const product &p, const float *alpha, const float *a, const float *b, const float *beta,
-         float *c) {
+         void *c) {
   run(DPT_F32, p, *alpha, a, b, *beta, c);
 }
 
 void run(const product &p, const double *alpha, const double *a, const double *b,
-         const double *beta, double *c) {
+         const double *beta, void *c) {
   run(DPT_F64, p, *alpha, a, b, *beta, c);
 }
 
@@ -74,14 +75,18 @@ std::vector<float> widen(const T *from, int64_t rows, int64_t cols, int64_t ld) 
 
 /* T: a reduced type, which accumulates in float. */
 template <typename T>
-void run(const product &p, const float *alpha, const T *a, const T *b, const float *beta, T *c) {
+void run(const product &p, const float *alpha, const T *a, const T *b, const float *beta,
+         void *to) {
   product q = p;
-  q.lda = p.ta ? p.k : p.m, q.ldb = p.tb ? p.n : p.k, q.ldc = p.m;
+  T *c = (T *)to;
+  q.lda = p.ta ? p.k : p.m, q.ldb = p.tb ? p.n : p.k;
   std::vector<float> wide_a = widen(a, q.lda, p.ta ? p.m : p.k, p.lda);
   std::vector<float> wide_b = widen(b, q.ldb, p.tb ? p.k : p.n, p.ldb);
+  if (p.c_floats) return run(q, alpha, wide_a.data(), wide_b.data(), beta, to);
   std::vector<float> wide_c((size_t)(p.m * p.n));
+  q.ldc = p.m;
   if (*beta != 0) wide_c = widen(c, p.m, p.n, p.ldc);
-  run(q, alpha, wide_a.data(), wide_b.data(), beta, wide_c.data());
+  run(q, alpha, wide_a.data(), wide_b.data(), beta, (void *)wide_c.data());
   for (int64_t j = 0; j < p.n; j++)
     for (int64_t i = 0; i < p.m; i++)
       c[j * p.ldc + i] = dpt__store<T>::from(wide_c[(size_t)(j * p.m + i)]);
@@ -90,9 +95,10 @@ void run(const product &p, const float *alpha, const T *a, const T *b, const flo
 template <typename T, typename A>
 void run_all(const product &p, const void *alpha, const void *a, long long a_stride, const void *b,
              long long b_stride, const void *beta, void *c, long long c_stride, int64_t count) {
+  int64_t width = p.c_floats ? sizeof(float) : sizeof(T);
   for (int64_t i = 0; i < count; i++)
     run(p, (const A *)alpha, (const T *)a + i * a_stride, (const T *)b + i * b_stride,
-        (const A *)beta, (T *)c + i * c_stride);
+        (const A *)beta, (void *)((char *)c + i * c_stride * width));
 }
 
 } // namespace
@@ -134,9 +140,10 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(cublasHandle_t handle, cublasOperat
                                              const void *beta, void *c, cudaDataType c_type,
                                              int64_t ldc, long long c_stride, int64_t count,
                                              cublasComputeType_t compute, cublasGemmAlgo_t) {
-  product p = {ta, tb, m, n, k, lda, ldb, ldc};
-  if (!handle || !handle->stream || a_type != b_type || a_type != c_type || count < 0 ||
-      !accepted(p, a_type, compute))
+  product p = {ta, tb, m, n, k, lda, ldb, ldc, c_type == CUDA_R_32F};
+  bool reduced = a_type == CUDA_R_16F || a_type == CUDA_R_16BF;
+  if (!handle || !handle->stream || a_type != b_type ||
+      !(a_type == c_type || (reduced && p.c_floats)) || count < 0 || !accepted(p, a_type, compute))
     return CUBLAS_STATUS_INVALID_VALUE;
   auto call = a_type == CUDA_R_16F    ? run_all<dpt__half, float>
               : a_type == CUDA_R_16BF ? run_all<dpt__bfloat16, float>

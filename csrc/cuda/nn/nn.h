@@ -1,7 +1,8 @@
 /* nn.h: shared by the layer kernels: choice of types, and positions in planes.
  *
- * Invariant: a kernel's element types are float and double (nn/call.c converts). Index is int32_t
- * if every number that a kernel computes with it is below 2^31.
+ * Invariant: a kernel's element types are float and double, and reduced types if kernels.def says
+ * so (nn/call.c converts the others). Kernels load reduced types as floats and round once. Index is
+ * int32_t if every number that a kernel computes with it is below 2^31.
  */
 #ifndef DPT_CUDA_NN_NN_H
 #define DPT_CUDA_NN_NN_H
@@ -19,6 +20,18 @@ template <typename F> int dpt__of_index(int64_t most, F f) {
 template <typename F> int dpt__of_real_index(int type, int64_t most, F f) {
   return dpt__of_real(type, [&](auto zero) {
     return dpt__of_index(most, [&](auto index) { return f(zero, index); });
+  });
+}
+template <typename F> int dpt__of_stored_real_index(int type, int64_t most, F f) {
+  return dpt__of_stored_real(type, [&](auto zero) {
+    return dpt__of_index(most, [&](auto index) { return f(zero, index); });
+  });
+}
+/* Calls f(an element, an element of the type of parameters, which is the same or a float). */
+template <typename F> int dpt__of_types(int type, int param_type, F f) {
+  return dpt__of_stored_real(type, [&](auto zero) {
+    typename dpt__wide<decltype(zero)>::type wide = 0;
+    return param_type == type ? f(zero, zero) : f(zero, wide);
   });
 }
 

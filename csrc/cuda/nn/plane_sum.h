@@ -9,7 +9,7 @@
 /* Value: a plain struct; value(at) returns the sum of the elements of the unit (planes.h) that
  * begins at element `at`. */
 
-/* Computes r[c] += scale * the sum of plane c. */
+/* Computes r[c] += scale * the sum of plane c; T: the type of r. */
 template <typename T, typename Value>
 __global__ void dpt__plane_sums(Value value, dpt__cut k, T *r, double scale, int phase,
                                 double *sums) {
@@ -23,7 +23,7 @@ __global__ void dpt__plane_sums(Value value, dpt__cut k, T *r, double scale, int
   int64_t c = dpt__cut_plane(k);
   if (c >= k.C || dpt__cut_self(k)) return;
   if (phase & DPT__APPLY)
-    r[c] = (T)(r[c] + scale * sum);
+    r[c] = dpt__store_wide<T>(dpt__load(r[c]) + scale * sum);
   else
     *dpt__cut_sums(k, sums, blockIdx.y) = sum;
 }

@@ -89,14 +89,15 @@ template <typename F> __device__ __forceinline__ void dpt__cut_each(const dpt__c
   }
 }
 
-/* Load and store a unit of n elements. */
+/* Load and store a unit of n elements, in the type that kernels compute in. */
 template <int n, typename T>
-__device__ __forceinline__ dpt__pack<T> dpt__unit_load(const T *from, int whole) {
-  return dpt__pack_load(from, n, n > 1 && whole);
+__device__ __forceinline__ auto dpt__unit_load(const T *from, int whole) {
+  return dpt__pack_widen(dpt__pack_load(from, n, n > 1 && whole));
 }
 template <int n, typename T>
-__device__ __forceinline__ void dpt__unit_store(T *to, const dpt__pack<T> &unit, int whole) {
-  dpt__pack_store(to, unit, n, n > 1 && whole);
+__device__ __forceinline__ void
+dpt__unit_store(T *to, const dpt__pack<typename dpt__wide<T>::type> &unit, int whole) {
+  dpt__pack_store(to, dpt__pack_narrow<T>(unit), n, n > 1 && whole);
 }
 
 /* Returns the address of the sums of a plane's chunk. */
