@@ -113,6 +113,18 @@ int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *si
   return dpt__cuda_convert(context, &args);
 }
 
+int dpt__cuda_convert_to(dpt__context *context, int64_t count, int to_type, void *to, int from_type,
+                         const void *from) {
+  struct dpt__convert_args args = {};
+  args.walk.noperand = 2;
+  args.walk.ndim = 1;
+  args.walk.size[0] = count;
+  args.walk.stride[0][0] = args.walk.stride[1][0] = 1;
+  args.walk.data[0] = (char *)to, args.walk.data[1] = (char *)from;
+  args.walk.dtype[0] = to_type, args.walk.dtype[1] = from_type;
+  return dpt__cuda_convert(context, &args);
+}
+
 int dpt__cuda_fill(dpt__context *context, const void *args) {
   const struct dpt__fill_args *a = (const struct dpt__fill_args *)args;
   if (!dpt__walk_count(&a->walk)) return 0;

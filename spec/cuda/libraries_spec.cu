@@ -44,6 +44,8 @@ static int wrong, checks;
                  ? (void)0                                                                         \
                  : (void)(wrong++, printf("line %d: %s; %s\n", __LINE__, #condition, said)))
 
+static const int32_t types[] = {DPT_F32, DPT_F64, DPT_F16, DPT_BF16};
+
 /* Returns a convolution as described by csrc/nn/convolution.c. */
 static struct dpt__convolution_args args_of(int ndim, int64_t groups, int64_t kernel,
                                             int64_t stride, int64_t pad, int64_t dilation) {
@@ -94,9 +96,10 @@ static void cudnn(void) {
           for (int64_t pad = 0; pad <= 4; pad += 2)
             for (int64_t dilation = 1; dilation <= 2; dilation++) {
               struct dpt__convolution_args a = args_of(ndim, groups, kernel, stride, pad, dilation);
-              check_sizes(f, &a);
-              a.type = DPT_F64;
-              check_sizes(f, &a);
+              for (int32_t type : types) {
+                a.type = type;
+                check_sizes(f, &a);
+              }
             }
   /* a convolution that cuDNN rejects gets a plan that is marked as not working, without an error */
   struct dpt__convolution_args a = args_of(2, 1, 3, 1, 0, 1);
@@ -107,6 +110,17 @@ static void cudnn(void) {
   CHECK(!dpt__conv_describe(f, &key, &plan) && !plan->works);
   if (plan) dpt__conv_drop(f, plan);
   CHECK(dpt__conv_weight_bytes(&key) == 6 * 4 * 3 * 4 * sizeof(float));
+  /* gradients that are floats beside reduced types have another plan, which adds them itself */
+  a.type = a.param_type = DPT_BF16;
+  a.N = 3;
+  a.pass = DPT__PASS_WEIGHT;
+  for (bool aside : {false, true}) {
+    if (aside) a.param_type = DPT_F32;
+    key = dpt__conv_key_of(&a);
+    CHECK(!dpt__conv_describe(f, &key, &plan) && plan->works && plan->aside == aside);
+    CHECK(dpt__conv_weight_bytes(&key) == 6 * 4 * 3 * 4 * (aside ? sizeof(float) : 2));
+    if (plan) dpt__conv_drop(f, plan);
+  }
 }
 
 #if CUDNN_VERSION >= 91900
@@ -208,15 +222,15 @@ static void engines(void) {
   f.cudnnBackendDestroyDescriptor = destroy_counted;
   f.cudnnBackendExecute = execute;
   int rounding = 0;
-  for (int i = 0; i < 3 * 2 * 2 * 3 * 2 * 2 * 2; i++) {
+  for (int i = 0; i < 3 * 2 * 4 * 3 * 2 * 2 * 2; i++) {
     struct dpt__convolution_args a =
-        args_of(1 + i % 3, 1 + i / 3 % 2 * 2, 3 - i / 72 % 2 * 2, 2 - i / 72 % 2, 1, 1 + i / 144);
+        args_of(1 + i % 3, 1 + i / 3 % 2 * 2, 3 - i / 144 % 2 * 2, 2 - i / 144 % 2, 1, 1 + i / 288);
+    a.type = types[i / 6 % 4];
     dpt__conv_key key = dpt__conv_key_of(&a);
     CHECK(!key.graph); /* off by default */
-    key.type = i / 6 % 2 ? DPT_F64 : DPT_F32;
-    key.pass = i / 12 % 3;
-    key.tf32 = i / 36 % 2;
-    for (key.graph = key.type == DPT_F32 ? 4 : 8; key.graph <= 16; key.graph *= 2)
+    key.pass = i / 24 % 3;
+    key.tf32 = i / 72 % 2;
+    for (key.graph = (int64_t)dpt__dtype_size(a.type); key.graph <= 16; key.graph *= 2)
       rounding += check_engines(&f, &key);
   }
   CHECK(rounding > 0 && !descriptors);
@@ -296,7 +310,7 @@ static void recurrent(void) {
   memcpy(a->lengths, lengths, sizeof lengths);
   a->T = 5;
   a->B = B;
-  for (int i = 0; i < 4 * 4 * 2 * 2 * 2 * 2 * 2 * 2; i++) {
+  for (int i = 0; i < 4 * 4 * 2 * 2 * 2 * 4 * 2 * 2; i++) {
     dpt_rnn &net = a->rnn;
     net.cell = i % 4;
     net.bias = i / 4 % 4;
@@ -307,9 +321,9 @@ static void recurrent(void) {
     net.hidden = 6;
     net.input = net.skip_input ? 6 : 7;
     net.projection = net.cell == DPT_RNN_LSTM && i % 3 ? 4 : 0;
-    a->type = i / 128 % 2 ? DPT_F64 : DPT_F32;
-    a->ragged = i / 256 % 2;
-    a->tf32 = i / 512 % 2;
+    a->type = types[i / 128 % 4];
+    a->ragged = i / 512 % 2;
+    a->tf32 = i / 1024 % 2;
     check_network(&f, a);
   }
   CHECK(made > ended && ended > 0); /* more than a cache's capacity */

@@ -4,7 +4,7 @@ local gpu = require 'spec.support.gpu'
 local run = require 'spec.support.run'
 
 local function lua(code, variables)
-   local environment = {DPT_CUDNN_GRAPH = '1',
+   local environment = {DPT_CUDNN_GRAPH = '1', DPT_CUDA_REDUCED = '1',
       DPT_DEVICES = gpu.isHere and 'cuda:0,0' or 'emulated:2'}
    for name, value in pairs(variables or {}) do environment[name] = value end
    return run.lua("local dpt = require 'dpt'\nlocal torch, nn, cudnn, cutorch = dpt.torch, dpt.nn, "
@@ -14,6 +14,14 @@ end
 -- All passes of a layer, twice accumulated; each line of output is an error.
 local compare = [[
    torch.manualSeed(tonumber(os.getenv 'DPT_SEED') or 1)
+   local elements, both = require 'spec.support.elements', require 'spec.support.both'
+   local kinds = {'CudaTensor', 'CudaDoubleTensor'}
+   local limits = {CudaTensor = 2e-5, CudaDoubleTensor = 1e-12}
+   for _, name in ipairs(elements.reduced) do
+      local kind = elements.onDevice(name) .. 'Tensor'
+      table.insert(kinds, kind)
+      limits[kind] = 2 ^ (1 - both.bits(name))
+   end
    local function near(wanted, got, limit, what)
       local scale = math.max(1, torch.abs(wanted):max())
       local off = (wanted - got:double()):abs():max() / scale
@@ -25,14 +33,17 @@ local compare = [[
       return memory:narrow(1, odd and 2 or 1, x:nElement()):view(x:size()):copy(x)
    end
    local function check(host, x, kind, odd, what)
-      local limit = kind == 'CudaTensor' and 2e-5 or 1e-12
+      local limit = limits[kind]
+      what = what .. ' of ' .. kind
+      local function rounded(t) return t:type('torch.' .. kind):double() end
+      host, x = rounded(host), rounded(x)
       local device = host:clone():type('torch.' .. kind)
       if odd then
          device.weight = place(host.weight, kind, true)
          device.gradWeight = place(host.weight, kind, true)
       end
       local y = host:forward(x)
-      local gy = torch.randn(y:size())
+      local gy = rounded(torch.randn(y:size()))
       host:zeroGradParameters()
       host:backward(x, gy)
       host:accGradParameters(x, gy, 0.5)
@@ -62,12 +73,12 @@ local compare = [[
       size[5] = random(5, 6)
       return cudnn.VolumetricConvolution(I, O, k, random(2), k, s, 1, s, p, 0, p, groups), size
    end
-   for i = 1, 24 do
-      cudnn.benchmark, cudnn.fastest = i % 3 == 0, i % 4 == 0
+   for i = 1, 32 do
+      cudnn.benchmark, cudnn.fastest = i % 3 == 0, i % 7 == 0
       local host, size = layer()
-      local kind = i % 2 == 0 and 'CudaTensor' or 'CudaDoubleTensor'
       cutorch.setDevice(1 + i % 2)
-      check(host:double(), torch.randn(unpack(size)), kind, i % 5 == 0, tostring(host))
+      check(host:double(), torch.randn(unpack(size)), kinds[1 + i % #kinds], i % 5 == 0,
+         tostring(host))
    end
    cudnn.benchmark, cudnn.fastest = false, false
    local host = nn.TemporalConvolution(4, 5, 3, 2):double()

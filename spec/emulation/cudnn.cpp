@@ -7,6 +7,7 @@
  * first; these compute wrong numbers.
  */
 #include "cudnn.h"
+#include "cuda/element.h"
 
 #include <cmath>
 #include <cstring>
@@ -139,20 +140,34 @@ struct tensor {
   int64_t id, alignment, size[5]; /* missing leading spatial dimensions are 1 */
 };
 struct convolution {
-  int pass;
-  bool wide, rounds, wrong; /* rounds: operands to TF32 */
+  int pass, type;     /* of the elements, in dpt */
+  bool rounds, wrong; /* rounds: floats to TF32 */
   tensor in, weight, out;
   int64_t pad[3], stride[3], dilation[3];
 };
 
-bool describe_tensor(const content &c, bool wide, tensor *t) {
+/* Returns dpt's element type. */
+int type_of(int data_type) {
+  switch (data_type) {
+  case CUDNN_DATA_HALF:
+    return DPT_F16;
+  case CUDNN_DATA_BFLOAT16:
+    return DPT_BF16;
+  case CUDNN_DATA_FLOAT:
+    return DPT_F32;
+  default:
+    return DPT_F64;
+  }
+}
+
+bool describe_tensor(const content &c, int type, tensor *t) {
   int64_t n = c.count(CUDNN_ATTR_TENSOR_DIMENSIONS), dense = 1;
   const int64_t *size = c.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS);
   const int64_t *stride = c.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
-  bool right = (c.get<int>(CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_DOUBLE) == wide;
+  bool right = type_of(c.get<int>(CUDNN_ATTR_TENSOR_DATA_TYPE)) == type;
   t->id = c.get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID);
   t->alignment = c.get<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
-  right = right && (t->alignment == 16 || t->alignment == 8 || (t->alignment == 4 && !wide));
+  right = right && 16 % t->alignment == 0 && t->alignment >= (int64_t)dpt__dtype_size(type);
   for (int d = 0; d < 5; d++) t->size[d] = 1;
   for (int64_t d = n - 1; d >= 0; d--) {
     right = right && size[d] > 0 && stride[d] == dense;
@@ -167,12 +182,14 @@ bool describe(const content &c, convolution *v) {
   const operation &o = *operation_of(c.type);
   const content &conv = *c.to(o.conv);
   v->pass = (int)(&o - operations);
-  v->wide = conv.get<int>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE) == CUDNN_DATA_DOUBLE;
-  double alpha = v->wide ? c.get<double>(o.alpha) : c.get<float>(o.alpha);
-  double beta = v->wide ? c.get<double>(o.beta) : c.get<float>(o.beta);
-  bool right = alpha == 1 && beta == 0 && describe_tensor(*c.to(o.in), v->wide, &v->in) &&
-               describe_tensor(*c.to(o.weight), v->wide, &v->weight) &&
-               describe_tensor(*c.to(o.out), v->wide, &v->out);
+  int sums = type_of(conv.get<int>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE));
+  double alpha = sums == DPT_F64 ? c.get<double>(o.alpha) : c.get<float>(o.alpha);
+  double beta = sums == DPT_F64 ? c.get<double>(o.beta) : c.get<float>(o.beta);
+  v->type = type_of(c.to(o.in)->get<int>(CUDNN_ATTR_TENSOR_DATA_TYPE));
+  bool right = alpha == 1 && beta == 0 && sums == dpt__compute_dtype(v->type) &&
+               describe_tensor(*c.to(o.in), v->type, &v->in) &&
+               describe_tensor(*c.to(o.weight), v->type, &v->weight) &&
+               describe_tensor(*c.to(o.out), v->type, &v->out);
   int64_t n = conv.get<int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS);
   for (int d = 0; d < 3; d++) v->pad[d] = 0, v->stride[d] = v->dilation[d] = 1;
   for (int64_t d = 0; d < n; d++) {
@@ -195,9 +212,8 @@ bool describe(const content &c, convolution *v) {
 }
 
 double element(const convolution &v, const void *at, int64_t i) {
-  if (v.wide) return ((const double *)at)[i];
-  float f = ((const float *)at)[i];
-  if (!v.rounds || !std::isfinite(f)) return f;
+  double f = dpt__get_element(v.type, (const char *)at + (size_t)i * dpt__dtype_size(v.type));
+  if (!v.rounds || v.type != DPT_F32 || !std::isfinite(f)) return f;
   int exponent;
   double mantissa = std::frexp(f, &exponent);
   return std::ldexp(std::nearbyint(mantissa * 2048), exponent - 11);
@@ -233,10 +249,7 @@ void compute(const convolution &v, const void *in, const void *weight, const voi
   void *result = (void *)(v.pass == 0 ? out : v.pass == 1 ? in : weight);
   for (size_t i = 0; i < sum.size(); i++) {
     double s = v.wrong ? sum[i] * 1.01 + 0.1 : sum[i];
-    if (v.wide)
-      ((double *)result)[i] = s;
-    else
-      ((float *)result)[i] = (float)s;
+    dpt__put_element(v.type, (char *)result + i * dpt__dtype_size(v.type), s);
   }
 }
 

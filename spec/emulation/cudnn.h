@@ -17,14 +17,23 @@ typedef enum {
   CUDNN_STATUS_NOT_SUPPORTED = 3000,
   CUDNN_STATUS_INTERNAL_ERROR = 4000
 } cudnnStatus_t;
-typedef enum { CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE } cudnnDataType_t;
+typedef enum {
+  CUDNN_DATA_FLOAT = 0,
+  CUDNN_DATA_DOUBLE = 1,
+  CUDNN_DATA_HALF = 2,
+  CUDNN_DATA_BFLOAT16 = 9
+} cudnnDataType_t;
 typedef enum { CUDNN_CONVOLUTION, CUDNN_CROSS_CORRELATION } cudnnConvolutionMode_t;
 
 /* ---- the legacy interface ---- */
 
 typedef struct emulated_legacy *cudnnTensorDescriptor_t, *cudnnFilterDescriptor_t,
     *cudnnConvolutionDescriptor_t;
-typedef enum { CUDNN_DEFAULT_MATH = 0, CUDNN_FMA_MATH = 3 } cudnnMathType_t;
+typedef enum {
+  CUDNN_DEFAULT_MATH = 0,
+  CUDNN_TENSOR_OP_MATH = 1,
+  CUDNN_FMA_MATH = 3
+} cudnnMathType_t;
 typedef enum { CUDNN_TENSOR_NCHW } cudnnTensorFormat_t;
 typedef enum { CUDNN_NON_DETERMINISTIC, CUDNN_DETERMINISTIC } cudnnDeterminism_t;
 typedef enum { CUDNN_CONVOLUTION_FWD_ALGO_COUNT = 1 } cudnnConvolutionFwdAlgo_t;

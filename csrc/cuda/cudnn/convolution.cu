@@ -10,9 +10,10 @@
 namespace {
 
 /* Adds a gradient that cuDNN wrote to temporary memory. */
-template <typename T> __global__ void add_to(T *to, const T *from, T scale, int64_t count) {
+template <typename To, typename T>
+__global__ void add_to(To *to, const T *from, typename dpt__wide<T>::type scale, int64_t count) {
   int64_t i = dpt__thread<int64_t>();
-  if (i < count) to[i] += scale * from[i];
+  if (i < count) to[i] = dpt__store<To>::from(dpt__load(to[i]) + scale * dpt__load(from[i]));
 }
 
 /* Calls cuDNN; beta scales the output's previous values. An engine of the graph interface has alpha
@@ -23,7 +24,7 @@ cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
   if (plan->graph) return dpt__graph_run(f, handle, plan->graph, o);
   float narrow[2] = {(float)alpha, (float)beta};
   double wide[2] = {alpha, beta};
-  bool floats = plan->key.type == DPT_F32;
+  bool floats = plan->key.type != DPT_F64;
   const void *a = floats ? (void *)&narrow[0] : &wide[0];
   const void *b = floats ? (void *)&narrow[1] : &wide[1];
   switch (plan->key.pass) {
@@ -46,12 +47,13 @@ cudnnStatus_t call_pass(const dpt__cudnn_functions *f, cudnnHandle_t handle,
 
 /* Accumulates weight += scale * gradient through temporary memory. */
 int add_aside(dpt__context *context, const struct dpt__convolution_args *a, const void *part) {
-  return dpt__of_real(a->type, [&](auto zero) {
+  return dpt__of_types(a->type, a->param_type, [&](auto zero, auto param) {
     typedef decltype(zero) T;
+    typedef decltype(param) To;
     int64_t count = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
-    auto kernel = add_to<T>;
-    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, (T *)a->weight,
-                      (const T *)part, (T)a->scale, count);
+    auto kernel = add_to<To, T>;
+    return DPT_LAUNCH(kernel, dpt__blocks(count), DPT__BLOCK, 0, context, (To *)a->weight,
+                      (const T *)part, (typename dpt__wide<T>::type)a->scale, count);
   });
 }
 
@@ -197,7 +199,7 @@ int dpt__cuda_conv_cudnn(dpt__context *context, const struct dpt__convolution_ar
     part.in = (char *)a->in + (size_t)(i * image) * dpt__dtype_size(a->type);
     part.out = (char *)a->out + (size_t)(i * small) * dpt__dtype_size(a->type);
     dpt__conv_key key = dpt__conv_key_of(&part);
-    if (dpt__conv_weight_bytes(&key) / dpt__dtype_size(a->type) > INT32_MAX) return 0;
+    if (dpt__conv_weight_bytes(&key) / dpt__dtype_size((int)key.param_type) > INT32_MAX) return 0;
     context->used = used;
     if (by_cudnn(context, &part, &key, &works)) return 1;
     context->used = used;

@@ -39,7 +39,7 @@ static_assert(DPT__PASS_FORWARD == 0 && DPT__PASS_DATA == 1 && DPT__PASS_WEIGHT 
 
 dpt__descriptor tensor(const functions *f, const dpt__conv_key *key, int64_t id, int n,
                        const int64_t *dims) {
-  cudnnDataType_t type = dpt__conv_data_type(key);
+  cudnnDataType_t type = dpt__cudnn_type(key->type);
   int64_t strides[5];
   strides[n - 1] = 1;
   for (int d = n - 2; d >= 0; d--) strides[d] = strides[d + 1] * dims[d + 1];
@@ -55,7 +55,7 @@ dpt__descriptor tensor(const functions *f, const dpt__conv_key *key, int64_t id,
 
 dpt__descriptor convolution(const functions *f, const dpt__conv_key *key,
                             const dpt__conv_shape &shape) {
-  cudnnDataType_t type = dpt__conv_data_type(key);
+  cudnnDataType_t type = dpt__conv_sum_type(key);
   cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
   dpt__descriptor c(f, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   c.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, &type)
@@ -80,7 +80,7 @@ dpt__descriptor graph_of(const functions *f, cudnnHandle_t handle, const dpt__co
   cudnnBackendDescriptor_t at[] = {conv.handle(), in.handle(), weight.handle(), out.handle()};
   double wide[2] = {1, 0};
   float narrow[2] = {1, 0};
-  bool floats = key->type == DPT_F32;
+  bool floats = key->type != DPT_F64;
   cudnnBackendAttributeType_t scalar = floats ? CUDNN_TYPE_FLOAT : CUDNN_TYPE_DOUBLE;
   dpt__descriptor operation(f, names.type);
   operation.set(names.conv, CUDNN_TYPE_BACKEND_DESCRIPTOR, &at[0])

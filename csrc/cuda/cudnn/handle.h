@@ -45,6 +45,20 @@ struct dpt__cudnn_desk {
 int dpt__cudnn_acquire(int index, const dpt__cudnn_functions **call, dpt__cudnn_desk **desk,
                        std::unique_lock<std::mutex> *guard);
 
+/* Returns cuDNN's name of a real element type. */
+static inline cudnnDataType_t dpt__cudnn_type(int64_t dtype) {
+  switch (dtype) {
+  case DPT_F16:
+    return CUDNN_DATA_HALF;
+  case DPT_BF16:
+    return CUDNN_DATA_BFLOAT16;
+  case DPT_F32:
+    return CUDNN_DATA_FLOAT;
+  default:
+    return CUDNN_DATA_DOUBLE;
+  }
+}
+
 /* Returns true if cuDNN does not support an operation, as opposed to an error. */
 static inline bool dpt__cudnn_rejected(cudnnStatus_t status) {
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||

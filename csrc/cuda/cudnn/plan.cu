@@ -66,6 +66,12 @@ cudnnStatus_t workspace(const functions *f, cudnnHandle_t handle, const plan *p,
 
 bool short_floats(const dpt__conv_key *key) { return key->type != DPT_F32 || key->tf32; }
 
+/* Returns the math type that permits all allowed algorithms. */
+cudnnMathType_t math_of(const dpt__conv_key *key) {
+  if (dpt__is_reduced((int)key->type)) return CUDNN_TENSOR_OP_MATH;
+  return short_floats(key) ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
+}
+
 /* Picks the first allowed algorithm of a list that is sorted best first. If float arithmetic is
  * required and an entry has the default math type, its math type is set to FMA and the size of its
  * workspace is queried again, because it may differ. */
@@ -150,8 +156,7 @@ int guess(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_p
 template <typename Pass>
 int choose_of(const dpt__cudnn_functions *f, cudnnHandle_t handle, dpt__cudnn_conv_plan *plan,
               const operands &o, bool measures, size_t *most) {
-  DPT__CUDNN(f->cudnnSetConvolutionMathType(
-      plan->conv, short_floats(&plan->key) ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH));
+  DPT__CUDNN(f->cudnnSetConvolutionMathType(plan->conv, math_of(&plan->key)));
   if (most) *most = wanted<Pass>(f, handle, plan, o.capacity);
   if (measures && measure<Pass>(f, handle, plan, o)) return 1;
   return measures && plan->works ? 0 : guess<Pass>(f, handle, plan, o.capacity);
@@ -244,7 +249,7 @@ cudnnStatus_t set_tensor(const dpt__cudnn_functions *f, cudnnTensorDescriptor_t 
 
 cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
   const dpt__conv_key *k = &plan->key;
-  cudnnDataType_t type = dpt__conv_data_type(k);
+  cudnnDataType_t type = dpt__cudnn_type(k->type);
   dpt__conv_shape shape = dpt__conv_shape_of(k);
   int ndim = (int)k->ndim, n = ndim + 2, weight[5], pad[3], stride[3], dilation[3];
   narrow(n, shape.weight, weight);
@@ -257,7 +262,7 @@ cudnnStatus_t fill(const dpt__cudnn_functions *f, dpt__cudnn_conv_plan *plan) {
     status = f->cudnnSetFilterNdDescriptor(plan->weight, type, CUDNN_TENSOR_NCHW, n, weight);
   if (!status)
     status = f->cudnnSetConvolutionNdDescriptor(plan->conv, ndim, pad, stride, dilation,
-                                                CUDNN_CROSS_CORRELATION, type);
+                                                CUDNN_CROSS_CORRELATION, dpt__conv_sum_type(k));
   if (!status) status = f->cudnnSetConvolutionGroupCount(plan->conv, (int)k->groups);
   return status;
 }
@@ -289,6 +294,7 @@ dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *a) {
   dpt__conv_key key;
   memset(&key, 0, sizeof key);
   key.type = a->type;
+  key.param_type = a->pass == DPT__PASS_WEIGHT ? a->param_type : a->type;
   key.tf32 = a->tf32;
   key.search = a->search & ~DPT_SEARCH_VERBOSE;
   key.pass = a->pass;
@@ -315,8 +321,8 @@ dpt__conv_shape dpt__conv_shape_of(const dpt__conv_key *k) {
   return shape;
 }
 
-cudnnDataType_t dpt__conv_data_type(const dpt__conv_key *key) {
-  return key->type == DPT_F32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_DOUBLE;
+cudnnDataType_t dpt__conv_sum_type(const dpt__conv_key *key) {
+  return dpt__cudnn_type(dpt__compute_dtype((int)key->type));
 }
 
 int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
@@ -324,6 +330,7 @@ int dpt__conv_describe(const dpt__cudnn_functions *f, const dpt__conv_key *key,
   dpt__cudnn_conv_plan *plan = (dpt__cudnn_conv_plan *)calloc(1, sizeof *plan);
   if (!plan) return dpt__cuda_fail("no host memory for a plan");
   plan->key = *key;
+  plan->aside = key->param_type != key->type; /* cuDNN has one type for all tensors */
   if (create(f, plan)) {
     dpt__conv_drop(f, plan);
     return 1;
@@ -344,7 +351,7 @@ bool dpt__conv_competes(const dpt__conv_key *key) {
 
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key) {
   return (size_t)(key->O * (key->I / key->groups) * dpt__volume(key->slide.kernel)) *
-         (key->type == DPT_F32 ? sizeof(float) : sizeof(double));
+         dpt__dtype_size((int)key->param_type);
 }
 
 /* Creates a plan for the native stream. */

@@ -3,7 +3,8 @@
  * the legacy one; rules for algorithms hold for both.
  *
  * Invariant: a plan is found by its whole key. Only deterministic algorithms are chosen, and only
- * those that multiply floats as floats unless TF32 is allowed.
+ * those that multiply floats as floats unless TF32 is allowed. Reduced types are multiplied by
+ * tensor cores and accumulated in float.
  *
  * Where the queue measures, columns and products compete with cuDNN. The workspace is allocated at
  * the launch, where only the device's desk can be queried. The desk has cuDNN's own choice or,
@@ -18,9 +19,9 @@
 #include "cuda/nn/convolution.h"
 
 /* All bytes are initialized. graph: the alignment of the operands in bytes if the graph interface
- * is enabled, or 0. */
+ * is enabled, or 0. param_type: of WEIGHT's gradients; otherwise type. */
 struct dpt__conv_key {
-  int64_t type, tf32, search, pass, graph, ndim, N, I, O, groups;
+  int64_t type, param_type, tf32, search, pass, graph, ndim, N, I, O, groups;
   dpt__slide slide;
 };
 
@@ -58,9 +59,9 @@ struct dpt__conv_need {
 
 /* Returns the key of args. */
 dpt__conv_key dpt__conv_key_of(const struct dpt__convolution_args *args);
-/* Return the sizes, the element type and the bytes of the weight. */
+/* Return the sizes, cuDNN's type of sums, and the bytes of the weight or its gradient. */
 dpt__conv_shape dpt__conv_shape_of(const dpt__conv_key *key);
-cudnnDataType_t dpt__conv_data_type(const dpt__conv_key *key);
+cudnnDataType_t dpt__conv_sum_type(const dpt__conv_key *key);
 size_t dpt__conv_weight_bytes(const dpt__conv_key *key);
 /* Returns true if columns may be faster, within the memory that they usually need: groups need
  * separate products. */

@@ -22,7 +22,7 @@ __global__ void add_bias(T *planes, const T *bias, Index C, Index S, Index count
   Index plane = first / S, position = first - plane * S, c = plane % C;
   DPT_UNROLL
   for (int k = 0; k < DPT__PACK; k++) {
-    pack.v[k] += bias[c];
+    pack.v[k] = dpt__store<T>::from(dpt__load(pack.v[k]) + dpt__load(bias[c]));
     if (++position < S) continue;
     position = 0;
     if (++c == C) c = 0;
@@ -35,7 +35,7 @@ int bias_all(dpt__context *context, const struct dpt__convolution_args *a) {
   int64_t C = forward ? a->O : a->I, S = dpt__volume(forward ? a->slide.out : a->slide.in);
   int64_t count = a->N * C * S;
   void *planes = forward ? a->out : a->in;
-  return dpt__of_real_index(a->type, count, [&](auto zero, auto index) {
+  return dpt__of_stored_real_index(a->type, count, [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     auto kernel = add_bias<T, Index>;
