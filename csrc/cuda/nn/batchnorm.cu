@@ -2,25 +2,31 @@
  *
  * Invariant: sums are double and in a fixed order (cuda/nn/planes.h). The mean of a chunk is
  * subtracted before its squares are summed, and chunks are joined with their means, so nothing
- * cancels. Elementwise arithmetic is in the element type.
+ * cancels. Elementwise arithmetic is in the type that kernels compute in. T: the type of in, out
+ * and their gradients; P: of all with C elements.
  */
 #include "cuda/nn/planes.h"
 
 namespace {
 
 /* Computes the mean of a chunk and the sum of squared deviations from it. */
+/* Computes *to = term + keep * *to. */
+template <typename P> __device__ __forceinline__ void follow(P *to, double term, double keep) {
+  *to = dpt__store_wide<P>(term + keep * dpt__load(*to));
+}
+
 template <typename T, int n>
 __device__ void measure(const T *in, const dpt__cut &k, int whole, double *shared, double *mean,
                         double *squares) {
   double sum = 0;
   dpt__cut_each(k, [&](int64_t at) {
-    dpt__pack<T> x = dpt__unit_load<n>(in + at, whole);
+    auto x = dpt__unit_load<n>(in + at, whole);
     for (int i = 0; i < n; i++) sum += x.v[i];
   });
   double m = dpt__cut_sum(k, sum, shared) / dpt__cut_count(k, blockIdx.y);
   sum = 0;
   dpt__cut_each(k, [&](int64_t at) {
-    dpt__pack<T> x = dpt__unit_load<n>(in + at, whole);
+    auto x = dpt__unit_load<n>(in + at, whole);
     for (int i = 0; i < n; i++) sum += (x.v[i] - m) * (x.v[i] - m);
   });
   *mean = m;
@@ -44,11 +50,13 @@ __device__ void join(const dpt__cut &k, double *sums, double *shared, double *me
   *squares = dpt__cut_sum(k, sum, shared);
 }
 
-template <typename T, int n>
+template <typename T, typename P, int n>
 __global__ void forward(dpt__batchnorm_args a, dpt__cut k, int whole, int phase, double *sums) {
+  typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
   const T *in = (const T *)a.in;
-  T *out = (T *)a.out, *running_mean = (T *)a.running_mean, *running_var = (T *)a.running_var;
+  T *out = (T *)a.out;
+  P *running_mean = (P *)a.running_mean, *running_var = (P *)a.running_var;
   int64_t c = dpt__cut_plane(k);
   double mean = 0, squares = 0;
   if (phase & DPT__MEASURE)
@@ -70,37 +78,39 @@ __global__ void forward(dpt__batchnorm_args a, dpt__cut k, int whole, int phase,
     factor = var == 0 && a.eps == 0 ? 0 : 1 / sqrt(var + a.eps);
     if (first && blockIdx.y == 0) {
       double keep = 1 - a.momentum;
-      ((T *)a.save_mean)[c] = (T)mean;
-      ((T *)a.save_std)[c] = (T)factor;
-      if (running_mean) running_mean[c] = (T)(a.momentum * mean + keep * running_mean[c]);
-      if (running_var) running_var[c] = (T)(a.momentum * unbiased + keep * running_var[c]);
+      ((P *)a.save_mean)[c] = dpt__store_wide<P>(mean);
+      ((P *)a.save_std)[c] = dpt__store_wide<P>(factor);
+      if (running_mean) follow(running_mean + c, a.momentum * mean, keep);
+      if (running_var) follow(running_var + c, a.momentum * unbiased, keep);
     }
   } else {
-    mean = running_mean[c];
-    factor = 1 / sqrt(running_var[c] + a.eps);
+    mean = dpt__load(running_mean[c]);
+    factor = 1 / sqrt(dpt__load(running_var[c]) + a.eps);
   }
-  if (a.weight) factor *= ((const T *)a.weight)[c];
-  const T m = (T)mean, f = (T)factor, b = a.bias ? ((const T *)a.bias)[c] : T(0);
+  if (a.weight) factor *= dpt__load(((const P *)a.weight)[c]);
+  const V m = (V)mean, f = (V)factor, b = a.bias ? (V)dpt__load(((const P *)a.bias)[c]) : V(0);
   dpt__cut_each(k, [&](int64_t at) {
-    dpt__pack<T> x = dpt__unit_load<n>(in + at, whole);
+    auto x = dpt__unit_load<n>(in + at, whole);
     for (int i = 0; i < n; i++) x.v[i] = (x.v[i] - m) * f + b;
     dpt__unit_store<n>(out + at, x, whole);
   });
 }
 
 /* Computes the sums of g and of (x - mean) * g over a plane, and the gradients. */
-template <typename T, int n>
+template <typename T, typename P, int n>
 __global__ void backward(dpt__batchnorm_backward_args a, dpt__cut k, int whole, int phase,
                          double *sums) {
+  typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
   const T *in = (const T *)a.in, *gout = (const T *)a.gout;
-  T *gin = (T *)a.gin, *gweight = (T *)a.gweight, *gbias = (T *)a.gbias;
+  T *gin = (T *)a.gin;
+  P *gweight = (P *)a.gweight, *gbias = (P *)a.gbias;
   int64_t c = dpt__cut_plane(k);
   bool here = c < k.C, first = dpt__cut_self(k) == 0;
-  double sum = 0, dot = 0, mean = here ? ((const T *)a.mean)[c] : T(0);
+  double sum = 0, dot = 0, mean = here ? (double)dpt__load(((const P *)a.mean)[c]) : 0;
   if (phase & DPT__MEASURE)
     dpt__cut_each(k, [&](int64_t at) {
-      dpt__pack<T> x = dpt__unit_load<n>(in + at, whole), g = dpt__unit_load<n>(gout + at, whole);
+      auto x = dpt__unit_load<n>(in + at, whole), g = dpt__unit_load<n>(gout + at, whole);
       for (int i = 0; i < n; i++) {
         sum += g.v[i];
         dot += (x.v[i] - mean) * g.v[i];
@@ -121,18 +131,18 @@ __global__ void backward(dpt__batchnorm_backward_args a, dpt__cut k, int whole, 
     s[1] = dot;
     return;
   }
-  double d = ((const T *)a.deviation)[c], inverse = a.train ? d : 1 / sqrt(d + a.eps);
+  double d = dpt__load(((const P *)a.deviation)[c]), inverse = a.train ? d : 1 / sqrt(d + a.eps);
   double count = (double)(k.n * k.per);
   if (first && blockIdx.y == 0) {
-    if (gweight) gweight[c] = (T)(gweight[c] + a.scale * dot * inverse);
-    if (gbias) gbias[c] = (T)(gbias[c] + a.scale * sum);
+    if (gweight) follow(gweight + c, a.scale * dot * inverse, 1);
+    if (gbias) follow(gbias + c, a.scale * sum, 1);
   }
   if (!gin) return;
-  const T m = (T)mean, s = a.train ? (T)(dot * inverse * inverse / count) : T(0);
-  const T b = a.train ? (T)(sum / count) : T(0);
-  const T f = (T)(inverse * (a.weight ? (double)((const T *)a.weight)[c] : 1));
+  const V m = (V)mean, s = a.train ? (V)(dot * inverse * inverse / count) : V(0);
+  const V b = a.train ? (V)(sum / count) : V(0);
+  const V f = (V)(inverse * (a.weight ? (double)dpt__load(((const P *)a.weight)[c]) : 1));
   dpt__cut_each(k, [&](int64_t at) {
-    dpt__pack<T> x = dpt__unit_load<n>(in + at, whole), g = dpt__unit_load<n>(gout + at, whole);
+    auto x = dpt__unit_load<n>(in + at, whole), g = dpt__unit_load<n>(gout + at, whole);
     for (int i = 0; i < n; i++) g.v[i] = (g.v[i] - b - (x.v[i] - m) * s) * f;
     dpt__unit_store<n>(gin + at, g, whole);
   });
@@ -150,11 +160,12 @@ int launch(dpt__context *context, const Args *a, const dpt__cut &k, Kernel kerne
 int dpt__cuda_batchnorm(dpt__context *context, const void *args) {
   const struct dpt__batchnorm_args *a = (const struct dpt__batchnorm_args *)args;
   dpt__cut k = dpt__cut_of(a->N, a->C, a->S);
-  return dpt__of_real(a->type, [&](auto zero) {
+  return dpt__of_types(a->type, a->param_type, [&](auto zero, auto param) {
     typedef decltype(zero) T;
+    typedef decltype(param) P;
     int whole = dpt__packs_at<T>(a->in) && dpt__packs_at<T>(a->out);
-    auto packs = forward<T, DPT__PACK>;
-    auto elements = forward<T, 1>;
+    auto packs = forward<T, P, DPT__PACK>;
+    auto elements = forward<T, P, 1>;
     auto kernel = k.per == 1 ? elements : packs;
     if (!a->train) return launch(context, a, k, kernel, whole, DPT__APPLY, NULL, k.chunks);
     return dpt__cut_launch(context, k, true, [&](int phase, double *sums, unsigned chunks) {
@@ -166,11 +177,12 @@ int dpt__cuda_batchnorm(dpt__context *context, const void *args) {
 int dpt__cuda_batchnorm_backward(dpt__context *context, const void *args) {
   const struct dpt__batchnorm_backward_args *a = (const struct dpt__batchnorm_backward_args *)args;
   dpt__cut k = dpt__cut_of(a->N, a->C, a->S);
-  return dpt__of_real(a->type, [&](auto zero) {
+  return dpt__of_types(a->type, a->param_type, [&](auto zero, auto param) {
     typedef decltype(zero) T;
+    typedef decltype(param) P;
     int whole = dpt__packs_at<T>(a->in) && dpt__packs_at<T>(a->gout) && dpt__packs_at<T>(a->gin);
-    auto packs = backward<T, DPT__PACK>;
-    auto elements = backward<T, 1>;
+    auto packs = backward<T, P, DPT__PACK>;
+    auto elements = backward<T, P, 1>;
     auto kernel = k.per == 1 ? elements : packs;
     if (!a->train && !a->gweight && !a->gbias) /* the gradient of a plain product */
       return launch(context, a, k, kernel, whole, DPT__APPLY, NULL, k.chunks);

@@ -20,12 +20,13 @@ static_assert(WORDS == (int)DPT__PACK, "a block of words is a pack of elements")
 template <typename T>
 __global__ void mask_kernel(dpt__dropout_mask_args a, uint64_t keep, int64_t blocks, int skew,
                             bool packs) {
+  const T kept = dpt__store<T>::from(a.value);
   uint64_t seed = dpt__draw_seed(&a.draw), offset = dpt__draw_offset(&a.draw);
   for (int64_t t = dpt__thread<int64_t>(); t < blocks; t += dpt__grid_threads<int64_t>()) {
     uint32_t words[WORDS];
     dpt__philox_at(seed, offset, (uint64_t)(a.first / WORDS + t), words);
     dpt__pack<T> mask;
-    for (int i = 0; i < WORDS; i++) mask.v[i] = words[i] < keep ? (T)a.value : T(0);
+    for (int i = 0; i < WORDS; i++) mask.v[i] = words[i] < keep ? kept : T();
     int64_t position = t * WORDS - skew;
     if (packs && position + WORDS <= a.n) {
       dpt__pack_store((T *)a.mask + position, mask, WORDS, true);
@@ -44,7 +45,7 @@ int dpt__cuda_dropout_mask(dpt__context *context, const void *args) {
   int skew = (int)(a.first % WORDS);
   int64_t blocks = (skew + a.n + WORDS - 1) / WORDS;
   if (!a.n) return 0;
-  return dpt__of_real(a.type, [&](auto zero) {
+  return dpt__of_stored_real(a.type, [&](auto zero) {
     typedef decltype(zero) T;
     bool packs = !skew && dpt__packs_at<T>(a.mask);
     auto kernel = mask_kernel<T>;

@@ -142,7 +142,8 @@ template <typename T>
 __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads, double *tails,
                            const verdict *v) {
   __shared__ int64_t rows[CHUNK + 1], positions[CHUNK];
-  __shared__ T scales[CHUNK];
+  typedef typename dpt__wide<T>::type V;
+  __shared__ V scales[CHUNK];
   if (rejected(v)) return; /* the whole block returns */
   int64_t first = (int64_t)blockIdx.x * CHUNK;
   int m = by.n - first < CHUNK ? (int)(by.n - first) : CHUNK, t = (int)threadIdx.x;
@@ -151,7 +152,7 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
     rows[t] = row;
     positions[t] = by.positions[first + t] - 1;
     int64_t count = a.by_frequency ? by.before(row + 1) - by.before(row) : 1;
-    scales[t] = (T)(a.by_frequency ? a.scale / (double)count : a.scale);
+    scales[t] = (V)(a.by_frequency ? a.scale / (double)count : a.scale);
   }
   if (t == m - 1) rows[m] = 0;
   __syncthreads();
@@ -163,11 +164,11 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
     bool head = began;
     for (int p = 0; p < m; p += 8) {
       T x[8]; /* all loads in flight at once */
-      for (int i = 0; i < 8; i++) x[i] = p + i < m ? gout[positions[p + i] * a.D] : T(0);
+      for (int i = 0; i < 8; i++) x[i] = p + i < m ? gout[positions[p + i] * a.D] : T();
       for (int i = 0; i < 8; i++) {
         int q = p + i;
         if (q >= m) break;
-        T term = scales[q] * x[i];
+        V term = scales[q] * dpt__load(x[i]);
         sum += (double)term;
         if (rows[q + 1] == rows[q]) continue;
         if (head) {
@@ -176,7 +177,7 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
           tails[(int64_t)blockIdx.x * a.D + d] = sum;
         } else if (rows[q] != a.padding) {
           T *to = (T *)a.gw + (rows[q] - 1) * a.D + d;
-          *to = (T)((double)*to + sum);
+          *to = dpt__store_wide<T>((double)dpt__load(*to) + sum);
         }
         head = false;
         sum = 0;
@@ -200,7 +201,7 @@ __global__ void join_chunks(order by, dpt__lookup_backward_args a, const double 
     for (int64_t c = chunk + 1; c * CHUNK < by.n && by.row(c * CHUNK) == row; c++)
       sum += heads[c * a.D + d];
     T *to = (T *)a.gw + (row - 1) * a.D + d;
-    *to = (T)((double)*to + sum);
+    *to = dpt__store_wide<T>((double)dpt__load(*to) + sum);
   }
 }
 
@@ -242,14 +243,14 @@ __global__ void renorm_rows(indices at, dpt__lookup_renorm_args a, uint32_t *mar
     T *w = (T *)a.weight + row * a.D;
     double sum = 0;
     for (int64_t d = lane; d < a.D; d += WARP) {
-      double x = fabs((double)w[d]);
+      double x = fabs((double)dpt__load(w[d]));
       sum += a.p == 1 ? x : a.p == 2 ? x * x : pow(x, a.p);
     }
     sum = __shfl_sync(0xffffffffu, dpt__warp_sum(sum), 0);
     double norm = pow(sum, 1 / a.p);
     if (norm > a.max_norm)
       for (int64_t d = lane; d < a.D; d += WARP)
-        w[d] = (T)((double)w[d] * (a.max_norm / (norm + 1e-7)));
+        w[d] = dpt__store_wide<T>((double)dpt__load(w[d]) * (a.max_norm / (norm + 1e-7)));
   }
 }
 
@@ -261,11 +262,12 @@ int dpt__cuda_lookup(dpt__context *context, const void *args) {
   const verdict *v;
   if (!a.n) return 0;
   if (launch_check(context, at, &v, NULL, 0)) return 1;
-  int64_t width = a.type == DPT_F32 ? 4 : 8, bytes = a.D * width;
+  int64_t width = (int64_t)dpt__dtype_size(a.type), bytes = a.D * width;
   if (bytes % 16 == 0 && (uintptr_t)a.weight % 16 == 0 && (uintptr_t)a.out % 16 == 0)
     return launch_pick<uint4>(context, a, at, bytes, v);
-  return width == 4 ? launch_pick<uint32_t>(context, a, at, bytes, v)
-                    : launch_pick<uint64_t>(context, a, at, bytes, v);
+  return width == 2   ? launch_pick<uint16_t>(context, a, at, bytes, v)
+         : width == 4 ? launch_pick<uint32_t>(context, a, at, bytes, v)
+                      : launch_pick<uint64_t>(context, a, at, bytes, v);
 }
 
 int dpt__cuda_lookup_backward(dpt__context *context, const void *args) {
@@ -275,8 +277,8 @@ int dpt__cuda_lookup_backward(dpt__context *context, const void *args) {
   if (!a.n) return 0;
   order by;
   if (launch_check(context, at, &v, NULL, 0) || sort_indices(context, at, &by)) return 1;
-  return dpt__of_real(a.type,
-                      [&](auto zero) { return launch_add<decltype(zero)>(context, a, by, v); });
+  return dpt__of_stored_real(
+      a.type, [&](auto zero) { return launch_add<decltype(zero)>(context, a, by, v); });
 }
 
 int dpt__cuda_lookup_renorm(dpt__context *context, const void *args) {
@@ -287,7 +289,7 @@ int dpt__cuda_lookup_renorm(dpt__context *context, const void *args) {
   int64_t words = (a.V + 31) / 32;
   uint32_t *marks = (uint32_t *)dpt__scratch(context, (size_t)words * sizeof *marks);
   if (launch_check(context, at, &v, marks, words)) return 1;
-  return dpt__of_real(a.type, [&](auto zero) {
+  return dpt__of_stored_real(a.type, [&](auto zero) {
     auto kernel = renorm_rows<decltype(zero)>;
     return DPT_LAUNCH_COOPERATIVE(kernel, dpt__blocks(a.n * WARP), DPT__BLOCK, 0, context, at, a,
                                   marks, v);

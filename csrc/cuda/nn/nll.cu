@@ -24,14 +24,14 @@ template <typename T> struct nll_sum {
       int64_t wanted = dpt__index_at(a.target, a.target_type, i);
       if (wanted == a.ignore || fault.rejects(wanted, i)) continue;
       int64_t n = i / a.S, s = i - n * a.S;
-      double w = weight ? (double)weight[wanted - 1] : 1;
-      sum[0] -= w * (double)in[(n * a.C + wanted - 1) * a.S + s];
+      double w = weight ? (double)dpt__load(weight[wanted - 1]) : 1;
+      sum[0] -= w * (double)dpt__load(in[(n * a.C + wanted - 1) * a.S + s]);
       sum[1] += w;
     }
   }
   __device__ void finish(const double *sum) const {
-    *(T *)a.total = (T)sum[1];
-    *(T *)a.out = (T)(a.average && sum[1] != 0 ? sum[0] / sum[1] : sum[0]);
+    *(T *)a.total = dpt__store_wide<T>(sum[1]);
+    *(T *)a.out = dpt__store_wide<T>(a.average && sum[1] != 0 ? sum[0] / sum[1] : sum[0]);
   }
 };
 
@@ -41,7 +41,7 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
   const Index first = dpt__thread<Index>() * DPT__PACK, C = (Index)a.C, S = (Index)a.S;
   if (first >= count) return;
   const T *weight = (const T *)a.weight;
-  const double total = (double)*(const T *)a.total;
+  const double total = (double)dpt__load(*(const T *)a.total);
   const bool divides = a.average && total != 0;
   const int own = count - first < DPT__PACK ? (int)(count - first) : DPT__PACK;
   Index plane = S == 1 ? first : first / S, s = first - plane * S, n = plane / C;
@@ -54,8 +54,8 @@ __global__ void nll_gradient(dpt__nll_args a, dpt__class_fault fault, bool packs
     if (i == 0 || c == 0 || S > 1) wanted = dpt__index_at(a.target, a.target_type, at);
     if (c == 0 && wanted != a.ignore) (void)fault.rejects(wanted, at);
     if (wanted == c + 1 && wanted != a.ignore) {
-      double w = weight ? (double)weight[c] : 1;
-      g.v[i] = (T)(divides ? -w / total : -w);
+      double w = weight ? (double)dpt__load(weight[c]) : 1;
+      g.v[i] = dpt__store_wide<T>(divides ? -w / total : -w);
     }
     if (++s < S) continue;
     s = 0;
@@ -72,7 +72,7 @@ int dpt__cuda_nll(dpt__context *context, const void *args) {
   const dpt__nll_args &a = *(const dpt__nll_args *)args;
   dpt__class_fault fault = dpt__class_fault_of(context, a);
   const int64_t count = a.N * a.C * a.S;
-  return dpt__of_real_index(a.type, count, [&](auto zero, auto index) {
+  return dpt__of_stored_real_index(a.type, count, [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     nll_sum<T> loss = {a, fault};

@@ -32,18 +32,20 @@ __device__ __forceinline__ range<Index> windows_of(const dpt__slide &s, int d, I
   return r;
 }
 
-/* Returns a fractional window, placed as in Torch7: in the element type's arithmetic. */
+/* Returns a fractional window, placed as in Torch7: in the arithmetic of the type that kernels
+ * compute in. */
 template <typename T, typename Index>
 __device__ __forceinline__ range<Index> fractional(const dpt__maxpool_args &a, int d, Index plane,
                                                    Index o) {
   Index n = (Index)a.slide.out[d], slack = (Index)(a.slide.in[d] - a.slide.kernel[d]);
-  T u = 0;
+  typedef typename dpt__wide<T>::type V;
+  V u = 0;
   if (2 - d < a.fractional)
-    u = ((const T *)a.samples)[plane * (Index)a.fractional + (Index)(2 - d)];
-  T step = n > 1 ? (T)slack / (T)(n - 1) : T(0);
+    u = dpt__load(((const T *)a.samples)[plane * (Index)a.fractional + (Index)(2 - d)]);
+  V step = n > 1 ? (V)slack / (V)(n - 1) : V(0);
   int64_t at =
       o == n - 1 ? slack
-                 : dpt__long_number(trunc((double)(((T)o + u) * step)) - trunc((double)(u * step)));
+                 : dpt__long_number(trunc((double)(((V)o + u) * step)) - trunc((double)(u * step)));
   range<Index> r;
   r.first = (Index)(at < 0 ? 0 : at > slack ? (int64_t)slack : at);
   r.end = r.first + (Index)a.slide.kernel[d];
@@ -61,7 +63,7 @@ __device__ __forceinline__ void each(const T *in, const dpt__slide &s, const ran
     for (Index i = r[0].first; i < r[0].end; i += step[0])
       for (Index j = r[1].first; j < r[1].end; j += step[1]) {
         Index row = (i * height + j) * width;
-        for (Index k = r[2].first; k < r[2].end; k += step[2]) f(row + k, in[row + k]);
+        for (Index k = r[2].first; k < r[2].end; k += step[2]) f(row + k, dpt__load(in[row + k]));
       }
   } else {
     Index n[3];
@@ -70,7 +72,7 @@ __device__ __forceinline__ void each(const T *in, const dpt__slide &s, const ran
       Index row = e / n[2], i = row / n[1], j = row - i * n[1], k = e - row * n[2];
       row = (r[0].first + i * step[0]) * height + r[1].first + j * step[1];
       Index at = row * width + r[2].first + k * step[2];
-      f(at, in[at]);
+      f(at, dpt__load(in[at]));
     }
   }
 }
@@ -84,6 +86,7 @@ template <typename T, typename Index> __device__ bool better(T a, Index at, T b,
 
 template <typename T, typename Index, int lanes>
 __global__ void maxpool(dpt__maxpool_args a, Index count) {
+  typedef typename dpt__wide<T>::type V;
   Index o = dpt__thread<Index>() / lanes;
   if (o >= count) return; /* whole warps */
   const dpt__slide &s = a.slide;
@@ -95,15 +98,15 @@ __global__ void maxpool(dpt__maxpool_args a, Index count) {
   Index height = (Index)s.in[1], width = (Index)s.in[2];
   const T *in = (const T *)a.in + index.plane * (Index)s.in[0] * height * width;
   Index best = (r[0].first * height + r[1].first) * width + r[2].first;
-  T value = in[best];
-  each<lanes, T, Index>(in, s, r, [&](Index at, T v) {
+  V value = dpt__load(in[best]);
+  each<lanes, T, Index>(in, s, r, [&](Index at, V v) {
     if (value == value && !(v <= value)) {
       value = v;
       best = at;
     }
   });
   for (int other = lanes / 2; other; other /= 2) {
-    T v = __shfl_xor_sync(0xffffffffu, value, other);
+    V v = __shfl_xor_sync(0xffffffffu, value, other);
     Index at = __shfl_xor_sync(0xffffffffu, best, other);
     if (better(value, best, v, at)) {
       value = v;
@@ -111,7 +114,7 @@ __global__ void maxpool(dpt__maxpool_args a, Index count) {
     }
   }
   if (lanes > 1 && threadIdx.x % lanes) return;
-  ((T *)a.out)[o] = value;
+  ((T *)a.out)[o] = dpt__store<T>::from(value);
   a.idx[o] = (int64_t)best + 1;
 }
 
@@ -126,10 +129,11 @@ __global__ void average(dpt__avgpool_args a, Index count) {
     r[d] = reads<Index>::window_of(&s, d, index.at[d], a.adaptive, a.count_pad);
   const T *in = (const T *)a.in + index.plane * (Index)s.in[0] * (Index)s.in[1] * (Index)s.in[2];
   double sum = 0;
-  each<lanes, T, Index>(in, s, r, [&](Index, T v) { sum += v; });
+  each<lanes, T, Index>(in, s, r, [&](Index, auto v) { sum += v; });
   for (int other = lanes / 2; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
   if (lanes > 1 && threadIdx.x % lanes) return;
-  ((T *)a.out)[o] = (T)(sum / ((double)r[0].count * (double)r[1].count * (double)r[2].count));
+  sum /= (double)r[0].count * (double)r[1].count * (double)r[2].count;
+  ((T *)a.out)[o] = dpt__store_wide<T>(sum);
 }
 
 /* Returns x / n for an integer n, rounded once. Dividing doubles and rounding to float also rounds
@@ -150,7 +154,7 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
   for (int d = 0; d < 3; d++) r[d] = windows_of<Index>(s, d, index.at[d], a.adaptive);
   Index height = (Index)s.out[1], width = (Index)s.out[2];
   const T *gout = (const T *)a.out + index.plane * (Index)s.out[0] * height * width;
-  T sum = 0;
+  typename dpt__wide<T>::type sum = 0;
   for (Index i = r[0].first; i < r[0].end; i++) {
     double deep = (double)reads<Index>::window_of(&s, 0, i, a.adaptive, a.count_pad).count;
     for (Index j = r[1].first; j < r[1].end; j++) {
@@ -158,11 +162,11 @@ __global__ void average_backward(dpt__avgpool_args a, Index count) {
       const T *row = gout + (i * height + j) * width;
       for (Index k = r[2].first; k < r[2].end; k++) {
         Index own = reads<Index>::window_of(&s, 2, k, a.adaptive, a.count_pad).count;
-        sum += share(row[k], area * (double)own);
+        sum += share(dpt__load(row[k]), area * (double)own);
       }
     }
   }
-  ((T *)a.in)[e] = sum;
+  ((T *)a.in)[e] = dpt__store<T>::from(sum);
 }
 
 /* Windows with little overlap are large if the plane has many elements per window; a warp reads
@@ -189,7 +193,8 @@ int dpt__cuda_maxpool(dpt__context *context, const void *args) {
   const struct dpt__maxpool_args *a = (const struct dpt__maxpool_args *)args;
   int64_t count = a->planes * dpt__volume(a->slide.out);
   if (!count) return 0;
-  return dpt__of_real_index(a->type, largest(a->slide, a->planes), [&](auto zero, auto index) {
+  int64_t most = largest(a->slide, a->planes);
+  return dpt__of_stored_real_index(a->type, most, [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     auto threads = maxpool<T, Index, 1>;
@@ -205,7 +210,8 @@ int dpt__cuda_avgpool(dpt__context *context, const void *args) {
   const struct dpt__avgpool_args *a = (const struct dpt__avgpool_args *)args;
   int64_t count = a->planes * dpt__volume(a->backward ? a->slide.in : a->slide.out);
   if (!count) return 0;
-  return dpt__of_real_index(a->type, largest(a->slide, a->planes), [&](auto zero, auto index) {
+  int64_t most = largest(a->slide, a->planes);
+  return dpt__of_stored_real_index(a->type, most, [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     auto threads = average<T, Index, 1>;

@@ -17,6 +17,7 @@ enum { WARP = 32, SIDE = 32, DEEP = 8, BATCH = 2, LONG = 16384 };
 
 /* A thread's packs of a row are blockDim.x apart; it loads BATCH of them before it uses any. */
 template <typename T> struct row {
+  typedef typename dpt__wide<T>::type V;
   int64_t offset, C;
   bool packs;
   __device__ row(const dpt__softmax_args &a, bool packs) : packs(packs) {
@@ -27,11 +28,11 @@ template <typename T> struct row {
   /* Calls f(a pack of `from`, of `also` unless that is NULL, the number of its elements that are
    * classes, its offset) in order; the other elements are `fill`. */
   template <typename F>
-  __device__ __forceinline__ void each(const void *from, const void *also, T fill, F f) const {
+  __device__ __forceinline__ void each(const void *from, const void *also, V fill, F f) const {
     const int step = (int)blockDim.x * DPT__PACK;
     for (int64_t c = threadIdx.x * DPT__PACK; c < C; c += BATCH * step) {
       const int rest = C - c < BATCH * step ? (int)(C - c) : BATCH * step;
-      dpt__pack<T> x[BATCH], y[BATCH] = {};
+      dpt__pack<V> x[BATCH], y[BATCH] = {};
       DPT_UNROLL
       for (int k = 0; k < BATCH; k++) {
         x[k] = load(from, offset + c + k * step, rest - k * step, fill);
@@ -41,30 +42,33 @@ template <typename T> struct row {
       for (int k = 0; k < BATCH; k++) f(x[k], y[k], rest - k * step, offset + c + k * step);
     }
   }
-  __device__ dpt__pack<T> load(const void *from, int64_t at, int n, T fill) const {
-    return dpt__pack_load((const T *)from + at, n, packs && n >= DPT__PACK, fill);
+  __device__ dpt__pack<V> load(const void *from, int64_t at, int n, V fill) const {
+    bool whole = packs && n >= DPT__PACK;
+    return dpt__pack_widen(
+        dpt__pack_load((const T *)from + at, n, whole, dpt__store<T>::from(fill)));
   }
-  __device__ void store(void *to, int64_t at, int n, const dpt__pack<T> &y) const {
-    dpt__pack_store((T *)to + at, y, n, packs && n >= DPT__PACK);
+  __device__ void store(void *to, int64_t at, int n, const dpt__pack<V> &y) const {
+    dpt__pack_store((T *)to + at, dpt__pack_narrow<T>(y), n, packs && n >= DPT__PACK);
   }
 };
 
 template <typename T> __global__ void forward_rows(dpt__softmax_args a, bool packs) {
+  typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
-  typedef dpt__pack<T> pack;
+  typedef dpt__pack<V> pack;
   const row<T> r(a, packs);
-  const T none = T(-INFINITY); /* adds 0 to a sum, which is NaN if all classes are -INFINITY */
-  T max = none;
+  const V none = V(-INFINITY); /* adds 0 to a sum, which is NaN if all classes are -INFINITY */
+  V max = none;
   r.each(a.in, NULL, none, [&](const pack &x, const pack &, int, int64_t) {
     for (int i = 0; i < DPT__PACK; i++) max = dpt__larger()(max, x.v[i]);
   });
-  max = dpt__block_reduce_x(max, dpt__larger(), (T *)shared);
+  max = dpt__block_reduce_x(max, dpt__larger(), (V *)shared);
   double sum = 0;
   r.each(a.in, NULL, none, [&](const pack &x, const pack &, int, int64_t) {
     for (int i = 0; i < DPT__PACK; i++) sum += exp(x.v[i] - max);
   });
   sum = dpt__block_reduce_x(sum, dpt__plus(), shared);
-  T shift = (T)(a.log ? max + log(sum) : 1 / sum);
+  V shift = (V)(a.log ? max + log(sum) : 1 / sum);
   r.each(a.in, NULL, none, [&](const pack &x, const pack &, int n, int64_t at) {
     pack y;
     for (int i = 0; i < DPT__PACK; i++) y.v[i] = a.log ? x.v[i] - shift : exp(x.v[i] - max) * shift;
@@ -73,15 +77,16 @@ template <typename T> __global__ void forward_rows(dpt__softmax_args a, bool pac
 }
 
 template <typename T> __global__ void backward_rows(dpt__softmax_args a, bool packs) {
+  typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
-  typedef dpt__pack<T> pack;
+  typedef dpt__pack<V> pack;
   const row<T> r(a, packs);
   double sum = 0;
-  r.each(a.gout, a.log ? NULL : a.out, T(0), [&](const pack &g, const pack &y, int, int64_t) {
+  r.each(a.gout, a.log ? NULL : a.out, V(0), [&](const pack &g, const pack &y, int, int64_t) {
     for (int i = 0; i < DPT__PACK; i++) sum += a.log ? (double)g.v[i] : (double)g.v[i] * y.v[i];
   });
-  T total = (T)dpt__block_reduce_x(sum, dpt__plus(), shared);
-  r.each(a.gout, a.out, T(0), [&](const pack &g, const pack &y, int n, int64_t at) {
+  V total = (V)dpt__block_reduce_x(sum, dpt__plus(), shared);
+  r.each(a.gout, a.out, V(0), [&](const pack &g, const pack &y, int n, int64_t at) {
     pack x;
     for (int i = 0; i < DPT__PACK; i++)
       x.v[i] = a.log ? g.v[i] - exp(y.v[i]) * total : y.v[i] * (g.v[i] - total);
@@ -102,36 +107,40 @@ struct classes {
 };
 
 template <typename T> __global__ void forward_columns(dpt__softmax_args a) {
+  typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
   classes k(a);
   const T *in = (const T *)a.in + k.from;
-  T *out = (T *)a.out + k.from, max = T(-INFINITY);
-  for (int64_t c = k.first; c < a.C; c += blockDim.y) max = dpt__larger()(max, in[c * a.S]);
-  max = dpt__block_reduce_y(max, dpt__larger(), (T *)shared);
+  T *out = (T *)a.out + k.from;
+  V max = V(-INFINITY);
+  for (int64_t c = k.first; c < a.C; c += blockDim.y)
+    max = dpt__larger()(max, dpt__load(in[c * a.S]));
+  max = dpt__block_reduce_y(max, dpt__larger(), (V *)shared);
   double sum = 0;
-  for (int64_t c = k.first; c < a.C; c += blockDim.y) sum += exp(in[c * a.S] - max);
+  for (int64_t c = k.first; c < a.C; c += blockDim.y) sum += exp(dpt__load(in[c * a.S]) - max);
   sum = dpt__block_reduce_y(sum, dpt__plus(), shared);
-  T shift = (T)(a.log ? max + log(sum) : 1 / sum);
+  V shift = (V)(a.log ? max + log(sum) : 1 / sum);
   for (int64_t c = k.first; c < a.C; c += blockDim.y) {
-    T x = in[c * a.S];
-    out[c * a.S] = a.log ? x - shift : exp(x - max) * shift;
+    V x = dpt__load(in[c * a.S]);
+    out[c * a.S] = dpt__store<T>::from(a.log ? x - shift : exp(x - max) * shift);
   }
 }
 
 template <typename T> __global__ void backward_columns(dpt__softmax_args a) {
+  typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
   classes k(a);
   const T *gout = (const T *)a.gout + k.from, *out = (const T *)a.out + k.from;
   T *gin = (T *)a.gin + k.from;
   double sum = 0;
   for (int64_t c = k.first; c < a.C; c += blockDim.y) {
-    double g = gout[c * a.S];
-    sum += a.log ? g : g * out[c * a.S];
+    double g = dpt__load(gout[c * a.S]);
+    sum += a.log ? g : g * dpt__load(out[c * a.S]);
   }
-  T total = (T)dpt__block_reduce_y(sum, dpt__plus(), shared);
+  V total = (V)dpt__block_reduce_y(sum, dpt__plus(), shared);
   for (int64_t c = k.first; c < a.C; c += blockDim.y) {
-    T g = gout[c * a.S], y = out[c * a.S];
-    gin[c * a.S] = a.log ? g - exp(y) * total : y * (g - total);
+    V g = dpt__load(gout[c * a.S]), y = dpt__load(out[c * a.S]);
+    gin[c * a.S] = dpt__store<T>::from(a.log ? g - exp(y) * total : y * (g - total));
   }
 }
 
@@ -163,5 +172,6 @@ template <typename T> int softmax(dpt__context *context, const dpt__softmax_args
 
 int dpt__cuda_softmax(dpt__context *context, const void *args) {
   const struct dpt__softmax_args *a = (const struct dpt__softmax_args *)args;
-  return dpt__of_real(a->type, [&](auto zero) { return softmax<decltype(zero)>(context, a); });
+  return dpt__of_stored_real(a->type,
+                             [&](auto zero) { return softmax<decltype(zero)>(context, a); });
 }
