@@ -45,7 +45,7 @@ static int rnn_check_network(const dpt_rnn *r) {
 
 /* The owner of the layout: a backend's library, or dpt. */
 typedef struct owner {
-  int type;                        /* in which kernels compute */
+  int type;                        /* in which kernels take operands */
   const dpt__rnn_library *library; /* NULL: the layout is dpt's */
   int index;                       /* the library's index of the device */
 } owner;
@@ -55,11 +55,12 @@ static int rnn_find_owner(const dpt_rnn *rnn, const dpt_tensor *weight, owner *o
   if (!weight) return dpt__fail("rnn: argument 'weight' is missing, wanted a tensor");
   int on_device = dpt__is_device(weight->kind_);
   int type = dpt__type(weight);
-  *o = (owner){dpt__compute_dtype(type), NULL, 0};
+  *o = (owner){type, NULL, 0};
   if (!dpt__is_real(type))
     return dpt__fail("rnn: argument 'weight' is a %s, wanted a tensor of real numbers",
                      dpt__kind_name(weight->kind_));
   if (!on_device) return 0;
+  DPT__TRY(dpt__launch_type("rnn", DPT__KERNEL_rnn_forward, weight, &o->type));
   dpt__device *device;
   DPT__TRY(dpt__device_find("rnn", weight->storage_ ? weight->storage_->device : 0, &device));
   o->library = device->backend->rnn;

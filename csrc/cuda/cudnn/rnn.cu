@@ -61,7 +61,7 @@ int begin(run *r, dpt__context *context, const void *args, bool kept) {
   if (!aligned(r->a->reserve, WEIGHT_ALIGN))
     return dpt__cuda_fail("argument 'reserve' does not begin at the start of its storage, wanted a "
                           "tensor with its own storage");
-  r->width = dpt__rnn_element(r->a->type);
+  r->width = dpt__dtype_size(r->a->type);
   r->rows = (int64_t)r->a->T * r->a->B;
   r->columns = r->a->rnn.directions * dpt__rnn_width(&r->a->rnn);
   size_t most =
@@ -135,6 +135,7 @@ __global__ void drop_kernel(dpt_rnn rnn, T *to, const T *from, int64_t T_, int64
                             int64_t columns, int64_t blocks) {
   int64_t threads = (int64_t)gridDim.x * blockDim.x, count = T_ * B * blocks;
   uint64_t keep = dpt__rnn_keep(&rnn);
+  typedef typename dpt__wide<T>::type V;
   double kept = 1 / (1 - rnn.dropout);
   for (int64_t i = dpt__thread<int64_t>(); i < count; i += threads) {
     int64_t row = i / blocks;
@@ -145,14 +146,16 @@ __global__ void drop_kernel(dpt_rnn rnn, T *to, const T *from, int64_t T_, int64
     dpt__rnn_words(&rnn, b, block, words);
     for (int w = 0; w < 4; w++) {
       int64_t column = block * 4 + w - first, at = row * columns + column;
-      if (column >= 0 && column < columns) to[at] = from[at] * (T)(words[w] < keep ? kept : 0);
+      V factor = (V)(words[w] < keep ? kept : 0);
+      if (column >= 0 && column < columns)
+        to[at] = dpt__store<T>::from(dpt__load(from[at]) * factor);
     }
   }
 }
 
 int drop(run *r, void *to, const void *from, int layer) {
   int64_t blocks = r->columns / 4 + 2; /* the most that a row can span */
-  return dpt__of_real(r->a->type, [&](auto zero) {
+  return dpt__of_stored_real(r->a->type, [&](auto zero) {
     typedef decltype(zero) T;
     auto kernel = drop_kernel<T>;
     return DPT_LAUNCH(kernel, dpt__blocks(r->rows * blocks), DPT__BLOCK, 0, r->context, r->a->rnn,
@@ -201,7 +204,8 @@ int data_layer(run *r, int layer, const void *y, const void *gy, void *gx, int64
 
 template <typename T> __global__ void add_kernel(T *to, const T *from, double scale, int64_t n) {
   for (int64_t i = dpt__thread<int64_t>(); i < n; i += dpt__grid_threads<int64_t>())
-    to[i] += (T)scale * from[i];
+    to[i] = dpt__store<T>::from(dpt__load(to[i]) +
+                                (typename dpt__wide<T>::type)scale * dpt__load(from[i]));
 }
 
 /* cuDNN accumulates and has no scale; with a scale other than 1 it adds to temporary memory. */
@@ -219,7 +223,7 @@ int weight_layer(run *r, int layer, const void *x, const void *y) {
                                                  x, l.h, h0, l.y, y, l.weight, sum, l.work, r->work,
                                                  l.reserve, reserve_of(r, layer)));
   if (!aside) return 0;
-  return dpt__of_real(a->type, [&](auto zero) {
+  return dpt__of_stored_real(a->type, [&](auto zero) {
     typedef decltype(zero) T;
     auto kernel = add_kernel<T>;
     int64_t n = (int64_t)(l.weight / sizeof zero);

@@ -31,20 +31,20 @@ static_assert((int)DPT_RNN_INPUT_BIAS == (int)CUDNN_RNN_SINGLE_INP_BIAS, "a bias
 static_assert((int)DPT_RNN_DOUBLE_BIAS == (int)CUDNN_RNN_DOUBLE_BIAS, "a bias mode, too");
 static_assert((int)DPT_RNN_RECURRENT_BIAS == (int)CUDNN_RNN_SINGLE_REC_BIAS, "a bias mode, too");
 
-cudnnDataType_t type_of(int type) { return type == DPT_F32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_DOUBLE; }
-
 int describe(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int layer,
              dpt__rnn_layer_plan *plan) {
   const dpt_rnn *r = &a->rnn;
-  cudnnMathType_t math = a->type == DPT_F32 && a->tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
+  cudnnMathType_t math = dpt__is_reduced(a->type)        ? CUDNN_TENSOR_OP_MATH
+                         : a->type == DPT_F32 && a->tf32 ? CUDNN_DEFAULT_MATH
+                                                         : CUDNN_FMA_MATH;
   plan->call = call;
   DPT__CUDNN(call->cudnnCreateRNNDescriptor(&plan->rnn));
   DPT__CUDNN(call->cudnnSetRNNDescriptor_v8(
       plan->rnn, CUDNN_RNN_ALGO_STANDARD, (cudnnRNNMode_t)r->cell, (cudnnRNNBiasMode_t)r->bias,
       r->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
-      r->skip_input && !layer ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, type_of(a->type),
-      type_of(a->type), math, (int32_t)dpt__rnn_input(r, layer), r->hidden, dpt__rnn_width(r), 1,
-      NULL, CUDNN_RNN_PADDED_IO_ENABLED));
+      r->skip_input && !layer ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, dpt__cudnn_type(a->type),
+      dpt__cudnn_type(dpt__compute_dtype(a->type)), math, (int32_t)dpt__rnn_input(r, layer),
+      r->hidden, dpt__rnn_width(r), 1, NULL, CUDNN_RNN_PADDED_IO_ENABLED));
   return 0;
 }
 
@@ -52,7 +52,7 @@ int describe_state(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int
                    cudnnTensorDescriptor_t *state) {
   const int size[3] = {a->rnn.directions, a->B, columns}, stride[3] = {a->B * columns, columns, 1};
   DPT__CUDNN(call->cudnnCreateTensorDescriptor(state));
-  DPT__CUDNN(call->cudnnSetTensorNdDescriptor(*state, type_of(a->type), 3, size, stride));
+  DPT__CUDNN(call->cudnnSetTensorNdDescriptor(*state, dpt__cudnn_type(a->type), 3, size, stride));
   return 0;
 }
 
@@ -77,10 +77,10 @@ int describe_data(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int 
  * ends. */
 int set_sequences(const dpt__cudnn_functions *call, const dpt__rnn_args *a, int64_t columns,
                   const int32_t *lengths, cudnnRNNDataDescriptor_t data) {
-  double zero = 0; /* also the bits of a float's 0 */
+  double zero = 0; /* also the bits of the other types' 0 */
   cudnnRNNDataLayout_t layout = a->rnn.batch_first ? CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED
                                                    : CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED;
-  DPT__CUDNN(call->cudnnSetRNNDataDescriptor(data, type_of(a->type), layout, a->T, a->B,
+  DPT__CUDNN(call->cudnnSetRNNDataDescriptor(data, dpt__cudnn_type(a->type), layout, a->T, a->B,
                                              (int)columns, lengths, &zero));
   return 0;
 }
@@ -123,7 +123,7 @@ int make(const dpt__cudnn_functions *call, cudnnHandle_t handle, const dpt__rnn_
     dpt__rnn_layer_plan *l = &plan->at(layer);
     DPT__CUDNN(call->cudnnGetRNNTempSpaceSizes(handle, l->rnn, mode, l->x, &l->work, &l->reserve));
   }
-  plan->between = dpt__rnn_round((size_t)a->T * a->B * columns_of(a) * dpt__rnn_element(a->type));
+  plan->between = dpt__rnn_round((size_t)a->T * a->B * columns_of(a) * dpt__dtype_size(a->type));
   return 0;
 }
 
@@ -180,7 +180,7 @@ int size(int index, const dpt_rnn *r, int type, int64_t *elements) {
   dpt__rnn_args args = weights_of(r, type);
   dpt__rnn_answer of;
   if (dpt__rnn_query(index, &args, true, &of)) return 1;
-  *elements = (int64_t)(of.plan->weight_at(r->layers) / dpt__rnn_element(type));
+  *elements = (int64_t)(of.plan->weight_at(r->layers) / dpt__dtype_size(type));
   return 0;
 }
 
@@ -193,7 +193,7 @@ int offset_of(const dpt__cudnn_functions *call, cudnnTensorDescriptor_t tensor, 
   int ndim, sizes[3] = {1, 1, 1}, strides[3];
   DPT__CUDNN(call->cudnnGetTensorNdDescriptor(tensor, 3, &data, &ndim, sizes, strides));
   if (!sizes[0] || !sizes[1] || !sizes[2]) return 0;
-  size_t bytes = (size_t)((const char *)address - base), element = dpt__rnn_element(type);
+  size_t bytes = (size_t)((const char *)address - base), element = dpt__dtype_size(type);
   if (ndim != 3 || sizes[0] != 1 || strides[1] != sizes[2] || bytes % element)
     return dpt__cuda_fail(
         "cudnnGetRNNWeightParams: %d dimensions, %dx%dx%d with strides %d and %d, "
@@ -226,7 +226,7 @@ int find(int index, const dpt_rnn *r, int type, int pseudo_layer, int id, dpt_rn
       offset_of(call, bias, base, bias_at, type, &part->bias, &part->biases, &columns))
     return 1;
   part->biases *= columns; /* one of the two factors is 1 */
-  int64_t first = (int64_t)(of.plan->weight_at(layer) / dpt__rnn_element(type));
+  int64_t first = (int64_t)(of.plan->weight_at(layer) / dpt__dtype_size(type));
   if (part->rows) part->matrix += first;
   if (part->biases) part->bias += first;
   return 0;

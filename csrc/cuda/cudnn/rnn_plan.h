@@ -19,9 +19,6 @@ enum { DPT__RNN_ALIGN = 256 };
 static inline size_t dpt__rnn_round(size_t bytes) {
   return (bytes + DPT__RNN_ALIGN - 1) / DPT__RNN_ALIGN * DPT__RNN_ALIGN;
 }
-static inline size_t dpt__rnn_element(int type) {
-  return type == DPT_F32 ? sizeof(float) : sizeof(double);
-}
 
 /* A layer: its descriptors, which it owns, and the bytes that cuDNN needs. */
 struct dpt__rnn_layer_plan {
