@@ -6,7 +6,8 @@
 #include "host/rows.h"
 
 enum {
-  FLOATS = 1 << 14,   /* of a thread's strip: 64 KiB, in L2 */
+  STACK = 1 << 16,    /* bytes of a thread's strip on its stack */
+  FLOATS = 15 << 10,  /* of such a strip */
   TOGETHER = 1 << 20, /* of a strip of all threads: 4 MiB, in L3 */
   PIECE = 1 << 14,    /* converted by one thread at least */
   ALIGN = 16,         /* floats */
@@ -128,7 +129,8 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s) {
   }
   size_t floats = (size_t)strips_total(s, n) * sizeof(float);
   size_t own = ((floats + one.capacity) / DPT__SCRATCH_ALIGN + 1) * DPT__SCRATCH_ALIGN;
-  char *memory = dpt__scratch(context, own * (size_t)threads), *shared[MOST_OPERANDS];
+  char *memory = own > STACK ? dpt__scratch(context, own * (size_t)threads) : NULL;
+  char *shared[MOST_OPERANDS];
   for (int i = 0; i < s->n; i++)
     if (!s->operands[i].outer)
       shared[i] = dpt__scratch(context, (size_t)strips_floats(&s->operands[i], 1) * sizeof(float));
@@ -137,7 +139,8 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s) {
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t i = 0; i < strips; i++) {
     dpt__context alone = one;
-    char *mine = memory + own * (size_t)dpt__thread_number();
+    _Alignas(DPT__SCRATCH_ALIGN) char stack[STACK];
+    char *mine = memory ? memory + own * (size_t)dpt__thread_number() : stack;
     alone.measures = 0, alone.used = 0, alone.scratch = mine + floats;
     failed |= strips_run(&alone, s, i * n, dpt__min(n, units - i * n), (float *)mine, shared);
   }
