@@ -158,41 +158,63 @@ static inline int64_t reduced_none(void *to, const void *from, int64_t n) {
 #define W (BYTES / 4)
 typedef uint16_t shorts __attribute__((vector_size(BYTES / 2), aligned(2), may_alias));
 typedef uint32_t ints __attribute__((vector_size(BYTES)));
+typedef struct pair {
+  V_f32 a, b;
+} pair;
 #if BYTES == 64
-#define STREAM_SHORTS(to, v) _mm256_stream_si256((__m256i *)(to), (__m256i)(v))
+#define MM(op) _mm512_##op
+typedef __m512i whole;
 #define F16_LOAD(from) ((V_f32)_mm512_cvtph_ps((__m256i) * (const shorts *)(from)))
-#define F16_STORE(x) ((shorts)_mm512_cvtps_ph((__m512)one_nan(x), 0))
+#define F16_STORE(x) ((shorts)_mm512_cvtps_ph((__m512)(x), 0))
 #define WIDER(v) _mm512_cvtepu16_epi32((__m256i)(v))
 #define LOWER(v) _mm512_cvtepi32_epi16((__m512i)(v))
+#define JOIN(a, b) _mm512_inserti64x4(_mm512_castsi256_si512((__m256i)(a)), (__m256i)(b), 1)
+#define ANY_UNORDERED(x, y) _mm512_cmp_ps_mask((__m512)(x), (__m512)(y), _CMP_UNORD_Q)
 #else
-#define STREAM_SHORTS(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
+#define MM(op) _mm256_##op
+typedef __m256i whole;
 #define F16_LOAD(from) ((V_f32)_mm256_cvtph_ps((__m128i) * (const shorts *)(from)))
-#define F16_STORE(x) ((shorts)_mm256_cvtps_ph((__m256)one_nan(x), 0))
+#define F16_STORE(x) ((shorts)_mm256_cvtps_ph((__m256)(x), 0))
 #define WIDER(v) _mm256_cvtepu16_epi32((__m128i)(v))
 #define LOWER(v)                                                                                   \
   _mm_packus_epi32(_mm256_castsi256_si128((__m256i)(v)), _mm256_extracti128_si256((__m256i)(v), 1))
+#define JOIN(a, b) _mm256_set_m128i((__m128i)(b), (__m128i)(a))
+#define ANY_UNORDERED(x, y)                                                                        \
+  _mm256_movemask_ps(_mm256_cmp_ps((__m256)(x), (__m256)(y), _CMP_UNORD_Q))
 #endif
+/* Returns true if x or y has a NaN, which is rare: a branch is cheaper than one_nan. */
+#define UNORDERED(x, y) __builtin_expect(ANY_UNORDERED(x, y), 0)
 
 /* Keeps only the sign of a NaN, as base/reduced.h does. */
 static inline V_f32 one_nan(V_f32 x) {
   ints sign = (ints)(-(V_f32){0}), number = (ints)(x == x);
   return (V_f32)(((ints)x & (number | sign)) | (0x7fc00000 & ~number));
 }
-static inline shorts bf16_store(V_f32 x) {
-  ints bits = (ints)one_nan(x);
-  bits = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  return (shorts)LOWER(bits);
+static inline ints bf16_round(V_f32 x) {
+  ints bits = (ints)x;
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
 #define T dpt__half
 #define SUFFIX f16
 #define LOAD(from) F16_LOAD(from)
 #define STORE(x) F16_STORE(x)
+#define LOADS(from) ((pair){LOAD(from), LOAD((from) + W)})
+#define STORES(x) JOIN(STORE((x).a), STORE((x).b))
 #include "host/rows_reduced.inc.c"
+
+/* Unpack and pack within each 128 bits, which takes one instruction; the order of elements in
+ * between does not matter. */
+static inline pair bf16_loads(const void *from) {
+  whole zero = {0}, v = (whole) * (const bytes *)from;
+  return (pair){(V_f32)MM(unpacklo_epi16)(zero, v), (V_f32)MM(unpackhi_epi16)(zero, v)};
+}
 #define T dpt__bfloat16
 #define SUFFIX bf16
 #define LOAD(from) ((V_f32)((ints)WIDER(*(const shorts *)(from)) << 16))
-#define STORE(x) bf16_store(x)
+#define STORE(x) ((shorts)LOWER(bf16_round(x)))
+#define LOADS(from) bf16_loads(from)
+#define STORES(x) MM(packus_epi32)((whole)bf16_round((x).a), (whole)bf16_round((x).b))
 #include "host/rows_reduced.inc.c"
 #undef W
 

@@ -1,36 +1,45 @@
 /* rows_reduced.inc.c: rows of one reduced type for cheap operations: the formulas of floats, with
  * conversions in registers.
  *
- * Invariant: included with T, SUFFIX (both are undefined at the end), LOAD(from) and STORE(floats)
- * defined, after the rows of float. The bits are those of the conversion to float, the row of
- * floats and the conversion back.
+ * Invariant: included with T, SUFFIX (both are undefined at the end), LOAD(from), STORE(floats)
+ * for W elements in order, LOADS(from), STORES(pair) for 2 * W elements defined, after the rows of
+ * float; STORE and STORES expect one_nan's NaNs. The bits are those of the conversion to float, the
+ * row of floats and the conversion back.
  */
-static inline __attribute__((always_inline)) void FN(loop)(formula_f32 *f, int operands, int past,
-                                                           int64_t n, T *r, const T *a, const T *b,
-                                                           const T *c, double p_, double q_) {
-  V_f32 p = (float)p_ - (V_f32){0}, q = (float)q_ - (V_f32){0}, x, y = {0}, z = {0};
-  int64_t i = 0, rest = n % W;
-  for (; i + W <= n; i += W) {
-    x = LOAD(a + i);
-    if (operands > 1) y = LOAD(b + i);
-    if (operands > 2) z = LOAD(c + i);
-    shorts w = STORE(f(x, y, z, p, q));
-    if (past)
-      STREAM_SHORTS(r + i, w);
-    else
-      *(shorts *)(r + i) = w;
-  }
-  if (!rest) return;
-  T end[4][W] = {{{0}}};
+/* Computes the last n < 2 * W elements of a row, padded. */
+static void FN(rest)(dpt__row_fn *row, int operands, int64_t n, T *r, const T *a, const T *b,
+                     const T *c, double p, double q) {
+  T end[4][2 * W] = {{{0}}};
   const T *from[] = {NULL, a, b, c};
-  for (int k = 1; k <= operands; k++) memcpy(end[k], from[k] + i, (size_t)rest * sizeof(T));
-  *(shorts *)end[0] = STORE(f(LOAD(end[1]), LOAD(end[2]), LOAD(end[3]), p, q));
-  memcpy(r + i, end[0], (size_t)rest * sizeof(T));
+  for (int k = 1; k <= operands; k++) memcpy(end[k], from[k], (size_t)n * sizeof(T));
+  row(2 * W, end[0], end[1], end[2], end[3], p, q);
+  memcpy(r, end[0], (size_t)n * sizeof(T));
+}
+
+static inline __attribute__((always_inline)) void FN(loop)(formula_f32 *f, dpt__row_fn *row,
+                                                           int operands, int past, int64_t n, T *r,
+                                                           const T *a, const T *b, const T *c,
+                                                           double p_, double q_) {
+  V_f32 p = (float)p_ - (V_f32){0}, q = (float)q_ - (V_f32){0};
+  pair x, y = {p, p}, z = {p, p};
+  int64_t i = 0;
+  for (; i + 2 * W <= n; i += 2 * W) {
+    x = LOADS(a + i);
+    if (operands > 1) y = LOADS(b + i);
+    if (operands > 2) z = LOADS(c + i);
+    x = (pair){f(x.a, y.a, z.a, p, q), f(x.b, y.b, z.b, p, q)};
+    if (UNORDERED(x.a, x.b)) x = (pair){one_nan(x.a), one_nan(x.b)};
+    if (past)
+      STREAM(r + i, STORES(x));
+    else
+      *(bytes *)(r + i) = (bytes)STORES(x);
+  }
+  if (i < n) FN(rest)(row, operands, n - i, r + i, a + i, b + i, c + i, p_, q_);
 }
 
 #define REDUCED_plain(name, operands)                                                              \
-  ROW(name) { FN(loop)(f_##name##_f32, operands, 0, n, r, a, b, c, p, q); }                        \
-  ROW(past_##name) { FN(loop)(f_##name##_f32, operands, 1, n, r, a, b, c, p, q); }
+  ROW(name) { FN(loop)(f_##name##_f32, FN(row_##name), operands, 0, n, r, a, b, c, p, q); }        \
+  ROW(past_##name) { FN(loop)(f_##name##_f32, NULL, operands, 1, n, r, a, b, c, p, q); }
 #define REDUCED_divides(name, operands) REDUCED_plain(name, operands)
 #define REDUCED_calls(name, operands)
 #define REDUCED_calls_divides(name, operands)
@@ -50,7 +59,11 @@ static int64_t FN(widen)(float *to, const T *from, int64_t n) {
 }
 static int64_t FN(narrow)(T *to, const float *from, int64_t n) {
   int64_t i = 0;
-  for (; i + W <= n; i += W) *(shorts *)(to + i) = STORE(*(const vector_f32 *)(from + i));
+  for (; i + W <= n; i += W) {
+    V_f32 x = *(const vector_f32 *)(from + i);
+    if (UNORDERED(x, x)) x = one_nan(x);
+    *(shorts *)(to + i) = STORE(x);
+  }
   return i;
 }
 
@@ -58,3 +71,5 @@ static int64_t FN(narrow)(T *to, const float *from, int64_t n) {
 #undef SUFFIX
 #undef LOAD
 #undef STORE
+#undef LOADS
+#undef STORES
