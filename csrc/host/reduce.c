@@ -38,48 +38,41 @@ static const struct type {
   void (*join)(int kind, part *to, int64_t n, const part *from, int64_t more);
   int64_t (*find)(const void *data, int64_t n, int64_t stride, const part *best);
   void (*store)(void *to, const part *value);
-  void (*side)(const float *const *x, int64_t n, part *out); /* NULL, or SIDE dense runs at once */
 } types[] = {
 #define X(id, type, suffix, ...)                                                                   \
-  [id] = {run_##suffix, columns_##suffix, join_##suffix, find_##suffix, store_##suffix, NULL},
+  [id] = {run_##suffix, columns_##suffix, join_##suffix, find_##suffix, store_##suffix},
     DPT_DTYPES(X)
 #undef X
 };
 _Static_assert(sizeof types / sizeof *types == DPT_NDTYPE, "one for each element type");
 
 #ifdef __x86_64__
-static void sum_run(int kind, const void *x, int64_t n, int64_t stride, double p, part *out) {
-  if (stride == 1)
-    dpt__sum_run(x, n, out);
-  else
-    run_f32(kind, x, n, stride, p, out);
+/* Returns true if sum_avx2.c has the reduction. */
+static int reduce_has_sum(int dtype, int kind, int64_t stride) {
+  return (kind == DPT__SUM || kind == DPT__ABS || kind == DPT__SQUARE) && stride == 1 &&
+         dpt__compute_dtype(dtype) == DPT_F32 && dpt__isa() >= DPT__ISA_AVX2;
 }
-
-static void sum_columns(int kind, const void *x, int64_t rows, int64_t row_stride, int64_t cols,
-                        int64_t stride, double p, part *out) {
-  if (stride == 1)
-    dpt__sum_columns(x, rows, row_stride, cols, out);
-  else
-    columns_f32(kind, x, rows, row_stride, cols, stride, p, out);
-}
+#else
+#define reduce_has_sum(...) 0
+#define dpt__sum_runs(...) (void)0
+#define dpt__sum_columns(...) (void)0
 #endif
-
-static const struct type *reduce_type(int dtype, int kind) {
-#ifdef __x86_64__
-  static const struct type sums = {sum_run,  sum_columns, join_f32,
-                                   find_f32, store_f32,   dpt__sum_runs};
-  if (dtype == DPT_F32 && kind == DPT__SUM && dpt__isa() >= DPT__ISA_AVX2) return &sums;
-#endif
-  return &types[dtype];
-}
 
 /* Reduces 1 to SIDE runs of n >= 1 elements. */
-static void reduce_runs(const struct type *type, int kind, const void *const *x, int runs,
-                        int64_t n, int64_t stride, double p, part *out) {
-  if (type->side && runs == SIDE && stride == 1)
-    type->side((const float *const *)x, n, out);
+static void reduce_runs(int dtype, int kind, const void *const *x, int runs, int64_t n,
+                        int64_t stride, double p, part *out) {
+  if (reduce_has_sum(dtype, kind, stride))
+    dpt__sum_runs(dtype, kind, x, runs, n, out);
   else
-    for (int k = 0; k < runs; k++) type->run(kind, x[k], n, stride, p, out + k);
+    for (int k = 0; k < runs; k++) types[dtype].run(kind, x[k], n, stride, p, out + k);
+}
+
+static void reduce_columns(int dtype, int kind, const void *x, int64_t rows, int64_t row_stride,
+                           int64_t cols, int64_t stride, double p, part *out) {
+  if (reduce_has_sum(dtype, kind, stride))
+    dpt__sum_columns(dtype, kind, x, rows, row_stride, cols, out);
+  else
+    types[dtype].columns(kind, x, rows, row_stride, cols, stride, p, out);
 }
 
 /* Converts the accumulated part of n elements to the result. */
@@ -112,8 +105,8 @@ static run reduce_run_of(const dpt__reduce_args *g, int64_t t) {
 }
 
 /* Reduces blocks t, t + apart ...: SIDE of them, or one. */
-static void reduce_some_runs(const dpt__reduce_args *g, const struct type *type, int64_t t,
-                             int64_t apart, int runs, part *parts) {
+static void reduce_some_runs(const dpt__reduce_args *g, int64_t t, int64_t apart, int runs,
+                             part *parts) {
   int kind = dpt__accumulation(g->op, g->p), equal = 1;
   run r[SIDE];
   const void *x[SIDE];
@@ -123,12 +116,11 @@ static void reduce_some_runs(const dpt__reduce_args *g, const struct type *type,
     x[k] = r[k].x;
     equal = equal && r[k].n == r[0].n;
   }
-  if (equal)
-    reduce_runs(type, kind, x, runs, r[0].n, g->stride, g->p, v);
-  else
-    for (int k = 0; k < runs; k++) type->run(kind, x[k], r[k].n, g->stride, g->p, v + k);
+  if (equal) reduce_runs(g->dtype, kind, x, runs, r[0].n, g->stride, g->p, v);
+  for (int k = 0; k < runs && !equal; k++)
+    reduce_runs(g->dtype, kind, x + k, 1, r[k].n, g->stride, g->p, v + k);
   for (int k = 0; k < runs; k++) {
-    if (g->idx) v[k].at = type->find(x[k], r[k].n, g->stride, v + k);
+    if (g->idx) v[k].at = types[g->dtype].find(x[k], r[k].n, g->stride, v + k);
     if (g->n <= BLOCK)
       reduce_put(g, r[k].at[1], r[k].at[2], v + k);
     else
@@ -140,21 +132,19 @@ static void reduce_some_runs(const dpt__reduce_args *g, const struct type *type,
  * elements. */
 static int reduce_by_runs(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p);
-  const struct type *type = reduce_type(g->dtype, kind);
   int64_t blocks = (g->n + BLOCK - 1) / BLOCK, count = g->slices.count * blocks;
   int64_t task = dpt__min(SIDE * ((BLOCK - 1) / g->n + 1), count / context->threads + 1);
   int parallel = g->slices.count * g->n > PARALLEL && context->threads > 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static) if (parallel)
   for (int64_t first = 0; first < count; first += task) {
     int64_t last = dpt__min(first + task, count), apart = (last - first) / SIDE;
-    for (int64_t t = first; t < first + apart; t++)
-      reduce_some_runs(g, type, t, apart, SIDE, parts);
-    for (int64_t t = first + SIDE * apart; t < last; t++) reduce_some_runs(g, type, t, 0, 1, parts);
+    for (int64_t t = first; t < first + apart; t++) reduce_some_runs(g, t, apart, SIDE, parts);
+    for (int64_t t = first + SIDE * apart; t < last; t++) reduce_some_runs(g, t, 0, 1, parts);
   }
   for (int64_t slice = 0; slice < g->slices.count && blocks > 1; slice++) {
     part *v = parts + slice * blocks;
     for (int64_t b = 1; b < blocks; b++)
-      type->join(kind, v, b * BLOCK, v + b, dpt__min(BLOCK, g->n - b * BLOCK));
+      types[g->dtype].join(kind, v, b * BLOCK, v + b, dpt__min(BLOCK, g->n - b * BLOCK));
     int64_t at[DPT__SLICE_OPERANDS];
     dpt__slice_at(&g->slices, slice, at);
     reduce_put(g, at[1], at[2], v);
@@ -179,7 +169,6 @@ static strips reduce_strips_of(const dpt__reduce_args *g) {
 
 static int reduce_by_columns(const dpt__context *context, const dpt__reduce_args *g, part *parts) {
   int kind = dpt__accumulation(g->op, g->p), last = g->slices.ndim - 1;
-  const struct type *type = reduce_type(g->dtype, kind);
   size_t width = dpt__dtype_size(g->dtype);
   strips s = reduce_strips_of(g);
   int64_t outer = g->slices.count / s.across, tasks = outer * s.strips * s.blocks;
@@ -193,8 +182,8 @@ static int reduce_by_columns(const dpt__context *context, const dpt__reduce_args
     dpt__slice_at(&g->slices, slice, at);
     const char *x = (const char *)g->a + (size_t)(at[0] + first * g->stride) * width;
     part local[TILE], *v = s.blocks == 1 ? local : parts + (slice * s.blocks + block * cols);
-    type->columns(kind, x, dpt__min(s.rows, g->n - first), g->stride, cols,
-                  g->slices.stride[0][last], g->p, v);
+    reduce_columns(g->dtype, kind, x, dpt__min(s.rows, g->n - first), g->stride, cols,
+                   g->slices.stride[0][last], g->p, v);
     for (int64_t j = 0; j < cols && s.blocks == 1; j++)
       reduce_put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last],
                  v + j);
@@ -209,7 +198,8 @@ static int reduce_by_columns(const dpt__context *context, const dpt__reduce_args
     for (int64_t j = 0; j < cols; j++) {
       part *v = parts + slice * s.blocks + j;
       for (int64_t b = 1; b < s.blocks; b++)
-        type->join(kind, v, b * s.rows, v + b * cols, dpt__min(s.rows, g->n - b * s.rows));
+        types[g->dtype].join(kind, v, b * s.rows, v + b * cols,
+                             dpt__min(s.rows, g->n - b * s.rows));
       reduce_put(g, at[1] + j * g->slices.stride[1][last], at[2] + j * g->slices.stride[2][last],
                  v);
     }
@@ -231,51 +221,51 @@ int dpt__host_reduce(dpt__context *context, const void *args) {
 }
 
 /* Returns the contribution of block t. */
-static part reduce_block_of(const dpt__reduce_all_args *g, int kind, const struct type *type,
-                            int64_t count, int64_t t) {
+static part reduce_block_of(const dpt__reduce_all_args *g, int kind, int64_t count, int64_t t) {
   int64_t stride = g->walk.stride[0][g->walk.ndim - 1], seen = 0;
+  int dtype = g->walk.dtype[0];
   dpt__cursor c;
   part sum = {.at = 0}, v = {.at = 0};
   dpt__walk_at(&g->walk, &c, t * BLOCK, dpt__min(BLOCK, count - t * BLOCK));
   while (dpt__walk_row(&g->walk, &c)) {
-    type->run(kind, c.data[0], c.n, stride, g->p, seen ? &v : &sum);
-    if (seen) type->join(kind, &sum, seen, &v, c.n);
+    const void *x = c.data[0];
+    reduce_runs(dtype, kind, &x, 1, c.n, stride, g->p, seen ? &v : &sum);
+    if (seen) types[dtype].join(kind, &sum, seen, &v, c.n);
     seen += c.n;
   }
   return sum;
 }
 
 /* Reduces SIDE blocks from `first` on, fewer at the end. */
-static void reduce_some_blocks(const dpt__reduce_all_args *g, int kind, const struct type *type,
-                               int64_t count, int64_t first, part *parts) {
+static void reduce_some_blocks(const dpt__reduce_all_args *g, int kind, int64_t count,
+                               int64_t first, part *parts) {
   int64_t stride = g->walk.stride[0][0], t = first;
+  int dtype = g->walk.dtype[0];
   const void *x[SIDE];
   if (g->walk.ndim == 1 && (first + SIDE) * BLOCK <= count) {
-    ptrdiff_t block = BLOCK * stride * (ptrdiff_t)dpt__dtype_size(g->walk.dtype[0]);
+    ptrdiff_t block = BLOCK * stride * (ptrdiff_t)dpt__dtype_size(dtype);
     for (int k = 0; k < SIDE; k++) x[k] = g->walk.data[0] + (first + k) * block;
-    reduce_runs(type, kind, x, SIDE, BLOCK, stride, g->p, parts + first);
+    reduce_runs(dtype, kind, x, SIDE, BLOCK, stride, g->p, parts + first);
     return;
   }
-  for (; t < first + SIDE && t * BLOCK < count; t++)
-    parts[t] = reduce_block_of(g, kind, type, count, t);
+  for (; t < first + SIDE && t * BLOCK < count; t++) parts[t] = reduce_block_of(g, kind, count, t);
 }
 
 int dpt__host_reduce_all(dpt__context *context, const void *args) {
   const dpt__reduce_all_args *g = args;
   int kind = dpt__accumulation(g->op, g->p), dtype = g->walk.dtype[0];
-  const struct type *type = reduce_type(dtype, kind);
   int64_t count = dpt__walk_count(&g->walk), blocks = (count + BLOCK - 1) / BLOCK;
   part one, *parts = &one;
   if (blocks > 1) parts = dpt__scratch(context, (size_t)blocks * sizeof *parts);
   if (context->measures) return 0;
   if (count <= PARALLEL) { /* little work costs less than entering a region of one thread */
-    for (int64_t t = 0; t < blocks; t++) parts[t] = reduce_block_of(g, kind, type, count, t);
+    for (int64_t t = 0; t < blocks; t++) parts[t] = reduce_block_of(g, kind, count, t);
   } else {
 #pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t t = 0; t < blocks; t += SIDE) reduce_some_blocks(g, kind, type, count, t, parts);
+    for (int64_t t = 0; t < blocks; t += SIDE) reduce_some_blocks(g, kind, count, t, parts);
   }
   for (int64_t t = 1; t < blocks; t++)
-    type->join(kind, parts, t * BLOCK, parts + t, dpt__min(BLOCK, count - t * BLOCK));
+    types[dtype].join(kind, parts, t * BLOCK, parts + t, dpt__min(BLOCK, count - t * BLOCK));
   reduce_finish(g->op, g->p, dtype, count, parts);
   *g->out = dpt__is_real(dtype) ? parts->real : (double)parts->whole;
   return 0;

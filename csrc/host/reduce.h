@@ -26,9 +26,10 @@ typedef struct part {
   };
 } part;
 
-/* Sums of contiguous floats (only on x86-64 with AVX2 and FMA). */
-void dpt__sum_run(const float *x, int64_t n, part *out);
-void dpt__sum_runs(const float *const x[DPT__REDUCE_SIDE], int64_t n, part *out);
-void dpt__sum_columns(const float *x, int64_t rows, int64_t row_stride, int64_t cols, part *out);
+/* Sums (DPT__SUM, DPT__ABS, DPT__SQUARE) of contiguous floats or reduced types: of up to
+ * DPT__REDUCE_SIDE runs, and of columns (only on x86-64 with AVX2 and FMA). */
+void dpt__sum_runs(int dtype, int kind, const void *const *x, int runs, int64_t n, part *out);
+void dpt__sum_columns(int dtype, int kind, const void *x, int64_t rows, int64_t row_stride,
+                      int64_t cols, part *out);
 
 #endif

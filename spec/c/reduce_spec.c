@@ -4,6 +4,7 @@
  * dimension and are wide if reduced over all elements. The first of equal elements is selected; NaN
  * wins. Results do not depend on the number of threads.
  */
+#include "base/element.h"
 #include "samples.h"
 
 static uint64_t seed;
@@ -299,6 +300,59 @@ static void side_by_side(int64_t rows, int64_t cols) {
   dpt_tensor_free(&r);
 }
 
+/* Returns true if the bits are equal, or both are NaN. */
+static int same(double x, double y) { return memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y); }
+
+/* Elements without gaps, at any address, are reduced to the bits of elements with gaps: by other
+ * code if they are floats or reduced. Bits are random: with NaN and infinities, or without. */
+static void dense(int dtype, int64_t rows, int64_t cols) {
+  static const struct {
+    const char *op;
+    double p;
+  } kinds[] = {{"sum", 0}, {"norm", 1}, {"norm", 2}, {"max", 0}, {"min", 0}};
+  dpt_tensor t = {.kind_ = dtype}, apart = t, r[2];
+  const int64_t width = (int64_t)dpt__dtype_size(dtype), down = 2 * cols + 1;
+  const int64_t size[] = {rows, down};
+  OK(dpt_tensor_new(&t, dtype, 2, size) || dpt_tensor_new(&apart, dtype, 2, size));
+  char *x = dpt__at(&t), *y = dpt__at(&apart), any = (char)(draw(&seed, 2) ? 0xff : 0xbf);
+  const int64_t shift = (int64_t)draw(&seed, (uint64_t)cols + 1), zeros = draw(&seed, 3) == 0;
+  for (int64_t i = 0; i < rows * down * width; i++)
+    x[i] = (char)(draw(&seed, 256) & (uint64_t)(i % width < width - 1 ? 0xff : any));
+  for (int64_t i = 0; i < rows * down && zeros; i++) { /* the greatest is 0 or -0 */
+    char *top = x + (i + 1) * width - 1;
+    if (draw(&seed, 2))
+      *top |= (char)0x80;
+    else
+      memset(x + i * width, 0, (size_t)width - 1), *top &= (char)0x80;
+  }
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++)
+      memcpy(y + (i * down + 2 * j) * width, x + (i * down + j + shift) * width, (size_t)width);
+  t.size_[1] = apart.size_[1] = cols;
+  t.offset_ += shift;
+  apart.stride_[1] = 2;
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    int op = dpt_reduction(kinds[k].op);
+    double value[2];
+    OK(dpt_reduce_all(op, &t, kinds[k].p, &value[0]));
+    OK(dpt_reduce_all(op, &apart, kinds[k].p, &value[1]));
+    if (!CHECK(same(value[0], value[1])))
+      printf("%s of %s: %a %a\n", kinds[k].op, dpt__dtype_name(dtype), value[0], value[1]);
+    for (int dim = 0; dim < 2; dim++) {
+      r[0] = r[1] = (dpt_tensor){.kind_ = dtype};
+      OK(dpt_reduce(op, &r[0], NULL, &t, dim, kinds[k].p));
+      OK(dpt_reduce(op, &r[1], NULL, &apart, dim, kinds[k].p));
+      for (int64_t i = 0; i < dpt__count(&r[0]); i++)
+        CHECK(same(dpt__get_element(dtype, (char *)dpt__at(&r[0]) + i * width),
+                   dpt__get_element(dtype, (char *)dpt__at(&r[1]) + i * width)));
+      dpt_tensor_free(&r[0]);
+      dpt_tensor_free(&r[1]);
+    }
+  }
+  dpt_tensor_free(&t);
+  dpt_tensor_free(&apart);
+}
+
 static void long_ones(void) {
   static const int64_t n = 100000;
   dpt_tensor t = {.kind_ = DPT_I64}, r = {.kind_ = DPT_I64}, idx = {.kind_ = DPT_I64};
@@ -381,6 +435,9 @@ int main(void) {
     for (int64_t cols = 1; cols < 50000; cols = 3 * cols + (int64_t)draw(&seed, 100))
       side_by_side(rows, cols);
   side_by_side(700, 61);
+  for (int i = 0; i < torture(300); i++)
+    dense(DPT_F16 + (int)draw(&seed, 3), 1 + (int64_t)draw(&seed, 70),
+          1 + (int64_t)draw(&seed, i % 10 ? 100 : 3000));
   long_ones();
   modes();
   refusals();
