@@ -66,6 +66,28 @@ static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t stride) 
   return nan[0] ? NOT_A_NUMBER : (ACC)s[0];
 }
 
+#if REAL && !OWN_SUM /* a reduced type */
+/* Does the same by integers in the order of the values. If the result is 0, best_run finds its
+ * sign. */
+static INLINE ACC FN(best_key)(int kind, const T *x, int64_t n, int64_t stride) {
+#define KEY(bits) ((int16_t)((bits) ^ ((int16_t)(bits) >> 15 & 0x7fff)))
+  int16_t low = KEY(x[0].bits), high = low, infinite = (int16_t)STORE((ACC)INFINITY).bits;
+  for (int64_t i = 0; i < n; i++) {
+    int16_t key = KEY(x[i * stride].bits);
+    low = key < low ? key : low;
+    high = key > high ? key : high;
+  }
+  if (low < ~infinite || high > infinite) return NOT_A_NUMBER;
+  int16_t best = kind == DPT__MAX ? high : low;
+  T value = {(uint16_t)KEY(best)};
+  return best == KEY(0x8000) || best == 0 ? FN(best_run)(kind, x, n, stride) : LOAD(value);
+#undef KEY
+}
+#define BEST_RUN FN(best_key)
+#else
+#define BEST_RUN FN(best_run)
+#endif
+
 static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, double p,
                               part *out) {
   switch (KIND(kind)) {
@@ -95,10 +117,10 @@ static INLINE void FN(run_by)(int kind, const T *x, int64_t n, int64_t stride, d
   }
 #endif
   case DPT__MAX:
-    V(out) = FN(best_run)(DPT__MAX, x, n, stride);
+    V(out) = BEST_RUN(DPT__MAX, x, n, stride);
     break;
   case DPT__MIN:
-    V(out) = FN(best_run)(DPT__MIN, x, n, stride);
+    V(out) = BEST_RUN(DPT__MIN, x, n, stride);
     break;
   }
 }
@@ -234,6 +256,7 @@ static void FN(join)(int kind, part *to, int64_t n, const part *from, int64_t mo
 /* Stores the value as an element. */
 static void FN(store)(void *to, const part *value) { *(T *)to = STORE(V(value)); }
 
+#undef BEST_RUN
 #undef V
 #undef IS_NAN
 #undef TERM
