@@ -18,6 +18,7 @@ enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
 enum { ALIAS = 2048, STRIP_TURNED = 64 };         /* bytes; rows that a thread transposes at once */
 enum { MOST_TURNED = 4 << 20 };                   /* elements: 16 MiB of temporary memory */
 enum { CONVERTED = 256, STRIP_FLOATS = 1 << 16 }; /* converted at once; of a strip: 256 KiB */
+enum { ADDED = 8, STRIP_SUMS = 4096 };            /* rows that are added at once, to these sums */
 
 typedef dpt__blas_form form;
 
@@ -300,6 +301,33 @@ static void gemm_convert(matrix to, matrix from, int64_t rows, int64_t cols, int
     }
 }
 
+/* Computes c = beta * c + alpha * a * b of a reduced type, where a is a row of floats and b has
+ * dense rows or columns; every element of c is summed in an order that depends on k alone. */
+static void gemm_reduced_row(const dpt__context *context, const dpt__gemm_args *g, const float *a) {
+  const dpt__rows *rows = dpt__rows_pick();
+  int64_t width = (int64_t)dpt__dtype_size(g->dtype), k = g->k;
+  int threads = k * g->n > 65536 ? context->threads : 1;
+  int64_t strip = dpt__ceil_div(g->n, threads * DPT__ROW_SUMS) * DPT__ROW_SUMS;
+  strip = dpt__min(strip, STRIP_SUMS);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int64_t first = 0; first < g->n; first += strip) {
+    const char *b = (const char *)g->b + first * g->b_col * width;
+    float sums[STRIP_SUMS] = {0};
+    int64_t n = dpt__min(strip, g->n - first);
+    for (int64_t j = 0; j < n && g->b_row == 1; j++)
+      sums[j] = rows->dot[g->dtype](b + j * g->b_col * width, a, k);
+    for (int64_t i = 0; i < k && g->b_row != 1; i += ADDED)
+      rows->add_rows[g->dtype](sums, b + i * g->b_row * width, dpt__min(ADDED, k - i), g->b_row,
+                               a + i, n);
+    for (int64_t j = 0; j < n; j++) {
+      char *c = (char *)g->c + (first + j) * g->c_col * width;
+      float sum = (float)g->alpha * sums[j];
+      if (g->beta != 0) sum += (float)g->beta * (float)dpt__get_element(g->dtype, c);
+      dpt__put_element(g->dtype, c, (double)sum);
+    }
+  }
+}
+
 /* Computes a product of a reduced type, with m <= n, as products of floats with strips of columns
  * of b and c. a is converted first; a strip by the thread that multiplies it, so that its floats
  * stay in the cache. */
@@ -309,17 +337,24 @@ static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
   cols = dpt__min(g->n, (cols + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT);
   int64_t strips = (g->n + cols - 1) / cols, floats = (k + m) * cols;
   int threads = (int)dpt__min(context->threads, strips);
+  /* If alpha is 0, BLAS reads neither operand. */
+  int row = m == 1 && (g->b_row == 1 || g->b_col == 1) && !g->fixed && g->alpha != 0 &&
+            dpt__rows_pick()->dot[g->dtype];
   size_t panels = g->fixed ? (size_t)k * 64 + DPT__SCRATCH_ALIGN : 0; /* of gemm_fixed.c */
   size_t own = ((size_t)floats * sizeof(float) + panels) / DPT__SCRATCH_ALIGN + 1;
   own *= DPT__SCRATCH_ALIGN;
   char *left = dpt__scratch(context, (size_t)(m * k) * sizeof(float));
-  char *memory = dpt__scratch(context, own * (size_t)threads);
+  char *memory = row ? NULL : dpt__scratch(context, own * (size_t)threads);
   if (context->measures) return 0;
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);
   int64_t c_width = (int64_t)dpt__dtype_size(g->c_dtype);
   matrix a = {g->dtype, (char *)g->a, g->a_row, g->a_col}, wide_a = gemm_dense(a, m, k);
   wide_a.data = left;
   gemm_convert(wide_a, a, m, k, m * k > 32768 ? context->threads : 1);
+  if (row) {
+    gemm_reduced_row(context, g, (const float *)left);
+    return 0;
+  }
   int failed = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t i = 0; i < strips; i++) {

@@ -19,6 +19,8 @@ typedef void dpt__row_fn(int64_t n, void *r, const void *a, const void *b, const
 typedef void dpt__strided_fn(int64_t n, void *r, const void *a, const void *b, const void *c,
                              const int64_t *stride, double p, double q);
 
+enum { DPT__ROW_SUMS = 32 }; /* partial sums of dot */
+
 typedef struct dpt__rows {
   const char *name; /* "avx2" and so on */
   dpt__row_fn *map[DPT__NMAP][DPT_NDTYPE];
@@ -29,6 +31,11 @@ typedef struct dpt__rows {
    * for integers. */
   dpt__row_fn *past[DPT__NMAP][DPT_NDTYPE];
   void (*copy_past)(void *to, const void *from, size_t bytes);
+  /* Of reduced types, or NULL: the sum of x[i] * y[i]; r[i] += x[j * row_stride + i] * y[j] in the
+   * order of j, where r has room for a multiple of DPT__ROW_SUMS. */
+  float (*dot[DPT_NDTYPE])(const void *x, const float *y, int64_t n);
+  void (*add_rows[DPT_NDTYPE])(float *r, const void *x, int64_t rows, int64_t row_stride,
+                               const float *y, int64_t n);
 } dpt__rows;
 
 extern const dpt__rows dpt__rows_base, dpt__rows_avx2, dpt__rows_avx512;

@@ -156,6 +156,7 @@ static inline int64_t reduced_none(void *to, const void *from, int64_t n) {
 }
 #if defined __x86_64__ && BYTES > 16
 #define W (BYTES / 4)
+enum { SUMS = DPT__ROW_SUMS, AHEAD = 1024 }; /* elements that are prefetched */
 typedef uint16_t shorts __attribute__((vector_size(BYTES / 2), aligned(2), may_alias));
 typedef uint32_t ints __attribute__((vector_size(BYTES)));
 typedef struct pair {
@@ -312,6 +313,8 @@ const dpt__rows PASTE(dpt__rows_, ISA) = {
 #include "ops/map.def"
         },
     .copy_past = copy_past,
+    .dot = {[DPT_F32] = NULL, REDUCED_plain(dot)},
+    .add_rows = {[DPT_F32] = NULL, REDUCED_plain(add_rows)},
 };
 
 #ifdef STRIDED

@@ -67,6 +67,40 @@ static int64_t FN(narrow)(T *to, const float *from, int64_t n) {
   return i;
 }
 
+/* Products of a matrix and a vector of floats, rounded as floats: SUMS elements at a time. */
+static inline const T *FN(padded)(T end[SUMS], const T *from, int64_t n) {
+  return n < SUMS ? memcpy(end, from, (size_t)n * sizeof(T)) : from;
+}
+static float FN(dot)(const void *x, const float *y, int64_t n) {
+  float s[SUMS] = {0}, wide[SUMS] = {0};
+  vector_f32 sum[SUMS / W] = {{0}};
+  T end[SUMS] = {{0}};
+  for (int64_t i = 0; i < n; i += SUMS) { /* a cache line */
+    const T *from = FN(padded)(end, (const T *)x + i, n - i);
+    const float *by = n - i < SUMS ? memcpy(wide, y + i, (size_t)(n - i) * sizeof *y) : y + i;
+    __builtin_prefetch(from + AHEAD);
+    for (int k = 0; k < SUMS / W; k++)
+      sum[k] += LOAD(from + k * W) * *(const vector_f32 *)(by + k * W);
+  }
+  memcpy(s, sum, sizeof s);
+  for (int h = SUMS / 2; h; h /= 2)
+    for (int j = 0; j < h; j++) s[j] += s[j + h];
+  return s[0];
+}
+static void FN(add_rows)(float *r, const void *x, int64_t rows, int64_t row_stride, const float *y,
+                         int64_t n) {
+  T end[SUMS] = {{0}};
+  for (int64_t i = 0; i < n; i += SUMS) {
+    vector_f32 *to = (vector_f32 *)(r + i), sum[SUMS / W];
+    for (int k = 0; k < SUMS / W; k++) sum[k] = to[k];
+    for (int64_t j = 0; j < rows; j++) {
+      const T *from = FN(padded)(end, (const T *)x + j * row_stride + i, n - i);
+      for (int k = 0; k < SUMS / W; k++) sum[k] += LOAD(from + k * W) * y[j];
+    }
+    for (int k = 0; k < SUMS / W; k++) to[k] = sum[k];
+  }
+}
+
 #undef T
 #undef SUFFIX
 #undef LOAD

@@ -94,7 +94,7 @@ static void dense_matrix(dpt_tensor *t, int dtype, int64_t rows, int64_t cols, c
 }
 
 /* Tests dense operands, transposed or not, as in linear layers: few rows times a wide matrix, and
- * products large enough for any library. */
+ * products large enough for any library. The sums are exact in float. */
 static void dense(int dtype, int64_t n, int64_t k, int64_t m, double beta, int ta, int tb) {
   int64_t sr[] = {n, m};
   dpt_tensor a, b, r = {.kind_ = dtype};
@@ -104,7 +104,8 @@ static void dense(int dtype, int64_t n, int64_t k, int64_t m, double beta, int t
   dense_matrix(&b, dtype, k, m, vb, ub, tb);
   OK(dpt_tensor_new(&r, dtype, 2, sr) || dpt_fill(&r, beta == 0 ? NAN : 3));
   add_product(want, va, vb, n, k, m);
-  for (int64_t i = 0; i < n * m; i++) want[i] = 2 * want[i] + (beta == 0 ? 0 : 3 * beta);
+  for (int64_t i = 0; i < n * m; i++)
+    want[i] = stored(dtype, 2 * want[i] + (beta == 0 ? 0 : 3 * beta));
   if (OK(dpt_addmm(&r, beta, &r, 2, &a, &b))) equals(&r, want, 1e-5, "dense product");
   dpt_tensor_free(&a);
   dpt_tensor_free(&b);
@@ -192,13 +193,17 @@ int main(void) {
   seed = check_seed();
   OK(dpt_devices_set("host:2"));
   for (int i = 0; i < torture(1500); i++) product();
-  for (int dtype = DPT_F32; dtype <= DPT_F64; dtype++)
+  for (int dtype = DPT_F16; dtype <= DPT_F64; dtype++)
     for (double beta = 0; beta < 3; beta++) {
       for (int64_t n = 7; n <= 17; n += n == 8 ? 8 : 1) dense(dtype, n, 64, 8 * n, beta, 0, 1);
       for (int form = 0; form < 4; form++) {
         dense(dtype, 3, 1700, 333, beta, form & 1, form >> 1);
         dense(dtype, 130, 170, 99, beta, form & 1, form >> 1);
         dense(dtype, 18, 512, 131, beta, form & 1, form >> 1); /* row stride of 2 KiB */
+        for (int64_t k = 31; k < 2000; k += 33 + 7 * k) {      /* vectors */
+          dense(dtype, 1, k, 297, beta, form & 1, form >> 1);
+          dense(dtype, 9001, k, 1, beta, form & 1, form >> 1);
+        }
       }
     }
   overlapping();

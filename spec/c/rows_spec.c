@@ -379,8 +379,33 @@ static void check_reduced(const dpt__rows *rows, int op, int dtype, int64_t n) {
   }
 }
 
+/* Checks that products of a matrix and a vector are summed in the order of rows.h. */
+static void check_products(const dpt__rows *rows, int dtype, int64_t n) {
+  enum { SUMS = DPT__ROW_SUMS, ROWS = 3 };
+  static uint16_t x[ROWS * MOST];
+  static float floats[ROWS * MOST], y[MOST], to[MOST + SUMS];
+  float s[SUMS] = {0};
+  int high = 1 + (int)draw(&seed, ROWS);
+  for (int i = 0; i < ROWS * MOST; i++) x[i] = (uint16_t)draw(&seed, 1 << 16) & 0xbfff;
+  for (int i = 0; i < MOST; i++) y[i] = (float)draw(&seed, 1000) - 500, to[i] = y[i];
+  rows->convert[DPT_F32][dtype](ROWS * MOST, floats, x, NULL, NULL, 0, 0);
+  for (int64_t i = 0; i < n; i++) s[i % SUMS] += floats[i] * y[i];
+  for (int h = SUMS / 2; h; h /= 2)
+    for (int j = 0; j < h; j++) s[j] += s[j + h];
+  CHECK(rows->dot[dtype](x, y, n) == s[0]);
+  rows->add_rows[dtype](to, x, high, MOST, y, n);
+  for (int64_t i = 0; i < n; i++) {
+    float want = y[i];
+    for (int j = 0; j < high; j++) want += floats[j * MOST + i] * y[j];
+    CHECK(to[i] == want);
+  }
+}
+
 static void check_rows(const dpt__rows *rows) {
   where = rows->name;
+  for (int dtype = 0; dtype < DPT_NDTYPE; dtype++)
+    for (int round = 0; round < torture(100) && rows->dot[dtype]; round++)
+      check_products(rows, dtype, 1 + (int64_t)draw(&seed, MOST - 1));
   for (int op = 0; op < DPT__NMAP; op++)
     for (int dtype = 0; dtype < DPT_NDTYPE; dtype++) {
       if (!rows->map[op][dtype]) continue;
