@@ -4,8 +4,8 @@
  * arithmetic that may wrap), WIDE (the type that values are compared in: float for reduced types,
  * otherwise T), WIDEN(T) -> WIDE, LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name with
  * the type's suffix), REAL (1 for real types) and OWN_SUM (1 if a sum of two T's in T rounds as in
- * ACC). All of these, and BODY, are undefined at the end. Define ONLY_INTEGERS or ONLY_REALS to leave
- * the other types out.
+ * ACC). All of these, and BODY, are undefined at the end. Define ONLY_INTEGERS or ONLY_REALS to
+ * leave the other types out.
  */
 #include "base/dtype.h"
 #include "base/reduced.h"

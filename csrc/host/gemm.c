@@ -301,7 +301,7 @@ static void gemm_convert(matrix to, matrix from, int64_t rows, int64_t cols, int
     }
 }
 
-/* Computes c = beta * c + alpha * a * b of a reduced type, where a is a row of floats and b has
+/* Computes c = beta * c + alpha * a * b, where a is a row of floats and b, of a reduced type, has
  * dense rows or columns; every element of c is summed in an order that depends on k alone. */
 static void gemm_reduced_row(const dpt__context *context, const dpt__gemm_args *g, const float *a) {
   const dpt__rows *rows = dpt__rows_pick();
@@ -320,10 +320,10 @@ static void gemm_reduced_row(const dpt__context *context, const dpt__gemm_args *
       rows->add_rows[g->dtype](sums, b + i * g->b_row * width, dpt__min(ADDED, k - i), g->b_row,
                                a + i, n);
     for (int64_t j = 0; j < n; j++) {
-      char *c = (char *)g->c + (first + j) * g->c_col * width;
+      char *c = (char *)g->c + (first + j) * g->c_col * (int64_t)dpt__dtype_size(g->c_dtype);
       float sum = (float)g->alpha * sums[j];
-      if (g->beta != 0) sum += (float)g->beta * (float)dpt__get_element(g->dtype, c);
-      dpt__put_element(g->dtype, c, (double)sum);
+      if (g->beta != 0) sum += (float)g->beta * (float)dpt__get_element(g->c_dtype, c);
+      dpt__put_element(g->c_dtype, c, (double)sum);
     }
   }
 }

@@ -31,8 +31,9 @@ typedef struct dpt__rows {
    * for integers. */
   dpt__row_fn *past[DPT__NMAP][DPT_NDTYPE];
   void (*copy_past)(void *to, const void *from, size_t bytes);
-  /* Of reduced types, or NULL: the sum of x[i] * y[i]; r[i] += x[j * row_stride + i] * y[j] in the
-   * order of j, where r has room for a multiple of DPT__ROW_SUMS. */
+  /* NULL except for reduced types. dot returns the sum of x[i] * y[i]; add_rows computes r[i] +=
+   * x[j * row_stride + i] * y[j] in the order of j, where r has room for a multiple of
+   * DPT__ROW_SUMS. */
   float (*dot[DPT_NDTYPE])(const void *x, const float *y, int64_t n);
   void (*add_rows[DPT_NDTYPE])(float *r, const void *x, int64_t rows, int64_t row_stride,
                                const float *y, int64_t n);

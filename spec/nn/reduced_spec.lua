@@ -190,6 +190,7 @@ describe('nn.', function()
                {elements.onDevice(kind), 'torch.CudaTensor'}} do
             local typename, floats = 'torch.' .. kinds[1] .. 'Tensor', kinds[2]
             for _, case in ipairs{{nn.Linear(7, 5), torch.randn(9, 7)},
+                  {nn.Linear(7, 1), torch.randn(9, 7)}, {nn.Linear(1, 3), torch.randn(9, 1)},
                   {nn.SpatialConvolution(3, 4, 3, 3), torch.randn(6, 3, 7, 8)}} do
                local one, x = case[1]:type(typename), case[2]:type(typename)
                local other = one:clone():type(floats)
@@ -200,7 +201,7 @@ describe('nn.', function()
                   module.gradBias:fill(-1000)
                   local same = module == one
                   module:accGradParameters(same and x or x:type(floats),
-                     same and g or g:type(floats), 0.01)
+                     same and g or g:type(floats), 1)
                end
                for _, field in ipairs{'gradWeight', 'gradBias'} do
                   assert.equal(floats, one[field]:type())

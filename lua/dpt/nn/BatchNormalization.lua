@@ -3,9 +3,9 @@
 -- added.
 -- Invariant: training normalizes by the batch's statistics and updates running_mean and running_var
 -- with momentum; evaluation normalizes by running_mean and running_var. nDim is the number of
--- dimensions of the input. Parameters and statistics may be floats beside an input of a reduced type,
--- as in PyTorch. In evaluation an input with one dimension fewer is a batch of one row;
--- its output has the batch dimension.
+-- dimensions of the input. Parameters and statistics may be floats beside an input of a reduced
+-- type, as in PyTorch. In evaluation an input with one dimension fewer is a batch of one row; its
+-- output has the batch dimension.
 -- @function nn.BatchNormalization
 -- @within nn normalization
 -- @as layer
