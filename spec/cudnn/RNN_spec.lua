@@ -191,16 +191,18 @@ describe('cudnn.RNN', function()
       assert.is_nil(rnn:backward(x, y))
    end)
 
-   it('works in reduced precision on devices', function()
+   it('works in reduced precision on devices and in host memory', function()
       for _, name in ipairs(elements.reduced) do
-         local typename = 'torch.' .. elements.onDevice(name) .. 'Tensor'
-         local rnn, x = cudnn.BLSTM(I, H, 2), random(T, B, I)
-         local y = rnn:forward(x):clone()
-         rnn:type(typename)
-         local reduced = rnn:forward(x:type(typename))
-         same.close(y, reduced:cuda(), both.tolerance(name, 2e-3))
-         assert.equal(typename, rnn:backward(x:type(typename), reduced:clone()):type())
-         same.close(y, rnn:cuda():forward(x), both.tolerance(name, 2e-3))
+         for _, kind in ipairs{name, elements.onDevice(name)} do
+            local typename = ('torch.%sTensor'):format(kind)
+            local rnn, x = cudnn.BLSTM(I, H, 2), random(T, B, I)
+            local y = rnn:forward(x):clone()
+            rnn:type(typename)
+            local reduced = rnn:forward(x:type(typename))
+            same.close(y, reduced:cuda(), both.tolerance(name, 2e-3))
+            assert.equal(typename, rnn:backward(x:type(typename), reduced:clone()):type())
+            same.close(y, rnn:cuda():forward(x), both.tolerance(name, 2e-3))
+         end
       end
    end)
 
@@ -248,8 +250,6 @@ describe('cudnn.RNN', function()
             rnn:forward(random(T, B, I))
             rnn:backward(random(T, B, I), random(T, B, H + 1))
          end, "'gradOutput' is a torch.CudaTensor of size 4x3x4"},
-         ['half precision on the host'] = {function() rnn:half() end, 'is for devices'},
-         ['bfloat16 on the host'] = {function() rnn:bfloat16() end, 'is for devices .cudaBFloat16'},
          ['half a layer'] = {function() cudnn.LSTM(I, H, 1.5) end,
             'numLayers wants to be a whole number from 1, got 1.5'},
          ['no sizes'] = {function() cudnn.LSTM() end, "'inputSize', wanted a number, got nil"},
