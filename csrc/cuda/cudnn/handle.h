@@ -54,9 +54,11 @@ static inline cudnnDataType_t dpt__cudnn_type(int64_t dtype) {
     return CUDNN_DATA_BFLOAT16;
   case DPT_F32:
     return CUDNN_DATA_FLOAT;
-  default:
+  case DPT_F64:
     return CUDNN_DATA_DOUBLE;
   }
+  static_assert(DPT_NDTYPE == 9, "every real type has a name");
+  return (cudnnDataType_t)-1; /* cuDNN refuses it */
 }
 
 /* Returns true if cuDNN does not support an operation, as opposed to an error. */
