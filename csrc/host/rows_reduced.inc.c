@@ -6,14 +6,15 @@
  * float; STORE and STORES expect one_nan's NaNs. The bits are those of the conversion to float, the
  * row of floats and the conversion back.
  */
-/* Computes the last n < 2 * W elements of a row, padded. */
-static void FN(rest)(dpt__row_fn *row, int operands, int64_t n, T *r, const T *a, const T *b,
-                     const T *c, double p, double q) {
+/* Computes the last elements of a row of n, from number i on: fewer than 2 * W, padded. */
+static void FN(rest)(dpt__row_fn *row, int operands, int64_t i, int64_t n, T *r, const T *a,
+                     const T *b, const T *c, double p, double q) {
   T end[4][2 * W] = {{{0}}};
   const T *from[] = {NULL, a, b, c};
-  for (int k = 1; k <= operands; k++) memcpy(end[k], from[k], (size_t)n * sizeof(T));
+  size_t left = (size_t)(n - i) * sizeof(T);
+  for (int k = 1; k <= operands; k++) memcpy(end[k], from[k] + i, left);
   row(2 * W, end[0], end[1], end[2], end[3], p, q);
-  memcpy(r, end[0], (size_t)n * sizeof(T));
+  memcpy(r + i, end[0], left);
 }
 
 static inline __attribute__((always_inline)) void FN(loop)(formula_f32 *f, dpt__row_fn *row,
@@ -34,7 +35,7 @@ static inline __attribute__((always_inline)) void FN(loop)(formula_f32 *f, dpt__
     else
       *(bytes *)(r + i) = (bytes)STORES(x);
   }
-  if (i < n) FN(rest)(row, operands, n - i, r + i, a + i, b + i, c + i, p_, q_);
+  if (i < n) FN(rest)(row, operands, i, n, r, a, b, c, p_, q_);
 }
 
 #define REDUCED_plain(name, operands)                                                              \

@@ -357,6 +357,7 @@ static void check_row(const dpt__rows *rows, int op, int dtype, int64_t n, int s
 static void check_reduced(const dpt__rows *rows, int op, int dtype, int64_t n) {
   static _Alignas(64) uint16_t x[3][MOST], out[MOST + 32], past[MOST], want[MOST];
   static float floats[3][MOST], result[MOST];
+  const void *y = ops[op].operands > 1 ? x[1] : NULL, *z = ops[op].operands > 2 ? x[2] : NULL;
   double p = (float)real_value(), q = (float)real_value();
   for (int k = 0; k < 3; k++) {
     for (int64_t i = 0; i < n; i++) x[k][i] = (uint16_t)draw(&seed, 1 << 16);
@@ -365,9 +366,9 @@ static void check_reduced(const dpt__rows *rows, int op, int dtype, int64_t n) {
   rows->map[op][DPT_F32](n, result, floats[0], floats[1], floats[2], p, q);
   rows->convert[dtype][DPT_F32](n, want, result, NULL, NULL, 0, 0);
   memset(out, 0x5a, sizeof out);
-  rows->map[op][dtype](n, out, x[0], x[1], x[2], p, q);
-  rows->past[op][dtype](n / 32 * 32, past, x[0], x[1], x[2], p, q);
-  rows->map[op][dtype](n, x[0], x[0], x[1], x[2], p, q);
+  rows->map[op][dtype](n, out, x[0], y, z, p, q);
+  rows->past[op][dtype](n / 32 * 32, past, x[0], y, z, p, q);
+  rows->map[op][dtype](n, x[0], x[0], y, z, p, q);
   if (out[n] != 0x5a5a) fail(op, dtype, 0, n, "wrote beside the row");
   for (int64_t i = 0; i < n; i++) {
     int nan = isnan(result[i]); /* of any sign */
