@@ -97,8 +97,9 @@ int dpt__cuda_convert(dpt__context *context, const void *args) {
   });
 }
 
-int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *size, void *to,
-                   const int64_t *to_stride, const void *from, const int64_t *from_stride) {
+int dpt__cuda_copy(dpt__context *context, int ndim, const int64_t *size, int to_type, void *to,
+                   const int64_t *to_stride, int from_type, const void *from,
+                   const int64_t *from_stride) {
   struct dpt__convert_args args = {};
   args.walk.noperand = 2;
   args.walk.ndim = ndim;
@@ -109,19 +110,8 @@ int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *si
   }
   args.walk.data[0] = (char *)to;
   args.walk.data[1] = (char *)from;
-  args.walk.dtype[0] = args.walk.dtype[1] = dtype;
-  return dpt__cuda_convert(context, &args);
-}
-
-int dpt__cuda_convert_to(dpt__context *context, int64_t count, int to_type, void *to, int from_type,
-                         const void *from) {
-  struct dpt__convert_args args = {};
-  args.walk.noperand = 2;
-  args.walk.ndim = 1;
-  args.walk.size[0] = count;
-  args.walk.stride[0][0] = args.walk.stride[1][0] = 1;
-  args.walk.data[0] = (char *)to, args.walk.data[1] = (char *)from;
-  args.walk.dtype[0] = to_type, args.walk.dtype[1] = from_type;
+  args.walk.dtype[0] = to_type;
+  args.walk.dtype[1] = from_type;
   return dpt__cuda_convert(context, &args);
 }
 

@@ -66,7 +66,7 @@ int multiply(dpt__context *context, const dpt__gemm_args *g, form fa, form fb, f
 int spread(dpt__context *context, int dtype, void *to, const int64_t *to_stride, const void *from,
            const int64_t *from_stride, int64_t batch, int64_t rows, int64_t cols) {
   const int64_t size[3] = {batch, rows, cols};
-  return dpt__cuda_copy(context, dtype, 3, size, to, to_stride, from, from_stride);
+  return dpt__cuda_copy(context, 3, size, dtype, to, to_stride, dtype, from, from_stride);
 }
 
 /* Replaces *matrix by a dense copy (or, unless `fill`, by uninitialized memory for one). A matrix

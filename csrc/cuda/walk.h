@@ -55,12 +55,9 @@ static inline unsigned dpt__walk_threads(const dpt__walk *walk) {
   return walk->serial ? 1 : DPT__BLOCK;
 }
 
-/* Copies a strided tensor of ndim dimensions to another one of the same type and sizes
- * (convert.cu). */
-int dpt__cuda_copy(dpt__context *context, int dtype, int ndim, const int64_t *size, void *to,
-                   const int64_t *to_stride, const void *from, const int64_t *from_stride);
-/* Converts `count` adjacent elements from one type to another. */
-int dpt__cuda_convert_to(dpt__context *context, int64_t count, int to_type, void *to, int from_type,
-                         const void *from);
+/* Copies a strided tensor of ndim dimensions to another one of the same sizes (convert.cu). */
+int dpt__cuda_copy(dpt__context *context, int ndim, const int64_t *size, int to_type, void *to,
+                   const int64_t *to_stride, int from_type, const void *from,
+                   const int64_t *from_stride);
 
 #endif

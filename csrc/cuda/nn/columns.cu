@@ -199,14 +199,14 @@ template <typename T> int convolve(dpt__context *context, const struct dpt__conv
 
 int dpt__cuda_conv_columns(dpt__context *context, const struct dpt__convolution_args *a) {
   if (a->pass == DPT__PASS_WEIGHT && dpt__is_reduced(a->param_type)) {
-    int64_t count = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
+    int64_t count = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel), one = 1;
     int type = a->param_type, wide = dpt__compute_dtype(type);
     struct dpt__convolution_args sums = *a;
     sums.param_type = wide;
     sums.weight = dpt__scratch(context, (size_t)count * dpt__dtype_size(wide));
-    return dpt__cuda_convert_to(context, count, wide, sums.weight, type, a->weight) ||
+    return dpt__cuda_copy(context, 1, &count, wide, sums.weight, &one, type, a->weight, &one) ||
            dpt__cuda_conv_columns(context, &sums) ||
-           dpt__cuda_convert_to(context, count, type, a->weight, wide, sums.weight);
+           dpt__cuda_copy(context, 1, &count, type, a->weight, &one, wide, sums.weight, &one);
   }
   return dpt__of_stored_real(a->type,
                              [&](auto zero) { return convolve<decltype(zero)>(context, a); });

@@ -11,7 +11,7 @@ namespace {
 int repeat(dpt__context *context, int type, void *out, const void *row, int64_t rows,
            int64_t cols) {
   const int64_t size[2] = {rows, cols}, to[2] = {cols, 1}, from[2] = {0, 1};
-  return dpt__cuda_copy(context, type, 2, size, out, to, row, from);
+  return dpt__cuda_copy(context, 2, size, type, out, to, type, row, from);
 }
 
 } // namespace
