@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <math.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,9 +95,20 @@ static int mpi_join(int *level) {
   return mpi_check("MPI_Init_thread", MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, level));
 }
 
+static void mpi_on_broken_pipe(int number) { (void)number; }
+
+/* Open MPI writes to sockets without MSG_NOSIGNAL: a rank that sends to a rank of another host
+ * which has just died would end by SIGPIPE, and mpirun would name it instead of the other. A
+ * handler, but not SIG_IGN, is reset in the programs that the rank starts. */
+static void mpi_survive_broken_pipes(void) {
+  struct sigaction old, own = {.sa_handler = mpi_on_broken_pipe, .sa_flags = SA_RESTART};
+  if (!sigaction(SIGPIPE, NULL, &old) && old.sa_handler == SIG_DFL) sigaction(SIGPIPE, &own, NULL);
+}
+
 static int mpi_start(char name[128], int *rank, int *size, int *local_rank, int *local_size) {
   int is_on = 0, level = 0, length = 0;
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  mpi_survive_broken_pipes();
   MPI_Initialized(&is_on);
   if (is_on)
     MPI_Query_thread(&level);

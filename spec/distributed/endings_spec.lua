@@ -33,6 +33,8 @@ describe('ranks that do all that they should #hostonly', function()
    it('exit normally if the last operation of one rank is in its own group, on 3 hosts',
       function() ends(3, 'own_group', nil, 3) end)
 
+   it('are not ended by a write to a broken pipe', function() ends(2, 'broken_pipe') end)
+
    it('end a training of unequal parts with a saved network', function()
       ranks.ends('is there\n', 2, 'endings', 'training ' .. FILE,
          'DPT_TIMEOUT=100 DPT_DEVICES=emulated:2',

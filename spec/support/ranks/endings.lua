@@ -72,6 +72,16 @@ function endings.sent()
    end
 end
 
+-- A rank writes to a pipe whose reader has ended: the write fails, as MPI's write to a dead rank's
+-- socket does. Programs that a rank starts end by the signal, as usual.
+function endings.broken_pipe()
+   local pipe = io.popen('true', 'w')
+   script.sleep(0.2)
+   assert(not pipe:write(('x'):rep(100000)))
+   local program = io.popen "sh -c 'kill -PIPE $$; echo alive'"
+   assert(program:read '*a' == '')
+end
+
 local mistakes = {}
 
 -- One rank runs one operation more than another rank, whose script ends late.
