@@ -2,52 +2,78 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* Adds to the call a vector that the step updates; checks that it has n elements, as x has. */
-static void step_vector(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
-  dpt_tensor *v = dpt__call_update(call, name, t, field);
-  dpt__call_count(call, name, v, n, "as x");
+/* Begins the call and adds x and its gradient g, which has n elements, as x has. mixed: the kernel
+ * may take x's type; beside a reduced type, g is only read and all other vectors are floats. */
+static void step_begin(dpt__call *call, enum dpt__kernel kernel, const char *fn, int mixed,
+                       dpt_tensor *x, dpt_tensor *g, void *x_field, void *g_field, int64_t *n) {
+  *n = x ? dpt__count(x) : 0;
+  dpt__call_begin(call, kernel, fn, "x", x);
+  if (call->status) return;
+  int type = dpt__dtype(call->kind), wide = dpt__compute_dtype(type);
+  if (!mixed) call->type = wide;
+  call->param_kind = mixed ? wide | (call->kind & DPT_ON_DEVICE) : call->kind;
+  dpt__call_update(call, "x", x, x_field);
+  dpt__call_count(call, "dfdx",
+                  mixed && type != wide ? dpt__call_in(call, "dfdx", g, g_field)
+                                        : dpt__call_update(call, "dfdx", g, g_field),
+                  *n, "as x");
+}
+
+static void step_state(dpt__call *call, const char *name, dpt_tensor *t, int64_t n, void *field) {
+  dpt__call_present(call, name, t);
+  dpt__call_count(call, name, dpt__call_param_update(call, name, t, field), n, "as x");
 }
 
 static void step_factors(dpt__call *call, const char *name, const dpt_tensor *t, int64_t n,
                          void *field) {
-  const dpt_tensor *v = dpt__call_in_optional(call, name, t, field);
-  dpt__call_count(call, name, v, n, "as x");
+  dpt__call_count(call, name, dpt__call_param(call, name, t, field), n, "as x");
 }
 
-int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
-                 const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
-                 int nesterov, int first) {
-  dpt__call call;
-  int64_t n = x ? dpt__count(x) : 0;
-  dpt__call_begin(&call, DPT__KERNEL_sgd, "sgd", "x", x);
-  struct dpt__sgd_args args = {.nesterov = nesterov,
-                               .first = first,
-                               .n = n,
-                               .rate = rate,
-                               .decay = decay,
-                               .momentum = momentum,
-                               .keep = keep};
-  step_vector(&call, "x", x, n, &args.x);
-  step_vector(&call, "dfdx", g, n, &args.g);
-  if (v) step_vector(&call, "v", v, n, &args.v);
-  step_factors(&call, "learningRates", rates, n, &args.rates);
-  step_factors(&call, "weightDecays", decays, n, &args.decays);
-  return dpt__call_run(&call, n, sgd, &args);
+int dpt_step_takes(const dpt_tensor *x) {
+  int type;
+  return !dpt__launch_type("step", DPT__KERNEL_sgd, x, &type) && type == dpt__type(x);
 }
 
-int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
-                  const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
-                  double beta1, double beta2, double eps) {
+static int step_sgd(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
+                    const dpt_tensor *decays, struct dpt__sgd_args args) {
   dpt__call call;
-  int64_t n = x ? dpt__count(x) : 0;
-  dpt__call_begin(&call, DPT__KERNEL_adam, "adam", "x", x);
-  struct dpt__adam_args args = {
-      .n = n, .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};
-  step_vector(&call, "x", x, n, &args.x);
-  step_vector(&call, "dfdx", g, n, &args.g);
-  step_vector(&call, "m", m, n, &args.m);
-  step_vector(&call, "v", v, n, &args.v);
-  step_factors(&call, "learningRates", rates, n, &args.rates);
-  step_factors(&call, "weightDecays", decays, n, &args.decays);
-  return dpt__call_run(&call, n, adam, &args);
+  step_begin(&call, DPT__KERNEL_sgd, "sgd", mixed, x, g, &args.x, &args.g, &args.n);
+  if (v) step_state(&call, "v", v, args.n, &args.v);
+  step_factors(&call, "learningRates", rates, args.n, &args.rates);
+  step_factors(&call, "weightDecays", decays, args.n, &args.decays);
+  return dpt__call_run(&call, args.n, sgd, &args);
 }
+
+static int step_adam(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
+                     const dpt_tensor *rates, const dpt_tensor *decays,
+                     struct dpt__adam_args args) {
+  dpt__call call;
+  step_begin(&call, DPT__KERNEL_adam, "adam", mixed, x, g, &args.x, &args.g, &args.n);
+  step_state(&call, "m", m, args.n, &args.m);
+  step_state(&call, "v", v, args.n, &args.v);
+  step_factors(&call, "learningRates", rates, args.n, &args.rates);
+  step_factors(&call, "weightDecays", decays, args.n, &args.decays);
+  return dpt__call_run(&call, args.n, adam, &args);
+}
+
+#define STEPS(suffix, mixed)                                                                       \
+  int dpt_sgd_##suffix(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,       \
+                       const dpt_tensor *decays, double rate, double decay, double momentum,       \
+                       double keep, int nesterov, int first) {                                     \
+    struct dpt__sgd_args args = {.nesterov = nesterov,                                             \
+                                 .first = first,                                                   \
+                                 .rate = rate,                                                     \
+                                 .decay = decay,                                                   \
+                                 .momentum = momentum,                                             \
+                                 .keep = keep};                                                    \
+    return step_sgd(mixed, x, g, v, rates, decays, args);                                          \
+  }                                                                                                \
+  int dpt_adam_##suffix(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,                \
+                        const dpt_tensor *rates, const dpt_tensor *decays, double rate,            \
+                        double decay, double beta1, double beta2, double eps) {                    \
+    struct dpt__adam_args args = {                                                                 \
+        .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};                 \
+    return step_adam(mixed, x, g, m, v, rates, decays, args);                                      \
+  }
+STEPS(step, 0)
+STEPS(mixed, 1)

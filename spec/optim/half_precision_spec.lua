@@ -5,11 +5,17 @@ local descent = require 'spec.support.descent'
 local dpt = require 'dpt'
 local elements = require 'spec.support.elements'
 local comm = dpt.comm
+local C = require('dpt.ffi').C
 
 local methods = {sgd = {learningRate = 0.01, momentum = 0.9, dampening = 0}, adam = {},
    adamax = {}, adagrad = {}, adadelta = {}, rmsprop = {learningRate = 1e-3},
    nag = {learningRate = 0.01}, asgd = {eta0 = 0.01}, rprop = {stepsize = 1e-3}}
 local start = torch.DoubleTensor{0.2, -0.2, 0.15, 0.24}
+-- methods with one kernel for parameters of a reduced type: the method, and its config
+local kernels = {{'sgd', {}}, {'sgd', {weightDecay = 0.1}}, {'sgd', {momentum = 0.9}},
+   {'sgd', {momentum = 0.9, dampening = 0, nesterov = true, weightDecay = 0.1}},
+   {'sgd', {momentum = 0.9, learningRates = true, weightDecays = true}}, {'adam', {}},
+   {'adam', {weightDecay = 0.1}}, {'adam', {learningRates = true, weightDecays = true}}}
 
 -- Runs steps with a gradient of which one element's square is below the smallest half, one is 0,
 -- and others are regular.
@@ -67,6 +73,45 @@ for _, element in ipairs(elements.reduced) do
             end
          end)
       end
+
+      it('have the bits of steps in float, each rounded: optim.sgd and optim.adam', function()
+         local function same(a, b)
+            return torch.serialize(a:float()) == torch.serialize(b:float())
+         end
+         for _, typename in ipairs(types) do
+            for _, n in ipairs{1, 5, 5000, 1e5 + 3} do
+               torch.manualSeed(n)
+               local function random() return torch.randn(n + 1):type(typename):narrow(1, 2, n) end
+               local initial, gradient = random(), random()
+               local float = gradient:type(floats[typename])
+               for i, case in ipairs(kernels) do
+                  local name, config = case[1], copy(case[2])
+                  config.learningRate = 0.01
+                  for key, value in pairs(config) do
+                     if value == true and key ~= 'nesterov' then config[key] = random():abs() end
+                  end
+                  local x, wanted = initial:clone(), initial:clone()
+                  if n == 5 then x = initial end -- at an odd offset
+                  local state, wantedState = {}, {}
+                  for step = 1, 3 do
+                     optim[name](function() return 0, gradient end, x, config, state)
+                     local y = wanted:type(floats[typename])
+                     optim[name](function() return 0, float:clone() end, y, config, wantedState)
+                     wanted:copy(y)
+                     local at = ('%s %d, case %d, step %d'):format(typename, n, i, step)
+                     assert.is_true(same(wanted, x), at)
+                     assert.is_true(same(float, gradient), at)
+                     for key, value in pairs(wantedState) do
+                        if torch.isTensor(value) then
+                           assert.equal(floats[typename], state[key]:type())
+                           assert.is_true(same(value, state[key]), at .. ': ' .. key)
+                        end
+                     end
+                  end
+               end
+            end
+         end
+      end)
 
       it('find the minimum of a quadratic by optim.lbfgs and optim.cg', function()
          local target = torch.DoubleTensor{0.5, -1, 0.25, 2}
@@ -145,6 +190,23 @@ for _, element in ipairs(elements.reduced) do
             for _ = 1, 3 do step() end
             cutorch.synchronize()
             assert.equal(live, cutorch.memoryStats().peak, name)
+         end
+      end)
+
+      it('make no copies if the kernels take the type: optim.sgd and optim.adam', function()
+         local x, gradient = device(1e5):fill(1), device(1e5):fill(1)
+         assert.equal(1, C.dpt_step_takes(host(1)))
+         if C.dpt_step_takes(x) == 0 then return end -- a device that converts
+         for name, states in pairs{sgd = 0, adam = 2} do
+            collectgarbage()
+            collectgarbage()
+            cutorch.synchronize()
+            cutorch.resetPeakMemory()
+            local live = cutorch.memoryStats().live
+            optim[name](function() return 0, gradient end, x, {})
+            cutorch.synchronize()
+            local extra = cutorch.memoryStats().peak - live
+            assert.is_true(extra >= states * 4e5 and extra < states * 4e5 + 1e5, name)
          end
       end)
 

@@ -1,8 +1,9 @@
 /* step.cu: optimizer steps over flat vectors, in one pass over memory.
  *
- * Invariant: each element undergoes optim's operations in optim's order, in the element type's
- * arithmetic (compiled with -fmad=false), so the bits are those of the host and of separate
- * operations on tensors.
+ * Invariant: each element undergoes optim's operations in optim's order, in the arithmetic of T
+ * (compiled with -fmad=false), so the bits are those of the host and of separate operations on
+ * tensors. S: the type of x and g, which is only read if it is a reduced type; T: the type that
+ * kernels compute in, and that of the state and the factors.
  */
 #include "cuda/element.h"
 #include "cuda/pack.h"
@@ -12,10 +13,12 @@ extern "C" {
 
 namespace {
 
-template <typename T> __global__ void sgd_kernel(dpt__sgd_args a, bool packs) {
+template <typename S> __global__ void sgd_kernel(dpt__sgd_args a, bool packs) {
+  typedef typename dpt__wide<S>::type T;
   const T rate = (T)-a.rate, decay = (T)a.decay, momentum = (T)a.momentum, keep = (T)a.keep;
   dpt__each_pack(a.n, packs, [&](dpt__pack_at at) {
-    dpt__pack<T> x = at.load<T>(a.x), g = at.load<T>(a.g), v = {}, r = {};
+    dpt__pack<T> x = dpt__pack_widen(at.load<S>(a.x)), g = dpt__pack_widen(at.load<S>(a.g));
+    dpt__pack<T> v = {}, r = {};
     if (a.decays) {
       dpt__pack<T> decays = at.load<T>(a.decays);
       for (int i = 0; i < DPT__PACK; i++) g.v[i] += decays.v[i] * x.v[i];
@@ -33,30 +36,33 @@ template <typename T> __global__ void sgd_kernel(dpt__sgd_args a, bool packs) {
       if (a.nesterov)
         for (int i = 0; i < DPT__PACK; i++) g.v[i] += momentum * v.v[i];
     }
-    if (a.decays || a.decay != 0 || (a.v && a.nesterov)) at.store(a.g, g);
+    if (sizeof(S) == sizeof(T) && (a.decays || a.decay != 0 || (a.v && a.nesterov)))
+      at.store(a.g, g);
     dpt__pack<T> d = a.v && !a.nesterov ? v : g;
     if (a.rates) {
       r = at.load<T>(a.rates);
       for (int i = 0; i < DPT__PACK; i++) d.v[i] = r.v[i] * d.v[i];
     }
     for (int i = 0; i < DPT__PACK; i++) x.v[i] += rate * d.v[i];
-    at.store(a.x, x);
+    at.store(a.x, dpt__pack_narrow<S>(x));
   });
 }
 
-template <typename T> __global__ void adam_kernel(dpt__adam_args a, bool packs) {
+template <typename S> __global__ void adam_kernel(dpt__adam_args a, bool packs) {
+  typedef typename dpt__wide<S>::type T;
   const T beta1 = (T)a.beta1, beta2 = (T)a.beta2;
   const T rest1 = (T)(1 - a.beta1), rest2 = (T)(1 - a.beta2);
   const T rate = (T)-a.rate, eps = (T)a.eps, decay = (T)a.decay;
   dpt__each_pack(a.n, packs, [&](dpt__pack_at at) {
-    dpt__pack<T> x = at.load<T>(a.x), g = at.load<T>(a.g), m = at.load<T>(a.m), v = at.load<T>(a.v);
+    dpt__pack<T> x = dpt__pack_widen(at.load<S>(a.x)), g = dpt__pack_widen(at.load<S>(a.g));
+    dpt__pack<T> m = at.load<T>(a.m), v = at.load<T>(a.v);
     if (a.decays) {
       dpt__pack<T> decays = at.load<T>(a.decays);
       for (int i = 0; i < DPT__PACK; i++) g.v[i] += decays.v[i] * x.v[i];
     } else if (a.decay != 0) {
       for (int i = 0; i < DPT__PACK; i++) g.v[i] += decay * x.v[i];
     }
-    if (a.decays || a.decay != 0) at.store(a.g, g);
+    if (sizeof(S) == sizeof(T) && (a.decays || a.decay != 0)) at.store(a.g, g);
     dpt__pack<T> step = {};
     for (int i = 0; i < DPT__PACK; i++) {
       m.v[i] = m.v[i] * beta1 + rest1 * g.v[i];
@@ -70,7 +76,7 @@ template <typename T> __global__ void adam_kernel(dpt__adam_args a, bool packs) 
     for (int i = 0; i < DPT__PACK; i++) x.v[i] += step.v[i];
     at.store(a.m, m);
     at.store(a.v, v);
-    at.store(a.x, x);
+    at.store(a.x, dpt__pack_narrow<S>(x));
   });
 }
 
@@ -79,11 +85,12 @@ template <typename T> __global__ void adam_kernel(dpt__adam_args a, bool packs) 
 int dpt__cuda_sgd(dpt__context *context, const void *args) {
   const dpt__sgd_args &a = *(const dpt__sgd_args *)args;
   if (!a.n) return 0;
-  return dpt__of_real(a.type, [&](auto zero) {
-    typedef decltype(zero) T;
-    bool packs = dpt__packs_at<T>(a.x) && dpt__packs_at<T>(a.g) && dpt__packs_at<T>(a.v) &&
+  return dpt__of_stored_real(a.type, [&](auto zero) {
+    typedef decltype(zero) S;
+    typedef typename dpt__wide<S>::type T;
+    bool packs = dpt__packs_at<S>(a.x) && dpt__packs_at<S>(a.g) && dpt__packs_at<T>(a.v) &&
                  dpt__packs_at<T>(a.rates) && dpt__packs_at<T>(a.decays);
-    auto kernel = sgd_kernel<T>;
+    auto kernel = sgd_kernel<S>;
     return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, packs);
   });
 }
@@ -91,11 +98,12 @@ int dpt__cuda_sgd(dpt__context *context, const void *args) {
 int dpt__cuda_adam(dpt__context *context, const void *args) {
   const dpt__adam_args &a = *(const dpt__adam_args *)args;
   if (!a.n) return 0;
-  return dpt__of_real(a.type, [&](auto zero) {
-    typedef decltype(zero) T;
-    bool packs = dpt__packs_at<T>(a.x) && dpt__packs_at<T>(a.g) && dpt__packs_at<T>(a.m) &&
+  return dpt__of_stored_real(a.type, [&](auto zero) {
+    typedef decltype(zero) S;
+    typedef typename dpt__wide<S>::type T;
+    bool packs = dpt__packs_at<S>(a.x) && dpt__packs_at<S>(a.g) && dpt__packs_at<T>(a.m) &&
                  dpt__packs_at<T>(a.v) && dpt__packs_at<T>(a.rates) && dpt__packs_at<T>(a.decays);
-    auto kernel = adam_kernel<T>;
+    auto kernel = adam_kernel<S>;
     return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, packs);
   });
 }

@@ -2,8 +2,9 @@
  * the order of optim's operations. */
 
 DPT__CLONES
-static void FN(sgd_block)(const struct dpt__sgd_args *a, int64_t first, int64_t n) {
-  T *restrict x = (T *)a->x + first, *restrict g = (T *)a->g + first;
+static void FN(sgd_block)(const void *args, void *x_, void *g_, int64_t first, int64_t n) {
+  const struct dpt__sgd_args *a = args;
+  T *restrict x = x_, *restrict g = g_;
   T *restrict v = a->v ? (T *)a->v + first : NULL;
   const T *restrict rates = a->rates ? (const T *)a->rates + first : NULL;
   const T *restrict decays = a->decays ? (const T *)a->decays + first : NULL;
@@ -26,8 +27,9 @@ static void FN(sgd_block)(const struct dpt__sgd_args *a, int64_t first, int64_t 
 }
 
 DPT__CLONES
-static void FN(adam_block)(const struct dpt__adam_args *a, int64_t first, int64_t n) {
-  T *restrict x = (T *)a->x + first, *restrict g = (T *)a->g + first;
+static void FN(adam_block)(const void *args, void *x_, void *g_, int64_t first, int64_t n) {
+  const struct dpt__adam_args *a = args;
+  T *restrict x = x_, *restrict g = g_;
   T *restrict m = (T *)a->m + first, *restrict v = (T *)a->v + first;
   const T *restrict rates = a->rates ? (const T *)a->rates + first : NULL;
   const T *restrict decays = a->decays ? (const T *)a->decays + first : NULL;
@@ -45,18 +47,4 @@ static void FN(adam_block)(const struct dpt__adam_args *a, int64_t first, int64_
     for (int64_t i = 0; i < n; i++) x[i] += rates[i] * (rate * m[i] / (REAL(sqrt)(v[i]) + eps));
   else
     for (int64_t i = 0; i < n; i++) x[i] += rate * m[i] / (REAL(sqrt)(v[i]) + eps);
-}
-
-static int FN(sgd)(dpt__context *context, const struct dpt__sgd_args *a) {
-#pragma omp parallel for num_threads(dpt__threads(context, a->n)) schedule(static)
-  for (int64_t first = 0; first < a->n; first += BLOCK)
-    FN(sgd_block)(a, first, BLOCK < a->n - first ? BLOCK : a->n - first);
-  return 0;
-}
-
-static int FN(adam)(dpt__context *context, const struct dpt__adam_args *a) {
-#pragma omp parallel for num_threads(dpt__threads(context, a->n)) schedule(static)
-  for (int64_t first = 0; first < a->n; first += BLOCK)
-    FN(adam_block)(a, first, BLOCK < a->n - first ? BLOCK : a->n - first);
-  return 0;
 }

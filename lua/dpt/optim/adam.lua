@@ -45,6 +45,6 @@ return function(opfunc, x, config, state)
    rate = rate / (1 + state.t * (config.learningRateDecay or 0))
    state.t = state.t + 1
    rate = rate * math.sqrt(1 - beta2 ^ state.t) / (1 - beta1 ^ state.t)
-   lib.adam_step(x, dfdx, m, v, rates, decays, rate, decay, beta1, beta2, state.epsilon)
+   lib.adam_mixed(x, dfdx, m, v, rates, decays, rate, decay, beta1, beta2, state.epsilon)
    return x, {fx}
 end

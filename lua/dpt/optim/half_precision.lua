@@ -1,13 +1,17 @@
 --- dpt.optim.half_precision: runs an optimization method on parameters of a reduced type.
 -- Invariant: the method works on floats: a copy of the parameters, their gradient, its own state.
--- The script's function receives the parameters themselves. After each call of the function the
--- method continues from the values of the parameters: its own point, rounded, or the values that
--- the function has written. Nothing is allocated after the first step.
+-- The script's function receives the parameters themselves, and its gradient is not modified. After
+-- each call of the function the method continues from the values of the parameters: its own point,
+-- rounded, or the values that the function has written. Nothing is allocated after the first step.
+-- The kernels of sgd and adam do the same in one pass without copies, if the backend has them.
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local arguments = require 'dpt.optim.arguments'
 local buffer = require('dpt.optim.state').buffer
+local C = require('dpt.ffi').C
+
+local kernels = {sgd = true, adam = true} -- methods whose kernel may take a reduced type
 
 local function finish(x, floats, isStored, y, ...)
    if not isStored(floats) then x:copy(floats) end
@@ -43,7 +47,8 @@ end
 -- @param method function(opfunc, x, config, state)
 return function(name, method)
    return function(opfunc, x, config, state)
-      if torch.isTensor(x) and core.elementOf(x.kind_).isReduced then
+      if torch.isTensor(x) and core.elementOf(x.kind_).isReduced
+         and not (kernels[name] and C.dpt_step_takes(x) ~= 0) then
          return run(name, method, opfunc, x, config, state)
       end
       return method(opfunc, x, config, state)

@@ -40,7 +40,7 @@ return function(opfunc, x, config, state)
    local rate = (config.learningRate or 1e-3) / (1 + count * (config.learningRateDecay or 0))
    local rates = stateOf.factors('sgd', config, 'learningRates', x, state)
    local decays = decay == 0 and stateOf.factors('sgd', config, 'weightDecays', x, state) or nil
-   lib.sgd_step(x, dfdx, velocity, rates, decays, rate, decay, momentum, 1 - dampening,
+   lib.sgd_mixed(x, dfdx, velocity, rates, decays, rate, decay, momentum, 1 - dampening,
       nesterov and 1 or 0, first and 1 or 0)
    state.evalCounter = count + 1
    return x, {fx}

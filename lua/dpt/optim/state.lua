@@ -1,7 +1,8 @@
 --- dpt.optim.state: tensors that optimization methods keep for x: their state, and buffers.
--- Invariant: the tensors of a state have the type, the device and the number of elements of x. A
--- tensor of another type or device (loaded from a file, or after the parameters have moved) is
--- converted once. Buffers are not part of the state, so files do not contain them.
+-- Invariant: the tensors of a state have the type that x is computed in (its own, or float for a
+-- reduced type), and the device and the number of elements of x. A tensor of another type or device
+-- (loaded from a file, or after the parameters have moved) is converted once. Buffers are not part
+-- of the state, so files do not contain them.
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
@@ -24,16 +25,16 @@ end
 -- @param label? string: the field's name in messages (key)
 -- @return the tensor
 function M.tensor(name, state, key, x, value, label)
-   local t = state[key]
+   local t, kind = state[key], core.computeKind(x.kind_)
    if t == nil then
-      t = x.new():resizeAs(x):fill(value or 0)
+      t = core.newTensor(kind):resizeAs(x):fill(value or 0)
    elseif not isTensor(t) or t:nElement() ~= x:nElement() then
       fail("optim.%s: the state '%s' is %s, wanted %s as x", name, label or key, describe(t),
          describe(x))
-   elseif isLike(t, x.kind_, x) then
+   elseif isLike(t, kind, x) then
       return t
    else
-      t = x.new():resizeAs(t):copy(t)
+      t = core.newTensor(kind):resizeAs(t):copy(t)
    end
    state[key] = t
    return t
@@ -55,15 +56,15 @@ function M.buffer(state, key, t, kind, x)
    return own[key]:resizeAs(t):copy(t)
 end
 
---- Returns the factors of the config for each parameter, of any type, as a tensor of x's type; nil
--- if there are none.
+--- Returns the factors of the config for each parameter, of any type, as a tensor of the state's
+-- type; nil if there are none.
 function M.factors(name, config, key, x, state)
-   local t = config[key]
+   local t, kind = config[key], core.computeKind(x.kind_)
    if not t then return nil end
    if not isTensor(t) or t:nElement() ~= x:nElement() then
       arguments.reject(name, key, t, ('a tensor of %d elements as x'):format(x:nElement()))
    end
-   return isLike(t, x.kind_, x) and t or M.buffer(state, key, t, x.kind_, x)
+   return isLike(t, kind, x) and t or M.buffer(state, key, t, kind, x)
 end
 
 return M
