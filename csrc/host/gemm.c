@@ -17,7 +17,7 @@
 enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
 enum { ALIAS = 2048, STRIP_TURNED = 64 };         /* bytes; rows that a thread transposes at once */
 enum { MOST_TURNED = 4 << 20 };                   /* elements: 16 MiB of temporary memory */
-enum { CONVERTED = 256, STRIP_FLOATS = 1 << 16 }; /* converted at once; of a strip: 256 KiB */
+enum { CONVERTED = 256, STRIP_FLOATS = 1 << 18 }; /* converted at once; of a strip: 1 MiB */
 enum { ADDED = 8, STRIP_SUMS = 4096 };            /* rows that are added at once, to these sums */
 
 typedef dpt__blas_form form;
