@@ -231,6 +231,7 @@ struct dpt__sgd_args {
   int32_t type, nesterov, first;
   int64_t n;
   double rate, decay, momentum, keep;
+  /* In both steps, if x and g have a reduced type, g is only read, and the others are floats. */
   void *x, *g, *v;            /* v may be NULL */
   const void *rates, *decays; /* may be NULL */
 };
