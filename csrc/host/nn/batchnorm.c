@@ -3,27 +3,81 @@
  * Invariant: one thread computes a plane; its sums are computed in double, in a fixed order,
  * whichever block it is in. Squares are of differences from a mean (no cancellation): the mean of
  * the whole, or that of a piece of a plane, and then the pieces are joined. A forward pass reads
- * the input twice; a backward pass reads the input and the gradient twice each.
+ * the input twice; a backward pass reads the input and the gradient twice each. Elements of reduced
+ * types are converted to floats in L1, and the results are those of floats, rounded once.
  */
 #include "base/number.h"
 #include "host/nn/real.h"
-#include "host/nn/strips.h"
+#include "host/rows.h"
 #include "ops/reduce.h"
 
-enum { BLOCK = 64, SPREAD = 16, PIECE = 4096 };
+enum { BLOCK = 256, SPREAD = 16, PIECE = 4096, ROW = 1024 };
 
+/* width: of an element in bytes; widen, narrow: conversions of reduced types to float and back,
+ * otherwise NULL. */
 struct shape {
-  int64_t N, C, S;
+  int64_t N, C, S, width;
+  dpt__row_fn *widen, *narrow;
 };
+
+static struct shape batchnorm_shape(int type, int64_t N, int64_t C, int64_t S) {
+  struct shape a = {S ? N : 0, C, S, (int64_t)dpt__dtype_size(type), NULL, NULL};
+  if (!dpt__is_reduced(type)) return a;
+  a.widen = dpt__rows_pick()->convert[DPT_F32][type];
+  a.narrow = dpt__rows_pick()->convert[type][DPT_F32];
+  return a;
+}
+
+/* Returns n elements from number i on: in place, or converted to floats in `room`. */
+static DPT__INLINE const void *batchnorm_read(const struct shape *a, const void *x, int64_t i,
+                                              int64_t n, void *room) {
+  const char *from = (const char *)x + i * a->width;
+  if (a->widen) a->widen(n, room, from, NULL, NULL, 0, 0);
+  return a->widen ? room : from;
+}
+
+/* Returns memory for n results from number i on, before batchnorm_write stores them. */
+static DPT__INLINE void *batchnorm_place(const struct shape *a, void *r, int64_t i, void *room) {
+  return a->narrow ? room : (char *)r + i * a->width;
+}
+static DPT__INLINE void batchnorm_write(const struct shape *a, void *r, int64_t i, int64_t n,
+                                        const void *room) {
+  if (a->narrow) a->narrow(n, (char *)r + i * a->width, room, NULL, NULL, 0, 0);
+}
 
 /* Returns the number of planes that a thread processes at once. */
 static int64_t batchnorm_block(const struct shape *a, int threads) {
   int64_t share = (a->C + threads - 1) / threads;
-  return a->S == 1 ? BLOCK : dpt__min(share, BLOCK);
+  return dpt__min(BLOCK, a->S == 1 ? (share + 63) / 64 * 64 : share);
+}
+
+/* Elements that are read at once: planes c .. c+planes-1 of a block in image i, or positions k ..
+ * k+size-1 of plane c. size: elements of a plane; o: the first element's number. */
+struct part {
+  int64_t i, c, k, planes, size, o;
+};
+
+/* Advances to the next part, of at most `most` elements, of n planes; zeros are before the first
+ * part. Returns false after the last one. If S is 1, a part has all n planes (BLOCK <= ROW). */
+static int batchnorm_next(const struct shape *a, int64_t first, int64_t n, int64_t most,
+                          struct part *p) {
+  if (p->k + p->size < a->S) {
+    p->k += p->size;
+  } else {
+    p->k = 0, p->c += p->planes;
+    if (p->c == n) p->c = 0, p->i++;
+  }
+  if (p->i == a->N) return 0;
+  p->planes = a->S > most ? 1 : dpt__min(most / a->S, n - p->c);
+  p->size = dpt__min(most, a->S - p->k);
+  p->o = (p->i * a->C + first + p->c) * a->S + p->k;
+  return 1;
 }
 
 static DPT__INLINE double batchnorm_total(double *s) {
+#pragma GCC unroll 4
   for (int h = SPREAD / 2; h; h /= 2)
+#pragma GCC unroll 8
     for (int j = 0; j < h; j++) s[j] += s[j + h];
   return s[0];
 }
@@ -31,32 +85,5 @@ static DPT__INLINE double batchnorm_total(double *s) {
 #define DPT_ROWS "host/nn/batchnorm.inc.c"
 #include "host/each_real.h"
 
-static int batchnorm_strips(dpt__context *context, const struct dpt__batchnorm_args *a) {
-  enum dpt__strip_use running = a->train ? DPT__STRIP_UPDATE : DPT__STRIP_IN;
-  const dpt__strip_operand operands[] = {
-      DPT__READS(a, in, a->N, a->S),
-      DPT__WRITES(a, out, a->N, a->S),
-      DPT__STRIP(a, weight, a->param_type, DPT__STRIP_IN, 1, 1),
-      DPT__STRIP(a, bias, a->param_type, DPT__STRIP_IN, 1, 1),
-      DPT__STRIP(a, save_mean, a->param_type, DPT__STRIP_OUT, 1, 1),
-      DPT__STRIP(a, save_std, a->param_type, DPT__STRIP_OUT, 1, 1),
-      DPT__STRIP(a, running_mean, a->param_type, running, 1, 1),
-      DPT__STRIP(a, running_var, a->param_type, running, 1, 1)};
-  return dpt__host_in_strips(context, &DPT__STRIPS(batchnorm, a, C, operands, 0));
-}
-DPT_STORED_KERNEL(batchnorm)
-
-static int batchnorm_backward_strips(dpt__context *context,
-                                     const struct dpt__batchnorm_backward_args *a) {
-  const dpt__strip_operand operands[] = {
-      DPT__READS(a, in, a->N, a->S),
-      DPT__READS(a, gout, a->N, a->S),
-      DPT__WRITES(a, gin, a->N, a->S),
-      DPT__STRIP(a, weight, a->param_type, DPT__STRIP_IN, 1, 1),
-      DPT__STRIP(a, mean, a->param_type, DPT__STRIP_IN, 1, 1),
-      DPT__STRIP(a, deviation, a->param_type, DPT__STRIP_IN, 1, 1),
-      DPT__STRIP(a, gweight, a->param_type, DPT__STRIP_UPDATE, 1, 1),
-      DPT__STRIP(a, gbias, a->param_type, DPT__STRIP_UPDATE, 1, 1)};
-  return dpt__host_in_strips(context, &DPT__STRIPS(batchnorm_backward, a, C, operands, 0));
-}
-DPT_STORED_KERNEL(batchnorm_backward)
+DPT_REAL_KERNEL(batchnorm)
+DPT_REAL_KERNEL(batchnorm_backward)

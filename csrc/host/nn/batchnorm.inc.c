@@ -1,71 +1,80 @@
 /* batchnorm.inc.c: rows of batchnorm.c. Each function works on planes first .. first+n-1 of (N, C,
  * S), n up to BLOCK, image by image as in memory; if S is 1, the planes are columns. */
 
+/* Adds elements from number k on of g to s, and (x - m) * g to d. Without d (NULL), there is no x;
+ * without s, g is x - m. */
+static DPT__INLINE void FN(add_few)(const T *x, const T *g, int64_t k, int64_t n, double m,
+                                    double *s, double *d) {
+  for (int64_t j = 0; j < n; j++) {
+    double u = d ? x[k + j] - m : 0, v = s ? g[k + j] : u;
+    if (s) s[j] += v;
+    if (d) d[j] += u * v;
+  }
+}
+static DPT__INLINE void FN(add)(const T *x, const T *g, int64_t n, double m, double *s, double *d) {
+  int64_t k = 0;
+  for (; k + SPREAD <= n; k += SPREAD) FN(add_few)(x, g, k, SPREAD, m, s, d);
+  FN(add_few)(x, g, k, n - k, m, s, d);
+}
+
 /* Computes the mean of n elements and the sum of their squared differences from it; the second pass
  * reads them from L1. */
 static DPT__INLINE void FN(piece_moments)(const T *x, int64_t n, double *mean, double *m2) {
-  double s[SPREAD] = {0}, q[SPREAD] = {0};
-  int64_t k = 0;
-  for (; k + SPREAD <= n; k += SPREAD)
-    for (int64_t j = 0; j < SPREAD; j++) s[j] += x[k + j];
-  for (int64_t j = 0; k + j < n; j++) s[j] += x[k + j];
+  double s[SPREAD], q[SPREAD];
+  for (int64_t j = 0; j < SPREAD; j++) s[j] = q[j] = 0;
+  FN(add)(NULL, x, n, 0, s, NULL);
   *mean = batchnorm_total(s) / (double)n;
-  double shift = *mean;
-  for (k = 0; k + SPREAD <= n; k += SPREAD)
-    for (int64_t j = 0; j < SPREAD; j++) q[j] += (x[k + j] - shift) * (x[k + j] - shift);
-  for (int64_t j = 0; k + j < n; j++) q[j] += (x[k + j] - shift) * (x[k + j] - shift);
+  FN(add)(x, NULL, n, *mean, NULL, q);
   *m2 = batchnorm_total(q);
 }
 
 /* Computes means, and sums of squared differences from them, over images and positions. */
-DPT__CLONES static void FN(moments)(const T *x, const struct shape *a, int64_t first, int64_t n,
+DPT__CLONES static void FN(moments)(const void *in, const struct shape *a, int64_t first, int64_t n,
                                     double *mean, double *m2) {
+  T room[PIECE];
   for (int64_t c = 0; c < n; c++) mean[c] = m2[c] = 0;
   if (a->S == 1) {
-    for (int64_t i = 0; i < a->N; i++)
-      for (int64_t c = 0; c < n; c++) mean[c] += x[i * a->C + first + c];
+    for (int64_t i = 0; i < a->N; i++) {
+      const T *x = batchnorm_read(a, in, i * a->C + first, n, room);
+      for (int64_t c = 0; c < n; c++) mean[c] += x[c];
+    }
     for (int64_t c = 0; c < n; c++) mean[c] /= (double)a->N;
-    for (int64_t i = 0; i < a->N; i++)
-      for (int64_t c = 0; c < n; c++) {
-        double d = x[i * a->C + first + c] - mean[c];
-        m2[c] += d * d;
-      }
+    for (int64_t i = 0; i < a->N; i++) {
+      const T *x = batchnorm_read(a, in, i * a->C + first, n, room);
+      for (int64_t c = 0; c < n; c++) m2[c] += (x[c] - mean[c]) * (x[c] - mean[c]);
+    }
     return;
   }
-  for (int64_t i = 0; i < a->N; i++)
-    for (int64_t c = 0; c < n; c++) {
-      const T *plane = x + (i * a->C + first + c) * a->S;
-      for (int64_t k = 0; k < a->S; k += PIECE) {
-        int64_t size = a->S - k < PIECE ? a->S - k : PIECE;
-        double own, squares;
-        FN(piece_moments)(plane + k, size, &own, &squares);
-        dpt__join_variance(&mean[c], &m2[c], (double)(i * a->S + k), own, squares, (double)size);
-      }
+  for (struct part p = {0}; batchnorm_next(a, first, n, PIECE, &p);) {
+    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room);
+    for (int64_t c = p.c; c < p.c + p.planes; c++, x += p.size) {
+      double own, squares;
+      FN(piece_moments)(x, p.size, &own, &squares);
+      dpt__join_variance(&mean[c], &m2[c], (double)(p.i * a->S + p.k), own, squares,
+                         (double)p.size);
     }
+  }
 }
 
 /* Sums over images and positions; sum: of g; dot: of (x - shift) * g. */
-DPT__CLONES static void FN(products)(const T *x, const T *g, const struct shape *a, int64_t first,
-                                     int64_t n, const double *shift, double *sum, double *dot) {
+DPT__CLONES static void FN(products)(const void *in, const void *gout, const struct shape *a,
+                                     int64_t first, int64_t n, const double *shift, double *sum,
+                                     double *dot) {
+  T room[2][ROW];
+  double s[SPREAD], d[SPREAD];
   for (int64_t c = 0; c < n; c++) sum[c] = dot[c] = 0;
-  for (int64_t i = 0; i < a->N; i++) {
-    int64_t o = (i * a->C + first) * a->S;
+  for (struct part p = {0}; batchnorm_next(a, first, n, ROW, &p);) {
+    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room[0]);
+    const T *g = batchnorm_read(a, gout, p.o, p.planes * p.size, room[1]);
     for (int64_t c = 0; c < n && a->S == 1; c++) {
-      sum[c] += g[o + c];
-      dot[c] += (x[o + c] - shift[c]) * g[o + c];
+      sum[c] += g[c];
+      dot[c] += (x[c] - shift[c]) * g[c];
     }
-    for (int64_t c = 0; c < n && a->S > 1; c++, o += a->S) {
-      double s[SPREAD] = {0}, d[SPREAD] = {0}, m = shift[c];
-      int64_t k = 0;
-      for (; k + SPREAD <= a->S; k += SPREAD)
-        for (int64_t j = 0; j < SPREAD; j++) {
-          s[j] += g[o + k + j];
-          d[j] += (x[o + k + j] - m) * g[o + k + j];
-        }
-      for (int64_t j = 0; k + j < a->S; j++) {
-        s[j] += g[o + k + j];
-        d[j] += (x[o + k + j] - m) * g[o + k + j];
-      }
+    for (int64_t c = p.c; c < p.c + p.planes && a->S > 1; c++, x += p.size, g += p.size) {
+      if (p.k == 0)
+        for (int64_t j = 0; j < SPREAD; j++) s[j] = d[j] = 0;
+      FN(add)(x, g, p.size, shift[c], s, d);
+      if (p.k + p.size < a->S) continue;
       sum[c] += batchnorm_total(s);
       dot[c] += batchnorm_total(d);
     }
@@ -73,51 +82,57 @@ DPT__CLONES static void FN(products)(const T *x, const T *g, const struct shape 
 }
 
 /* Computes out = (x - mean) * factor + offset. */
-DPT__CLONES static void FN(normalize)(const T *x, T *out, const struct shape *a, int64_t first,
-                                      int64_t n, const double *mean, const double *factor,
-                                      const double *offset) {
-  T m[BLOCK], f[BLOCK], b[BLOCK];
+DPT__CLONES static void FN(normalize)(const void *in, void *out, const struct shape *a,
+                                      int64_t first, int64_t n, const double *mean,
+                                      const double *factor, const double *offset) {
+  T m[BLOCK], f[BLOCK], b[BLOCK], room[2][ROW];
   for (int64_t c = 0; c < n; c++) m[c] = (T)mean[c], f[c] = (T)factor[c], b[c] = (T)offset[c];
-  for (int64_t i = 0; i < a->N; i++) {
-    int64_t o = (i * a->C + first) * a->S;
-    if (a->S == 1)
-      for (int64_t c = 0; c < n; c++) out[o + c] = (x[o + c] - m[c]) * f[c] + b[c];
-    else
-      for (int64_t c = 0; c < n; c++, o += a->S)
-        for (int64_t k = 0; k < a->S; k++) out[o + k] = (x[o + k] - m[c]) * f[c] + b[c];
+  for (struct part p = {0}; batchnorm_next(a, first, n, ROW, &p);) {
+    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room[0]);
+    T *const to = batchnorm_place(a, out, p.o, room[1]), *r = to;
+    for (int64_t c = 0; c < n && a->S == 1; c++) r[c] = (x[c] - m[c]) * f[c] + b[c];
+    for (int64_t c = p.c; c < p.c + p.planes && a->S > 1; c++, x += p.size, r += p.size)
+      for (int64_t j = 0; j < p.size; j++) r[j] = (x[j] - m[c]) * f[c] + b[c];
+    batchnorm_write(a, out, p.o, p.planes * p.size, to);
   }
+}
+
+/* Stores element i of a parameter or statistic, rounded as T first. */
+static void FN(put)(void *p, int type, int64_t i, double value) {
+  dpt__put_element(type, (char *)p + i * (int64_t)dpt__dtype_size(type), (T)value);
+}
+/* Computes p[i] = p[i] * keep + more, if there is such an operand. */
+static void FN(update)(void *p, int type, int64_t i, double keep, double more) {
+  if (p) FN(put)(p, type, i, more + keep * dpt__index_number(p, type, i));
 }
 
 static void FN(forward)(const struct dpt__batchnorm_args *a, const struct shape *size,
                         int64_t first, int64_t n) {
-  const T *x = a->in, *weight = a->weight, *bias = a->bias;
-  T *running_mean = a->running_mean, *running_var = a->running_var;
+  int type = a->param_type;
   double mean[BLOCK], sum[BLOCK], factor[BLOCK], offset[BLOCK], count = (double)(a->N * a->S);
-  if (a->train) FN(moments)(x, size, first, n, mean, sum);
+  if (a->train) FN(moments)(a->in, size, first, n, mean, sum);
   for (int64_t c = 0; c < n; c++) {
     int64_t k = first + c;
     if (a->train) {
       double var = sum[c] / count, unbiased = sum[c] / (count > 1 ? count - 1 : 1);
       factor[c] = var == 0 && a->eps == 0 ? 0 : 1 / sqrt(var + a->eps);
-      ((T *)a->save_mean)[k] = (T)mean[c];
-      ((T *)a->save_std)[k] = (T)factor[c];
-      if (running_mean)
-        running_mean[k] = (T)(a->momentum * mean[c] + (1 - a->momentum) * running_mean[k]);
-      if (running_var)
-        running_var[k] = (T)(a->momentum * unbiased + (1 - a->momentum) * running_var[k]);
+      FN(put)(a->save_mean, type, k, mean[c]);
+      FN(put)(a->save_std, type, k, factor[c]);
+      FN(update)(a->running_mean, type, k, 1 - a->momentum, a->momentum * mean[c]);
+      FN(update)(a->running_var, type, k, 1 - a->momentum, a->momentum * unbiased);
     } else {
-      mean[c] = running_mean[k];
-      factor[c] = 1 / sqrt(running_var[k] + a->eps);
+      mean[c] = dpt__index_number(a->running_mean, type, k);
+      factor[c] = 1 / sqrt(dpt__index_number(a->running_var, type, k) + a->eps);
     }
-    if (weight) factor[c] *= weight[k];
-    offset[c] = bias ? bias[k] : 0;
+    if (a->weight) factor[c] *= dpt__index_number(a->weight, type, k);
+    offset[c] = a->bias ? dpt__index_number(a->bias, type, k) : 0;
   }
-  FN(normalize)(x, a->out, size, first, n, mean, factor, offset);
+  FN(normalize)(a->in, a->out, size, first, n, mean, factor, offset);
 }
 
 static int FN(batchnorm)(dpt__context *context, const struct dpt__batchnorm_args *a) {
   if (context->measures) return 0;
-  struct shape size = {a->N, a->C, a->S};
+  struct shape size = batchnorm_shape(a->type, a->N, a->C, a->S);
   int threads = dpt__threads(context, a->N * a->C * a->S);
   int64_t block = batchnorm_block(&size, threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -127,49 +142,49 @@ static int FN(batchnorm)(dpt__context *context, const struct dpt__batchnorm_args
 }
 
 /* Computes gin = (g - gmean - (x - mean) * k) * factor; k and gmean are 0 in evaluation. */
-DPT__CLONES static void FN(input_gradient)(const T *x, const T *g, T *gin, const struct shape *a,
-                                           int64_t first, int64_t n, const double *mean,
-                                           const double *k, const double *gmean,
+DPT__CLONES static void FN(input_gradient)(const void *in, const void *gout, void *gin,
+                                           const struct shape *a, int64_t first, int64_t n,
+                                           const double *mean, const double *k, const double *gmean,
                                            const double *factor) {
-  T m[BLOCK], s[BLOCK], b[BLOCK], f[BLOCK];
+  T m[BLOCK], s[BLOCK], b[BLOCK], f[BLOCK], room[3][ROW];
   for (int64_t c = 0; c < n; c++) {
     m[c] = (T)mean[c], s[c] = (T)k[c], b[c] = (T)gmean[c], f[c] = (T)factor[c];
   }
-  for (int64_t i = 0; i < a->N; i++) {
-    int64_t o = (i * a->C + first) * a->S;
-    if (a->S == 1)
-      for (int64_t c = 0; c < n; c++)
-        gin[o + c] = (g[o + c] - b[c] - (x[o + c] - m[c]) * s[c]) * f[c];
-    else
-      for (int64_t c = 0; c < n; c++, o += a->S)
-        for (int64_t j = 0; j < a->S; j++)
-          gin[o + j] = (g[o + j] - b[c] - (x[o + j] - m[c]) * s[c]) * f[c];
+  for (struct part p = {0}; batchnorm_next(a, first, n, ROW, &p);) {
+    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room[0]);
+    const T *g = batchnorm_read(a, gout, p.o, p.planes * p.size, room[1]);
+    T *const to = batchnorm_place(a, gin, p.o, room[2]), *r = to;
+    for (int64_t c = 0; c < n && a->S == 1; c++) r[c] = (g[c] - b[c] - (x[c] - m[c]) * s[c]) * f[c];
+    for (int64_t c = p.c; c < p.c + p.planes && a->S > 1;
+         c++, x += p.size, g += p.size, r += p.size)
+      for (int64_t j = 0; j < p.size; j++) r[j] = (g[j] - b[c] - (x[j] - m[c]) * s[c]) * f[c];
+    batchnorm_write(a, gin, p.o, p.planes * p.size, to);
   }
 }
 
 static void FN(backward)(const struct dpt__batchnorm_backward_args *a, const struct shape *size,
                          int64_t first, int64_t n) {
-  const T *x = a->in, *g = a->gout, *weight = a->weight, *deviation = a->deviation;
-  T *gweight = a->gweight, *gbias = a->gbias;
+  int type = a->param_type;
   double mean[BLOCK] = {0}, factor[BLOCK], sum[BLOCK], dot[BLOCK], k[BLOCK], gmean[BLOCK];
   double count = (double)(a->N * a->S);
-  for (int64_t c = 0; c < n; c++) mean[c] = ((const T *)a->mean)[first + c];
-  FN(products)(x, g, size, first, n, mean, sum, dot);
+  for (int64_t c = 0; c < n; c++) mean[c] = dpt__index_number(a->mean, type, first + c);
+  FN(products)(a->in, a->gout, size, first, n, mean, sum, dot);
   for (int64_t c = 0; c < n; c++) {
-    double d = deviation[first + c], inverse = a->train ? d : 1 / sqrt(d + a->eps);
+    double d = dpt__index_number(a->deviation, type, first + c);
+    double inverse = a->train ? d : 1 / sqrt(d + a->eps);
     k[c] = a->train ? dot[c] * inverse * inverse / count : 0;
     gmean[c] = a->train ? sum[c] / count : 0;
-    factor[c] = inverse * (weight ? weight[first + c] : 1);
-    if (gweight) gweight[first + c] = (T)(gweight[first + c] + a->scale * dot[c] * inverse);
-    if (gbias) gbias[first + c] = (T)(gbias[first + c] + a->scale * sum[c]);
+    factor[c] = inverse * (a->weight ? dpt__index_number(a->weight, type, first + c) : 1);
+    FN(update)(a->gweight, type, first + c, 1, a->scale * dot[c] * inverse);
+    FN(update)(a->gbias, type, first + c, 1, a->scale * sum[c]);
   }
-  if (a->gin) FN(input_gradient)(x, g, a->gin, size, first, n, mean, k, gmean, factor);
+  if (a->gin) FN(input_gradient)(a->in, a->gout, a->gin, size, first, n, mean, k, gmean, factor);
 }
 
 static int FN(batchnorm_backward)(dpt__context *context,
                                   const struct dpt__batchnorm_backward_args *a) {
   if (context->measures) return 0;
-  struct shape size = {a->N, a->C, a->S};
+  struct shape size = batchnorm_shape(a->type, a->N, a->C, a->S);
   int threads = dpt__threads(context, a->N * a->C * a->S);
   int64_t block = batchnorm_block(&size, threads);
 #pragma omp parallel for num_threads(threads) schedule(static)

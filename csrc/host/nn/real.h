@@ -18,13 +18,14 @@ static inline int dpt__threads(const dpt__context *context, int64_t work) {
   return work < 32768 ? 1 : context->threads;
 }
 
-/* Defines name_by_type, which calls name_f32 and so on by `type`, the first field of its arguments.
- * list: DPT__BY_REAL or DPT__BY_STORED_REAL. */
+/* Defines name_by_type, which calls name_f32 and so on by `type`, the first field of its arguments,
+ * or by its compute type. list: DPT__BY_REAL or DPT__BY_STORED_REAL. */
 #define DPT__BY_TYPE(name, list)                                                                   \
   static int name##_by_type(dpt__context *context, const struct dpt__##name##_args *args) {        \
     static int (*const by_type[DPT_NDTYPE])(dpt__context *,                                        \
                                             const struct dpt__##name##_args *) = {list(name)};     \
-    return by_type[args->type](context, args);                                                     \
+    int own = by_type[args->type] != NULL;                                                         \
+    return by_type[own ? args->type : dpt__compute_dtype(args->type)](context, args);              \
   }
 /* Define the kernel `name` of a list of types, of floats and doubles, and of these and, by
  * name_strips, reduced types. */
