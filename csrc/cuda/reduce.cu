@@ -38,7 +38,13 @@ template <typename A> struct part {
   int64_t n;
 };
 
-__device__ double term(int kind, double x, double p) { return dpt__term_real(kind, x, p); }
+/* A function that is called, not a copy of pow in each kernel, which would take nvcc long. */
+__device__ __attribute__((noinline)) double power(double x, double p) {
+  return dpt__term_real(DPT__POWER, x, p);
+}
+__device__ double term(int kind, double x, double p) {
+  return kind == DPT__POWER ? power(x, p) : dpt__term_real(kind, x, p);
+}
 __device__ uint64_t term(int kind, uint64_t x, double) { return dpt__term_whole(kind, x); }
 __device__ double pair_of(int pairing, double x, double y) { return dpt__pair_real(pairing, x, y); }
 __device__ uint64_t pair_of(int pairing, uint64_t x, uint64_t y) {
@@ -174,11 +180,14 @@ template <typename A> struct result {
   double p;
 };
 
-__device__ void put(const result<double> &r, char *to, const part<double> &v) {
-  dpt__put_element(r.dtype, to, dpt__finish_real(r.op, r.p, v.value, v.m2, (double)v.n));
+/* Store a result; called, as power is. */
+__device__ __attribute__((noinline)) void put(int dtype, void *to, int op, double p,
+                                              part<double> v) {
+  dpt__put_element(dtype, to, dpt__finish_real(op, p, v.value, v.m2, (double)v.n));
 }
-__device__ void put(const result<uint64_t> &r, char *to, const part<uint64_t> &v) {
-  dpt__put_whole(r.dtype, to, dpt__finish_whole(r.op, (int64_t)v.value, v.n));
+__device__ __attribute__((noinline)) void put(int dtype, void *to, int op, double,
+                                              part<uint64_t> v) {
+  dpt__put_whole(dtype, to, dpt__finish_whole(op, (int64_t)v.value, v.n));
 }
 
 /* The threads of a block: `side` slices with `deep` threads each. Adjacent threads belong to the
@@ -205,7 +214,7 @@ __device__ __forceinline__ part<A> join_block(int kind, const shape &s, const pa
 template <typename A>
 __device__ void finish(const result<A> &r, const int64_t *at, const part<A> &v) {
   if (r.idx) r.idx[at[2]] = v.at + 1;
-  put(r, (char *)r.r + at[1] * (int)dpt__dtype_size(r.dtype), v);
+  put(r.dtype, (char *)r.r + at[1] * (int)dpt__dtype_size(r.dtype), r.op, r.p, v);
 }
 
 /* Adds to v the units first, first + step ... whose elements are below `end`. */
@@ -306,7 +315,8 @@ int launch_kind(dpt__context *context, const Source &source, int64_t n, bool alo
   if (blocks > 1) {
     parts = (part<A> *)dpt__scratch(context, (size_t)count * blocks * sizeof *parts);
   }
-  auto first = reduce_parts<T, A, constant, Source>;
+  constexpr int own = Source::BATCH > 1 ? constant : ANY; /* walks are slow, anyway */
+  auto first = reduce_parts<T, A, own, Source>;
   if (DPT_LAUNCH_COOPERATIVE(first, dim3((unsigned)groups, blocks), threads_of(s),
                              s.side * s.deep * sizeof *parts, context, s, source, r, n, chunk,
                              parts))
