@@ -79,7 +79,7 @@ const dpt__backend dpt__host = {
                DPT__BIT(batchnorm_backward) | DPT__BIT(dropout_mask) | DPT__BIT(lookup) |
                DPT__BIT(lookup_backward) | DPT__BIT(lookup_renorm) | DPT__BIT(nll) |
                DPT__BIT(multimargin) | DPT__BIT(multilabel) | DPT__BIT(upsample) | DPT__BIT(pad) |
-               DPT__BIT(prelu) | DPT__BIT(lrn) | DPT__BIT(sgd) | DPT__BIT(adam),
+               DPT__BIT(sgd) | DPT__BIT(adam),
     .prepare = backend_prepare,
     .count = backend_count,
     .properties = backend_properties,

@@ -52,12 +52,5 @@ static int maxpool_strips(dpt__context *context, const struct dpt__maxpool_args 
 }
 DPT_STORED_KERNEL(maxpool)
 DPT_REAL_KERNEL(unpool)
-static int avgpool_strips(dpt__context *context, const struct dpt__avgpool_args *a) {
-  const dpt__strip_operand operands[] = {
-      DPT__STRIP(a, in, a->type, a->backward ? DPT__STRIP_OUT : DPT__STRIP_IN, 1,
-                 dpt__volume(a->slide.in)),
-      DPT__STRIP(a, out, a->type, a->backward ? DPT__STRIP_IN : DPT__STRIP_OUT, 1,
-                 dpt__volume(a->slide.out))};
-  return dpt__host_in_strips(context, &DPT__STRIPS(avgpool, a, planes, operands, 0));
-}
+DPT__SIDES(avgpool, slide.in, slide.out)
 DPT_STORED_KERNEL(avgpool)

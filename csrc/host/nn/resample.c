@@ -24,22 +24,8 @@ static void resample_lay_pads(const struct dpt__pad_args *a, int64_t *from) {
 #define DPT_ROWS "host/nn/resample.inc.c"
 #include "host/each_real.h"
 
-static int upsample_strips(dpt__context *context, const struct dpt__upsample_args *a) {
-  const dpt__strip_operand operands[] = {
-      DPT__STRIP(a, in, a->type, a->backward ? DPT__STRIP_OUT : DPT__STRIP_IN, 1,
-                 dpt__volume(a->insize)),
-      DPT__STRIP(a, out, a->type, a->backward ? DPT__STRIP_IN : DPT__STRIP_OUT, 1,
-                 dpt__volume(a->outsize))};
-  return dpt__host_in_strips(context, &DPT__STRIPS(upsample, a, planes, operands, 0));
-}
+DPT__SIDES(upsample, insize, outsize)
 DPT_STORED_KERNEL(upsample)
 
-static int pad_strips(dpt__context *context, const struct dpt__pad_args *a) {
-  const dpt__strip_operand operands[] = {
-      DPT__STRIP(a, in, a->type, a->backward ? DPT__STRIP_OUT : DPT__STRIP_IN, 1,
-                 dpt__volume(a->insize)),
-      DPT__STRIP(a, out, a->type, a->backward ? DPT__STRIP_IN : DPT__STRIP_OUT, 1,
-                 dpt__volume(a->outsize))};
-  return dpt__host_in_strips(context, &DPT__STRIPS(pad, a, planes, operands, 0));
-}
+DPT__SIDES(pad, insize, outsize)
 DPT_STORED_KERNEL(pad)

@@ -27,8 +27,6 @@ typedef struct dpt__strip_operand {
   DPT__STRIP(a, field, (a)->type, DPT__STRIP_IN, outer, inner)
 #define DPT__WRITES(a, field, outer, inner)                                                        \
   DPT__STRIP(a, field, (a)->type, DPT__STRIP_OUT, outer, inner)
-#define DPT__UPDATES(a, field, outer, inner)                                                       \
-  DPT__STRIP(a, field, (a)->type, DPT__STRIP_UPDATE, outer, inner)
 
 typedef struct dpt__strips {
   dpt__kernel_fn *kernel; /* takes floats */
@@ -48,6 +46,18 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s);
   (const dpt__strips) {                                                                            \
     dpt__host_##name, (a), sizeof *(a), &(a)->count, sizeof(operands) / sizeof *(operands),        \
         (operands), (in_turn)                                                                      \
+  }
+
+/* Defines NAME_strips for a kernel over planes from in to out or, if `backward`, from out to in;
+ * insize and outsize: the fields with their sizes. */
+#define DPT__SIDES(name, insize, outsize)                                                          \
+  static int name##_strips(dpt__context *context, const struct dpt__##name##_args *a) {            \
+    enum dpt__strip_use in = a->backward ? DPT__STRIP_OUT : DPT__STRIP_IN;                         \
+    enum dpt__strip_use out = a->backward ? DPT__STRIP_IN : DPT__STRIP_OUT;                        \
+    const dpt__strip_operand operands[] = {                                                        \
+        DPT__STRIP(a, in, a->type, in, 1, dpt__volume(a->insize)),                                 \
+        DPT__STRIP(a, out, a->type, out, 1, dpt__volume(a->outsize))};                             \
+    return dpt__host_in_strips(context, &DPT__STRIPS(name, a, planes, operands, 0));               \
   }
 
 #endif
