@@ -15,10 +15,10 @@
 #endif
 
 enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
-enum { ALIAS = 2048, STRIP_TURNED = 64 };         /* bytes; rows that a thread transposes at once */
-enum { MOST_TURNED = 4 << 20 };                   /* elements: 16 MiB of temporary memory */
-enum { CONVERTED = 256, STRIP_FLOATS = 1 << 18 }; /* converted at once; of a strip: 1 MiB */
-enum { ADDED = 8, STRIP_SUMS = 4096 };            /* rows that are added at once, to these sums */
+enum { ALIAS = 2048, STRIP_TURNED = 64 }; /* bytes; rows that a thread transposes at once */
+enum { MOST_TURNED = 4 << 20 };           /* elements: 16 MiB of temporary memory */
+enum { STRIP_FLOATS = 1 << 18 };          /* of a strip: 1 MiB */
+enum { ADDED = 8, STRIP_SUMS = 4096 };    /* rows that are added at once, to these sums */
 
 typedef dpt__blas_form form;
 
@@ -30,14 +30,6 @@ static inline const void *gemm_at(int dtype, const void *p, int64_t i) {
 }
 static inline void *gemm_to(int dtype, void *p, int64_t i) {
   return (char *)p + (size_t)i * gemm_width(dtype);
-}
-
-/* Copies a strided matrix to or from a dense one, row-major (ld) or transposed. */
-static void gemm_spread(int dtype, void *to_, int64_t to_row, int64_t to_col, const void *from,
-                        int64_t from_row, int64_t from_col, int64_t rows, int64_t cols) {
-  for (int64_t i = 0; i < rows; i++)
-    dpt__move(gemm_width(dtype), gemm_to(dtype, to_, i * to_row), to_col,
-              gemm_at(dtype, from, i * from_row), from_col, cols);
 }
 
 /* A product whose c is row-major and whose operands have BLAS forms. */
@@ -192,19 +184,22 @@ static int gemm_copied(dpt__context *context, const dpt__gemm_args *g, form fa, 
   void *c = c_fits ? NULL : dpt__scratch(context, (size_t)(g->m * g->n) * w);
   if (context->measures) return 0; /* products of the copies need none */
   if (a) {
-    gemm_spread(g->dtype, a, g->k, 1, g->a, g->a_row, g->a_col, g->m, g->k);
+    dpt__host_copy(context, g->m, g->k, (dpt__matrix){g->dtype, a, g->k, 1},
+                   (dpt__matrix){g->dtype, (void *)g->a, g->a_row, g->a_col});
     h.a = a, h.a_row = g->k, h.a_col = 1;
   }
   if (b) {
-    gemm_spread(g->dtype, b, g->n, 1, g->b, g->b_row, g->b_col, g->k, g->n);
+    dpt__host_copy(context, g->k, g->n, (dpt__matrix){g->dtype, b, g->n, 1},
+                   (dpt__matrix){g->dtype, (void *)g->b, g->b_row, g->b_col});
     h.b = b, h.b_row = g->n, h.b_col = 1;
   }
+  dpt__matrix own = {g->dtype, g->c, g->c_row, g->c_col}, dense = {g->dtype, c, g->n, 1};
   if (c) {
-    if (g->beta != 0) gemm_spread(g->dtype, c, g->n, 1, g->c, g->c_row, g->c_col, g->m, g->n);
+    if (g->beta != 0) dpt__host_copy(context, g->m, g->n, dense, own);
     h.c = c, h.c_row = g->n, h.c_col = 1;
   }
   if (gemm_one(context, &h)) return 1;
-  if (c) gemm_spread(g->dtype, g->c, g->c_row, g->c_col, h.c, g->n, 1, g->m, g->n);
+  if (c) dpt__host_copy(context, g->m, g->n, own, dense);
   return 0;
 }
 
@@ -265,40 +260,10 @@ static int gemm_real(dpt__context *context, const dpt__gemm_args *g) {
 
 /* ---- reduced types ---- */
 
-/* A matrix in memory: its element type, first element and strides. */
-typedef struct matrix {
-  int dtype;
-  char *data;
-  int64_t row, col;
-} matrix;
-
 /* Returns floats without gaps in the order of m; the caller sets the pointer. */
-static matrix gemm_dense(matrix m, int64_t rows, int64_t cols) {
+static dpt__matrix gemm_dense(dpt__matrix m, int64_t rows, int64_t cols) {
   int transposed = m.row == 1 && m.col != 1;
-  return (matrix){DPT_F32, NULL, transposed ? 1 : cols, transposed ? rows : 1};
-}
-
-/* Converts a matrix to another element type, along the dimension in which both are dense. */
-static void gemm_convert(matrix to, matrix from, int64_t rows, int64_t cols, int threads) {
-  if (to.col != 1 && to.row == 1) {
-    matrix t = {to.dtype, to.data, to.col, to.row}, f = {from.dtype, from.data, from.col, from.row};
-    gemm_convert(t, f, cols, rows, threads);
-    return;
-  }
-  dpt__row_fn *convert = dpt__rows_pick()->convert[to.dtype][from.dtype];
-  int64_t size = (int64_t)dpt__dtype_size(to.dtype), width = (int64_t)dpt__dtype_size(from.dtype);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && rows > 1)
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < cols; j += CONVERTED) {
-      double given[CONVERTED], made[CONVERTED]; /* large enough for either type */
-      int64_t n = dpt__min(CONVERTED, cols - j);
-      const char *x = from.data + (i * from.row + j * from.col) * width;
-      char *r = to.data + (i * to.row + j * to.col) * size;
-      if (from.col != 1) dpt__move((size_t)width, (char *)given, 1, x, from.col, n);
-      convert(n, to.col == 1 ? (void *)r : made, from.col == 1 ? x : (char *)given, NULL, NULL, 0,
-              0);
-      if (to.col != 1) dpt__move((size_t)size, r, to.col, (char *)made, 1, n);
-    }
+  return (dpt__matrix){DPT_F32, NULL, transposed ? 1 : cols, transposed ? rows : 1};
 }
 
 /* Computes c = beta * c + alpha * a * b, where a is a row of floats and b, of a reduced type, has
@@ -348,9 +313,9 @@ static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
   if (context->measures) return 0;
   int64_t width = (int64_t)dpt__dtype_size(g->dtype);
   int64_t c_width = (int64_t)dpt__dtype_size(g->c_dtype);
-  matrix a = {g->dtype, (char *)g->a, g->a_row, g->a_col}, wide_a = gemm_dense(a, m, k);
+  dpt__matrix a = {g->dtype, (void *)g->a, g->a_row, g->a_col}, wide_a = gemm_dense(a, m, k);
   wide_a.data = left;
-  gemm_convert(wide_a, a, m, k, m * k > 32768 ? context->threads : 1);
+  dpt__host_copy(context, m, k, wide_a, a);
   if (row) {
     gemm_reduced_row(context, g, (const float *)left);
     return 0;
@@ -359,90 +324,73 @@ static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t i = 0; i < strips; i++) {
     int64_t first = i * cols, n = dpt__min(cols, g->n - first);
-    matrix b = {g->dtype, (char *)g->b + first * g->b_col * width, g->b_row, g->b_col};
-    matrix c = {g->c_dtype, (char *)g->c + first * g->c_col * c_width, g->c_row, g->c_col};
+    dpt__matrix b = {g->dtype, (char *)g->b + first * g->b_col * width, g->b_row, g->b_col};
+    dpt__matrix c = {g->c_dtype, (char *)g->c + first * g->c_col * c_width, g->c_row, g->c_col};
     int direct = !dpt__is_reduced(g->c_dtype);
-    matrix wide_b = gemm_dense(b, k, n), wide_c = direct ? c : gemm_dense(c, m, n);
+    dpt__matrix wide_b = gemm_dense(b, k, n), wide_c = direct ? c : gemm_dense(c, m, n);
     dpt__context alone = *context;
     alone.threads = 1;
     wide_b.data = memory + own * (size_t)dpt__thread_number();
     if (!direct) wide_c.data = wide_b.data + (size_t)(k * n) * sizeof(float);
     alone.scratch = wide_b.data + (size_t)floats * sizeof(float);
     alone.used = 0;
-    gemm_convert(wide_b, b, k, n, 1);
-    if (g->beta != 0 && !direct) gemm_convert(wide_c, c, m, n, 1);
+    dpt__host_copy(&alone, k, n, wide_b, b);
+    if (g->beta != 0 && !direct) dpt__host_copy(&alone, m, n, wide_c, c);
     dpt__gemm_args f = *g;
     f.dtype = f.c_dtype = DPT_F32, f.n = n;
     f.a = wide_a.data, f.a_row = wide_a.row, f.a_col = wide_a.col;
     f.b = wide_b.data, f.b_row = wide_b.row, f.b_col = wide_b.col;
     f.c = wide_c.data, f.c_row = wide_c.row, f.c_col = wide_c.col;
     failed |= gemm_real(&alone, &f);
-    if (!direct) gemm_convert(c, wide_c, m, n, 1);
+    if (!direct) dpt__host_copy(&alone, m, n, c, wide_c);
   }
   return failed;
 }
 
-/* Many products are divided among the threads, few are computed by all threads. */
-static int gemm_reduced(dpt__context *context, const dpt__gemm_args *args) {
-  dpt__gemm_args g = args->m > args->n ? dpt__gemm_exchanged(args) : *args;
-  int threads = context->threads, many = g.batch >= threads && threads > 1;
-  dpt__context alone = *context;
-  if (!many) {
-    size_t used = context->used;
-    for (int64_t i = 0; i < (context->measures ? 1 : g.batch); i++) {
-      dpt__gemm_args one = dpt__gemm_at(&g, i);
+/* Computes the products of a batch, each on one thread if there are many, otherwise each on all
+ * threads. */
+static int gemm_batch(dpt__context *context, const dpt__gemm_args *g,
+                      int (*compute)(dpt__context *, const dpt__gemm_args *), int many) {
+  size_t used = context->used;
+  int threads = context->threads, failed = 0;
+  if (!many || g->batch < threads || threads == 1) {
+    for (int64_t i = 0; i < (context->measures ? 1 : g->batch) && !failed; i++) {
+      dpt__gemm_args one = dpt__gemm_at(g, i);
       context->used = used;
-      DPT__TRY(gemm_reduced_one(context, &one));
+      failed = compute(context, &one);
     }
-    return 0;
+    context->used = used;
+    return failed;
   }
+  dpt__context alone = *context;
   alone.threads = 1, alone.measures = 1, alone.used = alone.capacity = 0;
-  DPT__TRY(gemm_reduced_one(&alone, &g));
+  DPT__TRY(compute(&alone, g));
   size_t own = alone.capacity;
-  char *memory = dpt__scratch(context, own * (size_t)threads);
+  char *memory = own ? dpt__scratch(context, own * (size_t)threads) : NULL;
   if (context->measures) return 0;
-  int failed = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
-  for (int64_t i = 0; i < g.batch; i++) {
-    dpt__gemm_args one = dpt__gemm_at(&g, i);
+  for (int64_t i = 0; i < g->batch; i++) {
+    dpt__gemm_args one = dpt__gemm_at(g, i);
     dpt__context each = *context;
     each.threads = 1, each.used = 0, each.capacity = own;
     each.scratch = memory + own * (size_t)dpt__thread_number();
-    failed |= gemm_reduced_one(&each, &one);
+    failed |= compute(&each, &one);
   }
   return failed;
 }
 
 int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
   if (g->m == 0 || g->n == 0) return 0;
-  if (dpt__is_reduced(g->dtype)) return gemm_reduced(context, g);
+  if (dpt__is_reduced(g->dtype)) {
+    dpt__gemm_args wide = g->m > g->n ? dpt__gemm_exchanged(g) : *g;
+    return gemm_batch(context, &wide, gemm_reduced_one, 1);
+  }
   if (!dpt__is_real(g->dtype)) return context->measures ? 0 : dpt__host_gemm_integer(context, g);
-  /* Many small products: one per thread, each on a separate context, if no copies are needed. */
   int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&
               dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col).fits &&
               dpt__blas_form_of(g->m, g->n, g->c_row, g->c_col).fits && !g->fixed;
-  if (plain && context->measures) return 0;
-  if (plain && g->batch >= context->threads && context->threads > 1 &&
-      (double)g->batch * (double)g->m * (double)g->n * (double)g->k > 1e5) {
-    int failed = 0;
-#pragma omp parallel for num_threads(context->threads) schedule(static) reduction(| : failed)
-    for (int64_t i = 0; i < g->batch; i++) {
-      dpt__context alone = *context;
-      alone.threads = 1;
-      dpt__gemm_args one = dpt__gemm_at(g, i);
-      failed |= gemm_real(&alone, &one);
-    }
-    return failed;
-  }
-  size_t used = context->used;
-  for (int64_t i = 0; i < g->batch; i++) {
-    dpt__gemm_args one = dpt__gemm_at(g, i);
-    context->used = used;
-    DPT__TRY(gemm_real(context, &one));
-    if (context->measures) break; /* the others need the same amount */
-  }
-  context->used = used;
-  return 0;
+  double work = (double)g->batch * (double)g->m * (double)g->n * (double)g->k;
+  return plain && context->measures ? 0 : gemm_batch(context, g, gemm_real, plain && work > 1e5);
 }
 
 /* Returns true if b, which is transposed, is transposed in memory first. To pack b, oneDNN reads

@@ -11,6 +11,17 @@
 #include "device/kernels.def"
 #undef DPT_KERNEL
 
+/* A matrix in memory: its element type, first element and strides. */
+typedef struct dpt__matrix {
+  int dtype;
+  void *data;
+  int64_t row, col;
+} dpt__matrix;
+
+/* Copies a matrix to another one of any element type (map.c). */
+void dpt__host_copy(dpt__context *context, int64_t rows, int64_t cols, dpt__matrix to,
+                    dpt__matrix from);
+
 /* Returns the number of the calling thread in its parallel region, from 0. */
 static inline int dpt__thread_number(void) {
 #ifdef _OPENMP

@@ -81,3 +81,19 @@ int dpt__host_convert(dpt__context *context, const void *args) {
   dpt__tiles(context, &a->walk, &task);
   return 0;
 }
+
+void dpt__host_copy(dpt__context *context, int64_t rows, int64_t cols, dpt__matrix to,
+                    dpt__matrix from) {
+  struct dpt__convert_args args = {
+      .walk = {.noperand = 2, .data = {to.data, from.data}, .dtype = {to.dtype, from.dtype}}};
+  dpt__walk *walk = &args.walk;
+  for (int d = 0; d < 2; d++) {
+    int64_t size = d ? cols : rows;
+    if (size == 1 && (!d || walk->ndim)) continue;
+    walk->size[walk->ndim] = size;
+    walk->stride[0][walk->ndim] = d ? to.col : to.row;
+    walk->stride[1][walk->ndim++] = d ? from.col : from.row;
+  }
+  dpt__walk_sort(walk);
+  (void)dpt__host_convert(context, &args);
+}

@@ -3,13 +3,11 @@
 #include "host/nn/strips.h"
 #include "base/number.h"
 #include "host/nn/real.h"
-#include "host/rows.h"
 
 enum {
   STACK = 1 << 16,    /* bytes of a thread's strip on its stack */
   FLOATS = 15 << 10,  /* of such a strip */
   TOGETHER = 1 << 20, /* of a strip of all threads: 4 MiB, in L3 */
-  PIECE = 1 << 14,    /* converted by one thread at least */
   ALIGN = 16,         /* floats */
   MOST_OPERANDS = 8,
   MOST_WORDS = 64 /* of arguments */
@@ -34,46 +32,23 @@ static int64_t strips_total(const dpt__strips *s, int64_t n) {
   return total;
 }
 
-/* Converts `rows` rows of `cols` elements between memory of two element types, whose rows are
- * to_row and from_row elements apart. */
-static void strips_convert(int to, char *r, int64_t to_row, int from, const char *x,
-                           int64_t from_row, int64_t rows, int64_t cols, int threads) {
-  dpt__row_fn *convert = dpt__rows_pick()->convert[to][from];
-  int64_t size = (int64_t)dpt__dtype_size(to), width = (int64_t)dpt__dtype_size(from);
-  int64_t pieces = (cols + PIECE - 1) / PIECE;
-  if (threads == 1 || rows * cols < 2 * PIECE) { /* without a region, which may be nested */
-    for (int64_t i = 0; i < rows; i++)
-      convert(cols, r + i * to_row * size, x + i * from_row * width, NULL, NULL, 0, 0);
-    return;
-  }
-#pragma omp parallel for collapse(2) num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t p = 0; p < pieces; p++) {
-      int64_t first = p * PIECE, n = dpt__min(PIECE, cols - first);
-      convert(n, r + (i * to_row + first) * size, x + (i * from_row + first) * width, NULL, NULL, 0,
-              0);
-    }
-}
-
 /* Copies an operand's elements in `n` units from unit `first` on to floats, or back. */
-static void strips_move(const dpt__strips *s, const dpt__strip_operand *o, char *floats,
-                        int64_t first, int64_t n, int back, int threads) {
-  char *whole = strips_pointer(s, o);
-  int64_t rows = o->outer ? o->outer : 1, cols = o->outer ? n * o->inner : o->inner;
-  int64_t apart = o->outer ? *s->units * o->inner : 0;
-  if (o->outer) whole += first * o->inner * (int64_t)dpt__dtype_size(o->dtype);
-  if (back)
-    strips_convert(o->dtype, whole, apart, DPT_F32, floats, cols, rows, cols, threads);
-  else
-    strips_convert(DPT_F32, floats, cols, o->dtype, whole, apart, rows, cols, threads);
+static void strips_move(dpt__context *context, const dpt__strips *s, const dpt__strip_operand *o,
+                        void *floats, int64_t first, int64_t n, int back) {
+  int64_t cols = o->outer ? n * o->inner : o->inner;
+  char *at = strips_pointer(s, o) + first * o->inner * (int64_t)dpt__dtype_size(o->dtype);
+  dpt__matrix whole = {o->dtype, at, *s->units * o->inner, 1}, strip = {DPT_F32, floats, cols, 1};
+  dpt__host_copy(context, o->outer ? o->outer : 1, cols, back ? whole : strip,
+                 back ? strip : whole);
 }
 
-static void strips_move_shared(const dpt__strips *s, char *const *shared, int back, int threads) {
+static void strips_move_shared(dpt__context *context, const dpt__strips *s, char *const *shared,
+                               int back) {
   for (int i = 0; i < s->n; i++) {
     const dpt__strip_operand *o = &s->operands[i];
     if (o->outer || !strips_pointer(s, o) || !dpt__is_reduced(o->dtype)) continue;
     if (o->use != (back ? DPT__STRIP_IN : DPT__STRIP_OUT))
-      strips_move(s, o, shared[i], 0, 1, back, threads);
+      strips_move(context, s, o, shared[i], 0, 1, back);
   }
 }
 
@@ -98,7 +73,7 @@ static int strips_run(dpt__context *context, const dpt__strips *s, int64_t first
     } else {
       at[i] = (char *)own;
       own += strips_floats(o, n);
-      if (o->use != DPT__STRIP_OUT) strips_move(s, o, at[i], first, n, 0, context->threads);
+      if (o->use != DPT__STRIP_OUT) strips_move(context, s, o, at[i], first, n, 0);
     }
     memcpy(args + o->field, &at[i], sizeof at[i]);
   }
@@ -106,7 +81,7 @@ static int strips_run(dpt__context *context, const dpt__strips *s, int64_t first
   for (int i = 0; i < s->n; i++) {
     const dpt__strip_operand *o = &s->operands[i];
     if (at[i] && o->outer && dpt__is_reduced(o->dtype) && o->use != DPT__STRIP_IN)
-      strips_move(s, o, at[i], first, n, 1, context->threads);
+      strips_move(context, s, o, at[i], first, n, 1);
   }
   return 0;
 }
@@ -135,7 +110,7 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s) {
     if (!s->operands[i].outer)
       shared[i] = dpt__scratch(context, (size_t)strips_floats(&s->operands[i], 1) * sizeof(float));
   if (context->measures) return 0;
-  strips_move_shared(s, shared, 0, context->threads);
+  strips_move_shared(context, s, shared, 0);
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t i = 0; i < strips; i++) {
     dpt__context alone = one;
@@ -145,6 +120,6 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s) {
     failed |= strips_run(&alone, s, i * n, dpt__min(n, units - i * n), (float *)mine, shared);
   }
   if (failed) return threads > 1 ? dpt__fail("a strip of a reduced type failed") : 1;
-  strips_move_shared(s, shared, 1, context->threads);
+  strips_move_shared(context, s, shared, 1);
   return 0;
 }
