@@ -65,51 +65,33 @@ static inline int dpt__dtype(int kind) { return kind & (DPT_ON_DEVICE - 1); }
 static inline int dpt__is_device(int kind) { return (kind & DPT_ON_DEVICE) != 0; }
 static inline int dpt__is_real(int dtype) { return dtype >= DPT_F16; }
 
-/* Returns true if NCCL has the element type. */
-static inline int dpt__dtype_in_nccl(int dtype) {
+/* Properties of an element type: the size of an element in bytes, the element type in which kernels
+ * compute, the bits of the list, true if NCCL has the type. */
+typedef struct dpt__dtype_facts {
+  size_t size;
+  int compute, bits, nccl;
+} dpt__dtype_facts;
+static DPT__EVERYWHERE inline dpt__dtype_facts dpt__facts_of(int dtype) {
+  dpt__dtype_facts facts = {0, 0, 0, 0};
   switch (dtype) {
-#define X(id, type, suffix, name, compute, bits, file, cuda, nccl, ...)                            \
+#define X(id, type, suffix, name, compute_, bits_, file, cuda, nccl_, ...)                         \
   case id:                                                                                         \
-    return sizeof #nccl != sizeof "NONE";
+    facts.size = sizeof(type), facts.compute = compute_, facts.bits = bits_;                       \
+    facts.nccl = sizeof #nccl_ != sizeof "NONE";                                                   \
+    break;
     DPT_DTYPES(X)
 #undef X
   }
-  return 0;
+  return facts;
 }
-/* Returns the size of an element in bytes. */
 static DPT__EVERYWHERE inline size_t dpt__dtype_size(int dtype) {
-  switch (dtype) {
-#define X(id, type, ...)                                                                           \
-  case id:                                                                                         \
-    return sizeof(type);
-    DPT_DTYPES(X)
-#undef X
-  }
-  return 0;
+  return dpt__facts_of(dtype).size;
 }
-/* Returns the element type in which kernels compute. */
 static DPT__EVERYWHERE inline int dpt__compute_dtype(int dtype) {
-  switch (dtype) {
-#define X(id, type, suffix, name, compute, ...)                                                    \
-  case id:                                                                                         \
-    return compute;
-    DPT_REDUCED_DTYPES(X)
-#undef X
-  default:
-    return dtype;
-  }
+  return dpt__facts_of(dtype).compute;
 }
-/* Returns the bits of an integer's magnitude or of a real's significand. */
-static DPT__EVERYWHERE inline int dpt__dtype_bits(int dtype) {
-  switch (dtype) {
-#define X(id, type, suffix, name, compute, bits, ...)                                              \
-  case id:                                                                                         \
-    return bits;
-    DPT_DTYPES(X)
-#undef X
-  }
-  return 0;
-}
+static DPT__EVERYWHERE inline int dpt__dtype_bits(int dtype) { return dpt__facts_of(dtype).bits; }
+static inline int dpt__dtype_in_nccl(int dtype) { return dpt__facts_of(dtype).nccl; }
 static DPT__EVERYWHERE inline int dpt__is_reduced(int dtype) {
   return dpt__compute_dtype(dtype) != dtype;
 }

@@ -9,6 +9,8 @@
 #include "host/tile.h"
 #include <string.h>
 
+enum { SMALL = 1 << 15 }; /* elements that one thread copies */
+
 /* The equivalents of operations for a second operand that is one number. scales: the number is
  * multiplied by p. */
 static const struct by_number {
@@ -84,13 +86,21 @@ int dpt__host_convert(dpt__context *context, const void *args) {
 
 void dpt__host_copy(dpt__context *context, int64_t rows, int64_t cols, dpt__matrix to,
                     dpt__matrix from) {
+  int64_t width = (int64_t)dpt__dtype_size(to.dtype), size = (int64_t)dpt__dtype_size(from.dtype);
+  if (to.col == 1 && from.col == 1 && (context->threads == 1 || rows * cols < SMALL)) {
+    dpt__row_fn *convert = dpt__rows_pick()->convert[to.dtype][from.dtype];
+    for (int64_t i = 0; i < rows; i++)
+      convert(cols, (char *)to.data + i * to.row * width, (char *)from.data + i * from.row * size,
+              NULL, NULL, 0, 0);
+    return;
+  }
   struct dpt__convert_args args = {
       .walk = {.noperand = 2, .data = {to.data, from.data}, .dtype = {to.dtype, from.dtype}}};
   dpt__walk *walk = &args.walk;
   for (int d = 0; d < 2; d++) {
-    int64_t size = d ? cols : rows;
-    if (size == 1 && (!d || walk->ndim)) continue;
-    walk->size[walk->ndim] = size;
+    int64_t n = d ? cols : rows;
+    if (n == 1 && (!d || walk->ndim)) continue;
+    walk->size[walk->ndim] = n;
     walk->stride[0][walk->ndim] = d ? to.col : to.row;
     walk->stride[1][walk->ndim++] = d ? from.col : from.row;
   }
