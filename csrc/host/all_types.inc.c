@@ -3,9 +3,9 @@
  * Invariant: BODY sees T (the C type), ACC (the type that values are summed in), WRAP (ACC for
  * arithmetic that may wrap), WIDE (the type that values are compared in: float for reduced types,
  * otherwise T), WIDEN(T) -> WIDE, LOAD(T) -> ACC, STORE(ACC or WRAP) -> T, FN(name) (the name with
- * the type's suffix), REAL (1 for real types) and OWN_SUM (1 if a sum of two T's in T rounds as in
- * ACC). All of these, and BODY, are undefined at the end. Define ONLY_INTEGERS or ONLY_REALS to
- * leave the other types out.
+ * the type's suffix), REAL (1 for real types) and REDUCED (defined for reduced types). All of
+ * these, and BODY, are undefined at the end. Define ONLY_INTEGERS or ONLY_REALS to leave the other
+ * types out.
  */
 #include "base/dtype.h"
 #include "base/reduced.h"
@@ -15,16 +15,14 @@
 #define FN(name) FN_EXPAND(name, SUFFIX)
 
 #define LOAD(x) ((ACC)WIDEN(x))
-
-#ifndef ONLY_REALS
-#define REAL 0
-#define OWN_SUM 0
-#define ACC int64_t
-#define WRAP uint64_t
 #define WIDE T
 #define WIDEN(x) (x)
 #define STORE(x) ((T)(x))
 
+#ifndef ONLY_REALS
+#define REAL 0
+#define ACC int64_t
+#define WRAP uint64_t
 #define T uint8_t
 #define SUFFIX u8
 #include "host/one_type.inc.c"
@@ -40,23 +38,27 @@
 #define T int64_t
 #define SUFFIX i64
 #include "host/one_type.inc.c"
-
 #undef REAL
-#undef OWN_SUM
 #undef ACC
 #undef WRAP
-#undef WIDE
-#undef WIDEN
-#undef STORE
 #endif
 
 #ifndef ONLY_INTEGERS
 #define REAL 1
 #define ACC double
 #define WRAP double
+#define T float
+#define SUFFIX f32
+#include "host/one_type.inc.c"
+#define T double
+#define SUFFIX f64
+#include "host/one_type.inc.c"
+#undef WIDE
+#undef WIDEN
+#undef STORE
 
+#define REDUCED
 #define WIDE float
-#define OWN_SUM 0
 #define T dpt__half
 #define SUFFIX f16
 #define WIDEN(x) dpt__f16_to_float(x)
@@ -69,32 +71,16 @@
 #define WIDEN(x) dpt__bf16_to_float(x)
 #define STORE(x) dpt__bf16_from_double(x)
 #include "host/one_type.inc.c"
-#undef WIDEN
-#undef STORE
-#undef OWN_SUM
-#undef WIDE
-
-#define WIDE T
-#define OWN_SUM 1
-#define WIDEN(x) (x)
-#define STORE(x) ((T)(x))
-#define T float
-#define SUFFIX f32
-#include "host/one_type.inc.c"
-#define T double
-#define SUFFIX f64
-#include "host/one_type.inc.c"
-
+#undef REDUCED
 #undef REAL
 #undef ACC
 #undef WRAP
-#undef WIDEN
-#undef STORE
-#undef OWN_SUM
-#undef WIDE
 #endif
 
 #undef LOAD
+#undef WIDE
+#undef WIDEN
+#undef STORE
 #undef FN
 #undef FN_EXPAND
 #undef FN_PASTE

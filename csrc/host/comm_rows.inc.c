@@ -4,7 +4,7 @@
 static DPT__CLONES void FN(sum)(void *to, const void *const *sources, int count, int64_t first,
                                 int64_t n, void *memory) {
   T *dst = (T *)to + first;
-#if OWN_SUM
+#if REAL && !defined REDUCED
   if (count == 2) { /* the type's own addition rounds as the wide one would */
     const T *a = (const T *)sources[0] + first, *b = (const T *)sources[1] + first;
     for (int64_t i = 0; i < n; i++) dst[i] = a[i] + b[i];

@@ -66,7 +66,7 @@ static INLINE ACC FN(best_run)(int kind, const T *x, int64_t n, int64_t stride) 
   return nan[0] ? NOT_A_NUMBER : (ACC)s[0];
 }
 
-#if REAL && !OWN_SUM /* a reduced type */
+#ifdef REDUCED
 /* Does the same by integers in the order of the values. If the result is 0, best_run finds its
  * sign. */
 static INLINE ACC FN(best_key)(int kind, const T *x, int64_t n, int64_t stride) {

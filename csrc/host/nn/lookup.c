@@ -18,21 +18,15 @@ static int lookup_check(const void *idx, int type, int64_t n, int64_t V) {
 
 enum { BLOCK = 64 }; /* columns that are summed at once */
 
-/* An index: the position of its next occurrence, or -1; true if there is an earlier one. */
-struct occurrence {
-  int64_t next;
-  int later;
-};
-
-/* Links the occurrences of each index. list: n entries, and temporary memory of V. */
-static void lookup_link(const void *idx, int type, int64_t n, int64_t V, struct occurrence *list) {
-  struct occurrence *last = list + n; /* of each row: `next` is its latest position */
-  for (int64_t row = 0; row < V; row++) last[row].next = -1;
-  for (int64_t i = 0; i < n; i++) {
-    int64_t *latest = &last[dpt__index_at(idx, type, i) - 1].next;
-    list[i] = (struct occurrence){-1, *latest >= 0};
-    if (*latest >= 0) list[*latest].next = i;
-    *latest = i;
+/* Links the occurrences of each index: sets the next one for each of n, and then the first one for
+ * each of V rows; -1: none. */
+static void lookup_link(const void *idx, int type, int64_t n, int64_t V, int64_t *next) {
+  int64_t *first = next + n;
+  for (int64_t row = 0; row < V; row++) first[row] = -1;
+  for (int64_t i = n - 1; i >= 0; i--) {
+    int64_t *at = &first[dpt__index_at(idx, type, i) - 1];
+    next[i] = *at;
+    *at = i;
   }
 }
 

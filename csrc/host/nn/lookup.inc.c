@@ -16,15 +16,15 @@ static int FN(lookup)(dpt__context *context, const struct dpt__lookup_args *a) {
 static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_backward_args *a) {
   int64_t *count = NULL; /* how often a row occurs */
   if (a->by_frequency) count = dpt__scratch(context, (size_t)a->V * sizeof *count);
-  struct occurrence *list = NULL;
-  if (!OWN_SUM) list = dpt__scratch(context, (size_t)(a->n + a->V) * sizeof *list);
+  int64_t *next = NULL;
+  if (sizeof(T) < sizeof(WIDE)) next = dpt__scratch(context, (size_t)(a->n + a->V) * sizeof *next);
   if (context->measures) return 0;
   DPT__TRY(lookup_check(a->idx, a->index_type, a->n, a->V));
   if (a->by_frequency) {
     memset(count, 0, (size_t)a->V * sizeof *count);
     for (int64_t i = 0; i < a->n; i++) count[dpt__index_at(a->idx, a->index_type, i) - 1]++;
   }
-  if (list) lookup_link(a->idx, a->index_type, a->n, a->V, list);
+  if (next) lookup_link(a->idx, a->index_type, a->n, a->V, next);
   const T *gout = a->gout;
   T *gw = a->gw;
   int64_t blocks = (a->D + BLOCK - 1) / BLOCK;
@@ -33,11 +33,11 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
     int64_t first = b * BLOCK, n = BLOCK < a->D - first ? BLOCK : a->D - first;
     for (int64_t i = 0; i < a->n; i++) {
       int64_t row = dpt__index_at(a->idx, a->index_type, i);
-      if (row == a->padding || (list && list[i].later)) continue;
+      if (row == a->padding || (next && next[a->n + row - 1] != i)) continue;
       WIDE sum[BLOCK], scale = (WIDE)(count ? a->scale / (double)count[row - 1] : a->scale);
       T *to = gw + (row - 1) * a->D + first;
       for (int64_t d = 0; d < n; d++) sum[d] = WIDEN(to[d]);
-      for (int64_t j = i; j >= 0; j = list ? list[j].next : -1) {
+      for (int64_t j = i; j >= 0; j = next ? next[j] : -1) {
         const T *from = gout + j * a->D + first;
         for (int64_t d = 0; d < n; d++) sum[d] += scale * WIDEN(from[d]);
       }
