@@ -9,16 +9,9 @@
  */
 #include "host/nn/conv.h"
 #include "host/nn/strips.h"
+#include "host/rows.h"
 
 enum { FEW_PLANES = 4 };
-
-static void add_bias_f32(float *plane, int64_t n, float bias) {
-  for (int64_t i = 0; i < n; i++) plane[i] += bias;
-}
-
-static void add_bias_f64(double *plane, int64_t n, double bias) {
-  for (int64_t i = 0; i < n; i++) plane[i] += bias;
-}
 
 static int convolution_real(dpt__context *context, const struct dpt__convolution_args *a) {
 #ifdef _OPENMP
@@ -38,13 +31,14 @@ static int convolution_real(dpt__context *context, const struct dpt__convolution
   if (overflowed || context->measures)
     DPT__TRY(dnnl ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
   if (a->pass != DPT__PASS_DATA || !a->bias || context->measures) return 0;
-  int64_t S = dpt__volume(a->slide.in);
+  int64_t S = dpt__volume(a->slide.in), width = (int64_t)dpt__dtype_size(a->type);
+  dpt__row_fn *add = dpt__rows_pick()->map[DPT__MAP_add][a->type];
 #pragma omp parallel for num_threads(dpt__threads(context, a->N * a->I * S)) schedule(static)
-  for (int64_t i = 0; i < a->N * a->I; i++)
-    if (a->type == DPT_F32)
-      add_bias_f32((float *)a->in + i * S, S, ((const float *)a->bias)[i % a->I]);
-    else
-      add_bias_f64((double *)a->in + i * S, S, ((const double *)a->bias)[i % a->I]);
+  for (int64_t i = 0; i < a->N * a->I; i++) {
+    char *plane = (char *)a->in + i * S * width;
+    const char *bias = (const char *)a->bias + i % a->I * width;
+    add(S, plane, plane, NULL, NULL, dpt__get_element(a->type, bias), 0);
+  }
   return 0;
 }
 
@@ -53,13 +47,22 @@ int dpt__host_convolution(dpt__context *context, const void *p) {
   if (!dpt__is_reduced(a->type)) return convolution_real(context, a);
   enum dpt__strip_use in = a->pass == DPT__PASS_DATA ? DPT__STRIP_OUT : DPT__STRIP_IN;
   enum dpt__strip_use out = a->pass == DPT__PASS_FORWARD ? DPT__STRIP_OUT : DPT__STRIP_IN;
-  enum dpt__strip_use weight = a->pass == DPT__PASS_WEIGHT ? DPT__STRIP_UPDATE : DPT__STRIP_IN;
-  int32_t weight_type = a->pass == DPT__PASS_WEIGHT ? a->param_type : a->type;
   const dpt__strip_operand operands[] = {
       DPT__STRIP(a, in, a->type, in, 1, a->I * dpt__volume(a->slide.in)),
-      DPT__STRIP(a, out, a->type, out, 1, a->O * dpt__volume(a->slide.out)),
-      DPT__STRIP(a, weight, weight_type, weight, 0,
-                 a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel)),
-      DPT__READS(a, bias, 0, a->pass == DPT__PASS_DATA ? a->I : a->O)};
-  return dpt__host_in_strips(context, &DPT__STRIPS(convolution, a, N, operands, 1));
+      DPT__STRIP(a, out, a->type, out, 1, a->O * dpt__volume(a->slide.out))};
+  /* The parameters, or their gradients, are converted once. */
+  int gradient = a->pass == DPT__PASS_WEIGHT, narrow = !gradient || a->param_type == a->type;
+  int64_t weights = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
+  int64_t biases = !a->bias ? 0 : a->pass == DPT__PASS_DATA ? a->I : a->O;
+  float *w = narrow ? dpt__scratch(context, (size_t)weights * sizeof *w) : a->weight;
+  float *b = biases ? dpt__scratch(context, (size_t)biases * sizeof *b) : NULL;
+  dpt__matrix weight = {a->type, a->weight, 0, 1}, wide = {DPT_F32, w, 0, 1};
+  dpt__matrix bias = {a->type, (void *)a->bias, 0, 1}, wide_bias = {DPT_F32, b, 0, 1};
+  struct dpt__convolution_args wider = *a;
+  wider.weight = w, wider.bias = b;
+  if (narrow && !context->measures) dpt__host_copy(context, 1, weights, wide, weight);
+  if (biases && !context->measures) dpt__host_copy(context, 1, biases, wide_bias, bias);
+  DPT__TRY(dpt__host_in_strips(context, &DPT__STRIPS(convolution, &wider, N, operands, 1)));
+  if (gradient && narrow && !context->measures) dpt__host_copy(context, 1, weights, weight, wide);
+  return 0;
 }

@@ -53,4 +53,3 @@ static int maxpool_strips(dpt__context *context, const struct dpt__maxpool_args 
 DPT_STORED_KERNEL(maxpool)
 DPT_REAL_KERNEL(unpool)
 DPT__SIDES(avgpool, slide.in, slide.out)
-DPT_STORED_KERNEL(avgpool)

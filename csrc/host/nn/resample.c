@@ -25,7 +25,4 @@ static void resample_lay_pads(const struct dpt__pad_args *a, int64_t *from) {
 #include "host/each_real.h"
 
 DPT__SIDES(upsample, insize, outsize)
-DPT_STORED_KERNEL(upsample)
-
 DPT__SIDES(pad, insize, outsize)
-DPT_STORED_KERNEL(pad)

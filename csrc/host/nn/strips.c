@@ -19,15 +19,15 @@ static char *strips_pointer(const dpt__strips *s, const dpt__strip_operand *o) {
 
 /* Returns the floats of an operand in a strip of n units. */
 static int64_t strips_floats(const dpt__strip_operand *o, int64_t n) {
-  return ((o->outer ? o->outer * n : 1) * o->inner + ALIGN - 1) / ALIGN * ALIGN;
+  return (o->outer * n * o->inner + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Returns the floats of a strip of n units, without those that all strips share. */
+/* Returns the floats of a strip of n units. */
 static int64_t strips_total(const dpt__strips *s, int64_t n) {
   int64_t total = 0;
   for (int i = 0; i < s->n; i++) {
     const dpt__strip_operand *o = &s->operands[i];
-    if (o->outer && strips_pointer(s, o) && dpt__is_reduced(o->dtype)) total += strips_floats(o, n);
+    if (strips_pointer(s, o) && dpt__is_reduced(o->dtype)) total += strips_floats(o, n);
   }
   return total;
 }
@@ -35,27 +35,15 @@ static int64_t strips_total(const dpt__strips *s, int64_t n) {
 /* Copies an operand's elements in `n` units from unit `first` on to floats, or back. */
 static void strips_move(dpt__context *context, const dpt__strips *s, const dpt__strip_operand *o,
                         void *floats, int64_t first, int64_t n, int back) {
-  int64_t cols = o->outer ? n * o->inner : o->inner;
+  int64_t cols = n * o->inner;
   char *at = strips_pointer(s, o) + first * o->inner * (int64_t)dpt__dtype_size(o->dtype);
   dpt__matrix whole = {o->dtype, at, *s->units * o->inner, 1}, strip = {DPT_F32, floats, cols, 1};
-  dpt__host_copy(context, o->outer ? o->outer : 1, cols, back ? whole : strip,
-                 back ? strip : whole);
+  dpt__host_copy(context, o->outer, cols, back ? whole : strip, back ? strip : whole);
 }
 
-static void strips_move_shared(dpt__context *context, const dpt__strips *s, char *const *shared,
-                               int back) {
-  for (int i = 0; i < s->n; i++) {
-    const dpt__strip_operand *o = &s->operands[i];
-    if (o->outer || !strips_pointer(s, o) || !dpt__is_reduced(o->dtype)) continue;
-    if (o->use != (back ? DPT__STRIP_IN : DPT__STRIP_OUT))
-      strips_move(context, s, o, shared[i], 0, 1, back);
-  }
-}
-
-/* Computes n units from unit `first` on. own: memory for a strip's floats; shared: each shared
- * operand's floats. */
+/* Computes n units from unit `first` on. own: memory for a strip's floats. */
 static int strips_run(dpt__context *context, const dpt__strips *s, int64_t first, int64_t n,
-                      float *own, char *const *shared) {
+                      float *own) {
   uint64_t words[MOST_WORDS];
   char *args = (char *)words, *at[MOST_OPERANDS] = {NULL};
   memcpy(args, s->args, s->size);
@@ -67,9 +55,7 @@ static int strips_run(dpt__context *context, const dpt__strips *s, int64_t first
     char *whole = strips_pointer(s, o);
     if (!whole) continue;
     if (!dpt__is_reduced(o->dtype)) {
-      at[i] = whole + (o->outer ? first * o->inner * (int64_t)dpt__dtype_size(o->dtype) : 0);
-    } else if (!o->outer) {
-      at[i] = shared[i];
+      at[i] = whole + first * o->inner * (int64_t)dpt__dtype_size(o->dtype);
     } else {
       at[i] = (char *)own;
       own += strips_floats(o, n);
@@ -80,7 +66,7 @@ static int strips_run(dpt__context *context, const dpt__strips *s, int64_t first
   DPT__TRY(s->kernel(context, args));
   for (int i = 0; i < s->n; i++) {
     const dpt__strip_operand *o = &s->operands[i];
-    if (at[i] && o->outer && dpt__is_reduced(o->dtype) && o->use != DPT__STRIP_IN)
+    if (at[i] && dpt__is_reduced(o->dtype) && o->use != DPT__STRIP_IN)
       strips_move(context, s, o, at[i], first, n, 1);
   }
   return 0;
@@ -95,31 +81,22 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s) {
   int threads = s->in_turn ? 1 : (int)dpt__min(most, strips), failed = 0;
   dpt__assert(s->n <= MOST_OPERANDS && s->size <= MOST_WORDS * sizeof(uint64_t));
   dpt__context one = *context;
-  one.measures = 1, one.capacity = 0;
+  one.measures = 1, one.capacity = one.used = 0;
   if (threads > 1) one.threads = 1;
-  int64_t sizes[] = {n, units % n}; /* the last strip may be computed by another algorithm */
-  for (int i = 0; i < 2 && sizes[i]; i++) {
-    one.used = 0;
-    DPT__TRY(strips_run(&one, s, 0, sizes[i], NULL, NULL));
-  }
+  DPT__TRY(strips_run(&one, s, 0, n, NULL));
+  one.used = 0; /* the last strip may be computed by another algorithm */
+  if (units % n) DPT__TRY(strips_run(&one, s, 0, units % n, NULL));
   size_t floats = (size_t)strips_total(s, n) * sizeof(float);
   size_t own = ((floats + one.capacity) / DPT__SCRATCH_ALIGN + 1) * DPT__SCRATCH_ALIGN;
   char *memory = own > STACK ? dpt__scratch(context, own * (size_t)threads) : NULL;
-  char *shared[MOST_OPERANDS];
-  for (int i = 0; i < s->n; i++)
-    if (!s->operands[i].outer)
-      shared[i] = dpt__scratch(context, (size_t)strips_floats(&s->operands[i], 1) * sizeof(float));
   if (context->measures) return 0;
-  strips_move_shared(context, s, shared, 0);
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t i = 0; i < strips; i++) {
     dpt__context alone = one;
     _Alignas(DPT__SCRATCH_ALIGN) char stack[STACK];
     char *mine = memory ? memory + own * (size_t)dpt__thread_number() : stack;
     alone.measures = 0, alone.used = 0, alone.scratch = mine + floats;
-    failed |= strips_run(&alone, s, i * n, dpt__min(n, units - i * n), (float *)mine, shared);
+    failed |= strips_run(&alone, s, i * n, dpt__min(n, units - i * n), (float *)mine);
   }
-  if (failed) return threads > 1 ? dpt__fail("a strip of a reduced type failed") : 1;
-  strips_move_shared(context, s, shared, 1);
-  return 0;
+  return failed && threads > 1 ? dpt__fail("a strip of a reduced type failed") : failed;
 }

@@ -13,8 +13,8 @@
 enum dpt__strip_use { DPT__STRIP_IN, DPT__STRIP_OUT, DPT__STRIP_UPDATE };
 
 /* An operand, whose pointer may be NULL: (outer, units, inner) elements, of which a strip has
- * (outer, some units, inner). If outer is 0, all strips share all of `inner` elements (updates: in
- * turn). Operands that are not of a reduced type are used in place; their outer is 0 or 1. */
+ * (outer, some units, inner). Operands that are not of a reduced type are used in place; their
+ * outer is 1. */
 typedef struct dpt__strip_operand {
   size_t field; /* offset of the pointer among the arguments */
   int dtype;
@@ -48,7 +48,7 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s);
         (operands), (in_turn)                                                                      \
   }
 
-/* Defines NAME_strips for a kernel over planes from in to out or, if `backward`, from out to in;
+/* Defines the kernel NAME over planes from in to out or, if `backward`, from out to in;
  * insize and outsize: the fields with their sizes. */
 #define DPT__SIDES(name, insize, outsize)                                                          \
   static int name##_strips(dpt__context *context, const struct dpt__##name##_args *a) {            \
@@ -58,6 +58,7 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s);
         DPT__STRIP(a, in, a->type, in, 1, dpt__volume(a->insize)),                                 \
         DPT__STRIP(a, out, a->type, out, 1, dpt__volume(a->outsize))};                             \
     return dpt__host_in_strips(context, &DPT__STRIPS(name, a, planes, operands, 0));               \
-  }
+  }                                                                                                \
+  DPT_STORED_KERNEL(name)
 
 #endif

@@ -5,6 +5,7 @@
  * whatever the number of threads is.
  */
 #include "host/rnn/pass.h"
+#include "host/rows.h"
 
 enum {
   BLOCK = 512, /* rows at once: packed, they stay in the caches */
@@ -67,11 +68,7 @@ static void weight_matrices(const dpt__rnn_pass *pass, const void *by, int64_t n
 static void weight_add(const dpt__rnn_plan *p, int64_t part, int64_t first, const void *from,
                        int64_t n) {
   void *to = dpt__rnn_weight(p, p->a->gw, part < 0 ? part : part + first);
-  for (int64_t i = 0; to && i < n; i++)
-    if (p->a->type == DPT_F32)
-      ((float *)to)[i] += ((const float *)from)[i];
-    else
-      ((double *)to)[i] += ((const double *)from)[i];
+  if (to) dpt__rows_pick()->map[DPT__MAP_cadd][p->a->type](n, to, to, from, NULL, 1, 0);
 }
 
 static int weight_biases(const dpt__rnn_plan *p, const dpt__rnn_layer *at, const void *gates) {
