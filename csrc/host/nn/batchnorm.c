@@ -36,6 +36,24 @@ static DPT__INLINE const void *batchnorm_read(const struct shape *a, const void 
   return a->widen ? room : from;
 }
 
+/* Returns n columns from `first` on of `rows` rows from row i on, and the distance of the rows: in
+ * place, or converted in `room`. The caller's loops over both let gcc add several rows at once. */
+static DPT__INLINE const void *batchnorm_rows(const struct shape *a, const void *x, int64_t first,
+                                              int64_t n, int64_t i, int64_t rows, void *room,
+                                              int64_t *apart) {
+  *apart = a->widen ? n : a->C;
+  if (!a->widen) return batchnorm_read(a, x, i * a->C + first, 0, room);
+  for (int64_t r = 0; r < rows; r++)
+    batchnorm_read(a, x, (i + r) * a->C + first, n, (float *)room + r * n);
+  return room;
+}
+
+/* Returns the number of rows of n columns, of `left`, that batchnorm_rows reads at once. */
+static DPT__INLINE int64_t batchnorm_count(const struct shape *a, int64_t n, int64_t most,
+                                           int64_t left) {
+  return a->widen ? dpt__min(most / n, left) : left;
+}
+
 /* Returns memory for n results from number i on, before batchnorm_write stores them. */
 static DPT__INLINE void *batchnorm_place(const struct shape *a, void *r, int64_t i, void *room) {
   return a->narrow ? room : (char *)r + i * a->width;

@@ -34,14 +34,21 @@ DPT__CLONES static void FN(moments)(const void *in, const struct shape *a, int64
   T room[PIECE];
   for (int64_t c = 0; c < n; c++) mean[c] = m2[c] = 0;
   if (a->S == 1) {
-    for (int64_t i = 0; i < a->N; i++) {
-      const T *x = batchnorm_read(a, in, i * a->C + first, n, room);
-      for (int64_t c = 0; c < n; c++) mean[c] += x[c];
+    for (int64_t i = 0, rows, apart; i < a->N; i += rows) {
+      rows = batchnorm_count(a, n, PIECE, a->N - i);
+      const T *x = batchnorm_rows(a, in, first, n, i, rows, room, &apart);
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < n; c++) mean[c] += x[r * apart + c];
     }
     for (int64_t c = 0; c < n; c++) mean[c] /= (double)a->N;
-    for (int64_t i = 0; i < a->N; i++) {
-      const T *x = batchnorm_read(a, in, i * a->C + first, n, room);
-      for (int64_t c = 0; c < n; c++) m2[c] += (x[c] - mean[c]) * (x[c] - mean[c]);
+    for (int64_t i = 0, rows, apart; i < a->N; i += rows) {
+      rows = batchnorm_count(a, n, PIECE, a->N - i);
+      const T *x = batchnorm_rows(a, in, first, n, i, rows, room, &apart);
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < n; c++) {
+          double d = x[r * apart + c] - mean[c];
+          m2[c] += d * d;
+        }
     }
     return;
   }
@@ -63,14 +70,20 @@ DPT__CLONES static void FN(products)(const void *in, const void *gout, const str
   T room[2][ROW];
   double s[SPREAD], d[SPREAD];
   for (int64_t c = 0; c < n; c++) sum[c] = dot[c] = 0;
-  for (struct part p = {0}; batchnorm_next(a, first, n, ROW, &p);) {
+  for (int64_t i = 0, rows, apart; i < a->N && a->S == 1; i += rows) {
+    rows = batchnorm_count(a, n, ROW, a->N - i);
+    const T *x = batchnorm_rows(a, in, first, n, i, rows, room[0], &apart);
+    const T *g = batchnorm_rows(a, gout, first, n, i, rows, room[1], &apart);
+    for (int64_t r = 0; r < rows; r++)
+      for (int64_t c = 0; c < n; c++) {
+        sum[c] += g[r * apart + c];
+        dot[c] += (x[r * apart + c] - shift[c]) * g[r * apart + c];
+      }
+  }
+  for (struct part p = {0}; a->S > 1 && batchnorm_next(a, first, n, ROW, &p);) {
     const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room[0]);
     const T *g = batchnorm_read(a, gout, p.o, p.planes * p.size, room[1]);
-    for (int64_t c = 0; c < n && a->S == 1; c++) {
-      sum[c] += g[c];
-      dot[c] += (x[c] - shift[c]) * g[c];
-    }
-    for (int64_t c = p.c; c < p.c + p.planes && a->S > 1; c++, x += p.size, g += p.size) {
+    for (int64_t c = p.c; c < p.c + p.planes; c++, x += p.size, g += p.size) {
       if (p.k == 0)
         for (int64_t j = 0; j < SPREAD; j++) s[j] = d[j] = 0;
       FN(add)(x, g, p.size, shift[c], s, d);
