@@ -35,8 +35,15 @@ int dpt_step_takes(const dpt_tensor *x) {
 }
 
 static int step_sgd(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
-                    const dpt_tensor *decays, struct dpt__sgd_args args) {
+                    const dpt_tensor *decays, double rate, double decay, double momentum,
+                    double keep, int nesterov, int first) {
   dpt__call call;
+  struct dpt__sgd_args args = {.nesterov = nesterov,
+                               .first = first,
+                               .rate = rate,
+                               .decay = decay,
+                               .momentum = momentum,
+                               .keep = keep};
   step_begin(&call, DPT__KERNEL_sgd, "sgd", mixed, x, g, &args.x, &args.g, &args.n);
   if (v) step_state(&call, "v", v, args.n, &args.v);
   step_factors(&call, "learningRates", rates, args.n, &args.rates);
@@ -44,10 +51,24 @@ static int step_sgd(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, cons
   return dpt__call_run(&call, args.n, sgd, &args);
 }
 
+int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
+                 const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
+                 int nesterov, int first) {
+  return step_sgd(0, x, g, v, rates, decays, rate, decay, momentum, keep, nesterov, first);
+}
+
+int dpt_sgd_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
+                  const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
+                  int nesterov, int first) {
+  return step_sgd(1, x, g, v, rates, decays, rate, decay, momentum, keep, nesterov, first);
+}
+
 static int step_adam(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
-                     const dpt_tensor *rates, const dpt_tensor *decays,
-                     struct dpt__adam_args args) {
+                     const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
+                     double beta1, double beta2, double eps) {
   dpt__call call;
+  struct dpt__adam_args args = {
+      .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};
   step_begin(&call, DPT__KERNEL_adam, "adam", mixed, x, g, &args.x, &args.g, &args.n);
   step_state(&call, "m", m, args.n, &args.m);
   step_state(&call, "v", v, args.n, &args.v);
@@ -56,24 +77,14 @@ static int step_adam(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt
   return dpt__call_run(&call, args.n, adam, &args);
 }
 
-#define STEPS(suffix, mixed)                                                                       \
-  int dpt_sgd_##suffix(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,       \
-                       const dpt_tensor *decays, double rate, double decay, double momentum,       \
-                       double keep, int nesterov, int first) {                                     \
-    struct dpt__sgd_args args = {.nesterov = nesterov,                                             \
-                                 .first = first,                                                   \
-                                 .rate = rate,                                                     \
-                                 .decay = decay,                                                   \
-                                 .momentum = momentum,                                             \
-                                 .keep = keep};                                                    \
-    return step_sgd(mixed, x, g, v, rates, decays, args);                                          \
-  }                                                                                                \
-  int dpt_adam_##suffix(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,                \
-                        const dpt_tensor *rates, const dpt_tensor *decays, double rate,            \
-                        double decay, double beta1, double beta2, double eps) {                    \
-    struct dpt__adam_args args = {                                                                 \
-        .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};                 \
-    return step_adam(mixed, x, g, m, v, rates, decays, args);                                      \
-  }
-STEPS(step, 0)
-STEPS(mixed, 1)
+int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
+                  const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
+                  double beta1, double beta2, double eps) {
+  return step_adam(0, x, g, m, v, rates, decays, rate, decay, beta1, beta2, eps);
+}
+
+int dpt_adam_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
+                   const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
+                   double beta1, double beta2, double eps) {
+  return step_adam(1, x, g, m, v, rates, decays, rate, decay, beta1, beta2, eps);
+}

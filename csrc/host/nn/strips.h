@@ -48,15 +48,14 @@ int dpt__host_in_strips(dpt__context *context, const dpt__strips *s);
         (operands), (in_turn)                                                                      \
   }
 
-/* Defines the kernel NAME over planes from in to out or, if `backward`, from out to in;
+/* Defines the kernel NAME over planes from `in` to `out` or, if `backward`, from `out` to `in`;
  * insize and outsize: the fields with their sizes. */
+#define DPT__SIDE(a, field, writes, size)                                                          \
+  DPT__STRIP(a, field, a->type, (writes) ? DPT__STRIP_OUT : DPT__STRIP_IN, 1, dpt__volume(a->size))
 #define DPT__SIDES(name, insize, outsize)                                                          \
   static int name##_strips(dpt__context *context, const struct dpt__##name##_args *a) {            \
-    enum dpt__strip_use in = a->backward ? DPT__STRIP_OUT : DPT__STRIP_IN;                         \
-    enum dpt__strip_use out = a->backward ? DPT__STRIP_IN : DPT__STRIP_OUT;                        \
-    const dpt__strip_operand operands[] = {                                                        \
-        DPT__STRIP(a, in, a->type, in, 1, dpt__volume(a->insize)),                                 \
-        DPT__STRIP(a, out, a->type, out, 1, dpt__volume(a->outsize))};                             \
+    const dpt__strip_operand operands[] = {DPT__SIDE(a, in, a->backward, insize),                  \
+                                           DPT__SIDE(a, out, !a->backward, outsize)};              \
     return dpt__host_in_strips(context, &DPT__STRIPS(name, a, planes, operands, 0));               \
   }                                                                                                \
   DPT_STORED_KERNEL(name)
