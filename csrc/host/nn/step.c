@@ -15,7 +15,7 @@ typedef void step_block(const void *args, void *x, void *g, int64_t first, int64
 #define DPT_ROWS "host/nn/step.inc.c"
 #include "host/each_real.h"
 
-/* Computes x += -rate * g. */
+/* Computes x += -rate * g, by a row that not every CPU has for reduced types. */
 static void sgd_plain(const void *args, void *x, void *g, int64_t first, int64_t n) {
   const struct dpt__sgd_args *a = args;
   dpt__rows_pick()->map[DPT__MAP_cadd][a->type](n, x, x, g, NULL, -a->rate, 0);
@@ -45,7 +45,8 @@ static int step_run(dpt__context *context, int type, int64_t count, char *x, cha
 
 int dpt__host_sgd(dpt__context *context, const void *args) {
   const struct dpt__sgd_args *a = args;
-  int plain = !a->v && !a->rates && !a->decays && a->decay == 0;
+  int plain = !a->v && !a->rates && !a->decays && a->decay == 0 &&
+              dpt__rows_pick()->map[DPT__MAP_cadd][a->type];
   step_block *block = plain ? sgd_plain : a->type == DPT_F64 ? sgd_block_f64 : sgd_block_f32;
   return step_run(context, a->type, a->n, a->x, a->g, block, a, !plain && dpt__is_reduced(a->type));
 }
