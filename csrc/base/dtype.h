@@ -65,8 +65,9 @@ static inline int dpt__dtype(int kind) { return kind & (DPT_ON_DEVICE - 1); }
 static inline int dpt__is_device(int kind) { return (kind & DPT_ON_DEVICE) != 0; }
 static inline int dpt__is_real(int dtype) { return dtype >= DPT_F16; }
 
-/* Properties of an element type: the size of an element in bytes, the element type in which kernels
- * compute, the bits of the list, true if NCCL has the type. */
+/* Properties of an element type. size: of an element, in bytes; compute: the type that kernels
+ * compute in; bits: of an integer's magnitude or of a real's significand; nccl: true if NCCL has
+ * the type. */
 typedef struct dpt__dtype_facts {
   size_t size;
   int compute, bits, nccl;

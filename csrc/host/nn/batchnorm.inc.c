@@ -1,8 +1,8 @@
 /* batchnorm.inc.c: rows of batchnorm.c. Each function works on planes first .. first+n-1 of (N, C,
  * S), n up to BLOCK, image by image as in memory; if S is 1, the planes are columns. */
 
-/* Adds elements from number k on of g to s, and (x - m) * g to d. Without d (NULL), there is no x;
- * without s, g is x - m. */
+/* Adds n elements of g, from element k on, to s, and (x - m) * g to d. If d is NULL, x is not read;
+ * if s is NULL, g is not read, and x - m takes its place. */
 static DPT__INLINE void FN(add_few)(const T *x, const T *g, int64_t k, int64_t n, double m,
                                     double *s, double *d) {
   for (int64_t j = 0; j < n; j++) {
