@@ -544,10 +544,11 @@ int dpt_adaptive_avgpool_forward(dpt_tensor *out, const dpt_tensor *in, int ndim
 int dpt_adaptive_avgpool_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *in,
                                   int ndim);
 
-/* SoftMax (log 0) and LogSoftMax (log 1) over the first dimension of 1-D and 3-D tensors, and over
- * the second of 2-D and 4-D ones. */
-int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log);
-int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *out, int log);
+/* SoftMax (log 0) and LogSoftMax (log 1) over a dimension, from 1. dim 0: over the first one of 1-D
+ * and 3-D tensors, and over the second one of 2-D and 4-D ones. */
+int dpt_softmax_forward(dpt_tensor *out, const dpt_tensor *in, int log, int dim);
+int dpt_softmax_backward(dpt_tensor *gin, const dpt_tensor *gout, const dpt_tensor *out, int log,
+                         int dim);
 
 /* Batch normalization of in NxC or NxCxS over N and S. weight and bias C or both NULL. Training:
  * save_mean and save_std (resized to C) receive the batch's mean and 1/sqrt(var + eps), and
@@ -565,6 +566,20 @@ int dpt_batchnorm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /*
                            const dpt_tensor *running_mean, const dpt_tensor *running_var,
                            const dpt_tensor *save_mean, const dpt_tensor *save_std, int train,
                            double scale, double eps);
+
+/* Layer, group, instance and root-mean-square normalization: in consists of `rows` rows of `planes`
+ * equal planes. Each row is normalized by its mean (0 if rms) and variance about it (biased):
+ * (x - mean) / sqrt(variance + eps). Plane k of row r is then multiplied by weight, and bias is
+ * added, at k + r % groups * planes. weight, bias: groups * planes elements, or NULL. save receives
+ * what backward needs, floats (doubles for doubles) of size rows x 2. */
+int dpt_norm_forward(dpt_tensor *out, dpt_tensor *save, const dpt_tensor *in,
+                     const dpt_tensor *weight /* or NULL */, const dpt_tensor *bias /* or NULL */,
+                     int64_t rows, int64_t groups, int64_t planes, int rms, double eps);
+/* gweight and gbias are added to, times scale. gin, gweight and gbias may each be NULL. */
+int dpt_norm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /* or NULL */,
+                      dpt_tensor *gbias /* or NULL */, const dpt_tensor *in, const dpt_tensor *gout,
+                      const dpt_tensor *weight /* or NULL */, const dpt_tensor *save, int64_t rows,
+                      int64_t groups, int64_t planes, int rms, double scale);
 
 /* Fills dropout's mask (not resized): each element becomes `value` with probability 1-p, else 0. It
  * depends only on the draw and the element's position in it, so it is the same on every kind of

@@ -113,7 +113,8 @@ return {
       ]],
       ['nn/linear_devices'] = 'Linear',
       ['nn/normalization'] = [[
-         BatchNormalization LayerNormalization SpatialBatchNormalization
+         BatchNormalization GroupNorm InstanceNorm LayerNorm LayerNormalization RMSNorm
+         SpatialBatchNormalization normalization
          SpatialContrastiveNormalization SpatialCrossMapLRN SpatialDivisiveNormalization
          SpatialDropout SpatialSubtractiveNormalization VolumetricBatchNormalization
          VolumetricDropout WhiteNoise neighbourhood
@@ -124,9 +125,9 @@ return {
          PrintSize Profile StochasticGradient ZeroGrad ZipTableOneToMany
       ]],
       ['nn/pointwise'] = [[
-         Abs CReLU Clamp ELU Exp GatedLinearUnit HardShrink HardTanh LeakyReLU Log
+         Abs CReLU Clamp ELU Exp GELU GatedLinearUnit HardShrink HardTanh LeakyReLU Log
          LogSigmoid LogSoftMax MulConstant NaN Normalize PReLU Power RReLU ReLU ReLU6
-         Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax
+         SiLU Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax
          SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold elementwise
       ]],
       ['nn/reduced'] = 'Criterion Linear SpatialConvolution BatchNormalization',

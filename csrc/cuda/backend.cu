@@ -104,14 +104,23 @@ template <int kernel> static int borrowed(dpt__context *context, const void *arg
 }
 #endif
 
+static bool backend_asks(const char *name) {
+  const char *text = getenv(name);
+  return text && !strcmp(text, "1");
+}
+
 /* Adds a kernel of kernels.def, which may replace the host's. */
 static void backend_add(dpt__backend *backend, int kernel, dpt__kernel_fn *run, bool asks,
-                        bool reduced = false) {
-  static const bool enabled = [] {
-    const char *text = getenv("DPT_CUDA_REDUCED");
-    return text && !strcmp(text, "1");
-  }();
+                        bool reduced = false, bool unproven = false) {
+  static const bool enabled = backend_asks("DPT_CUDA_REDUCED");
   const uint64_t bit = DPT__BIT_OF(kernel);
+#ifndef DPT_EMULATED
+  static const bool all = backend_asks("DPT_CUDA_NEW");
+  if (unproven && !all) {
+    backend->withheld |= bit;
+    return;
+  }
+#endif
   backend->kernels[kernel] = run;
   backend->asks = (backend->asks & ~bit) | (asks ? bit : 0);
   backend->reduced = (backend->reduced & ~bit) | (reduced && enabled ? bit : 0);

@@ -39,6 +39,7 @@ namespace {
 #define SINH(x) sinh((V)(x))
 #define COSH(x) cosh((V)(x))
 #define TANH(x) tanh((V)(x))
+#define ERF(x) erf((V)(x))
 #define ATAN2(x, y) atan2((V)(x), (V)(y))
 #define POW(x, y) pow((V)(x), (V)(y))
 #define SCALE(x, y) exp2((V)(y))

@@ -60,6 +60,8 @@ struct dpt__backend {
   /* A bit for each layer kernel whose operands may have a reduced type (nn/call.h converts the
    * others' operands). */
   uint64_t reduced;
+  /* A bit for each kernel that DPT_CUDA_NEW=1 enables. */
+  uint64_t withheld;
 #define DPT__BIT_OF(kernel) ((uint64_t)1 << (kernel))
 #define DPT__BIT(name) DPT__BIT_OF(DPT__KERNEL_##name)
   /* NULL, or: called by the thread that launches such a kernel, before it does. Loads what the
@@ -118,7 +120,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 16
+#define DPT__BACKEND_ABI 17
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

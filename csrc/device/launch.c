@@ -84,7 +84,10 @@ static dpt__context launch_context_of(dpt__stream *stream, const char *name) {
 static int launch_check_kernel(const dpt__context *context, enum dpt__kernel kernel) {
   const char *why = not_captured[kernel];
   if (!context->backend->kernels[kernel])
-    return dpt__fail("%s: not implemented on %s devices", context->name, context->backend->name);
+    return dpt__fail("%s: not implemented on %s devices%s", context->name, context->backend->name,
+                     context->backend->withheld & DPT__BIT_OF(kernel)
+                         ? ", unless DPT_CUDA_NEW=1 enables kernels that no GPU has run yet"
+                         : "");
   return why && context->stream ? dpt__capture_rejects(context->name, why) : 0;
 }
 

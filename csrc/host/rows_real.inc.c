@@ -95,6 +95,7 @@ INLINE V FN(fmod)(V x, V y) {
 #define ATAN(x) CALL(atan, u10)(x)
 #define SINH(x) FN(hyperbolic)((x), CALL(sinh, u10)(x), 1)
 #define COSH(x) FN(hyperbolic)((x), CALL(cosh, u10)(x), 0)
+#define ERF(x) CALL(erf, u10)(x)
 #define ATAN2(x, y) CALL(atan2, u10)(x, y)
 #define POW(x, y) CALL(pow, u10)(x, y)
 #define SCALE(x, y) CALL(exp2, u10)(y)
@@ -192,6 +193,7 @@ INLINE void FN(apart)(FN(formula) * f, int operands, int64_t n, T *r, const T *a
 #undef SINH
 #undef COSH
 #undef TANH
+#undef ERF
 #undef ATAN2
 #undef POW
 #undef SCALE

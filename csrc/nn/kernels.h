@@ -107,6 +107,23 @@ struct dpt__batchnorm_backward_args {
   void *gin, *gweight, *gbias;                       /* may be NULL */
 };
 
+/* in is (rows, K, S); row r has the parameters (groups, K)[r % groups]. save: (rows, 2), the mean
+ * (0 if rms) and 1 / sqrt(variance + eps), of the type that kernels compute in. */
+struct dpt__norm_args {
+  int32_t type, param_type, rms; /* param_type: of weight and bias */
+  int64_t rows, groups, K, S;
+  double eps;
+  const void *in, *weight, *bias; /* weight and bias may be NULL */
+  void *out, *save;
+};
+struct dpt__norm_backward_args {
+  int32_t type, param_type, rms;
+  int64_t rows, groups, K, S;
+  double scale;
+  const void *in, *gout, *weight, *save;
+  void *gin, *gweight, *gbias; /* may be NULL */
+};
+
 struct dpt__dropout_mask_args {
   int32_t type;
   int64_t n, first; /* elements; the position of the first one in the draw */

@@ -54,7 +54,7 @@ dpt.setDevices 'host:2'
 torch.setdefaulttensortype 'torch.FloatTensor'
 
 local all, chosen = {}, {}
-for _, group in ipairs{'tensors', 'networks'} do
+for _, group in ipairs{'tensors', 'layers', 'networks'} do
    for _, row in ipairs(require('peers.' .. group)) do all[#all + 1] = row end
 end
 for _, part in ipairs(#names > 0 and names or {''}) do

@@ -32,8 +32,8 @@ static void layers(int kind) {
   OK(dpt_maxpool_backward(&gin, &y, &x, &idx, 2)), CHECK(is(&gin, in));
   OK(dpt_avgpool_forward(&y, &x, &k2)), CHECK(is(&y, pooled));
   OK(dpt_avgpool_backward(&gin, &y, &x, &k2)), CHECK(is(&gin, in));
-  OK(dpt_softmax_forward(&y, &f, 1)), CHECK(is(&y, flat));
-  OK(dpt_softmax_backward(&gin, &y, &y, 1)), CHECK(is(&gin, flat));
+  OK(dpt_softmax_forward(&y, &f, 1, 0)), CHECK(is(&y, flat));
+  OK(dpt_softmax_backward(&gin, &y, &y, 1, 0)), CHECK(is(&gin, flat));
   OK(dpt_batchnorm_forward(&y, &m, &s, &p, &p, &x, NULL, NULL, 1, 0.1, 1e-5)), CHECK(is(&y, in));
   OK(dpt_batchnorm_backward(&gin, &p, &p, &x, &y, NULL, &p, &p, &m, &s, 1, 1, 1e-5));
   CHECK(is(&gin, in));
@@ -105,7 +105,7 @@ static void missing(void) {
   FAILS(dpt_maxpool_backward(&y, &x, NULL, &m, 2), "'input' is missing");
   FAILS(dpt_avgpool_backward(&y, &x, NULL, &k), "'input' is missing");
   FAILS(dpt_adaptive_avgpool_forward(&y, NULL, 2, size), "'input' is missing");
-  FAILS(dpt_softmax_backward(&y, NULL, &m, 0), "'gradOutput' is missing");
+  FAILS(dpt_softmax_backward(&y, NULL, &m, 0, 0), "'gradOutput' is missing");
   FAILS(dpt_batchnorm_forward(&y, NULL, NULL, NULL, NULL, &x, NULL, NULL, 1, 0, 1), "'save_mean'");
   FAILS(dpt_batchnorm_forward(&y, &y, &y, NULL, NULL, &x, NULL, NULL, 0, 0, 1), "'running_mean'");
   FAILS(dpt_batchnorm_backward(&y, NULL, NULL, &x, &x, NULL, NULL, NULL, NULL, NULL, 1, 1, 1),

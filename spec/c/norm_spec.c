@@ -45,8 +45,8 @@ static void compare_softmax(int kind, int ndim, int log_, int strided) {
   CHECK(fabs(numeric(softmax, x, gy, probe, &c) - gx.v[probe]) < 1e-5);
   dpt_tensor tx = tensor_of(x, kind, strided), tgy = tensor_of(gy, kind, strided);
   dpt_tensor ty = tensor_of(y, kind, strided), out = empty(kind), gin = empty(kind);
-  OK(dpt_softmax_forward(&out, &tx, log_));
-  OK(dpt_softmax_backward(&gin, &tgy, &ty, log_));
+  OK(dpt_softmax_forward(&out, &tx, log_, 0));
+  OK(dpt_softmax_backward(&gin, &tgy, &ty, log_, 0));
   same(&out, y, 1e-12, "softmax out");
   same(&gin, gx, 1e-11, "softmax gin");
   dpt_tensor_free(&tx), dpt_tensor_free(&tgy), dpt_tensor_free(&ty);
@@ -214,8 +214,8 @@ static void refusals(void) {
   array five = ARRAY(1, 1, 1, 1, 1), v = ARRAY(3);
   dpt_tensor x5 = tensor_of(five, F32, 0), x1 = tensor_of(v, F32, 0), y = empty(F32);
   dpt_tensor none = empty(F32);
-  FAILS(dpt_softmax_forward(&y, &x5, 0), "wanted 1 to 4 dimensions");
-  FAILS(dpt_softmax_forward(&y, &none, 1), "logsoftmax: argument 'input'");
+  FAILS(dpt_softmax_forward(&y, &x5, 0, 0), "wanted 1 to 4 dimensions");
+  FAILS(dpt_softmax_forward(&y, &none, 1, 0), "logsoftmax: argument 'input'");
   FAILS(dpt_batchnorm_forward(&y, &y, &y, NULL, NULL, &x1, NULL, NULL, 1, 0.1, 1e-5), "NxC");
   FAILS(dpt_batchnorm_forward(&y, &y, &y, &x1, NULL, &x5, NULL, NULL, 1, 0.1, 1e-5),
         "'running_mean' is a torch.FloatTensor of size 3, wanted 1 elements");
@@ -223,7 +223,7 @@ static void refusals(void) {
   dpt_tensor whole_numbers = tensor_of(v, DPT_I64, 0);
   FAILS(dpt_prelu_forward(&y, &whole_numbers, &x1), "'input' is a torch.LongTensor");
   FAILS(dpt_lrn_forward(&y, &y, &whole_numbers, 3, 1, 1, 1), "'input' is a torch.LongTensor");
-  FAILS(dpt_softmax_forward(&y, &whole_numbers, 0), "'input' is a torch.LongTensor");
+  FAILS(dpt_softmax_forward(&y, &whole_numbers, 0, 0), "'input' is a torch.LongTensor");
   dpt_tensor_free(&whole_numbers);
   FAILS(dpt_lrn_forward(&y, &y, &x1, 3, 1, 1, 1), "wanted CxHxW");
   FAILS(dpt_lrn_forward(&y, &y, &x5, 2, 1, 1, 1), "wanted");

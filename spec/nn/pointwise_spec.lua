@@ -17,10 +17,11 @@ local layers = {
    Abs = {{}}, Exp = {{}}, Square = {{}}, Sigmoid = {{}}, Tanh = {{}}, SoftSign = {{}},
    LogSigmoid = {{}}, TanhShrink = {{}}, SoftPlus = {{}, {2}}, Threshold = {{}, {0.5, -1}},
    ReLU = {{}}, ReLU6 = {{}}, HardTanh = {{}, {-0.5, 0.75}}, Clamp = {{-1, 0.5}},
-   HardShrink = {{}, {0.7}}, SoftShrink = {{}, {0.7}}, ELU = {{}, {0.5}}, LeakyReLU = {{}, {0.3}},
-   PReLU = {{}, {4}}, AddConstant = {{1.5}}, MulConstant = {{-2}}, SoftMax = {{}}, SoftMin = {{}},
-   LogSoftMax = {{}}, Normalize = {{2}, {1}, {3}}, CReLU = {{1}}, Identity = {{}},
-   GatedLinearUnit = {{}, {2}}, Contiguous = {{}},
+   HardShrink = {{}, {0.7}}, SoftShrink = {{}, {0.7}}, ELU = {{}, {0.5}}, GELU = {{}, {'tanh'}},
+   SiLU = {{}}, LeakyReLU = {{}, {0.3}}, PReLU = {{}, {4}}, AddConstant = {{1.5}},
+   MulConstant = {{-2}}, SoftMax = {{}, {1}}, SoftMin = {{}, {1}}, LogSoftMax = {{}, {1}},
+   Normalize = {{2}, {1}, {3}}, CReLU = {{1}}, Identity = {{}}, GatedLinearUnit = {{}, {2}},
+   Contiguous = {{}},
 }
 
 describe('The layer on elements or rows', function()
@@ -145,6 +146,57 @@ describe('The layer on elements or rows', function()
          assert.are.equal(0, (m:backward(input, g) - gradInput):abs():max())
       end)
    end
+
+   -- {class, arguments, input size, PyTorch's checksums of output and gradInput}
+   for _, case in ipairs{
+      {'GELU', {}, {3, 7}, 53.0118024880587, -16.0001096270084},
+      {'GELU', {'tanh'}, {3, 7}, 52.9957564725294, -15.9857847254851},
+      {'SiLU', {}, {3, 7}, 38.6012727841524, -8.99119383824998},
+      {'SoftMax', {-1}, {2, 3, 4}, 74.4703105473796, -0.724822826713318},
+      {'LogSoftMax', {2}, {2, 3, 4}, -423.946920781956, 4.06433162641803},
+      {'SoftMin', {4}, {2, 3, 2, 4, 2}, 1164.22154919774, 3.56452128285856},
+   } do
+      local name, size = case[1], torch.LongStorage(case[3])
+      it(name .. ' has the values of PyTorch, of ' .. #case[3] .. ' dimensions', function()
+         local n = torch.DoubleTensor(size):nElement()
+         local ramp = torch.range(1, n):double()
+         local x = ramp:clone():sin():resize(size)
+         local m = nn[name](unpack(case[2])):double()
+         assert.near(case[4], m:forward(x):view(n):dot(ramp), 1e-11 * math.abs(case[4]))
+         local g = torch.mul(ramp, 0.7):cos():resize(size)
+         assert.near(case[5], m:backward(x, g):view(n):dot(ramp), 1e-11)
+      end)
+   end
+
+   it('GELU and SiLU keep their limits', function()
+      for _, m in ipairs{nn.GELU(), nn.GELU 'tanh', nn.SiLU()} do
+         local x = torch.Tensor{-1e4, -60, 60, 1e4}
+         assert.is_true(check.distance(torch.Tensor{0, 0, 60, 1e4}, m:forward(x)) < 1e-20)
+         assert.is_true(check.distance(torch.Tensor{0, 0, 1, 1},
+            m:backward(x, torch.ones(4))) < 1e-20)
+         assert.is_true(m:float():forward(torch.FloatTensor{0/0})[1] ~= 0)
+      end
+      assert.error_matches(function() nn.GELU 'erf' end,
+         "argument 'approximate' is 'erf', wanted 'none' or 'tanh'")
+   end)
+
+   it('SoftMax takes any dimension, which it names if there is none', function()
+      local x = torch.rand(2, 3, 2, 2, 2, 3)
+      for dim = 1, 6 do
+         assert.near(0, (nn.SoftMax(dim):forward(x):sum(dim) - 1):abs():max(), 1e-14)
+         assert.equal(0, check.distance(nn.SoftMax(dim - 7):forward(x), nn.SoftMax(dim):forward(x)))
+      end
+      for name, classes in pairs{SoftMax = 'SoftMin', LogSoftMax = 'LogSoftMax'} do
+         for _, class in ipairs{name, classes} do
+            for _, dim in ipairs{3, -3} do
+               assert.error_matches(function() nn[class](dim):forward(torch.rand(2, 2)) end,
+                  ('nn.%s: the input has 2 dimensions, but dim is %d'):format(class, dim), 1, true)
+            end
+            assert.error_matches(function() nn[class](0) end,
+               ("nn.%s: argument 'dim' is 0, wanted a dimension"):format(class), 1, true)
+         end
+      end
+   end)
 
    it('RReLU has the mean slope in evaluation, and slopes of a seed in training', function()
       check.module(function()

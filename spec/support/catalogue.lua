@@ -142,6 +142,8 @@ local modules = {
    BatchNormalization = {{4}, four},
    SyncBatchNormalization = {{4}, four}, SpatialBatchNormalization = {{2}, image},
    VolumetricBatchNormalization = {{2}, volume}, LayerNormalization = {{4}, four},
+   LayerNorm = {{4}, four}, RMSNorm = {{4}, four}, GroupNorm = {{2, 4}, four},
+   InstanceNorm = {{2, 1e-5, true}, image},
    SpatialCrossMapLRN = {{3}, image},
    SpatialSubtractiveNormalization = {{2, kernel}, image},
    SpatialDivisiveNormalization = {{2, kernel}, image},
@@ -202,7 +204,7 @@ local modules = {
    VolumetricReplicationPadding = {{1, 1, 1, 1, 1, 1}, volume},
 }
 for name in ([[Abs Exp Log Square Sqrt HardShrink SoftShrink SoftMax SoftMin SoftPlus SoftSign
-   LogSigmoid LogSoftMax Sigmoid Tanh TanhShrink ReLU ReLU6 PReLU RReLU ELU LeakyReLU]])
+   LogSigmoid LogSoftMax Sigmoid Tanh TanhShrink ReLU ReLU6 PReLU RReLU ELU GELU SiLU LeakyReLU]])
    :gmatch '%w+' do
    modules[name] = {{}, four}
 end

@@ -4,59 +4,19 @@
  * depend on the others. Sums are double; the largest class is subtracted first, so nothing
  * overflows.
  */
-#include "cuda/block_reduce.h"
-#include "cuda/nn/nn.h"
-#include "cuda/pack.h"
+#include "cuda/nn/row.h"
 
 namespace {
 
-enum { WARP = 32, SIDE = 32, DEEP = 8, BATCH = 2, LONG = 16384 };
+enum { SIDE = 32, DEEP = 8 };
 
-/* ---- rows: a position's classes are contiguous (S is 1). blockDim.x threads have one position; a
- * block has blockDim.y, or one if that takes several warps. Second reads hit the cache. ---- */
-
-/* A thread's packs of a row are blockDim.x apart; it loads BATCH of them before it uses any. */
-template <typename T> struct row {
-  typedef typename dpt__wide<T>::type V;
-  int64_t offset, C;
-  bool packs;
-  __device__ row(const dpt__softmax_args &a, bool packs) : packs(packs) {
-    int64_t n = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
-    C = n < a.N ? a.C : 0; /* a row past the end only takes part in reductions */
-    offset = n * a.C;
-  }
-  /* Calls f(a pack of `from`, of `also` unless that is NULL, the number of its elements that are
-   * classes, its offset) in order; the other elements are `fill`. */
-  template <typename F>
-  __device__ __forceinline__ void each(const void *from, const void *also, V fill, F f) const {
-    const int step = (int)blockDim.x * DPT__PACK;
-    for (int64_t c = threadIdx.x * DPT__PACK; c < C; c += BATCH * step) {
-      const int rest = C - c < BATCH * step ? (int)(C - c) : BATCH * step;
-      dpt__pack<V> x[BATCH], y[BATCH] = {};
-      DPT_UNROLL
-      for (int k = 0; k < BATCH; k++) {
-        x[k] = load(from, offset + c + k * step, rest - k * step, fill);
-        if (also) y[k] = load(also, offset + c + k * step, rest - k * step, fill);
-      }
-      DPT_UNROLL
-      for (int k = 0; k < BATCH; k++) f(x[k], y[k], rest - k * step, offset + c + k * step);
-    }
-  }
-  __device__ dpt__pack<V> load(const void *from, int64_t at, int n, V fill) const {
-    bool whole = packs && n >= DPT__PACK;
-    return dpt__pack_widen(
-        dpt__pack_load((const T *)from + at, n, whole, dpt__store<T>::from(fill)));
-  }
-  __device__ void store(void *to, int64_t at, int n, const dpt__pack<V> &y) const {
-    dpt__pack_store((T *)to + at, dpt__pack_narrow<T>(y), n, packs && n >= DPT__PACK);
-  }
-};
+/* ---- rows: S is 1 ---- */
 
 template <typename T> __global__ void forward_rows(dpt__softmax_args a, bool packs) {
   typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
   typedef dpt__pack<V> pack;
-  const row<T> r(a, packs);
+  const dpt__row<T> r(a.N, a.C, packs);
   const V none = V(-INFINITY); /* adds 0 to a sum, which is NaN if all classes are -INFINITY */
   V max = none;
   r.each(a.in, NULL, none, [&](const pack &x, const pack &, int, int64_t) {
@@ -80,7 +40,7 @@ template <typename T> __global__ void backward_rows(dpt__softmax_args a, bool pa
   typedef typename dpt__wide<T>::type V;
   DPT_SHARED(double, shared);
   typedef dpt__pack<V> pack;
-  const row<T> r(a, packs);
+  const dpt__row<T> r(a.N, a.C, packs);
   double sum = 0;
   r.each(a.gout, a.log ? NULL : a.out, V(0), [&](const pack &g, const pack &y, int, int64_t) {
     for (int i = 0; i < DPT__PACK; i++) sum += a.log ? (double)g.v[i] : (double)g.v[i] * y.v[i];
@@ -147,9 +107,7 @@ template <typename T> __global__ void backward_columns(dpt__softmax_args a) {
 /* Returns a block's threads per position, and its positions. */
 dim3 block_of(int64_t C, int64_t S) {
   if (S > 1) return C < 4 * DEEP ? dim3(SIDE * DEEP, 1) : dim3(SIDE, DEEP);
-  unsigned threads = 1, most = C < LONG ? DPT__BLOCK : 2 * DPT__BLOCK;
-  while (threads < most && threads * DPT__PACK * (threads < WARP ? 1 : 2) < C) threads *= 2;
-  return dim3(threads, threads <= WARP ? DPT__BLOCK / threads : 1);
+  return dpt__row_block(C);
 }
 
 template <typename T> int softmax(dpt__context *context, const dpt__softmax_args *a) {

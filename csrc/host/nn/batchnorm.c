@@ -11,7 +11,7 @@
 #include "host/rows.h"
 #include "ops/reduce.h"
 
-enum { BLOCK = 256, SPREAD = 16, PIECE = 4096, ROW = 1024 };
+enum { BLOCK = 256, PIECE = 4096, ROW = 1024 };
 
 /* width: of an element in bytes; widen, narrow: conversions of reduced types to float and back,
  * otherwise NULL. */
@@ -90,14 +90,6 @@ static int batchnorm_next(const struct shape *a, int64_t first, int64_t n, int64
   p->size = dpt__min(most, a->S - p->k);
   p->o = (p->i * a->C + first + p->c) * a->S + p->k;
   return 1;
-}
-
-static DPT__INLINE double batchnorm_total(double *s) {
-#pragma GCC unroll 4
-  for (int h = SPREAD / 2; h; h /= 2)
-#pragma GCC unroll 8
-    for (int j = 0; j < h; j++) s[j] += s[j + h];
-  return s[0];
 }
 
 #define DPT_ROWS "host/nn/batchnorm.inc.c"

@@ -1,32 +1,6 @@
 /* batchnorm.inc.c: rows of batchnorm.c. Each function works on planes first .. first+n-1 of (N, C,
  * S), n up to BLOCK, image by image as in memory; if S is 1, the planes are columns. */
-
-/* Adds n elements of g, from element k on, to s, and (x - m) * g to d. If d is NULL, x is not read;
- * if s is NULL, g is not read, and x - m takes its place. */
-static DPT__INLINE void FN(add_few)(const T *x, const T *g, int64_t k, int64_t n, double m,
-                                    double *s, double *d) {
-  for (int64_t j = 0; j < n; j++) {
-    double u = d ? x[k + j] - m : 0, v = s ? g[k + j] : u;
-    if (s) s[j] += v;
-    if (d) d[j] += u * v;
-  }
-}
-static DPT__INLINE void FN(add)(const T *x, const T *g, int64_t n, double m, double *s, double *d) {
-  int64_t k = 0;
-  for (; k + SPREAD <= n; k += SPREAD) FN(add_few)(x, g, k, SPREAD, m, s, d);
-  FN(add_few)(x, g, k, n - k, m, s, d);
-}
-
-/* Computes the mean of n elements and the sum of their squared differences from it; the second pass
- * reads them from L1. */
-static DPT__INLINE void FN(piece_moments)(const T *x, int64_t n, double *mean, double *m2) {
-  double s[SPREAD], q[SPREAD];
-  for (int64_t j = 0; j < SPREAD; j++) s[j] = q[j] = 0;
-  FN(add)(NULL, x, n, 0, s, NULL);
-  *mean = batchnorm_total(s) / (double)n;
-  FN(add)(x, NULL, n, *mean, NULL, q);
-  *m2 = batchnorm_total(q);
-}
+#include "host/nn/sums.inc.c"
 
 /* Computes means, and sums of squared differences from them, over images and positions. */
 DPT__CLONES static void FN(moments)(const void *in, const struct shape *a, int64_t first, int64_t n,
@@ -68,7 +42,7 @@ DPT__CLONES static void FN(products)(const void *in, const void *gout, const str
                                      int64_t first, int64_t n, const double *shift, double *sum,
                                      double *dot) {
   T room[2][ROW];
-  double s[SPREAD], d[SPREAD];
+  double s[FN(SPREAD)], d[FN(SPREAD)];
   for (int64_t c = 0; c < n; c++) sum[c] = dot[c] = 0;
   for (int64_t i = 0, rows, apart; i < a->N && a->S == 1; i += rows) {
     rows = batchnorm_count(a, n, ROW, a->N - i);
@@ -85,11 +59,11 @@ DPT__CLONES static void FN(products)(const void *in, const void *gout, const str
     const T *g = batchnorm_read(a, gout, p.o, p.planes * p.size, room[1]);
     for (int64_t c = p.c; c < p.c + p.planes; c++, x += p.size, g += p.size) {
       if (p.k == 0)
-        for (int64_t j = 0; j < SPREAD; j++) s[j] = d[j] = 0;
+        for (int64_t j = 0; j < FN(SPREAD); j++) s[j] = d[j] = 0;
       FN(add)(x, g, p.size, shift[c], s, d);
       if (p.k + p.size < a->S) continue;
-      sum[c] += batchnorm_total(s);
-      dot[c] += batchnorm_total(d);
+      sum[c] += FN(spread_total)(s);
+      dot[c] += FN(spread_total)(d);
     }
   }
 }
@@ -108,15 +82,6 @@ DPT__CLONES static void FN(normalize)(const void *in, void *out, const struct sh
       for (int64_t j = 0; j < p.size; j++) r[j] = (x[j] - m[c]) * f[c] + b[c];
     batchnorm_write(a, out, p.o, p.planes * p.size, to);
   }
-}
-
-/* Stores element i of a parameter or statistic, rounded as T first. */
-static void FN(put)(void *p, int type, int64_t i, double value) {
-  dpt__put_element(type, (char *)p + i * (int64_t)dpt__dtype_size(type), (T)value);
-}
-/* Computes p[i] = p[i] * keep + more, if there is such an operand. */
-static void FN(update)(void *p, int type, int64_t i, double keep, double more) {
-  if (p) FN(put)(p, type, i, more + keep * dpt__index_number(p, type, i));
 }
 
 static void FN(forward)(const struct dpt__batchnorm_args *a, const struct shape *size,

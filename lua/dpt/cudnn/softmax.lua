@@ -17,6 +17,8 @@ end
 
 --- Makes a class compute on view(tensor).
 function M.define(class, parent, view)
+   function class:__init() parent.__init(self) end
+
    function class:updateOutput(input)
       self.output = parent.updateOutput(self, view(input)):viewAs(input)
       return self.output

@@ -95,9 +95,9 @@ it falls, and leave the loop when it has not fallen for some epochs.]],
    initdevicemesh = 'distributed.mesh',
    kldivloss = 'nn.DistKLDivCriterion',
    l1loss = 'nn.AbsCriterion',
-   layernorm = [[
-There is no layer normalization of rows yet: docs/from-pytorch.md builds it from other modules.
-nn.LayerNormalization is Torch7's, which mixes the rows of a batch.]],
+   instancenorm1d = 'nn.InstanceNorm',
+   instancenorm2d = 'nn.InstanceNorm',
+   instancenorm3d = 'nn.InstanceNorm',
    loadstatedict = 'nn.safetensors.fill',
    lrscheduler = SCHEDULER,
    maxpool1d = 'nn.TemporalMaxPooling',

@@ -1,26 +1,27 @@
---- nn.SoftMax(): applies softmax, e^x_i / sum_j e^x_j, over the first dimension of a vector or an
--- image, or over the second dimension of a batch.
+--- nn.SoftMax(dim): applies softmax, e^x_i / sum_j e^x_j, over a dimension.
 -- Invariant: output elements are positive and sum to 1.
 -- @function nn.SoftMax
 -- @within nn transfer
 -- @as layer
--- @return a module; forward: n, B x n, C x H x W or B x C x H x W -> the same size; elements sum
---    to 1 over n or C
--- @usage nn.SoftMax():forward(torch.Tensor{1, 1}) --> [0.5 0.5]
+-- @param dim? number: the dimension, from 1; negative: counted from the end (the first one of an
+--    input of 1 or 3 dimensions, the second one of an input of 2 or 4, as in Torch7)
+-- @return a module; forward: any tensor with a dimension dim, or n, B x n, C x H x W or
+--    B x C x H x W -> the same size; elements sum to 1 over dim, n or C
+-- @usage nn.SoftMax():forward(torch.Tensor{1, 1}), nn.SoftMax(-1):forward(torch.zeros(1, 1, 2))
+--    --> [0.5 0.5], a 1x1x2 tensor
 
 local torch = require 'dpt.tensor'
-local lib = require('dpt.ffi').lib
+local softmax = require 'dpt.nn.softmax'
 
-local SoftMax = torch.class('nn.SoftMax', 'nn.Module')
+local SoftMax, parent = torch.class('nn.SoftMax', 'nn.Module')
 
-function SoftMax:updateOutput(input)
-   lib.softmax_forward(self.output, input, 0)
-   return self.output
+function SoftMax:__init(dim)
+   parent.__init(self)
+   softmax.setDimension(self, dim)
 end
 
-function SoftMax:updateGradInput(_, gradOutput)
-   lib.softmax_backward(self.gradInput, gradOutput, self.output, 0)
-   return self.gradInput
-end
+function SoftMax:updateOutput(input) return softmax.forward(self, input, 0) end
+
+function SoftMax:updateGradInput(_, gradOutput) return softmax.backward(self, gradOutput, 0) end
 
 return SoftMax

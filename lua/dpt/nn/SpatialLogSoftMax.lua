@@ -11,6 +11,8 @@ local fail = require('dpt.ffi').fail
 
 local SpatialLogSoftMax, parent = torch.class('nn.SpatialLogSoftMax', 'nn.LogSoftMax')
 
+function SpatialLogSoftMax:__init() parent.__init(self) end
+
 function SpatialLogSoftMax:updateOutput(input)
    if input:dim() ~= 3 and input:dim() ~= 4 then
       fail('nn.SpatialLogSoftMax: input has %d dimensions, wanted 3 or 4', input:dim())

@@ -11,6 +11,8 @@ local fail = require('dpt.ffi').fail
 
 local SpatialSoftMax, parent = torch.class('nn.SpatialSoftMax', 'nn.SoftMax')
 
+function SpatialSoftMax:__init() parent.__init(self) end
+
 function SpatialSoftMax:updateOutput(input)
    if input:dim() ~= 3 and input:dim() ~= 4 then
       fail('nn.SpatialSoftMax: input has %d dimensions, wanted 3 or 4', input:dim())

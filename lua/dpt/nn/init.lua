@@ -61,13 +61,14 @@ local modules = [[
 
    Abs Clamp:HardTanh Exp Log Power Square Sqrt Normalize HardTanh HardShrink SoftShrink SoftMax
    SoftMin SoftPlus SoftSign LogSigmoid LogSoftMax Sigmoid Tanh TanhShrink Threshold
-   ReLU:Threshold ReLU6:HardTanh PReLU RReLU CReLU:Sequential ELU LeakyReLU GatedLinearUnit
-   SpatialSoftMax:SoftMax SpatialLogSoftMax:LogSoftMax GradientReversal ZeroGrad:Identity
-   L1Penalty
+   ReLU:Threshold ReLU6:HardTanh PReLU RReLU CReLU:Sequential ELU GELU SiLU LeakyReLU
+   GatedLinearUnit SpatialSoftMax:SoftMax SpatialLogSoftMax:LogSoftMax GradientReversal
+   ZeroGrad:Identity L1Penalty
 
    Dropout SpatialDropout:Dropout VolumetricDropout:Dropout WhiteNoise BatchNormalization
    SpatialBatchNormalization:BatchNormalization VolumetricBatchNormalization:BatchNormalization
-   LayerNormalization:Sequential SpatialCrossMapLRN SpatialSubtractiveNormalization
+   LayerNormalization:Sequential LayerNorm RMSNorm GroupNorm InstanceNorm:GroupNorm
+   SpatialCrossMapLRN SpatialSubtractiveNormalization
    SpatialDivisiveNormalization SpatialContrastiveNormalization
 
    SpatialConvolution SpatialConvolutionMM:SpatialConvolution SpatialConvolutionMap

@@ -17,17 +17,16 @@ function M.id(name)
    return id
 end
 
---- Adds updateOutput and updateGradInput to a class.
+--- Returns updateOutput and updateGradInput of a layer.
 -- @param spec forward, backward: names of operations; of: 'input' or 'output', the operand of
 -- backward; p, q: names of the fields that hold the operations' parameters; q may be a number
-function M.define(class, spec)
-   class.outputSplit = class.sameSplit
+function M.passes(spec)
    local forward, backward = M.id(spec.forward), M.id(spec.backward)
    local p, q, ofOutput = spec.p, spec.q, spec.of == 'output'
    local fixed = 0 -- q if no field holds it
    if type(q) == 'number' then q, fixed = nil, q end
 
-   function class:updateOutput(input)
+   local function updateOutput(self, input)
       local output = self.output
       if self.inplace then
          output:set(input)
@@ -38,7 +37,7 @@ function M.define(class, spec)
       return output
    end
 
-   function class:updateGradInput(input, gradOutput)
+   local function updateGradInput(self, input, gradOutput)
       local gradInput = self.gradInput
       if not gradInput then return end
       if self.inplace then
@@ -50,6 +49,14 @@ function M.define(class, spec)
          p and self[p] or 0, q and self[q] or fixed)
       return gradInput
    end
+
+   return updateOutput, updateGradInput
+end
+
+--- Adds these methods to a class.
+function M.define(class, spec)
+   class.outputSplit = class.sameSplit
+   class.updateOutput, class.updateGradInput = M.passes(spec)
 end
 
 return M

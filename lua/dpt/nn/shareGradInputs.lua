@@ -14,11 +14,12 @@ for name in ([[
    Linear SpatialConvolution SpatialConvolutionMM SpatialDilatedConvolution SpatialFullConvolution
    SpatialDepthWiseConvolution VolumetricConvolution VolumetricDilatedConvolution
    VolumetricFullConvolution BatchNormalization SpatialBatchNormalization
-   VolumetricBatchNormalization LayerNormalization SpatialMaxPooling SpatialAveragePooling
-   SpatialDilatedMaxPooling SpatialAdaptiveMaxPooling SpatialAdaptiveAveragePooling
-   VolumetricMaxPooling VolumetricAveragePooling SpatialCrossMapLRN SpatialZeroPadding
-   SpatialReflectionPadding SpatialReplicationPadding Threshold ReLU ReLU6 LeakyReLU ELU HardTanh
-   Clamp Sigmoid Tanh LogSigmoid SoftPlus SoftSign SoftMax LogSoftMax Dropout SpatialDropout
+   VolumetricBatchNormalization LayerNormalization LayerNorm RMSNorm GroupNorm InstanceNorm
+   SpatialMaxPooling SpatialAveragePooling SpatialDilatedMaxPooling SpatialAdaptiveMaxPooling
+   SpatialAdaptiveAveragePooling VolumetricMaxPooling VolumetricAveragePooling SpatialCrossMapLRN
+   SpatialZeroPadding SpatialReflectionPadding SpatialReplicationPadding Threshold ReLU ReLU6
+   LeakyReLU ELU GELU SiLU HardTanh Clamp Sigmoid Tanh LogSigmoid SoftPlus SoftSign SoftMax
+   LogSoftMax Dropout SpatialDropout
 ]]):gmatch '%w+' do own['nn.' .. name], own['cudnn.' .. name] = true, true end
 
 local function union(...)

@@ -155,8 +155,10 @@ MV(trans?:any) table -> tensor
 DotProduct CosineDistance() tensor|table -> tensor
 PairwiseDistance(p?) tensor|table -> tensor
 
-Abs Exp Log Square Sqrt SoftSign LogSigmoid Sigmoid Tanh TanhShrink() tensor -> elementwise
-SoftMax SoftMin LogSoftMax SpatialSoftMax SpatialLogSoftMax() tensor -> tensor
+Abs Exp Log Square Sqrt SoftSign LogSigmoid Sigmoid SiLU Tanh TanhShrink() tensor -> elementwise
+SoftMax SoftMin LogSoftMax(dim?) tensor -> tensor
+SpatialSoftMax SpatialLogSoftMax() tensor -> tensor
+GELU(approximate?:string) tensor -> elementwise
 HardShrink SoftShrink(lambda?) tensor -> elementwise
 SoftPlus(beta?) tensor -> elementwise
 GradientReversal(lambda?) any -> tensor
@@ -179,6 +181,11 @@ SpatialDropout VolumetricDropout(p?, stochasticInference?:any) tensor -> tensor
 WhiteNoise(mean?, std?) tensor -> tensor
 BatchNormalization SyncBatchNormalization(nOutput, eps?, momentum?, affine?:any) tensor -> tensor
 LayerNormalization(nOutput, bias?, eps?, affine?:any)
+LayerNorm(normalizedShape:number|table|storage, eps?, elementwiseAffine?:boolean, bias?:boolean)
+   tensor -> tensor
+RMSNorm(normalizedShape:number|table|storage, eps?, elementwiseAffine?:boolean) tensor -> tensor
+GroupNorm(numGroups, numChannels, eps?, affine?:boolean) tensor -> tensor
+InstanceNorm(numFeatures, eps?, affine?:boolean) tensor -> tensor
 SpatialCrossMapLRN(size?, alpha?, beta?, k?) tensor -> tensor
 SpatialSubtractiveNormalization(nInputPlane?, kernel?:tensor) tensor -> tensor
 SpatialDivisiveNormalization(nInputPlane?, kernel?:tensor, threshold?, thresval?) tensor -> tensor

@@ -213,8 +213,8 @@ local function comparison(number, pair)
 end
 
 for _, name in ipairs{'abs', 'sign', 'neg', 'cinv', 'sqrt', 'rsqrt', 'exp', 'log', 'log1p', 'sin',
-   'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'sigmoid', 'floor', 'ceil',
-   'trunc', 'round', 'frac'} do
+   'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'erf', 'sigmoid', 'floor',
+   'ceil', 'trunc', 'round', 'frac'} do
    define(name, unary(op(name)))
 end
 
@@ -436,6 +436,12 @@ end)
 -- @as unary
 -- @also Tensor:log()
 -- @usage torch.log(torch.Tensor{1, 10}) --> [0 2.303]
+
+--- Returns the error function of each element: 2 / sqrt(pi) times the integral of e^-t^2 from 0.
+-- @function torch.erf
+-- @as unary
+-- @also Tensor:erf()
+-- @usage torch.erf(torch.Tensor{0, 1}) --> [0 0.8427]
 
 --- Returns log(1 + x) of each element, accurate for small x.
 -- @function torch.log1p

@@ -2,8 +2,8 @@
 
 Invariant: for each line `NAME THREADS N` the row NAME takes N steps on THREADS threads and answers
 the seconds of them all; `-` in place of N ends the row and frees its memory. Its argument is its
-own path, its folder for files is DPT_BENCH_FOLDER. Rows have the names and the sizes of tensors.lua
-and networks.lua. Rows that end in _2w are two processes of one thread each, DistributedDataParallel
+own path, its folder for files is DPT_BENCH_FOLDER. Rows have the names and the sizes of tensors.lua,
+layers.lua and networks.lua. Rows that end in _2w are two processes of one thread each, DistributedDataParallel
 on gloo; the other follows rank 0.
 """
 import gc
@@ -127,6 +127,27 @@ def save():
 def load():
     torch.save(torch.randn(25 * 2**20), FILE)
     return lambda: torch.load(FILE)
+
+
+# ---- layers ----
+
+def layer(make, *size):
+    m, x, g = make(), torch.randn(size, requires_grad=True), torch.randn(size)
+
+    def step():
+        x.grad = None
+        m(x).backward(g)
+    return step
+
+
+for name, make, size in (
+        ('norm', lambda: nn.LayerNorm(1024), (8192, 1024)),
+        ('group_norm', lambda: nn.GroupNorm(32, 256), (32, 256, 32, 32)),
+        ('gelu', nn.GELU, (8192, 1024)),
+        ('gelu_tanh', lambda: nn.GELU(approximate='tanh'), (8192, 1024)),
+        ('silu', nn.SiLU, (8192, 1024)),
+        ('softmax', lambda: nn.Softmax(-1), (64, 128, 1024))):
+    ROWS[f'layer_{name}'] = lambda make=make, size=size: layer(make, *size)
 
 
 # ---- networks ----

@@ -14,7 +14,7 @@ lerp: x n
 clamp: n n
 addmm addmv addr addbmm baddbmm: x x | n x x | n n x x | x x x
 mm mv bmm ger dot dist cross: x
-abs acos asin atan ceil cos cosh exp floor frac log log1p neg cinv round rsqrt sigmoid sign sin
+abs acos asin atan ceil cos cosh erf exp floor frac log log1p neg cinv round rsqrt sigmoid sign sin
 sinh sqrt tan tanh trunc all any zero isContiguous nElement nDimension size stride storage
 storageOffset numel totable clone contiguous squeeze t var std nonzero diag real
 trace inverse: | d

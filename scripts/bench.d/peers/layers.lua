@@ -1,0 +1,32 @@
+--- Rows of `scripts/bench peers` about single layers: forward and backward of 8 M floats; peer.py
+-- has PyTorch's side of each by its name.
+--
+-- Invariant: a row has the fields of peers/tensors.lua. Backward computes all gradients; those of
+-- parameters are added to.
+local rows = {}
+
+local function add(name, title, moves, make, ...)
+   local size = torch.LongStorage{...}
+   rows[#rows + 1] = {
+      name = 'layer_' .. name, title = title .. ', forward and backward', asked = 1,
+      threads = {1, 2}, moves = moves * 4 * torch.FloatTensor(size):nElement(),
+      start = function()
+         local m, x, g = make():float(), torch.randn(size):float(), torch.randn(size):float()
+         return function()
+            m:forward(x)
+            m:backward(x, g)
+         end
+      end,
+   }
+end
+
+-- forward reads x and writes y; backward reads x (or y) and g, and writes the input's gradient
+add('norm', 'LayerNorm(1024)', 5, function() return nn.LayerNorm(1024) end, 8192, 1024)
+add('group_norm', 'GroupNorm(32, 256)', 5, function() return nn.GroupNorm(32, 256) end,
+   32, 256, 32, 32)
+add('gelu', 'GELU', 5, function() return nn.GELU() end, 8192, 1024)
+add('gelu_tanh', "GELU('tanh')", 5, function() return nn.GELU 'tanh' end, 8192, 1024)
+add('silu', 'SiLU', 5, function() return nn.SiLU() end, 8192, 1024)
+add('softmax', 'SoftMax(-1)', 5, function() return nn.SoftMax(-1) end, 64, 128, 1024)
+
+return rows
