@@ -11,8 +11,8 @@
 -- @param affine? true: learnable weight and bias (false)
 -- @return a module; forward: B x numFeatures x one or more sizes -> the same size
 -- @raise if the input has other planes
--- @usage nn.InstanceNorm(1):forward(torch.Tensor{{{1, 3}}, {{10, 30}}}):view(2, 2)
---    --> [-1 1; -1 1]
+-- @usage nn.InstanceNorm(1):forward(torch.Tensor{{{1, 3}}, {{10, 30}}})
+--    --> [-1 1 -1 1]
 
 local torch = require 'dpt.tensor'
 local normalization = require 'dpt.nn.normalization'

@@ -12,7 +12,7 @@
 -- @param bias? false: no bias
 -- @return a module; forward: any leading sizes x normalizedShape -> the same size
 -- @raise if the last sizes of the input are not normalizedShape
--- @usage nn.LayerNorm(2):forward(torch.Tensor{{1, 3}, {10, 30}}) --> [-1 1; -1 1]
+-- @usage nn.LayerNorm(2):forward(torch.Tensor{{1, 3}, {10, 30}}) --> [-1 1 -1 1]
 
 local torch = require 'dpt.tensor'
 local normalization = require 'dpt.nn.normalization'

@@ -12,7 +12,7 @@
 -- @param elementwiseAffine? false: no weight
 -- @return a module; forward: any leading sizes x normalizedShape -> the same size
 -- @raise if the last sizes of the input are not normalizedShape
--- @usage nn.RMSNorm(2, 0):forward(torch.Tensor{{3, 3}, {1, 7}}) --> [1 1; 0.2 1.4]
+-- @usage nn.RMSNorm(2, 0):forward(torch.Tensor{{3, 3}, {1, 7}}) --> [1 1 0.2 1.4]
 
 local torch = require 'dpt.tensor'
 local normalization = require 'dpt.nn.normalization'

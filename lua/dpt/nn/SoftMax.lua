@@ -8,7 +8,7 @@
 -- @return a module; forward: any tensor with a dimension dim, or n, B x n, C x H x W or
 --    B x C x H x W -> the same size; elements sum to 1 over dim, n or C
 -- @usage nn.SoftMax():forward(torch.Tensor{1, 1}), nn.SoftMax(-1):forward(torch.zeros(1, 1, 2))
---    --> [0.5 0.5], a 1x1x2 tensor
+--    --> [0.5 0.5], [0.5 0.5]
 
 local torch = require 'dpt.tensor'
 local softmax = require 'dpt.nn.softmax'
