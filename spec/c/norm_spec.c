@@ -1,4 +1,4 @@
-/* norm_spec.c: compares softmax, batch normalization, PReLU and LRN with plain loops, whose
+/* norm_spec.c: compares softmax, normalization, PReLU and LRN with plain loops, whose
  * gradients are checked by finite differences.
  */
 #include "layer.h"
@@ -45,8 +45,9 @@ static void compare_softmax(int kind, int ndim, int log_, int strided) {
   CHECK(fabs(numeric(softmax, x, gy, probe, &c) - gx.v[probe]) < 1e-5);
   dpt_tensor tx = tensor_of(x, kind, strided), tgy = tensor_of(gy, kind, strided);
   dpt_tensor ty = tensor_of(y, kind, strided), out = empty(kind), gin = empty(kind);
-  OK(dpt_softmax_forward(&out, &tx, log_, 0));
-  OK(dpt_softmax_backward(&gin, &tgy, &ty, log_, 0));
+  int dim = strided ? 2 - ndim % 2 : 0; /* the same dimension */
+  OK(dpt_softmax_forward(&out, &tx, log_, dim));
+  OK(dpt_softmax_backward(&gin, &tgy, &ty, log_, dim));
   same(&out, y, 1e-12, "softmax out");
   same(&gin, gx, 1e-11, "softmax gin");
   dpt_tensor_free(&tx), dpt_tensor_free(&tgy), dpt_tensor_free(&ty);
@@ -145,6 +146,88 @@ static void compare_batchnorm(int kind, int train, int strided, int flat, int af
   for (int i = 0; i < 15; i++) free(own[i]);
 }
 
+/* ---- normalization of rows --------------------------------------------------------------------
+ */
+
+/* A row is K planes of S elements; row r has the parameters of group r % groups. */
+struct rows {
+  int64_t rows, groups, K, S;
+  int rms;
+  double eps;
+  array weight, bias;
+};
+
+/* Writes the normalized elements of row r to n and returns the factor 1 / deviation. */
+static double normalized(array x, const struct rows *a, int64_t r, double *n) {
+  int64_t D = a->K * a->S;
+  double mean = 0, squares = 0;
+  for (int64_t i = 0; i < D && !a->rms; i++) mean += x.v[r * D + i] / (double)D;
+  for (int64_t i = 0; i < D; i++) n[i] = x.v[r * D + i] - mean, squares += n[i] * n[i];
+  double factor = 1 / sqrt(squares / (double)D + a->eps);
+  for (int64_t i = 0; i < D; i++) n[i] *= factor;
+  return factor;
+}
+
+static array rows_forward(array x, const void *context) {
+  const struct rows *a = context;
+  array y = array_like(x), n = ARRAY(a->K * a->S);
+  for (int64_t r = 0; r < a->rows; r++) {
+    normalized(x, a, r, n.v);
+    for (int64_t i = 0; i < n.n; i++) {
+      int64_t k = r % a->groups * a->K + i / a->S;
+      y.v[r * n.n + i] = n.v[i] * a->weight.v[k] + a->bias.v[k];
+    }
+  }
+  free(n.v);
+  return y;
+}
+
+static void compare_rows(int kind, int rms, int affine, int strided, int flat) {
+  struct rows a = {.groups = flat ? 1 : whole(1, 3), .rms = rms, .eps = 0.25};
+  a.K = flat ? whole(1, 90) : whole(1, 4), a.S = flat ? 1 : whole(1, 40);
+  a.rows = a.groups * whole(1, 20);
+  int64_t all = a.groups * a.K, D = a.K * a.S;
+  double scale = 0.5;
+  array x = array_fill(ARRAY(a.rows, a.K, a.S), -2, 2), gy = array_fill(array_like(x), -1, 1);
+  a.weight = array_fill(ARRAY(all), 0.5, 1.5), a.bias = array_fill(ARRAY(all), -1, 1);
+  for (int64_t k = 0; k < all && !affine; k++) a.weight.v[k] = 1, a.bias.v[k] = 0;
+  array y = rows_forward(x, &a), gx = array_like(x), gw = ARRAY(all), gb = ARRAY(all);
+  array n = ARRAY(D);
+  for (int64_t r = 0; r < a.rows; r++) {
+    double factor = normalized(x, &a, r, n.v), mean = 0, dot = 0;
+    for (int64_t i = 0; i < D; i++) {
+      int64_t k = r % a.groups * a.K + i / a.S;
+      double g = gy.v[r * D + i], h = g * a.weight.v[k];
+      gw.v[k] += scale * g * n.v[i], gb.v[k] += scale * g;
+      mean += h / (double)D, dot += h * n.v[i] / (double)D;
+    }
+    for (int64_t i = 0; i < D; i++) {
+      double h = gy.v[r * D + i] * a.weight.v[r % a.groups * a.K + i / a.S];
+      gx.v[r * D + i] = factor * (h - (rms ? 0 : mean) - n.v[i] * dot);
+    }
+  }
+  int64_t probe = whole(0, x.n - 1);
+  CHECK(fabs(numeric(rows_forward, x, gy, probe, &a) - gx.v[probe]) < 1e-5);
+  dpt_tensor tx = tensor_of(x, kind, strided), tgy = tensor_of(gy, kind, strided);
+  dpt_tensor w = tensor_of(a.weight, kind, strided), b = tensor_of(a.bias, kind, 0);
+  array zero = ARRAY(all);
+  dpt_tensor tgw = tensor_of(zero, kind, strided), tgb = tensor_of(zero, kind, 0);
+  dpt_tensor out = empty(kind), gin = empty(kind);
+  dpt_tensor save = empty(dpt__compute_dtype(dpt__dtype(kind)) | (kind & DPT_ON_DEVICE));
+  OK(dpt_norm_forward(&out, &save, &tx, affine ? &w : NULL, affine ? &b : NULL, a.rows, a.groups,
+                      a.K, rms, a.eps));
+  OK(dpt_norm_backward(&gin, &tgw, &tgb, &tx, &tgy, affine ? &w : NULL, &save, a.rows, a.groups,
+                       a.K, rms, scale));
+  same(&out, y, 1e-12, "norm out");
+  same(&gin, gx, 1e-11, "norm gin");
+  same(&tgw, gw, 1e-11, "norm gw");
+  same(&tgb, gb, 1e-12, "norm gb");
+  dpt_tensor *tensors[] = {&tx, &tgy, &w, &b, &save};
+  for (int i = 0; i < 5; i++) dpt_tensor_free(tensors[i]);
+  double *own[] = {x.v, gy.v, a.weight.v, a.bias.v, y.v, gx.v, gw.v, gb.v, n.v, zero.v};
+  for (int i = 0; i < 10; i++) free(own[i]);
+}
+
 /* ---- PReLU, LRN -------------------------------------------------------------------------------
  */
 
@@ -215,6 +298,11 @@ static void refusals(void) {
   dpt_tensor x5 = tensor_of(five, F32, 0), x1 = tensor_of(v, F32, 0), y = empty(F32);
   dpt_tensor none = empty(F32);
   FAILS(dpt_softmax_forward(&y, &x5, 0, 0), "wanted 1 to 4 dimensions");
+  FAILS(dpt_softmax_forward(&y, &x5, 0, 6), "argument 'dim' is 6, wanted 1 to 5");
+  FAILS(dpt_norm_forward(&y, &y, &x1, NULL, NULL, 2, 1, 1, 0, 1e-5), "2 rows of 1 planes");
+  FAILS(dpt_norm_forward(&y, &y, &x1, &x5, NULL, 1, 1, 3, 0, 1e-5), "'weight'");
+  FAILS(dpt_norm_backward(&y, NULL, NULL, &x1, &x1, NULL, NULL, 1, 1, 3, 0, 1), "'save'");
+  FAILS(dpt_norm_backward(&y, NULL, NULL, &x1, &x1, NULL, &x5, 1, 1, 3, 0, 1), "'save'");
   FAILS(dpt_softmax_forward(&y, &none, 1, 0), "logsoftmax: argument 'input'");
   FAILS(dpt_batchnorm_forward(&y, &y, &y, NULL, NULL, &x1, NULL, NULL, 1, 0.1, 1e-5), "NxC");
   FAILS(dpt_batchnorm_forward(&y, &y, &y, &x1, NULL, &x5, NULL, NULL, 1, 0.1, 1e-5),
@@ -238,6 +326,7 @@ int main(void) {
       compare_softmax(kinds[k], i % 4 + 1, (int)whole(0, 1), (int)whole(0, 1));
       compare_batchnorm(kinds[k], i % 2, i / 2 % 2, i / 4 % 2, i / 8 % 2);
       compare_prelu(kinds[k], i % 2);
+      compare_rows(kinds[k], i % 2, i / 2 % 2, i / 4 % 2, i / 8 % 2);
     }
     compare_lrn(kinds[k]);
   }
