@@ -2,9 +2,9 @@
 
 Invariant: for each line `NAME THREADS N` the row NAME takes N steps on THREADS threads and answers
 the seconds of them all; `-` in place of N ends the row and frees its memory. Its argument is its
-own path, its folder for files is DPT_BENCH_FOLDER. Rows have the names and the sizes of tensors.lua,
-layers.lua and networks.lua. Rows that end in _2w are two processes of one thread each, DistributedDataParallel
-on gloo; the other follows rank 0.
+own path, its folder for files is DPT_BENCH_FOLDER. Rows have the names and the sizes of
+tensors.lua, layers.lua and networks.lua. Rows that end in _2w are two processes of one thread each,
+DistributedDataParallel on gloo; the other follows rank 0.
 """
 import gc
 import os
