@@ -1,8 +1,11 @@
 /* linear_spec.c: compares nn.Linear's products with plain loops. */
 #include "layer.h"
 
-static void products(int kind, int strided, int64_t B, int64_t I, int64_t O, int vector) {
-  array x = vector ? ARRAY(I) : ARRAY(B, I), y = vector ? ARRAY(O) : ARRAY(B, O);
+enum { MATRIX, VECTOR, THREE };
+
+static void products(int kind, int strided, int64_t B, int64_t I, int64_t O, int form) {
+  array x = form == VECTOR ? ARRAY(I) : form == MATRIX ? ARRAY(B, I) : ARRAY(B, 3, I);
+  array y = form == VECTOR ? ARRAY(O) : form == MATRIX ? ARRAY(B, O) : ARRAY(B, 3, O);
   array w = array_fill(ARRAY(O, I), -1, 1), b = array_fill(ARRAY(O), -1, 1);
   array gx = array_like(x), gw = array_fill(ARRAY(O, I), -1, 1), gb = array_fill(ARRAY(O), -1, 1);
   array gw0 = array_like(gw), gb0 = array_like(gb);
@@ -11,7 +14,7 @@ static void products(int kind, int strided, int64_t B, int64_t I, int64_t O, int
   array_fill(x, -1, 1);
   array gy = array_fill(array_like(y), -1, 1);
   double scale = 0.5;
-  for (int64_t r = 0; r < (vector ? 1 : B); r++)
+  for (int64_t r = 0; r < x.n / I; r++)
     for (int64_t o = 0; o < O; o++) {
       y.v[r * O + o] = b.v[o];
       gb.v[o] += scale * gy.v[r * O + o];
@@ -59,8 +62,8 @@ int main(void) {
   layer_start();
   for (int k = 0; k < KINDS; k++)
     for (int i = 0; i < 12; i++)
-      products(kinds[k], i % 2, whole(0, 40), whole(1, 50), whole(1, 50), i % 5 == 4);
-  products(F32, 0, 200, 300, 100, 0);
+      products(kinds[k], i % 2, whole(0, 40), whole(1, 50), whole(1, 50), i % 3);
+  products(F32, 0, 200, 300, 100, MATRIX);
   refusals();
   return check_end();
 }

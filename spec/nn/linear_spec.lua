@@ -9,8 +9,10 @@ end
 describe('Layers with parameters:', function()
    for i, case in ipairs{
       {'Linear', {5, 3}, {5}}, {'Linear', {5, 3}, {4, 5}}, {'Linear', {5, 3, false}, {4, 5}},
-      {'Linear', {6, 1}, {3, 6}}, {'LinearWeightNorm', {4, 3}, {2, 4}},
-      {'PartialLinear', {4, 5}, {3, 4}},
+      {'Linear', {6, 1}, {3, 6}}, {'Linear', {5, 3}, {2, 3, 5}},
+      {'Linear', {3, 2, false}, {2, 1, 3, 3}}, {'LinearWeightNorm', {4, 3}, {2, 4}},
+      {'LinearWeightNorm', {4, 3}, {2, 3, 4}}, {'PartialLinear', {4, 5}, {3, 4}},
+      {'PartialLinear', {4, 5}, {2, 3, 4}},
       {'Add', {5}, {5}}, {'Add', {4}, {3, 4}}, {'Add', {4, true}, {3, 4}}, {'Mul', {}, {2, 3, 2}},
       {'CMul', {5}, {5}}, {'CMul', {4}, {3, 4}}, {'CMul', {1, 3, 1, 1}, {2, 3, 2, 2}},
       {'CAdd', {4}, {3, 4}},
@@ -28,6 +30,49 @@ describe('Layers with parameters:', function()
             {tolerance = name:find('Euclidean') and 1e-5 or 1e-6})
       end)
    end
+
+   it('nn.Linear returns for any leading sizes what it returns for the rows of a matrix', function()
+      local m = nn.Linear(4, 3)
+      local folded = m:clone()
+      for _, size in ipairs{{2, 3}, {5, 1, 2}, {0, 3}, {3, 0}, {2, 1, 2, 3, 2, 1, 2}} do
+         local function sized(last)
+            local all = {unpack(size)}
+            all[#all + 1] = last
+            return torch.LongStorage(all)
+         end
+         local x = torch.randn(sized(4))
+         local gy = torch.randn(sized(3))
+         local rows, grows = x:view(-1, 4), gy:view(-1, 3)
+         for _, net in ipairs{m, folded} do net:zeroGradParameters() end
+         local y, gx = m:forward(x), m:backward(x, gy, 0.5)
+         assert.same(sized(3):totable(), y:size():totable())
+         assert.same(sized(4):totable(), gx:size():totable())
+         check.close(y:view(-1, 3), folded:forward(rows), 0, 'output')
+         check.close(gx:view(-1, 4), folded:backward(rows, grows, 0.5), 0, 'gradInput')
+         m:sharedAccUpdateGradParameters(x, gy, 0.1)
+         folded:sharedAccUpdateGradParameters(rows, grows, 0.1)
+         for i, t in ipairs{m.gradWeight, m.gradBias, m.weight, m.bias} do
+            local other = {folded.gradWeight, folded.gradBias, folded.weight, folded.bias}
+            check.close(t, other[i], 0, 'parameters')
+         end
+      end
+      local turned = torch.randn(4, 3, 2):transpose(1, 3)
+      check.close(m:forward(turned):clone(), m:forward(turned:clone()), 0, 'a transposed input')
+   end)
+
+   it('nn.Linear on T x B x inputSize is split along the dimension of the batch', function()
+      if not cutorch then return end
+      local net = nn.Sequential():add(nn.SeqGRU(3, 4)):add(nn.Linear(4, 2)):cuda()
+      local split = nn.DataParallelTable(1):add(net:clone(), {1, 2})
+      local x = torch.randn(5, 3, 3):cuda()
+      check.close(split:forward(x), net:forward(x), 1e-6, 'output')
+      local gy = torch.randn(5, 3, 2):cuda()
+      for _, each in ipairs{net, split} do each:zeroGradParameters() end
+      check.close(split:backward(x, gy), net:backward(x, gy), 1e-6, 'gradInput')
+      local _, wanted = net:parameters()
+      local _, got = split:parameters()
+      check.close(got, wanted, 1e-5, 'gradients')
+   end)
 
    it('nn.PartialLinear computes the outputs that were chosen', function()
       local m = nn.PartialLinear(4, 6)
@@ -116,7 +161,7 @@ describe('Layers with parameters:', function()
 
    it('all reject wrong sizes and types by one error message, and work afterwards', function()
       local m = nn.Linear(4, 2)
-      for _, bad in ipairs{torch.rand(3, 5), torch.rand(2, 3, 4), torch.rand(4):float(), false,
+      for _, bad in ipairs{torch.rand(3, 5), torch.rand(2, 4, 3), torch.rand(4):float(), false,
          'text', {}} do
          local ok, why = pcall(m.forward, m, bad)
          assert.is_false(ok)
@@ -126,6 +171,12 @@ describe('Layers with parameters:', function()
          "linear: argument 'weight' is a torch.DoubleTensor, wanted a torch.FloatTensor "
             .. "as argument 'input' is")
       assert.has_error(function() m:forward(nil) end)
+      local x = torch.rand(2, 3, 4)
+      assert.has_error(function() m:backward(x, torch.rand(2, 3, 3)) end,
+         "linear: size mismatch: argument 'gradOutput' is a torch.DoubleTensor of size 2x3x3,"
+            .. ' wanted 2 or Bx2 elements')
+      assert.has_error(function() m:accGradParameters(x, torch.rand(6, 2)) end,
+         "linear: argument 'gradOutput' is a torch.DoubleTensor of size 6x2, wanted size 2x3x2")
       assert.are.equal(2, m:forward(torch.rand(4)):size(1))
       assert.has_error(function() nn.Linear(4) end,
          "nn.Linear: argument 'outputSize', wanted a number, got nil")

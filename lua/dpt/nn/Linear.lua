@@ -1,15 +1,20 @@
---- nn.Linear(inputSize, outputSize, bias): y = W x + b for a vector or each row of a matrix.
+--- nn.Linear(inputSize, outputSize, bias): y = W x + b for each vector along the last dimension of
+-- the input, which has any number of dimensions, as in PyTorch.
 -- Invariant: weight is outputSize x inputSize. With bias = false there is no field bias.
 -- @function nn.Linear
 -- @within nn linear
 -- @as layer
--- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize
--- @usage nn.Linear(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
+-- @return a module; forward: ... x inputSize -> ... x outputSize, with the same leading sizes, or
+--    none
+-- @usage local m = nn.Linear(3, 2)
+--    return m:forward(torch.ones(4, 3)):size(), m:forward(torch.ones(4, 5, 3)):size()
+--    --> 4x2, 4x5x2
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib
 
 local Linear, parent = torch.class('nn.Linear', 'nn.Module')
+Linear.outputSplit = Linear.sameSplit
 
 function Linear:__init(inputSize, outputSize, bias)
    parent.__init(self)

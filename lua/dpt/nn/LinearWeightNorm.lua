@@ -6,7 +6,8 @@
 -- @within nn linear
 -- @as layer
 -- @param eps avoids division by zero (1e-16)
--- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize
+-- @return a module; forward: ... x inputSize -> ... x outputSize, with the same leading sizes, or
+--    none
 -- @usage nn.LinearWeightNorm(3, 2):forward(torch.ones(4, 3)):size() --> 4x2
 
 local torch = require 'dpt.tensor'

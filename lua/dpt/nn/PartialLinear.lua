@@ -5,8 +5,8 @@
 -- @function nn.PartialLinear
 -- @within nn linear
 -- @as layer
--- @return a module; forward: B x inputSize or inputSize -> B x outputSize or outputSize; after
---    setPartition only the selected outputs
+-- @return a module; forward: ... x inputSize -> ... x outputSize, with the same leading sizes, or
+--    none; after setPartition only the selected outputs
 -- @usage nn.PartialLinear(3, 10):forward(torch.ones(4, 3)):size() --> 4x10
 
 local torch = require 'dpt.tensor'
