@@ -65,6 +65,7 @@ return {
       ]],
       ['nn/SyncBatchNormalization'] = 'SyncBatchNormalization.exchange',
       ['nn/Module'] = 'Jacobian init object sharing',
+      ['nn/Embedding'] = 'Embedding EmbeddingBag',
       ['nn/aliased'] = 'unalias',
       ['nn/container'] = [[
          Bilinear Bottle CAddTable CDivTable CMaxTable CMinTable CMulTable CSubTable

@@ -44,6 +44,7 @@ local shown = {
    ['nn.Kmeans'] = {{3, 4, 2}, '(3, 4, 2)'}, ['nn.L1Penalty'] = {{0.2}, '(0.2)'},
    ['nn.LookupTable'] = {{10, 5, 1, 2}, ''},
    ['nn.LookupTableMaskZero'] = {{10, 5}, '(10 -> 5)'},
+   ['nn.Embedding'] = {{10, 5}, '(10 -> 5)'}, ['nn.EmbeddingBag'] = {{10, 5}, '(10 -> 5, mean)'},
    ['nn.MM'] = {{false, true}, '(false, true)'}, ['nn.MV'] = {{true}, '(true)'},
    ['nn.Max'] = {{2}, '(2)'}, ['nn.Min'] = {{1, 2}, '(1, 2)'}, ['nn.Mean'] = {{2}, '(2)'},
    ['nn.Sum'] = {{2, 3}, '(2, 3)'}, ['nn.MixtureTable'] = {{2}, '(2)'},

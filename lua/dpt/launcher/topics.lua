@@ -86,7 +86,6 @@ topics.elsewhere = {
 There is no early stopping: keep the best loss of the validation set, save the network when
 it falls, and leave the loop when it has not fallen for some epochs.]],
    ema = AVERAGE,
-   embedding = 'nn.LookupTable',
    eval = 'nn.Module:evaluate',
    exponentialmovingaverage = AVERAGE,
    flatten = 'nn.View',

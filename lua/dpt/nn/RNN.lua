@@ -42,6 +42,7 @@ end
 -- @field nn.RNN.transient
 -- @as author
 -- @also nn.AbstractRecurrent.transient
+-- @also nn.EmbeddingBag.transient
 -- @also nn.Sequencer.transient
 -- @also nn.GPU.transient
 -- @also nn.DataParallelTable.transient

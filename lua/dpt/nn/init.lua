@@ -104,12 +104,13 @@ local criterions = [[
 --- Tables and functions that are not classes, loaded at their first use.
 local others = 'utils Jacobian SparseJacobian hessian tables safetensors DataParallel'
 
---- Classes that dpt adds: those of the package rnn, and those for data parallelism.
+--- Classes that dpt adds: those of the package rnn, those for data parallelism, and PyTorch's.
 local additions = [[
    RNN SeqRNN:RNN SeqLSTM:SeqRNN SeqGRU:SeqRNN SeqBRNN:Sequential AbstractRecurrent:Container
    StepRNN:AbstractRecurrent LSTM:StepRNN GRU:StepRNN Recurrent:AbstractRecurrent
    RecurrentStep:Decorator Recursor:AbstractRecurrent Sequencer:Container
    SequencerCriterion:Criterion LookupTableMaskZero:LookupTable NoBackprop:Decorator
+   Embedding:LookupTable EmbeddingBag:LookupTable
    DataParallelCriterion:Criterion DistributedDataParallel:Decorator
    SyncBatchNormalization:BatchNormalization
 ]]

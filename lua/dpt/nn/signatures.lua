@@ -144,6 +144,8 @@ IndexLinear(inputSize, outputSize, doGradInput?:any, keysOffset?, weight?:tensor
 Kmeans(k, dim, scale?) tensor -> any
 LookupTable(nIndex, nOutput, paddingValue?, maxNorm?, normType?) tensor -> tensor
 LookupTableMaskZero(nIndex, nOutput) tensor -> tensor
+Embedding(numEmbeddings, embeddingDim, paddingIdx?)
+EmbeddingBag(numEmbeddings, embeddingDim, mode?:string) tensor|table -> tensor
 Maxout(inputSize, outputSize, maxoutNumber, preprocess?:module)
 Add(inputSize, scalar?:any) tensor -> tensor
 Mul() tensor -> elementwise

@@ -27,10 +27,13 @@ local sizes = {
    ['nn.LookupTable'] = {nIndex = {'weight', 1}, nOutput = {'weight', 2}},
 }
 sizes['nn.LookupTableMaskZero'] = {nIndex = {'weight', 1, -1}, nOutput = {'weight', 2}}
+sizes['nn.Embedding'] = {numEmbeddings = {'weight', 1}, embeddingDim = {'weight', 2}}
+sizes['nn.EmbeddingBag'] = sizes['nn.Embedding']
 sizes['nn.WeightedEuclidean'] = sizes['nn.Euclidean']
 
 --- Second parameters, shown as `first -> second`.
-local results = {outputSize = true, outputFrameSize = true, nOutputPlane = true, nOutput = true}
+local results = {outputSize = true, outputFrameSize = true, nOutputPlane = true, nOutput = true,
+   embeddingDim = true}
 
 --- Returns true for a parameter that is shown: a number, a string, or a flag of a transposition.
 -- `rho` is not shown: its value may be a default that no script passed.

@@ -11,7 +11,7 @@ local type = dptffi.type
 
 --- Classes, by the field that the method writes.
 local lists = {
-   output = 'Sum Padding TanhShrink TemporalConvolution',
+   output = 'EmbeddingBag Sum Padding TanhShrink TemporalConvolution',
    gradInput = [[Concat FeatureLPPooling GatedLinearUnit L1Penalty LookupTable Max Min Narrow
       Padding Parallel Power Replicate Select SpatialDivisiveNormalization TanhShrink
       TemporalDynamicKMaxPooling WeightedEuclidean]],

@@ -84,9 +84,12 @@ function cases.sum()
       function(n) return classes(n, 3) end
 end
 function cases.words()
-   return nn.Sequential():add(nn.LookupTable(9, 4)):add(nn.View(-1):setNumInputDims(2))
-      :add(nn.Linear(12, 9)):add(nn.LogSoftMax()), nn.ClassNLLCriterion(),
-      function(n) return classes(n * 3, 9):view(n, 3) end, function(n) return classes(n, 9) end
+   local encoder, decoder = nn.Embedding(9, 4), nn.Linear(4, 9, false)
+   decoder:share(encoder, 'weight', 'gradWeight')
+   return nn.Sequential():add(encoder):add(nn.View(-1):setNumInputDims(2))
+      :add(nn.Linear(12, 4)):add(nn.Tanh()):add(decoder):add(nn.LogSoftMax()),
+      nn.ClassNLLCriterion(), function(n) return classes(n * 3, 9):view(n, 3) end,
+      function(n) return classes(n, 9) end
 end
 function cases.limited()
    return nn.Sequential():add(nn.LookupTable(9, 4, 0, 0.5, 2)):add(nn.View(-1):setNumInputDims(2))
