@@ -126,7 +126,8 @@ return {
          PrintSize Profile StochasticGradient ZeroGrad ZipTableOneToMany
       ]],
       ['nn/pointwise'] = [[
-         Abs CReLU Clamp ELU Exp GELU GatedLinearUnit HardShrink HardTanh LeakyReLU Log
+         Abs CReLU Clamp ELU Exp GELU GLU GatedLinearUnit HardShrink HardTanh LeakyReLU
+         Log
          LogSigmoid LogSoftMax MulConstant NaN Normalize PReLU Power RReLU ReLU ReLU6
          SiLU Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax
          SpatialSoftMax Sqrt Square Tanh TanhShrink Threshold elementwise

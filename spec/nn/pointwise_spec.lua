@@ -21,7 +21,7 @@ local layers = {
    SiLU = {{}}, LeakyReLU = {{}, {0.3}}, PReLU = {{}, {4}}, AddConstant = {{1.5}},
    MulConstant = {{-2}}, SoftMax = {{}, {1}}, SoftMin = {{}, {1}}, LogSoftMax = {{}, {1}},
    Normalize = {{2}, {1}, {3}}, CReLU = {{1}}, Identity = {{}}, GatedLinearUnit = {{}, {2}},
-   Contiguous = {{}},
+   GLU = {{}, {-1}}, Contiguous = {{}},
 }
 
 describe('The layer on elements or rows', function()
@@ -32,6 +32,19 @@ describe('The layer on elements or rows', function()
          end)
       end
    end
+   it('GLU halves a dimension as GatedLinearUnit, in PyTorch\'s numbers', function()
+      local x = torch.range(1, 12):cos():view(2, 6)
+      local m = nn.GLU()
+      local recorded = {{0.184874659746941, -0.23738839440047, -0.715918912945173},
+         {0.227475203682395, -0.0729110014432645, -0.63713178275539}}
+      assert.is_true((m:forward(x) - torch.Tensor(recorded)):abs():max() < 1e-14)
+      assert.equal(0, (nn.GLU(-2):forward(x) - nn.GatedLinearUnit(1):forward(x)):abs():max())
+      local read = torch.deserialize(torch.serialize(m))
+      assert.equal('nn.GLU', torch.type(read))
+      assert.is_true(torch.isTypeOf(read, 'nn.GatedLinearUnit'))
+      assert.error_matches(function() m:forward(torch.rand(2, 3)) end,
+         '^nn.GatedLinearUnit: dimension 2 has size 3, wanted an even size')
+   end)
    for name, arguments in pairs{Log = {}, Sqrt = {}, Power = {1.5}} do
       it(name .. ' has its gradients for positive numbers', function()
          check.module(function() return nn[name](unpack(arguments)) end, values(0.5, 3, 3, 4))
@@ -53,7 +66,7 @@ describe('The layer on elements or rows', function()
    }
    for name, cases in pairs(layers) do
       for _, other in ipairs{'AddConstant', 'MulConstant', 'Identity', 'Contiguous', 'CReLU',
-         'GatedLinearUnit'} do
+         'GatedLinearUnit', 'GLU'} do
          if name == other then cases = {} end -- their outputs or gradOutputs differ in size
       end
       if cases[1] then shapeless[name] = cases[1] end

@@ -1,5 +1,5 @@
 --- nn.GatedLinearUnit(dim): y = a sigmoid(b), where a and b are the halves of the input along
--- dimension dim (the last one).
+-- dimension dim (the last one; a negative one is counted from the end).
 -- Invariant: the size of that dimension is even.
 -- @function nn.GatedLinearUnit
 -- @within nn transfer
@@ -25,7 +25,8 @@ end
 -- @return two views
 -- @usage nn.GatedLinearUnit():halves(torch.Tensor{1, 2}) --> [1], [2]
 function GatedLinearUnit:halves(t)
-   local dim = self.dim or t:dim()
+   local dim = self.dim or -1
+   if dim < 0 then dim = t:dim() + 1 + dim end
    local size = t:size(dim)
    if size % 2 ~= 0 then
       fail('nn.GatedLinearUnit: dimension %d has size %d, wanted an even size', dim, size)

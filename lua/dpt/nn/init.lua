@@ -110,7 +110,7 @@ local additions = [[
    StepRNN:AbstractRecurrent LSTM:StepRNN GRU:StepRNN Recurrent:AbstractRecurrent
    RecurrentStep:Decorator Recursor:AbstractRecurrent Sequencer:Container
    SequencerCriterion:Criterion LookupTableMaskZero:LookupTable NoBackprop:Decorator
-   Embedding:LookupTable EmbeddingBag:LookupTable
+   Embedding:LookupTable EmbeddingBag:LookupTable GLU:GatedLinearUnit
    DataParallelCriterion:Criterion DistributedDataParallel:Decorator
    SyncBatchNormalization:BatchNormalization
 ]]
