@@ -150,6 +150,7 @@ return {
       ['nn/torch7_forms'] = 'SparseJacobian',
       ['tensor/agree'] = 'indexing views pointwise reduce operators',
       ['tensor/cells'] = 'pointwise',
+      ['tensor/broadcast'] = 'broadcast pointwise',
       ['tensor/collector'] = 'core',
       ['tensor/errors'] = 'core init system query sizes',
       ['tensor/expanded'] = 'pointwise',

@@ -70,6 +70,7 @@ topics.elsewhere = {
    batchnorm2d = 'nn.SpatialBatchNormalization',
    batchnorm3d = 'nn.VolumetricBatchNormalization',
    bceloss = 'nn.BCECriterion',
+   broadcasttensors = 'torch.broadcast',
    clipgrad = 'nn.utils.clipGradNorm',
    clipgradnorm = 'nn.utils.clipGradNorm',
    conv1d = 'nn.TemporalConvolution',

@@ -262,6 +262,20 @@ for _, name in ipairs{'eq', 'ne', 'lt', 'le', 'gt', 'ge'} do
    define(name, comparison(op(name), op('c' .. name)))
 end
 
+--- x -> a ByteTensor on x's side
+core.define('isnan', function(x)
+   if not istype(tensor, x) then usage('isnan', 'tensor', x) end
+   return torch.ne(x, x)
+end)
+core.define('isfinite', function(x)
+   if not istype(tensor, x) then usage('isfinite', 'tensor', x) end
+   return torch.mul(x, 0):eq(0)
+end)
+core.define('isinf', function(x)
+   if not istype(tensor, x) then usage('isinf', 'tensor', x) end
+   return core.elementOf(x.kind_).isReal and torch.abs(x):eq(math.huge) or torch.isnan(x)
+end)
+
 --- [r] x y number
 define('lerp', function(name, inPlace)
    local number = op 'lerp'
@@ -370,6 +384,14 @@ end)
 -- @raise at the caller's line if an argument has the wrong type, if sizes do not match, or if
 --    operands are not all on the host or all on one device
 -- @follows Torch7's torch
+
+--- Tags shared by the reference entries of element-wise functions.
+-- @pattern classification
+-- @within pointwise
+-- @param x tensor: of any size and type
+-- @return a new ByteTensor (CudaByteTensor) of zeros and ones, as a function and as a method
+-- @raise if the argument is not a tensor
+-- @follows PyTorch's torch
 
 --- Tags shared by the reference entries of element-wise functions.
 -- @pattern pointcall
@@ -749,6 +771,24 @@ end)
 -- @as comparison
 -- @also Tensor:ge()
 -- @usage torch.ge(torch.Tensor{1, 2, 3}, 2) --> [0 1 1]
+
+--- Returns 1 where an element is NaN, else 0.
+-- @function torch.isnan
+-- @as classification
+-- @also Tensor:isnan()
+-- @usage torch.isnan(torch.Tensor{1, 0 / 0, 1 / 0}) --> [0 1 0]
+
+--- Returns 1 where an element is infinite, else 0.
+-- @function torch.isinf
+-- @as classification
+-- @also Tensor:isinf()
+-- @usage torch.isinf(torch.Tensor{1, 0 / 0, -1 / 0}) --> [0 0 1]
+
+--- Returns 1 where an element is neither NaN nor infinite, else 0.
+-- @function torch.isfinite
+-- @as classification
+-- @also Tensor:isfinite()
+-- @usage torch.isfinite(torch.Tensor{1, 0 / 0, -1 / 0}) --> [1 0 0]
 
 --- Clamps each element to the range from min to max.
 -- @function torch.clamp
