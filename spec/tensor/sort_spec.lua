@@ -2,6 +2,7 @@
 -- several lanes per block, one per block, and one in many blocks.
 local torch = require 'dpt.tensor'
 local both = require 'spec.support.both'
+local elements = require 'spec.support.elements'
 local numbers = both.numbers
 
 --- Returns all results for one tensor along a dimension.
@@ -122,5 +123,46 @@ describe('On a device as on the host, sort orders', function()
          assert.equal(0, (want - got:long()):abs():max())
          assert.equal(0, (want_places - places:long()):abs():max())
       end
+   end)
+end)
+
+describe('torch.unique', function()
+   it('returns distinct elements, the position of each one, and counts, for all types', function()
+      for _, name in ipairs(elements.everywhere) do
+         local x = torch.Tensor{{3, 1, 3}, {7, 1, 1}}:type('torch.' .. name .. 'Tensor')
+         for _, each in ipairs{x, x:t():contiguous():t()} do
+            local values, inverse, counts = each:unique(true, true, true)
+            assert.equal(x:type(), values:type())
+            assert.same({1, 3, 7}, values:double():totable())
+            assert.same({{2, 1, 2}, {3, 1, 1}}, inverse:totable())
+            assert.same({3, 2, 1}, counts:totable())
+         end
+         assert.is_nil((select(2, torch.unique(x))))
+         assert.same({3, 2, 1}, (select(2, torch.unique(x, nil, false, true))):totable())
+      end
+   end)
+
+   it('agrees with counting for many elements, on the host and on a device', function()
+      torch.manualSeed(6)
+      local x = torch.LongTensor(3, 4000):random(1, 500)
+      for _, t in ipairs{x, x:cudaLong()} do
+         local values, inverse, counts = torch.unique(t, true, true, true)
+         local wanted = torch.histc(x:double(), 500, 0.5, 500.5)
+         assert.same(wanted:nonzero():view(-1):totable(), values:totable())
+         assert.equal(0, (wanted[wanted:gt(0)] - counts:double()):abs():max())
+         assert.equal(0, (values:index(1, inverse:view(-1)) - t:view(-1)):abs():max())
+      end
+   end)
+
+   it('treats NaNs as distinct, and accepts no elements', function()
+      local values, inverse, counts = torch.Tensor{0 / 0, 2, 0 / 0, -1 / 0}:unique(true, true, true)
+      assert.same({-1 / 0, 2}, values:narrow(1, 1, 2):totable())
+      assert.same({0, 0, 1, 1}, values:isnan():totable())
+      assert.same({1, 1, 1, 1}, counts:totable())
+      assert.same({2, 1}, {inverse[2], inverse[4]})
+      values, inverse, counts = torch.unique(torch.IntTensor(2, 0), true, true, true)
+      assert.same({0, 0}, {values:nElement(), counts:nElement()})
+      assert.same({2, 0}, inverse:size():totable())
+      assert.error_matches(function() torch.unique(3) end, '^unique: wanted tensor %[sorted%]')
    end)
 end)

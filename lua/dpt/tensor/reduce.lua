@@ -197,6 +197,34 @@ paired('topk', function(r, i, x, k, dim, largest, sorted)
       largest and 1 or 0, sorted and 1 or 0)
 end)
 
+-- Returns the distinct elements of a vector in ascending order, and two LongTensors: the position
+-- of each of its elements among them, and their counts.
+local function distinct(x)
+   local sorted, order = torch.sort(x)
+   local n = sorted:size(1)
+   local isFirst = order.new(n):fill(1)
+   if n > 1 then
+      isFirst:narrow(1, 2, n - 1):copy(torch.ne(sorted:narrow(1, 2, n - 1),
+         sorted:narrow(1, 1, n - 1)))
+   end
+   local at = isFirst:nonzero():view(-1)
+   local inverse = isFirst:clone():indexCopy(1, order, isFirst:cumsum(1))
+   local counts = order.new(at:size(1)):fill(n + 1)
+   if at:size(1) > 1 then
+      counts:narrow(1, 1, at:size(1) - 1):copy(at:narrow(1, 2, at:size(1) - 1))
+   end
+   return sorted:index(1, at), inverse, counts:csub(at)
+end
+
+--- x [sorted] [inverse] [counts] -> values, then the inverse and the counts if they are wanted
+define('unique', function(x, _, wantsInverse, wantsCounts)
+   if not isTensor(x) then usage('unique', 'tensor [sorted] [inverse] [counts]', x) end
+   local values, inverse, counts = fresh(x.kind_), indices(x), indices(x)
+   if C.dpt_count(x) > 0 then values, inverse, counts = distinct(x:contiguous():view(-1)) end
+   if not wantsInverse then return values, wantsCounts and counts or nil end
+   return values, inverse:resize(x:size()), wantsCounts and counts or nil
+end)
+
 --- [r] x [dim]: cumulative sums and products, along dimension 1 by default
 for _, name in ipairs{'cumsum', 'cumprod'} do
    define(name, function(a, b, c)
@@ -426,6 +454,18 @@ end
 -- @param descending? boolean: true: largest first
 -- @return tensor, LongTensor: of x's sizes
 -- @usage torch.sort(torch.Tensor{3, 1, 2}) --> [1 2 3], [2 3 1]
+
+--- Returns the distinct elements of a tensor in ascending order; NaNs are distinct, and last.
+-- @function torch.unique
+-- @as reducecall
+-- @also Tensor:unique()
+-- @param x tensor: of any size and type
+-- @param sorted? boolean: for PyTorch's order of arguments; the elements are always sorted
+-- @param inverse? boolean: true: also returns the position of each element of x among them
+-- @param counts? boolean: true: also returns how often each of them occurs
+-- @return a vector; if wanted, a LongTensor of x's size; if wanted, a LongTensor of counts
+-- @follows PyTorch's unique
+-- @usage torch.unique(torch.Tensor{3, 1, 3}, true, true, true) --> [1 3], [2 1 2], [1 2]
 
 --- Returns the k smallest, or largest, elements along a dimension, and their indices.
 -- @function torch.topk
