@@ -119,6 +119,42 @@ describe('nn.safetensors #recorded', function()
       assert.same({1, -2}, read.b:totable())
    end)
 
+   it('writes a weight that two modules share once, and needs only one of its names', function()
+      local function tied()
+         local encoder, decoder = nn.Embedding(5, 3), nn.Linear(3, 5, false)
+         decoder:share(encoder, 'weight', 'gradWeight')
+         return nn.Sequential():add(encoder):add(nn.Linear(3, 3)):add(decoder)
+      end
+      local net, path = tied(), os.tmpname()
+      net:getParameters() -- weights in one storage are not shared by this alone
+      local names = {'wte', 'fc', 'lm_head'}
+      safetensors.save(path, safetensors.tensors(net, names))
+      local written = io.open(path):read '*a'
+      assert.is_truthy(written:find('"__metadata__":{"dpt":"' .. torch.version()
+         .. '","wte.weight":"lm_head.weight"}', 1, true))
+      assert.is_nil(written:find('"wte.weight":{', 1, true))
+      assert.is_true(#written < 8 * (5 * 3 + 3 * 3 + 3) + 400)
+      local read = safetensors.load(path)
+      os.remove(path)
+      assert.is_true(read['wte.weight']:isSetTo(read['lm_head.weight']))
+      assert.equal(0, largest(read['wte.weight'], net:get(1).weight))
+      for _, name in ipairs{'wte', 'lm_head'} do
+         local one, other = {}, tied()
+         for key, t in pairs(read) do one[key] = t end
+         one[name .. '.weight'] = nil
+         safetensors.fill(other, one, names)
+         local x = torch.LongTensor{{1, 5}, {3, 3}}
+         assert.equal(0, largest(other:forward(x), net:forward(x)))
+      end
+      read['wte.weight'], read['lm_head.weight'] = nil, nil
+      assert.error_matches(function() safetensors.fill(tied(), read, names) end,
+         "^safetensors.fill: argument 'tensors': there is no '.*.weight'")
+      net:get(3).weight = net:get(1).weight:clone() -- no longer shared
+      read['wte.weight'] = net:get(1).weight
+      assert.error_matches(function() safetensors.fill(net, read, names) end,
+         "there is no 'lm_head.weight'")
+   end)
+
    it('reports faults of a file', function()
       local path = os.tmpname()
       local function why(text)

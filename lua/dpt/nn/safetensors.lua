@@ -2,8 +2,10 @@
 --
 -- Invariant: a file is read whole and checked before a network changes. A missing name, or a size
 -- or type that does not fit, raises an error that names it. A file is replaced atomically or not at
--- all. Names (weight_ih_l0, running_mean ...) and sizes are PyTorch's; layouts that differ are
--- converted here and nowhere else.
+-- all. It contains memory that has several names once, under the first name in alphabetical order;
+-- its metadata maps the other names to that one, as save_model of Python's package does. Names
+-- (weight_ih_l0, running_mean ...) and sizes are PyTorch's; layouts that differ are converted here
+-- and nowhere else.
 local dptffi = require 'dpt.ffi'
 local output = require 'dpt.output'
 local torch = require 'dpt.tensor'
@@ -58,7 +60,7 @@ end
 -- @within nn weights
 -- @param path string: name of the file
 -- @return a table of host tensors by name; a scalar becomes one element, BOOL a
---    ByteTensor, BF16 a BFloat16Tensor
+--    ByteTensor, BF16 a BFloat16Tensor; names that share memory have the same tensor
 -- @raise if the file does not exist or is not valid safetensors; the error names the fault
 -- @follows safetensors' load_file
 -- @usage nn.safetensors.save('/tmp/one.safetensors', {a = torch.FloatTensor{1, 2}})
@@ -84,10 +86,21 @@ function safetensors.load(path)
    for name, entry in pairs(header) do
       if name ~= '__metadata__' then tensors[name] = tensorOf(path, name, entry, body) end
    end
+   local metadata = header.__metadata__
+   for name, kept in pairs(type(metadata) == 'table' and metadata or {}) do
+      if not header[name] and header[kept] then tensors[name] = tensors[kept] end
+   end
    return tensors
 end
 
---- Writes tensors to a file.
+-- Returns a string that is equal for tensors that are the same view of one storage.
+local function viewKey(t)
+   return ('%s %d %s %s %s'):format(t:type(), torch.pointer(t:storage()), t:storageOffset(),
+      table.concat(t:size():totable(), 'x'), table.concat(t:stride():totable(), 'x'))
+end
+
+--- Writes tensors to a file. Tensors that are the same memory, such as a weight that two modules
+-- share, are written once, under the first name in alphabetical order.
 -- @function nn.safetensors.save
 -- @within nn weights
 -- @param path string: name of the file, replaced when all data is written
@@ -101,21 +114,29 @@ end
 --    return read.b:size() --> 2x3
 function safetensors.save(path, tensors)
    local names, parts, offset = {}, {}, 0
-   local header = {__metadata__ = {dpt = torch.version()}}
-   for name in pairs(tensors) do names[#names + 1] = name end
-   table.sort(names)
-   for i, name in ipairs(names) do
-      local t = tensors[name]
+   local header, kept = {__metadata__ = {dpt = torch.version()}}, {}
+   for name, t in pairs(tensors) do
       if not torch.isTensor(t) then
          fail("safetensors.save: '%s' is a %s, wanted a tensor", name, torch.type(t))
       end
-      t = t:type(core.tensorNames[t.kind_ % core.ON_DEVICE]):contiguous()
-      local element = core.elementOf(t.kind_)
-      local bytes = t:nElement() * element.size
-      parts[i] = bytes > 0 and ffi.string(t:data(), bytes) or ''
-      header[name] = {dtype = element.file, shape = t:dim() > 0 and t:size():totable() or {0},
-         data_offsets = {offset, offset + bytes}}
-      offset = offset + bytes
+      names[#names + 1] = name
+   end
+   table.sort(names)
+   for _, name in ipairs(names) do
+      local t = tensors[name]
+      local key = t:nElement() > 0 and viewKey(t) or name
+      if kept[key] then
+         header.__metadata__[name] = kept[key]
+      else
+         kept[key] = name
+         t = t:type(core.tensorNames[t.kind_ % core.ON_DEVICE]):contiguous()
+         local element = core.elementOf(t.kind_)
+         local bytes = t:nElement() * element.size
+         parts[#parts + 1] = bytes > 0 and ffi.string(t:data(), bytes) or ''
+         header[name] = {dtype = element.file, shape = t:dim() > 0 and t:size():totable() or {0},
+            data_offsets = {offset, offset + bytes}}
+         offset = offset + bytes
+      end
    end
    local text = json.encode(header)
    text = text .. (' '):rep(-#text % 8)
@@ -129,10 +150,10 @@ end
 
 -- Tensors of a module in PyTorch's layout ---------------------------------------------------------
 
--- Returns accessors of a module's tensor: {sizes and get() in PyTorch's layout, set(such a
+-- Returns accessors of a module's tensor t: {t, sizes and get() in PyTorch's layout, set(such a
 -- tensor)}.
 local function slot(t, sizes)
-   return {get = function() return sizes and t:view(torch.LongStorage(sizes)) or t end,
+   return {t = t, get = function() return sizes and t:view(torch.LongStorage(sizes)) or t end,
       set = function(new) t:copy(new) end,
       sizes = sizes or t:size():totable()}
 end
@@ -232,8 +253,8 @@ end
 --- Returns the weights of a network in a table whose keys are their names in PyTorch.
 -- @function nn.safetensors.tensors
 -- @within nn weights
--- @param net module: Linear, convolutions, normalization, LookupTable and recurrent modules, or
---    containers of them
+-- @param net module: Linear, convolutions, normalization, LookupTable, Embedding and recurrent
+--    modules, or containers of them
 -- @param names? table: the name in PyTorch of each module with weights, in the order of
 --    net:listModules(), for example {'conv1', 'bn1', 'fc'}; default: the numbers of PyTorch's
 --    Sequential
@@ -250,7 +271,16 @@ function safetensors.tensors(net, names)
    return tensors
 end
 
---- Copies weights saved by PyTorch into a network.
+-- Returns true if the tensor of a slot is the tensor of a slot in the list of pairs.
+local function isShared(each, pairsOfSlots)
+   for _, pair in ipairs(pairsOfSlots) do
+      if each.t and pair[1].t and each.t:isSetTo(pair[1].t) then return true end
+   end
+   return false
+end
+
+--- Copies weights saved by PyTorch into a network. A weight that several modules share needs only
+-- one of its names.
 -- @function nn.safetensors.fill
 -- @within nn weights
 -- @param net module: as for nn.safetensors.tensors
@@ -263,18 +293,25 @@ end
 --       torch.ones(1)}) :forward(torch.Tensor{3, 4}) --> [8]
 function safetensors.fill(net, tensors, names)
    if type(tensors) == 'string' then tensors = safetensors.load(tensors) end
-   local work = {}
+   local work, missing = {}, {}
    for _, entry in ipairs(named('fill', net, names)) do
       for name, each in pairs(slotsOf(entry.module)) do
          local new = tensors[entry.path .. name]
-         if not new then
-            fail("safetensors.fill: argument 'tensors': there is no '%s%s'", entry.path, name)
+         if new then
+            local got = table.concat(new:size():totable(), 'x')
+            local wanted = table.concat(each.sizes, 'x')
+            if got ~= wanted then
+               fail("safetensors.fill: '%s%s' is %s, wanted %s", entry.path, name, got, wanted)
+            end
+            work[#work + 1] = {each, new}
+         else
+            missing[entry.path .. name] = each
          end
-         local got, wanted = table.concat(new:size():totable(), 'x'), table.concat(each.sizes, 'x')
-         if got ~= wanted then
-            fail("safetensors.fill: '%s%s' is %s, wanted %s", entry.path, name, got, wanted)
-         end
-         work[#work + 1] = {each, new}
+      end
+   end
+   for name, each in pairs(missing) do
+      if not isShared(each, work) then
+         fail("safetensors.fill: argument 'tensors': there is no '%s'", name)
       end
    end
    for _, pair in ipairs(work) do pair[1].set(pair[2]) end
