@@ -21,7 +21,7 @@ local layers = {
    SiLU = {{}}, LeakyReLU = {{}, {0.3}}, PReLU = {{}, {4}}, AddConstant = {{1.5}},
    MulConstant = {{-2}}, SoftMax = {{}, {1}}, SoftMin = {{}, {1}}, LogSoftMax = {{}, {1}},
    Normalize = {{2}, {1}, {3}}, CReLU = {{1}}, Identity = {{}}, GatedLinearUnit = {{}, {2}},
-   GLU = {{}, {-1}}, Contiguous = {{}},
+   GLU = {{}, {-1}}, SwiGLU = {{}, {2}}, GEGLU = {{}, {-1}}, ReGLU = {{}}, Contiguous = {{}},
 }
 
 describe('The layer on elements or rows', function()
@@ -45,6 +45,14 @@ describe('The layer on elements or rows', function()
       assert.error_matches(function() m:forward(torch.rand(2, 3)) end,
          '^nn.GatedLinearUnit: dimension 2 has size 3, wanted an even size')
    end)
+   it('SwiGLU, GEGLU and ReGLU multiply the first half by the activation of the second', function()
+      local activations = {SwiGLU = nn.SiLU(), GEGLU = nn.GELU(), ReGLU = nn.ReLU()}
+      for name, activation in pairs(activations) do
+         local x = torch.randn(3, 8, 2)
+         local wanted = torch.cmul(x:narrow(2, 1, 4), activation:forward(x:narrow(2, 5, 4)))
+         assert.equal(0, (nn[name](2):forward(x) - wanted):abs():max())
+      end
+   end)
    for name, arguments in pairs{Log = {}, Sqrt = {}, Power = {1.5}} do
       it(name .. ' has its gradients for positive numbers', function()
          check.module(function() return nn[name](unpack(arguments)) end, values(0.5, 3, 3, 4))
@@ -66,7 +74,7 @@ describe('The layer on elements or rows', function()
    }
    for name, cases in pairs(layers) do
       for _, other in ipairs{'AddConstant', 'MulConstant', 'Identity', 'Contiguous', 'CReLU',
-         'GatedLinearUnit', 'GLU'} do
+         'GatedLinearUnit', 'GLU', 'SwiGLU', 'GEGLU', 'ReGLU'} do
          if name == other then cases = {} end -- their outputs or gradOutputs differ in size
       end
       if cases[1] then shapeless[name] = cases[1] end

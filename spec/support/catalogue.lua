@@ -134,7 +134,7 @@ local modules = {
 
    HardTanh = {{}, four}, Clamp = {{-1, 1}, four}, Power = {{2}, four}, Normalize = {{2}, four},
    SpatialSoftMax = {{}, image}, SpatialLogSoftMax = {{}, image}, GatedLinearUnit = {{2}, four},
-   GLU = {{}, rows(3, 4)},
+   GLU = {{}, rows(3, 4)}, SwiGLU = {{2}, four}, GEGLU = {{-1}, four}, ReGLU = {{}, four},
    Threshold = {{0.1, 0}, four}, CReLU = {{1}, four}, L1Penalty = {{0.1}, four},
    GradientReversal = {{}, four}, ZeroGrad = {{}, four}, NoBackprop = {function()
       return nn.NoBackprop(linear())

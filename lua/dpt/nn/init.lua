@@ -110,7 +110,8 @@ local additions = [[
    StepRNN:AbstractRecurrent LSTM:StepRNN GRU:StepRNN Recurrent:AbstractRecurrent
    RecurrentStep:Decorator Recursor:AbstractRecurrent Sequencer:Container
    SequencerCriterion:Criterion LookupTableMaskZero:LookupTable NoBackprop:Decorator
-   Embedding:LookupTable EmbeddingBag:LookupTable GLU:GatedLinearUnit
+   Embedding:LookupTable EmbeddingBag:LookupTable GLU:GatedLinearUnit SwiGLU:GatedLinearUnit
+   GEGLU:GatedLinearUnit ReGLU:GatedLinearUnit
    DataParallelCriterion:Criterion DistributedDataParallel:Decorator
    SyncBatchNormalization:BatchNormalization
 ]]
