@@ -126,11 +126,10 @@ return {
          PrintSize Profile StochasticGradient ZeroGrad ZipTableOneToMany
       ]],
       ['nn/pointwise'] = [[
-         Abs CReLU Clamp ELU Exp GEGLU GELU GLU GatedLinearUnit HardShrink HardTanh
-         LeakyReLU Log LogSigmoid LogSoftMax MulConstant NaN Normalize PReLU Power RReLU
-         ReGLU ReLU ReLU6 SiLU Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign
-         SpatialLogSoftMax SpatialSoftMax Sqrt Square SwiGLU Tanh TanhShrink Threshold
-         elementwise
+         Abs CReLU Clamp ELU Exp GEGLU GELU GLU GatedLinearUnit HardShrink HardTanh LeakyReLU Log
+         LogSigmoid LogSoftMax MulConstant NaN Normalize PReLU Power RReLU ReGLU ReLU ReLU6 SiLU
+         Sigmoid SoftMax SoftMin SoftPlus SoftShrink SoftSign SpatialLogSoftMax SpatialSoftMax Sqrt
+         Square SwiGLU Tanh TanhShrink Threshold elementwise softmax
       ]],
       ['nn/reduced'] = 'Criterion Linear SpatialConvolution BatchNormalization',
       ['nn/recurrent'] = [[
