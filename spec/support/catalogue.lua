@@ -54,6 +54,9 @@ local modules = {
    MapTable = {function() return nn.MapTable(linear()) end, two},
    Bottle = {function() return nn.Bottle(linear()) end, rows(3, 4)},
    Decorator = {function() return nn.Decorator(linear()) end, four},
+   Recompute = {function()
+      return nn.Recompute(add(nn.Sequential(), linear(), nn.Tanh()))
+   end, four},
    DontCast = {function() return nn.DontCast(linear(), true, true) end, four},
    WeightNorm = {function() return nn.WeightNorm(linear()) end, four},
    NaN = {function() return nn.NaN(linear()) end, four},

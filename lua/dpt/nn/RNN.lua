@@ -49,6 +49,7 @@ end
 -- @also nn.DataParallelCriterion.transient
 -- @also nn.DistributedDataParallel.transient
 -- @also nn.SyncBatchNormalization.transient
+-- @also nn.Recompute.transient
 -- @also cudnn.TemporalConvolution.transient
 -- @return a list of strings
 -- @usage type(nn.RNN.transient) --> table

@@ -94,6 +94,7 @@ MapTable(module?:module, shared?:any) table -> table
 ParallelTable() tensor|table -> tensor|table
 Bottle(module?:module, nInputDim?, nOutputDim?) tensor -> tensor
 Decorator(module?:module)
+Recompute(module:module)
 DontCast(module:module, castin?:any, castout?:any, moduleType?:string)
 WeightNorm(module:module, outputDim?)
 NaN(module?:module, id?:any)

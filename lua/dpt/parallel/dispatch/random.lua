@@ -6,6 +6,8 @@
 -- of this: the states of the devices' generators (cutorch.getRNGState) suffice to repeat the draws.
 local dptffi = require 'dpt.ffi'
 local ffi, C, lib = dptffi.ffi, dptffi.C, dptffi.lib
+local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local errors = require 'dpt.parallel.dispatch.errors'
 
 local random = {}
@@ -102,26 +104,94 @@ end
 
 local here = ffi.new 'dpt_pass'
 
---- Leaves the running pass of this Lua state, if any: others may run until it is resumed.
--- @return value for resume
-function random.suspend()
-   if not current then return nil end
+-- Returns the running pass of this Lua state from its next draw on; without one, a pass that draws
+-- what the current device would.
+local function rest()
    local device = ffi.new 'int[1]'
    lib.device_get(device)
    lib.pass_make(here, device[0])
+   if not current then return ffi.string(here, SIZE) end
    ffi.copy(pass, current, SIZE)
    pass.seed, pass.offset = here.seed, here.offset
-   local left = {bytes = ffi.string(pass, SIZE), number = number}
-   C.dpt_pass_leave()
-   replica, shared, current = nil, false, nil
+   return ffi.string(pass, SIZE)
+end
+
+local function copyGenerator()
+   local copy = torch.Generator()
+   C.dpt_generator_copy(copy.ptr_, core.generator())
+   return copy
+end
+
+local function setGenerator(copy) C.dpt_generator_copy(core.generator(), copy.ptr_) end
+
+local outside = nil -- while `again` runs: the default generator's state outside of it
+
+--- Leaves the running pass of this Lua state, and `again`, if any: others may run until they are
+-- resumed.
+-- @return value for resume
+function random.suspend()
+   if not current and not outside then return nil end
+   local left = {}
+   if current then
+      left.bytes, left.number = rest(), number
+      C.dpt_pass_leave()
+      replica, shared, current = nil, false, nil
+   end
+   if outside then
+      left.generator = copyGenerator()
+      setGenerator(outside)
+      outside = nil
+   end
    return left
 end
 
 --- Resumes a suspended pass.
 function random.resume(left)
    if not left then return end
-   enter(left.bytes)
-   number = left.number
+   if left.bytes then
+      enter(left.bytes)
+      number = left.number
+   end
+   if left.generator then
+      outside = copyGenerator()
+      setGenerator(left.generator)
+   end
+end
+
+--- Returns the state from which `again` repeats the following draws: of the default generator and,
+-- with onDevice, of the current device or the running pass.
+function random.fromHere(onDevice)
+   return {generator = copyGenerator(), bytes = onDevice and rest() or nil}
+end
+
+-- Ends `again`: restores the generators, that of the device if its state was kept.
+local function restore(left, device, state, ok, ...)
+   setGenerator(outside)
+   outside = nil
+   if state then lib.device_rng_set(device, state) end
+   random.resume(left)
+   if not ok then error((...), 0) end
+   return ...
+end
+
+--- Calls f(...), which draws the numbers that were drawn after fromHere() had returned `state`. The
+-- generators have the same states before and after.
+-- @return the results of f
+function random.again(state, f, ...)
+   local left, device, own = random.suspend(), nil, nil
+   if state.bytes then
+      ffi.copy(pass, state.bytes, SIZE)
+      local offset = pass.offset
+      device = pass.device
+      lib.pass_make(here, device)
+      if here.offset < offset then -- seeded since: the end of the pass could advance it
+         own = core.fresh(core.BYTE)
+         lib.device_rng_get(device, own)
+      end
+   end
+   outside = copyGenerator()
+   setGenerator(state.generator)
+   return restore(left, device, own, pcall(random.within, state.bytes, f, ...))
 end
 
 return random

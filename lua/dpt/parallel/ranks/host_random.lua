@@ -13,14 +13,29 @@ local hostRandom = {}
 
 local own = torch.Generator()
 
-local running = false
+local running = nil -- {first, rows, total} of the running pass
 
-local function leave(ok, ...)
-   C.dpt_rows_set(0, 0, 0)
-   running = false
+local function enter(pass)
+   running = pass
+   if pass then C.dpt_rows_set(pass[1], pass[2], pass[3]) else C.dpt_rows_set(0, 0, 0) end
+end
+
+local function leave(outer, ok, ...)
+   enter(outer)
    if not ok then error((...), 0) end
    return ...
 end
+
+--- Calls f(...) in a pass that running() returned; nil: outside of any pass.
+-- @return the results of f
+function hostRandom.withinPass(pass, f, ...)
+   local outer = running
+   enter(pass)
+   return leave(outer, pcall(f, ...))
+end
+
+--- Returns the running pass, or nil.
+function hostRandom.running() return running end
 
 --- Calls f(...), which runs a pass over some rows of a batch.
 -- @param first number of rows before them
@@ -28,9 +43,7 @@ end
 -- @param total number of rows of the batch
 -- @return the results of f
 function hostRandom.within(first, rows, total, f, ...)
-   C.dpt_rows_set(first, rows, total)
-   running = true
-   return leave(pcall(f, ...))
+   return hostRandom.withinPass({first, rows, total}, f, ...)
 end
 
 --- Calls f(...), which runs a pass over all rows of a batch, whatever their number.
@@ -39,7 +52,7 @@ function hostRandom.withinAllRows(f, ...) return hostRandom.within(0, 0, 0, f, .
 
 --- Returns true inside such a pass. The number of values drawn must then depend on sizes alone, so
 -- that ranks know how many values other ranks' rows use.
-function hostRandom.mustDrawBySize() return running end
+function hostRandom.mustDrawBySize() return running ~= nil end
 
 -- Calls f(...) with the default generator seeded by `seed`; restores its state afterwards.
 local function seeded(seed, f, ...)
