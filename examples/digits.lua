@@ -2,16 +2,17 @@
 --
 --   scripts/dpt examples/digits.lua [--devices N] [--epochs E] [--batch B] [--lr R] [--seed S]
 --                                   [--threads] [--save FILE] [--width W] [--log FILE]
---                                   [--profile FILE] [--quiet]
+--                                   [--profile FILE] [--quiet] [--recompute]
 --
 -- The data is examples/data (1,797 images of 8x8 pixels); 297 of them, evenly spaced, are the test
 -- set. --save writes the trained parameters as text: their number on the first line, then one
 -- parameter per line, with all digits. --log writes each epoch's loss (optim.Logger), --profile a
--- timeline of the devices in the last ten steps (view it with dpt timeline).
+-- timeline of the devices in the last ten steps (view it with dpt timeline). --recompute saves
+-- memory: backward computes the activations of the convolutions again, with the same results.
 -- The last line is `test accuracy: 0.NNNN`.
 -- short: --epochs 3 --quiet --width 8 --log /dev/null --profile /dev/null
 -- short: --epochs 5
--- short: --epochs 5 --threads
+-- short: --epochs 5 --threads --recompute
 require 'dpt'
 local nn, optim, cutorch, xlua, sys = nn, optim, cutorch, xlua, sys
 torch.setdefaulttensortype('torch.FloatTensor')
@@ -24,6 +25,7 @@ cmd:option('--batch', 40, 'images a step')
 cmd:option('--lr', 0.05, 'learning rate: it rises over five epochs, then falls to zero')
 cmd:option('--seed', 1, 'of the first parameters and the order of the images')
 cmd:option('--threads', false, 'call each replica from a thread of its own')
+cmd:option('--recompute', false, 'compute activations again in backward, to save memory')
 cmd:option('--width', 32, 'planes of the first convolution')
 cmd:option('--log', '', 'file for the losses')
 cmd:option('--profile', '', 'file for what the devices did in the last steps')
@@ -61,13 +63,20 @@ local function split(images, classes)
    return pick(train), pick(test)
 end
 
+-- Returns modules in sequence, in nn.Recompute with --recompute.
+local function stage(...)
+   local net = nn.Sequential()
+   for _, module in ipairs{...} do net:add(module) end
+   return opt.recompute and nn.Recompute(net) or net
+end
+
 local function network(width)
    local net = nn.Sequential()
-   net:add(nn.SpatialConvolution(1, width, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
-   net:add(nn.SpatialConvolution(width, width, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
-   net:add(nn.SpatialMaxPooling(2, 2)) -- (N, width, 4, 4)
-   net:add(nn.SpatialConvolution(width, 2 * width, 3, 3, 1, 1, 1, 1)):add(nn.Tanh())
-   net:add(nn.SpatialMaxPooling(2, 2)) -- (N, 2 * width, 2, 2)
+   net:add(stage(nn.SpatialConvolution(1, width, 3, 3, 1, 1, 1, 1), nn.Tanh(),
+      nn.SpatialConvolution(width, width, 3, 3, 1, 1, 1, 1), nn.Tanh(),
+      nn.SpatialMaxPooling(2, 2))) -- (N, width, 4, 4)
+   net:add(stage(nn.SpatialConvolution(width, 2 * width, 3, 3, 1, 1, 1, 1), nn.Tanh(),
+      nn.SpatialMaxPooling(2, 2))) -- (N, 2 * width, 2, 2)
    net:add(nn.View(8 * width):setNumInputDims(3))
    net:add(nn.Linear(8 * width, 128)):add(nn.Tanh()):add(nn.Linear(128, 10))
    for _, module in ipairs(net:listModules()) do
