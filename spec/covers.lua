@@ -56,6 +56,7 @@ return {
       ['profiler/init'] = 'events',
       ['profiler/timeline'] = 'colours page page_script',
       ['profiler/summary'] = 'intervals memory',
+      ['optim/adamw'] = 'adam_step',
       ['nn/DistributedDataParallel'] = [[
          DistributedDataParallel.sync DistributedDataParallel.inner
          DistributedDataParallel.check DistributedDataParallel.fields

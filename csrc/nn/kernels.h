@@ -253,10 +253,11 @@ struct dpt__sgd_args {
   const void *rates, *decays; /* may be NULL */
 };
 struct dpt__adam_args {
-  int32_t type;
+  int32_t type, decoupled;
   int64_t n;
   double rate, decay, beta1, beta2, eps;
-  void *x, *g, *m, *v;
+  double base; /* decoupled: the factor of the decay, the learning rate without its correction */
+  void *x, *g, *m, *v, *vmax; /* vmax may be NULL */
   const void *rates, *decays; /* may be NULL */
 };
 

@@ -64,14 +64,21 @@ int dpt_sgd_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor 
 }
 
 static int step_adam(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
-                     const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
-                     double beta1, double beta2, double eps) {
+                     dpt_tensor *vmax, const dpt_tensor *rates, const dpt_tensor *decays,
+                     double rate, double decay, double beta1, double beta2, double eps,
+                     int decoupled, double base) {
   dpt__call call;
-  struct dpt__adam_args args = {
-      .rate = rate, .decay = decay, .beta1 = beta1, .beta2 = beta2, .eps = eps};
+  struct dpt__adam_args args = {.decoupled = decoupled,
+                                .rate = rate,
+                                .decay = decay,
+                                .beta1 = beta1,
+                                .beta2 = beta2,
+                                .eps = eps,
+                                .base = base};
   step_begin(&call, DPT__KERNEL_adam, "adam", mixed, x, g, &args.x, &args.g, &args.n);
   step_state(&call, "m", m, args.n, &args.m);
   step_state(&call, "v", v, args.n, &args.v);
+  if (vmax) step_state(&call, "vmax", vmax, args.n, &args.vmax);
   step_factors(&call, "learningRates", rates, args.n, &args.rates);
   step_factors(&call, "weightDecays", decays, args.n, &args.decays);
   return dpt__call_run(&call, args.n, adam, &args);
@@ -80,11 +87,12 @@ static int step_adam(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt
 int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
                   const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
                   double beta1, double beta2, double eps) {
-  return step_adam(0, x, g, m, v, rates, decays, rate, decay, beta1, beta2, eps);
+  return step_adam(0, x, g, m, v, NULL, rates, decays, rate, decay, beta1, beta2, eps, 0, 0);
 }
 
-int dpt_adam_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
+int dpt_adam_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, dpt_tensor *vmax,
                    const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
-                   double beta1, double beta2, double eps) {
-  return step_adam(1, x, g, m, v, rates, decays, rate, decay, beta1, beta2, eps);
+                   double beta1, double beta2, double eps, int decoupled, double base) {
+  return step_adam(1, x, g, m, v, vmax, rates, decays, rate, decay, beta1, beta2, eps, decoupled,
+                   base);
 }

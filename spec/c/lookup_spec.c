@@ -121,6 +121,35 @@ static void compare_adam(int kind, int vectors) {
   free(x.v), free(g.v), free(m.v), free(v.v), free(r.v), free(d.v);
 }
 
+/* AdamW with the largest v so far. */
+static void compare_adamw(int kind, int vectors) {
+  array x = array_fill(ARRAY(3000), -1, 1), g = array_fill(ARRAY(3000), -1, 1);
+  array m = array_fill(ARRAY(3000), -1, 1), v = array_fill(ARRAY(3000), 0.5, 1);
+  array most = array_fill(ARRAY(3000), 0.5, 1);
+  array r = array_fill(ARRAY(3000), 0, 1), d = array_fill(ARRAY(3000), 0, 1);
+  int wide = dpt__compute_dtype(kind & ~DPT_ON_DEVICE) | (kind & DPT_ON_DEVICE);
+  dpt_tensor tx = tensor_of(x, kind, 1), tg = tensor_of(g, kind, 0), tm = tensor_of(m, wide, 0);
+  dpt_tensor tv = tensor_of(v, wide, 1), tmost = tensor_of(most, wide, 1);
+  dpt_tensor tr = tensor_of(r, wide, 1), td = tensor_of(d, wide, 0);
+  OK(dpt_adam_mixed(&tx, &tg, &tm, &tv, &tmost, vectors & 1 ? &tr : NULL, vectors & 2 ? &td : NULL,
+                    0.01, 0.1, 0.9, 0.999, 1e-8, 1, 0.5));
+  for (int64_t i = 0; i < x.n; i++) {
+    double rate = vectors & 1 ? r.v[i] : 1;
+    m.v[i] = 0.9 * m.v[i] + (1 - 0.9) * g.v[i];
+    v.v[i] = 0.999 * v.v[i] + (1 - 0.999) * g.v[i] * g.v[i];
+    if (v.v[i] > most.v[i]) most.v[i] = v.v[i];
+    x.v[i] *= 1 - 0.5 * rate * (vectors & 2 ? d.v[i] : 0.1);
+    x.v[i] -= rate * 0.01 * m.v[i] / (sqrt(most.v[i]) + 1e-8);
+  }
+  same(&tx, x, 1e-12, "adamw x");
+  same(&tg, g, 1e-12, "adamw g");
+  same(&tm, m, 1e-12, "adamw m");
+  same(&tv, v, 1e-12, "adamw v");
+  same(&tmost, most, 1e-12, "adamw vmax");
+  dpt_tensor_free(&tr), dpt_tensor_free(&td);
+  free(x.v), free(g.v), free(m.v), free(v.v), free(most.v), free(r.v), free(d.v);
+}
+
 static void refusals(void) {
   array w = ARRAY(3, 2), i = ARRAY(2), big = ARRAY(7);
   i.v[0] = 3, i.v[1] = 4;
@@ -135,6 +164,7 @@ static void refusals(void) {
   FAILS(dpt_device_synchronize(0), "has 4 at element 2");
   OK(dpt_device_synchronize(0));
   FAILS(dpt_dropout_mask(&tw, &(dpt_draw){0}, 1.5, 1), "'p' is 1.5");
+  FAILS(dpt_adam_mixed(&tw, &tw, &tw, &tw, &tb, NULL, NULL, 1, 0, 0, 0, 1, 1, 1), "'vmax'");
   FAILS(dpt_sgd_step(&tw, &tb, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'dfdx'");
   dpt_tensor *own[] = {&tw, &ti, &y, &cw, &ci, &cy, &tb};
   for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);
@@ -151,6 +181,7 @@ int main(void) {
     for (int form = 0; form < 32; form++) compare_sgd(kinds[k], form);
     dropout(kinds[k]);
     for (int vectors = 0; vectors < 2; vectors++) compare_adam(kinds[k], vectors);
+    for (int vectors = 0; vectors < 4; vectors++) compare_adamw(kinds[k], vectors);
   }
   refusals();
   return check_end();

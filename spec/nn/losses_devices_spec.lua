@@ -258,7 +258,7 @@ describe('On devices', function()
       end
    end)
 
-   it('steps of sgd and adam have the bits of host tensors', function()
+   it('steps of sgd, adam and adamw have the bits of host tensors', function()
       for _, typename in ipairs{'torch.FloatTensor', 'torch.DoubleTensor'} do
          for _, odd in ipairs{false, true} do
             for i, config in ipairs{
@@ -266,7 +266,10 @@ describe('On devices', function()
                {'sgd', momentum = 0.9, dampening = 0, nesterov = true},
                {'sgd', learningRates = true, weightDecays = true}, {'adam'},
                {'adam', weightDecay = 0.1},
-               {'adam', learningRates = true, weightDecays = true},
+               {'adam', learningRates = true, weightDecays = true}, {'adam', amsgrad = true},
+               {'adamw', weightDecay = 0.1, amsgrad = true}, {'adamw', learningRates = true},
+               {'adamw', weightDecays = true},
+               {'adamw', learningRates = true, weightDecays = true, amsgrad = true},
             } do
                local n = 1500 + i
                local x, g = torch.randn(n):type(typename), torch.randn(n):type(typename)
@@ -274,7 +277,7 @@ describe('On devices', function()
                local here, other = {learningRate = 0.1}, {learningRate = 0.1}
                for k, v in pairs(config) do
                   if k ~= 1 then
-                     if v == true and k ~= 'nesterov' then v = torch.rand(n):type(typename) end
+                     if v == true and k:find 's$' then v = torch.rand(n):type(typename) end
                      here[k], other[k] = v, torch.isTensor(v) and there(v, odd) or v
                   end
                end

@@ -8,14 +8,17 @@ local comm = dpt.comm
 local C = require('dpt.ffi').C
 
 local methods = {sgd = {learningRate = 0.01, momentum = 0.9, dampening = 0}, adam = {},
-   adamax = {}, adagrad = {}, adadelta = {}, rmsprop = {learningRate = 1e-3},
+   adamw = {amsgrad = true}, adamax = {}, adagrad = {}, adadelta = {},
+   rmsprop = {learningRate = 1e-3},
    nag = {learningRate = 0.01}, asgd = {eta0 = 0.01}, rprop = {stepsize = 1e-3}}
 local start = torch.DoubleTensor{0.2, -0.2, 0.15, 0.24}
 -- methods with one kernel for parameters of a reduced type: the method, and its config
 local kernels = {{'sgd', {}}, {'sgd', {weightDecay = 0.1}}, {'sgd', {momentum = 0.9}},
    {'sgd', {momentum = 0.9, dampening = 0, nesterov = true, weightDecay = 0.1}},
    {'sgd', {momentum = 0.9, learningRates = true, weightDecays = true}}, {'adam', {}},
-   {'adam', {weightDecay = 0.1}}, {'adam', {learningRates = true, weightDecays = true}}}
+   {'adam', {weightDecay = 0.1}}, {'adam', {learningRates = true, weightDecays = true}},
+   {'adamw', {}}, {'adamw', {weightDecays = true, amsgrad = true}},
+   {'adamw', {learningRates = true}}}
 
 -- Runs steps with a gradient of which one element's square is below the smallest half, one is 0,
 -- and others are regular.
@@ -74,7 +77,7 @@ for _, element in ipairs(elements.reduced) do
          end)
       end
 
-      it('have the bits of steps in float, each rounded: optim.sgd and optim.adam', function()
+      it('have the bits of steps in float, each rounded: optim.sgd, adam and adamw', function()
          local function same(a, b)
             return torch.serialize(a:float()) == torch.serialize(b:float())
          end
@@ -88,7 +91,7 @@ for _, element in ipairs(elements.reduced) do
                   local name, config = case[1], copy(case[2])
                   config.learningRate = 0.01
                   for key, value in pairs(config) do
-                     if value == true and key ~= 'nesterov' then config[key] = random():abs() end
+                     if value == true and key:find 's$' then config[key] = random():abs() end
                   end
                   local x, wanted = initial:clone(), initial:clone()
                   if n == 5 then x = initial end -- at an odd offset
@@ -193,11 +196,11 @@ for _, element in ipairs(elements.reduced) do
          end
       end)
 
-      it('make no copies if the kernels take the type: optim.sgd and optim.adam', function()
+      it('make no copies if the kernels take the type: optim.sgd, adam and adamw', function()
          local x, gradient = device(1e5):fill(1), device(1e5):fill(1)
          assert.equal(1, C.dpt_step_takes(host(1)))
          if C.dpt_step_takes(x) == 0 then return end -- a device that converts
-         for name, states in pairs{sgd = 0, adam = 2} do
+         for name, states in pairs{sgd = 0, adam = 2, adamw = 2} do
             collectgarbage()
             collectgarbage()
             cutorch.synchronize()

@@ -5,8 +5,8 @@ describe('The table optim', function()
    it('has every method from the start and loads its file at the first call', function()
       local out = run.lua [[
          require 'dpt'
-         local names = 'sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg FistaLS '
-            .. 'cmaes de lswolfe polyinterp checkgrad'
+         local names = 'sgd adam adamw adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg '
+            .. 'FistaLS cmaes de lswolfe polyinterp checkgrad'
          for name in names:gmatch '%a+' do
             assert(type(rawget(optim, name)) == 'function', name)
             assert(not package.loaded['dpt.optim.' .. name], name)

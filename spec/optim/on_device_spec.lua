@@ -22,8 +22,8 @@ describe('A method of descent runs where its parameters are:', function()
    local config = {learningRate = 0.1, momentum = 0.9, scaleFactor = 0.5,
       crossoverRate = 0.5, maxFEs = 20, maxEval = 20}
 
-   for _, name in ipairs{'sgd', 'adam', 'adamax', 'adagrad', 'adadelta', 'rmsprop', 'nag', 'rprop',
-      'asgd', 'lbfgs', 'cg', 'cmaes', 'de'} do
+   for _, name in ipairs{'sgd', 'adam', 'adamw', 'adamax', 'adagrad', 'adadelta', 'rmsprop', 'nag',
+      'rprop', 'asgd', 'lbfgs', 'cg', 'cmaes', 'de'} do
       it(name .. ' returns on device 2 what it returns on device 1, which is current', function()
          local results = {}
          for device = 1, 2 do

@@ -70,8 +70,8 @@ describe('Settings of optim', function()
                   lambdas = 7, [1] = 8, [x] = 9, optimizer = 'adam', schedule = {}, lr0 = 1},
             } do
                for _ = 1, 2 do -- with the state of all in the same table, too
-                  for name in ('sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg')
-                     :gmatch '%a+' do
+                  for name in ('sgd adam adamw adamax adagrad adadelta rmsprop nag asgd rprop lbfgs'
+                     .. ' cg'):gmatch '%a+' do
                      config.delta, config.stepsize = nil -- rprop keeps what adadelta keeps
                      optim[name](f, x, config)
                   end
@@ -86,7 +86,7 @@ describe('Settings of optim', function()
       local before, said = io.stderr, nil
       finally(function() rawset(io, 'stderr', before) end)
       rawset(io, 'stderr', {write = function(_, ...) said = table.concat{...} end})
-      for name in ('sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg FistaLS'
+      for name in ('sgd adam adamw adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg FistaLS'
          .. ' lswolfe'):gmatch '%a+' do
          local text = read('lua/dpt/optim/' .. name .. '.lua'):gsub('\n%-%-    ', ' ')
          local list = text:match '@param [cpo]%a+%?? table: ([^\n]+)':gsub('%b()', '')

@@ -3,7 +3,7 @@ local copy = require 'dpt.clone'
 local descent = require 'spec.support.descent'
 
 local methods = {sgd = {learningRate = 0.05, momentum = 0.9, dampening = 0}, adam = {},
-   adamax = {}, adagrad = {}, adadelta = {}, rmsprop = {},
+   adamw = {amsgrad = true}, adamax = {}, adagrad = {}, adadelta = {}, rmsprop = {},
    nag = {learningRate = 0.05, momentum = 0.5, learningRates = true}, asgd = {t0 = 0}, rprop = {},
    lbfgs = {maxIter = 3, learningRate = 0.1}}
 local types = {'torch.FloatTensor', 'torch.DoubleTensor', 'torch.CudaTensor',
@@ -92,7 +92,7 @@ describe('The state of a method of descent', function()
    end)
 
    it('has factors of any type, which are read at every step', function()
-      for _, name in ipairs{'sgd', 'adam', 'nag'} do
+      for _, name in ipairs{'sgd', 'adam', 'adamw', 'nag'} do
          for _, typename in ipairs(types) do
             local x, rates = start:clone():type(typename), torch.FloatTensor{1, 0, 0, 0}
             local state = {}
@@ -109,7 +109,8 @@ describe('The state of a method of descent', function()
    it('has one factor for each parameter', function()
       local x = start:clone()
       for _, case in ipairs{{'sgd', 'learningRates'}, {'sgd', 'weightDecays'},
-         {'adam', 'learningRates'}, {'adam', 'weightDecays'}, {'nag', 'learningRates'}} do
+         {'adam', 'learningRates'}, {'adam', 'weightDecays'},
+         {'adamw', 'learningRates'}, {'adamw', 'weightDecays'}, {'nag', 'learningRates'}} do
          local name, field = unpack(case)
          for text, value in pairs{['a torch.FloatTensor of 3 elements'] = torch.FloatTensor(3),
             ['a number'] = 3} do

@@ -39,6 +39,17 @@ function formulas.adam(c, s, i, x, g)
    return x - rate * sqrt(1 - b2 ^ t) / (1 - b1 ^ t) * s.m / (sqrt(s.v) + (c.epsilon or 1e-8))
 end
 
+function formulas.adamw(c, s, i, x, g)
+   local b1, b2, t = c.beta1 or 0.9, c.beta2 or 0.999, s.n + 1
+   s.m = b1 * (s.m or 0) + (1 - b1) * g
+   s.v = b2 * (s.v or 0) + (1 - b2) * g * g
+   s.vmax = c.amsgrad and max(s.vmax or 0, s.v) or s.v
+   local rate = (c.learningRate or 1e-3) / (1 + s.n * (c.learningRateDecay or 0))
+   rate = rate * (c.learningRates and c.learningRates[i] or 1)
+   x = x * (1 - rate * (c.weightDecays and c.weightDecays[i] or c.weightDecay or 0.01))
+   return x - rate / (1 - b1 ^ t) * s.m / (sqrt(s.vmax / (1 - b2 ^ t)) + (c.epsilon or 1e-8))
+end
+
 function formulas.adamax(c, s, _, x, g)
    local b1, b2 = c.beta1 or 0.9, c.beta2 or 0.999
    g = g + (c.weightDecay or 0) * x
@@ -115,6 +126,13 @@ local options = {
       {learningRate = 0.1, learningRateDecay = 0.1, learningRates = each, weightDecays = each},
       {learningRate = 0.1, learningRateDecay = 0.1, beta1 = 0.8, beta2 = 0.9, epsilon = 1e-3,
          weightDecay = 0.1}},
+   adamw = {{}, {learningRate = 0.1, learningRates = each},
+      {learningRate = 0.1, weightDecay = 0.3, amsgrad = true},
+      {learningRate = 0.1, weightDecays = each},
+      {learningRate = 0.1, beta1 = 0.8, beta2 = 0.7, epsilon = 1e-2, weightDecay = 0.1,
+         learningRateDecay = 0.1},
+      {learningRate = 0.1, learningRateDecay = 0.1, beta2 = 0.9, learningRates = each,
+         weightDecays = each, amsgrad = true}},
    adamax = {{}, {learningRate = 0.1, beta1 = 0.8, beta2 = 0.7, epsilon = 0.1,
       weightDecay = 0.2}},
    adagrad = {{}, {learningRate = 0.3, learningRateDecay = 0.1, weightDecay = 0.1}},
@@ -180,6 +198,7 @@ end
 
 local rates = {
    sgd = {learningRate = 0.1, momentum = 0.5, dampening = 0}, adam = {learningRate = 0.05},
+   adamw = {learningRate = 0.05, weightDecay = 0},
    adamax = {learningRate = 0.05}, adagrad = {learningRate = 0.5},
    adadelta = {}, rmsprop = {learningRate = 1e-3},
    rprop = {}, nag = {learningRate = 0.05, momentum = 0.5},
@@ -188,6 +207,7 @@ local rates = {
 
 local steep = {
    sgd = {learningRate = 1e-3, momentum = 0.9, dampening = 0}, adam = {learningRate = 0.02},
+   adamw = {learningRate = 0.02, weightDecay = 0},
    nag = {learningRate = 1e-3, momentum = 0.9}, rprop = {stepsize = 0.01},
 }
 

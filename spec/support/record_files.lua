@@ -95,7 +95,8 @@ file.shared = {base, base:narrow(1, 3, 4), base:storage()}
 -- The square of the distance from 0, and its gradient.
 local function square(x) return x:norm() ^ 2, x * 2 end
 for name, config in pairs{sgd = {learningRate = 0.1, momentum = 0.9, weightDecay = 0.01},
-   adam = {learningRate = 0.1}, adagrad = {learningRate = 0.1}, adadelta = {},
+   adam = {learningRate = 0.1}, adamw = {amsgrad = true}, adagrad = {learningRate = 0.1},
+   adadelta = {},
    adamax = {learningRate = 0.1}, rmsprop = {learningRate = 0.1}, rprop = {},
    nag = {learningRate = 0.1, momentum = 0.9}, asgd = {eta0 = 0.1}, lbfgs = {maxIter = 2}} do
    local x = torch.Tensor{1, -2, 3}

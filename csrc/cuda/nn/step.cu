@@ -52,30 +52,36 @@ template <typename S> __global__ void adam_kernel(dpt__adam_args a, bool packs) 
   typedef typename dpt__wide<S>::type T;
   const T beta1 = (T)a.beta1, beta2 = (T)a.beta2;
   const T rest1 = (T)(1 - a.beta1), rest2 = (T)(1 - a.beta2);
-  const T rate = (T)-a.rate, eps = (T)a.eps, decay = (T)a.decay;
+  const T rate = (T)-a.rate, eps = (T)a.eps, decay = (T)a.decay, base = (T)a.base;
+  const T keep = (T)(1 - a.base * a.decay);
   dpt__each_pack(a.n, packs, [&](dpt__pack_at at) {
     dpt__pack<T> x = dpt__pack_widen(at.load<S>(a.x)), g = dpt__pack_widen(at.load<S>(a.g));
-    dpt__pack<T> m = at.load<T>(a.m), v = at.load<T>(a.v);
-    if (a.decays) {
-      dpt__pack<T> decays = at.load<T>(a.decays);
-      for (int i = 0; i < DPT__PACK; i++) g.v[i] += decays.v[i] * x.v[i];
-    } else if (a.decay != 0) {
-      for (int i = 0; i < DPT__PACK; i++) g.v[i] += decay * x.v[i];
+    dpt__pack<T> m = at.load<T>(a.m), v = at.load<T>(a.v), vmax = {}, rates = {}, decays = {};
+    if (a.vmax) vmax = at.load<T>(a.vmax);
+    if (a.rates) rates = at.load<T>(a.rates);
+    if (a.decays) decays = at.load<T>(a.decays);
+    if (a.decoupled && (a.rates || a.decays)) {
+      for (int i = 0; i < DPT__PACK; i++)
+        x.v[i] *= 1 - base * (a.rates ? rates.v[i] : 1) * (a.decays ? decays.v[i] : decay);
+    } else if (a.decoupled) {
+      for (int i = 0; i < DPT__PACK; i++) x.v[i] *= keep;
+    } else if (a.decays || a.decay != 0) {
+      for (int i = 0; i < DPT__PACK; i++) g.v[i] += (a.decays ? decays.v[i] : decay) * x.v[i];
+      if (sizeof(S) == sizeof(T)) at.store(a.g, g);
     }
-    if (sizeof(S) == sizeof(T) && (a.decays || a.decay != 0)) at.store(a.g, g);
     dpt__pack<T> step = {};
     for (int i = 0; i < DPT__PACK; i++) {
       m.v[i] = m.v[i] * beta1 + rest1 * g.v[i];
       v.v[i] = v.v[i] * beta2 + rest2 * g.v[i] * g.v[i];
-      step.v[i] = rate * m.v[i] / ((T)sqrt(v.v[i]) + eps);
+      vmax.v[i] = a.vmax && vmax.v[i] >= v.v[i] ? vmax.v[i] : v.v[i]; // keeps a NaN
+      step.v[i] = rate * m.v[i] / ((T)sqrt(vmax.v[i]) + eps);
     }
-    if (a.rates) {
-      dpt__pack<T> rates = at.load<T>(a.rates);
+    if (a.rates)
       for (int i = 0; i < DPT__PACK; i++) step.v[i] = rates.v[i] * step.v[i];
-    }
     for (int i = 0; i < DPT__PACK; i++) x.v[i] += step.v[i];
     at.store(a.m, m);
     at.store(a.v, v);
+    if (a.vmax) at.store(a.vmax, vmax);
     at.store(a.x, dpt__pack_narrow<S>(x));
   });
 }
@@ -102,7 +108,8 @@ int dpt__cuda_adam(dpt__context *context, const void *args) {
     typedef decltype(zero) S;
     typedef typename dpt__wide<S>::type T;
     bool packs = dpt__packs_at<S>(a.x) && dpt__packs_at<S>(a.g) && dpt__packs_at<T>(a.m) &&
-                 dpt__packs_at<T>(a.v) && dpt__packs_at<T>(a.rates) && dpt__packs_at<T>(a.decays);
+                 dpt__packs_at<T>(a.v) && dpt__packs_at<T>(a.vmax) && dpt__packs_at<T>(a.rates) &&
+                 dpt__packs_at<T>(a.decays);
     auto kernel = adam_kernel<S>;
     return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, packs);
   });

@@ -31,11 +31,17 @@ static void FN(adam_block)(const void *args, void *x_, void *g_, int64_t first, 
   const struct dpt__adam_args *a = args;
   T *restrict x = x_, *restrict g = g_;
   T *restrict m = (T *)a->m + first, *restrict v = (T *)a->v + first;
+  T *restrict vmax = a->vmax ? (T *)a->vmax + first : NULL;
   const T *restrict rates = a->rates ? (const T *)a->rates + first : NULL;
   const T *restrict decays = a->decays ? (const T *)a->decays + first : NULL;
   T beta1 = (T)a->beta1, beta2 = (T)a->beta2, rest1 = (T)(1 - a->beta1), rest2 = (T)(1 - a->beta2);
-  T rate = (T)-a->rate, eps = (T)a->eps, decay = (T)a->decay;
-  if (decays)
+  T rate = (T)-a->rate, eps = (T)a->eps, decay = (T)a->decay, base = (T)a->base, keep = 1;
+  if (a->decoupled && (rates || decays))
+    for (int64_t i = 0; i < n; i++)
+      x[i] *= 1 - base * (rates ? rates[i] : 1) * (decays ? decays[i] : decay);
+  else if (a->decoupled)
+    keep = (T)(1 - a->base * a->decay);
+  else if (decays)
     for (int64_t i = 0; i < n; i++) g[i] += decays[i] * x[i];
   else if (a->decay != 0)
     for (int64_t i = 0; i < n; i++) g[i] += decay * x[i];
@@ -43,8 +49,11 @@ static void FN(adam_block)(const void *args, void *x_, void *g_, int64_t first, 
     m[i] = m[i] * beta1 + rest1 * g[i];
     v[i] = v[i] * beta2 + rest2 * g[i] * g[i];
   }
+  if (vmax) /* keeps a NaN */
+    for (int64_t i = 0; i < n; i++) vmax[i] = vmax[i] >= v[i] ? vmax[i] : v[i];
+  const T *restrict d = vmax ? vmax : v;
   if (rates)
-    for (int64_t i = 0; i < n; i++) x[i] += rates[i] * (rate * m[i] / (REAL(sqrt)(v[i]) + eps));
+    for (int64_t i = 0; i < n; i++) x[i] += rates[i] * (rate * m[i] / (REAL(sqrt)(d[i]) + eps));
   else
-    for (int64_t i = 0; i < n; i++) x[i] += rate * m[i] / (REAL(sqrt)(v[i]) + eps);
+    for (int64_t i = 0; i < n; i++) x[i] = keep * x[i] + rate * m[i] / (REAL(sqrt)(d[i]) + eps);
 }

@@ -3,7 +3,8 @@
 -- The script's function receives the parameters themselves, and its gradient is not modified. After
 -- each call of the function the method continues from the values of the parameters: its own point,
 -- rounded, or the values that the function has written. Nothing is allocated after the first step.
--- The kernels of sgd and adam do the same in one pass without copies, if the backend has them.
+-- The kernels of sgd, adam and adamw do the same in one pass without copies, if the backend has
+-- them.
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
@@ -11,7 +12,8 @@ local arguments = require 'dpt.optim.arguments'
 local buffer = require('dpt.optim.state').buffer
 local C = require('dpt.ffi').C
 
-local kernels = {sgd = true, adam = true} -- methods whose kernel may take a reduced type
+-- Methods whose kernel may take a reduced type.
+local kernels = {sgd = true, adam = true, adamw = true}
 
 local function finish(x, floats, isStored, y, ...)
    if not isStored(floats) then x:copy(floats) end

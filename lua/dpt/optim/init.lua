@@ -9,7 +9,7 @@ local withFloats = require 'dpt.optim.half_precision'
 local onDevice = require 'dpt.optim.on_device'
 local scope = require 'dpt.device.scope'
 
-local descents = 'sgd adam adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
+local descents = 'sgd adam adamw adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
 --- Other functions, as name:number of functions before x (1 if omitted).
 local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad'
 --- Tables with meanLoss of functions that decide by the loss: position after x, and name.

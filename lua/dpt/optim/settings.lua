@@ -8,7 +8,9 @@ local names = {
    sgd = [[learningRate learningRateDecay weightDecay momentum dampening nesterov learningRates
       weightDecays]],
    adam = [[learningRate learningRateDecay beta1 beta2 epsilon weightDecay learningRates
-      weightDecays]],
+      weightDecays amsgrad]],
+   adamw = [[learningRate learningRateDecay beta1 beta2 epsilon weightDecay learningRates
+      weightDecays amsgrad]],
    adamax = 'learningRate beta1 beta2 epsilon weightDecay',
    adagrad = 'learningRate learningRateDecay weightDecay',
    adadelta = 'rho eps weightDecay',

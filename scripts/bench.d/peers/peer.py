@@ -101,6 +101,13 @@ def sum_columns():
     return lambda: torch.sum(a, 0, keepdim=True, out=r)
 
 
+@row
+def adamw():
+    x = torch.randn(124_000_000, requires_grad=True)
+    x.grad = torch.randn(124_000_000)
+    return torch.optim.AdamW([x], lr=1e-3, fused=True).step
+
+
 def small(f):
     a, b = torch.randn(16), torch.randn(16)
     return lambda: f(a, b)

@@ -85,6 +85,13 @@ for _, name in ipairs{'all', 'transposed', 'rows', 'columns'} do
    add('sum_' .. name, 'sum of 10 M, ' .. name, 1, {1, 2}, sums[name]).reads = 4 * N
 end
 
+add('adamw', 'adamw of 124 M', 1, {1, 2}, function()
+   local x, g = torch.randn(124e6), torch.randn(124e6)
+   local function f() return 0, g end
+   local state = {learningRate = 1e-3}
+   return function() optim.adamw(f, x, state) end
+end)
+
 local function small(name, title, step)
    add('small_' .. name, '16 floats: ' .. title, 8, {1}, function()
       local a, b = torch.randn(16), torch.randn(16)

@@ -164,8 +164,8 @@ end
 
 -- optimizers --------------------------------------------------------------------------------------
 
-for name, config in pairs{sgd = {momentum = 0.9, weightDecay = 0.01}, adam = {}, adamax = {},
-   adagrad = {},
+for name, config in pairs{sgd = {momentum = 0.9, weightDecay = 0.01}, adam = {},
+   adamw = {amsgrad = true}, adamax = {}, adagrad = {},
    adadelta = {}, rmsprop = {}, nag = {momentum = 0.9}, asgd = {}, rprop = {}, cg = {maxIter = 2},
    lbfgs = {maxIter = 3}} do
    add('optim.' .. name, function(n)

@@ -132,13 +132,13 @@ local function indexing(random, v)
       random() and values.letters.n(random) or values.wild(random, v, kind))
 end
 
-local steps = {'sgd', 'adam', 'adagrad', 'adadelta', 'adamax', 'rmsprop', 'nag', 'asgd', 'rprop',
-   'cg',
+local steps = {'sgd', 'adam', 'adamw', 'adagrad', 'adadelta', 'adamax', 'rmsprop', 'nag', 'asgd',
+   'rprop', 'cg',
    'lbfgs', 'de', 'cmaes', 'FistaLS'}
 local options = {'learningRate', 'momentum', 'weightDecay', 'beta1', 'beta2', 'epsilon', 'maxIter',
    'dampening', 'nesterov', 'learningRates', 'weightDecays', 'alpha', 'rho', 'maxEval',
       'lineSearch', 'm',
-   'v', 'dfdx', 't', 'evalCounter', 'popsize', 'sigma', 'verbose'}
+   'v', 'amsgrad', 'vmax', 'dfdx', 't', 'evalCounter', 'popsize', 'sigma', 'verbose'}
 local function optimizer(random, v)
    local name = random(steps)
    local state = {}

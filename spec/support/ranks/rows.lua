@@ -655,7 +655,8 @@ end
 function rows.H19()
    local each, decays = rand(37), rand(37)
    local cases = {{'sgd', {momentum = 0.9, weightDecay = 0.1}}, {'adam', {}},
-      {'adam', {learningRates = each, weightDecays = decays:double()}}, {'adagrad', {}},
+      {'adam', {learningRates = each, weightDecays = decays:double()}},
+      {'adamw', {learningRates = each, weightDecays = decays, amsgrad = true}}, {'adagrad', {}},
       {'rmsprop', {}}, {'nag', {momentum = 0.5}}, {'adadelta', {}}, {'adamax', {}}, {'asgd', {}},
       {'rprop', {niter = 3}}}
    for _, name in ipairs{'adam', 'rmsprop', 'nag'} do
