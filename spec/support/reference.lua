@@ -161,7 +161,7 @@ describe('The help', function()
       for _, line in ipairs(text:split '\n') do assert.is_true(#line <= 78, line) end
       assert.same({'nn.utils.clipGradNorm', 'nn.Module:clipGradNorm'}, results 'clip norm')
       assert.same({'nn.LogSoftMax', 'nn.SoftMax', 'nn.SoftMin'}, results 'softmax dim')
-      assert.matches(' optim%.adam .* optim%.sgd ', table.concat(results 'learning rate', ' '))
+      assert.matches(' optim%.adam .* optim%.schedule ', table.concat(results 'learning rate', ' '))
       list, text = results 'loss zzzzzz'
       assert.is_true(#list > 0)
       assert.matches("^No entry 'loss zzzzzz'. Some of its words are in:", text)
@@ -233,7 +233,7 @@ describe('The help', function()
       end
       asked('field', 'Linaer', 'net:add(nn.Linaer(2, 2))', '; did you mean nn.Linear?')
       asked('field', 'Conv2d', 'nn.Conv2d(3, 8, 3)', '; did you mean nn.SpatialConvolution?')
-      asked('field', 'Adam', 'optim.Adam(f, x)', '; did you mean optim.adam?')
+      asked('field', 'Adam', 'optim.Adam(f, x)', '; did you mean optim.adam or optim.adamw?')
       asked('method', 'zero_grad', '', '; did you mean nn.Module:zeroGradParameters?')
       asked('method', 'squeze', '', '; did you mean Tensor:squeeze?')
       asked('field', 'Linaer', 'mine.Linaer(2, 2)', '')

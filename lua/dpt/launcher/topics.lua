@@ -45,9 +45,11 @@ topics.chapters = {
 }
 
 local SCHEDULER = [[
-There are no schedulers: set config.learningRate between the steps of an optimizer, as in
-   if epoch % 30 == 0 then config.learningRate = config.learningRate / 10 end
-optim.sgd and optim.adam have learningRateDecay.]]
+optim.schedule has functions of the number of steps. Set config.learningRate before
+each step of an optimizer, as in
+   local rate = optim.schedule.cosine{learningRate = 0.1, steps = 1000}
+   for t = 0, 999 do config.learningRate = rate(t) ... end
+optim.sgd, optim.adam and optim.adamw have learningRateDecay.]]
 
 local AUTOGRAD = [[
 dpt itself has no autograd: each module computes its gradient, net:backward(input, gradOutput).
@@ -78,7 +80,7 @@ topics.elsewhere = {
    conv3d = 'nn.VolumetricConvolution',
    convtranspose2d = 'nn.SpatialFullConvolution',
    convtranspose3d = 'nn.VolumetricFullConvolution',
-   cosineannealinglr = SCHEDULER,
+   cosineannealinglr = 'optim.schedule.cosine',
    crossentropyloss = 'nn.CrossEntropyCriterion',
    dataloader = 'distributed.loader',
    distributedsampler = 'distributed.sampler',
@@ -89,6 +91,7 @@ it falls, and leave the loop when it has not fallen for some epochs.]],
    ema = AVERAGE,
    eval = 'nn.Module:evaluate',
    exponentialmovingaverage = AVERAGE,
+   exponentiallr = 'optim.schedule.exponential',
    flatten = 'nn.View',
    getglobalrank = 'distributed.group:globalRank',
    getrank = 'distributed.rank',
@@ -98,6 +101,7 @@ it falls, and leave the loop when it has not fallen for some epochs.]],
    instancenorm1d = 'nn.InstanceNorm',
    instancenorm2d = 'nn.InstanceNorm',
    instancenorm3d = 'nn.InstanceNorm',
+   linearlr = 'optim.schedule.constant',
    loadstatedict = 'nn.safetensors.fill',
    lrscheduler = SCHEDULER,
    maxpool1d = 'nn.TemporalMaxPooling',
@@ -105,9 +109,11 @@ it falls, and leave the loop when it has not fallen for some epochs.]],
    maxpool3d = 'nn.VolumetricMaxPooling',
    modulelist = 'nn.Container',
    mseloss = 'nn.MSECriterion',
+   multisteplr = 'optim.schedule.milestones',
    newgroup = 'distributed.group',
    nllloss = 'nn.ClassNLLCriterion',
    nograd = AUTOGRAD,
+   reducelronplateau = 'optim.schedule.plateau',
    requiresgrad = AUTOGRAD,
    scheduler = SCHEDULER,
    smoothl1loss = 'nn.SmoothL1Criterion',
@@ -115,7 +121,7 @@ it falls, and leave the loop when it has not fallen for some epochs.]],
    step = [[
 There are no objects of optimizers: optim.adam(f, params, config) takes a step, where f returns
 the loss and the gradients. Use one config for all steps: it also holds the optimizer's state.]],
-   steplr = SCHEDULER,
+   steplr = 'optim.schedule.step',
    syncbatchnorm = 'nn.SyncBatchNormalization',
    train = 'nn.Module:training',
    zerograd = 'nn.Module:zeroGradParameters',

@@ -16,6 +16,7 @@ local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad'
 local deciding = {lbfgs = {1, 'config'}, cg = {1, 'config'}, FistaLS = {1, 'params'},
    cmaes = {1, 'config'}, de = {1, 'config'}, lswolfe = {6, 'options'}, checkgrad = {2, 'config'}}
 local classes = 'ConfusionMatrix Logger ZeroRedundancyOptimizer'
+local schedules = 'constant cosine step milestones exponential plateau'
 
 local optim = {}
 class.packages.optim = optim
@@ -39,6 +40,17 @@ for name, count in others:gmatch '(%w+):?(%d*)' do
 end
 for name in classes:gmatch '%w+' do
    optim[name] = class.declare('optim.' .. name, nil, 'dpt.optim.' .. name)
+end
+
+-- Files may contain these objects, which the functions of optim.schedule create.
+for _, name in ipairs{'Schedule', 'Plateau'} do
+   class.declare('optim.' .. name, nil, 'dpt.optim.schedule')
+end
+optim.schedule = {}
+for name in schedules:gmatch '%w+' do
+   optim.schedule[name] = function(options)
+      return require('dpt.optim.schedule')[name](options)
+   end
 end
 
 return optim
