@@ -150,10 +150,10 @@ end
 
 -- Tensors of a module in PyTorch's layout ---------------------------------------------------------
 
--- Returns accessors of a module's tensor t: {t, sizes and get() in PyTorch's layout, set(such a
--- tensor)}.
+-- Returns accessors of a module's tensor: {sizes and get() in PyTorch's layout, set(such a
+-- tensor), parts: the tensors of the module}.
 local function slot(t, sizes)
-   return {t = t, get = function() return sizes and t:view(torch.LongStorage(sizes)) or t end,
+   return {parts = {t}, get = function() return sizes and t:view(torch.LongStorage(sizes)) or t end,
       set = function(new) t:copy(new) end,
       sizes = sizes or t:size():totable()}
 end
@@ -161,7 +161,7 @@ end
 -- Returns accessors that convert kW * inputFrameSize columns, frame by frame, to out x in x kW.
 local function temporal(module, weight)
    local n, width, features = weight:size(1), module:window(), module.inputFrameSize
-   return {sizes = {n, features, width},
+   return {parts = {weight}, sizes = {n, features, width},
       get = function() return weight:view(n, width, features):transpose(2, 3):contiguous() end,
       set = function(new)
          weight:copy(new:transpose(2, 3):contiguous():view(n, width * features))
@@ -172,7 +172,7 @@ end
 local function gates(list, first, last, columns)
    local rows = list[first]:nElement() / (columns or 1)
    local sizes = {rows * (last - first + 1), columns}
-   return {sizes = sizes,
+   return {parts = {unpack(list, first, last)}, sizes = sizes,
       get = function()
          local parts = {}
          for i = first, last do parts[#parts + 1] = list[i]:view(rows, columns or 1) end
@@ -250,6 +250,21 @@ local function named(fn, net, names)
    return list
 end
 
+-- Returns a list of {name, class = type of the module, parts}, sorted by name within a module.
+function safetensors._slots(net)
+   local list = {}
+   for _, entry in ipairs(named('tensors', net)) do
+      local keys, slots = {}, slotsOf(entry.module)
+      for key in pairs(slots) do keys[#keys + 1] = key end
+      table.sort(keys)
+      for _, key in ipairs(keys) do
+         list[#list + 1] = {name = entry.path .. key, class = torch.type(entry.module),
+            parts = slots[key].parts}
+      end
+   end
+   return list
+end
+
 --- Returns the weights of a network in a table whose keys are their names in PyTorch.
 -- @function nn.safetensors.tensors
 -- @within nn weights
@@ -273,8 +288,10 @@ end
 
 -- Returns true if the tensor of a slot is the tensor of a slot in the list of pairs.
 local function isShared(each, pairsOfSlots)
+   local own = each.parts
    for _, pair in ipairs(pairsOfSlots) do
-      if each.t and pair[1].t and each.t:isSetTo(pair[1].t) then return true end
+      local other = pair[1].parts
+      if #own == 1 and #other == 1 and own[1]:isSetTo(other[1]) then return true end
    end
    return false
 end

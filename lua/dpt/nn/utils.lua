@@ -17,6 +17,7 @@ local fail, type = dptffi.fail, dptffi.type
 -- @usage type(nn.utils.recursiveCopy) --> function
 local utils = {
    clipGradNorm = require('dpt.nn.gradients').clipGradNorm,
+   parameterGroups = require 'dpt.nn.parameterGroups',
    shareGradInputs = require 'dpt.nn.shareGradInputs',
 }
 
