@@ -1,4 +1,4 @@
---- dpt.nn.gradients: nn.utils.clipGradNorm and the modules' method.
+--- dpt.nn.gradients: nn.utils.clipGradNorm, the modules' method, and nn.utils.clipGradValue.
 local both = require 'spec.support.both'
 local core = require 'dpt.tensor.core'
 local dpt = require 'dpt'
@@ -175,6 +175,65 @@ describe('nn.utils.clipGradNorm', function()
          local ok, why = pcall(f)
          assert.is_false(ok)
          assert.truthy(why:find('gradients_spec.lua:%d+: '), why)
+         assert.truthy(why:find(text, 1, true), why)
+      end
+   end)
+end)
+
+describe('nn.utils.clipGradValue', function()
+   it('clips each element of every type, and keeps NaN', function()
+      for _, T in pairs(core.realNames) do
+         local t = torch.DoubleTensor{3, -0.5, 0.25, -4, 1 / 0, -1 / 0, 0 / 0}:type(T)
+         nn.utils.clipGradValue(t, 0.5)
+         local list = t:double():totable()
+         assert.is_true(list[7] ~= list[7])
+         list[7] = nil
+         assert.same({0.5, -0.5, 0.25, -0.5, 0.5, -0.5}, list)
+      end
+   end)
+
+   it('accepts a module, a flat gradient and a list', function()
+      local function network()
+         return nn.Sequential():add(nn.Linear(3, 2)):add(nn.Linear(2, 2, false))
+      end
+      local one, flat, mixed = network(), network(), network()
+      local _, dx = flat:getParameters()
+      mixed:get(2):cuda()
+      for _, case in ipairs{{one, one}, {flat, dx}, {one, select(2, one:parameters())},
+         {mixed, mixed}} do
+         local _, gradients = case[1]:parameters()
+         local values = fill(gradients)
+         nn.utils.clipGradValue(case[2], 2)
+         for i, v in ipairs(values) do values[i] = math.max(-2, math.min(2, v)) end
+         check(values, 1, gradients, 0)
+      end
+      nn.utils.clipGradValue({}, 1)
+      nn.utils.clipGradValue(nn.Tanh(), 1)
+   end)
+
+   it('clips the sums of all replicas, also of those that wait #devices2', function()
+      local x = torch.ones(4, 2):cuda()
+      local net = nn.DataParallelTable(1):add(nn.Linear(2, 2):cuda(), {1, 2})
+      net:zeroGradParameters()
+      net:forward(x)
+      net:noSync(function() net:backward(x, x) end)
+      nn.utils.clipGradValue(net, 3)
+      net:syncGradients()
+      assert.same({3, 3}, net:get(1).gradBias:totable())
+   end)
+
+   it('rejects other arguments, at the script\'s line', function()
+      for text, given in pairs{
+         ["argument 'value' is 0, wanted a number above 0"] = {nn.Linear(1, 1), 0},
+         ["argument 'value' is missing, wanted a number above 0"] = {torch.ones(2)},
+         ["argument 'value' is nan, wanted a number above 0"] = {torch.ones(2), 0 / 0},
+         ["argument 'gradients' is a nil, wanted a module, a tensor or a list of tensors"] = {nil,
+            1},
+         ["argument 'gradients' has a string at entry 1, wanted a tensor"] = {{'x'}, 1},
+      } do
+         local ok, why = pcall(function() nn.utils.clipGradValue(given[1], given[2]) end)
+         assert.is_false(ok)
+         assert.truthy(why:find('gradients_spec.lua:%d+: clipGradValue: '), why)
          assert.truthy(why:find(text, 1, true), why)
       end
    end)

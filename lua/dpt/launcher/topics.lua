@@ -75,6 +75,7 @@ topics.elsewhere = {
    broadcasttensors = 'torch.broadcast',
    clipgrad = 'nn.utils.clipGradNorm',
    clipgradnorm = 'nn.utils.clipGradNorm',
+   clipgradvalue = 'nn.utils.clipGradValue',
    conv1d = 'nn.TemporalConvolution',
    conv2d = 'nn.SpatialConvolution',
    conv3d = 'nn.VolumetricConvolution',

@@ -1,4 +1,5 @@
---- dpt.nn.gradients: collects the gradients of a module, without duplicates, and clips their norm.
+--- dpt.nn.gradients: collects the gradients of a module, without duplicates, and clips their norm
+-- or their values.
 --
 -- Invariant: gradients that replicas or ranks have not reduced yet (noSync) are reduced before use.
 local torch = require 'dpt.tensor'
@@ -9,11 +10,11 @@ local fail, type = dptffi.fail, dptffi.type
 local M = {}
 
 -- Returns views that cover every element of the tensors exactly once.
-local function viewsOf(tensors)
+local function viewsOf(tensors, fn)
    local types, views = {}, {} -- tensors by type; their types in order
    for i, t in ipairs(tensors) do
       if not torch.isTensor(t) then
-         fail("clipGradNorm: argument 'gradients' has a %s at entry %d, wanted a tensor",
+         fail("%s: argument 'gradients' has a %s at entry %d, wanted a tensor", fn,
             torch.type(t), i)
       end
       local name = t:type()
@@ -44,7 +45,24 @@ function M.of(module)
    return viewsOf(gradients)
 end
 
-local function isAboveZero(value) return type(value) == 'number' and value > 0 end
+local function checkAboveZero(fn, name, value)
+   if type(value) == 'number' and value > 0 then return end
+   fail("%s: argument '%s' is %s, wanted a number above 0", fn, name,
+      value and tostring(value) or 'missing')
+end
+
+-- Returns views of the gradients of a module, of a tensor, or of a list of tensors.
+local function viewsFrom(fn, gradients)
+   if torch.isTypeOf(gradients, 'nn.Module') then
+      return gradients:_gradientViews()
+   elseif torch.isTensor(gradients) then
+      gradients = {gradients}
+   elseif type(gradients) ~= 'table' then
+      fail("%s: argument 'gradients' is a %s, wanted a module, a tensor or a list of tensors", fn,
+         torch.type(gradients))
+   end
+   return viewsOf(gradients, fn)
+end
 
 -- Returns the largest absolute value, or NaN if any element is NaN.
 local function maximum(views)
@@ -70,12 +88,8 @@ end
 -- @return the norm before scaling
 function M.clip(views, maxNorm, normType)
    normType = normType == nil and 2 or normType
-   for name, value in pairs{maxNorm = maxNorm or false, normType = normType} do
-      if not isAboveZero(value) then
-         fail("clipGradNorm: argument '%s' is %s, wanted a number above 0", name,
-            value and tostring(value) or 'missing')
-      end
-   end
+   checkAboveZero('clipGradNorm', 'maxNorm', maxNorm)
+   checkAboveZero('clipGradNorm', 'normType', normType)
    local norm = normOf(views, normType)
    local factor = maxNorm / (norm + 1e-6)
    if factor < 1 and norm < math.huge then
@@ -101,13 +115,26 @@ end
 function M.clipGradNorm(gradients, maxNorm, normType)
    if torch.isTypeOf(gradients, 'nn.Module') then
       return gradients:clipGradNorm(maxNorm, normType)
-   elseif torch.isTensor(gradients) then
-      gradients = {gradients}
-   elseif type(gradients) ~= 'table' then
-      fail("clipGradNorm: argument 'gradients' is a %s, wanted a module, a tensor or a list of"
-         .. ' tensors', torch.type(gradients))
    end
-   return M.clip(viewsOf(gradients), maxNorm, normType)
+   return M.clip(viewsFrom('clipGradNorm', gradients), maxNorm, normType)
+end
+
+--- Clips each element of the gradients in place to the range from -value to value; NaN does not
+-- change. Waits for no device.
+-- @function nn.utils.clipGradValue
+-- @within nn containers
+-- @follows PyTorch's torch.nn.utils.clip_grad_value_
+-- @param gradients module: clips its gradients, on all devices and ranks; or a tensor, as
+-- getParameters returns, or a list of tensors
+-- @param value number: above 0
+-- @return nothing
+-- @raise if an argument has the wrong type or the value is not above 0
+-- @usage local gradients = torch.Tensor{3, -0.5, -4}
+--    nn.utils.clipGradValue(gradients, 1)
+--    return gradients --> [1 -0.5 -1]
+function M.clipGradValue(gradients, value)
+   checkAboveZero('clipGradValue', 'value', value)
+   for _, t in ipairs(viewsFrom('clipGradValue', gradients)) do t:clamp(-value, value) end
 end
 
 return M

@@ -7,6 +7,7 @@ local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local expect = require 'dpt.class.expect'
+local gradients = require 'dpt.nn.gradients'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -16,7 +17,8 @@ local fail, type = dptffi.fail, dptffi.type
 -- @return a table of functions
 -- @usage type(nn.utils.recursiveCopy) --> function
 local utils = {
-   clipGradNorm = require('dpt.nn.gradients').clipGradNorm,
+   clipGradNorm = gradients.clipGradNorm,
+   clipGradValue = gradients.clipGradValue,
    parameterGroups = require 'dpt.nn.parameterGroups',
    shareGradInputs = require 'dpt.nn.shareGradInputs',
 }
