@@ -6,7 +6,7 @@ describe('The table optim', function()
       local out = run.lua [[
          require 'dpt'
          local names = 'sgd adam adamw adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg '
-            .. 'FistaLS cmaes de lswolfe polyinterp checkgrad'
+            .. 'FistaLS cmaes de lswolfe polyinterp checkgrad ema'
          for name in names:gmatch '%a+' do
             assert(type(rawget(optim, name)) == 'function', name)
             assert(not package.loaded['dpt.optim.' .. name], name)

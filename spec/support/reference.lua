@@ -200,7 +200,7 @@ describe('The help', function()
          assert.equal(("PyTorch's %s is nn.SpatialConvolution here:\n\n%s"):format(name,
             help.text 'nn.SpatialConvolution'), text)
       end
-      for words, text in pairs{['early stopping'] = 'keep the best loss', EMA = 'average:mul',
+      for words, text in pairs{['early stopping'] = 'keep the best loss', EMA = 'ema:update',
          clip_grad = 'clipGradNorm',
          scheduler = 'config.learningRate', ['lr_scheduler'] = 'learningRateDecay'} do
          assert.is_truthy((help.text(words)):find(text, 1, true), words)

@@ -55,16 +55,13 @@ local AUTOGRAD = [[
 dpt itself has no autograd: each module computes its gradient, net:backward(input, gradOutput).
 Torch7's package torch-autograd runs on dpt (docs/porting.md).]]
 
-local AVERAGE = [[
-There are no moving averages of parameters: after params, grads = net:getParameters() and
-average = params:clone(), call average:mul(0.999):add(0.001, params) in each step.]]
-
 topics.elsewhere = {
    adaptiveavgpool2d = 'nn.SpatialAdaptiveAveragePooling',
    adaptivemaxpool2d = 'nn.SpatialAdaptiveMaxPooling',
    allreduce = 'distributed.allReduce',
    alltoallsingle = 'distributed.allToAll',
    autograd = AUTOGRAD,
+   averagedmodel = 'optim.ema',
    avgpool2d = 'nn.SpatialAveragePooling',
    avgpool3d = 'nn.VolumetricAveragePooling',
    batchisendirecv = 'distributed.exchange',
@@ -87,13 +84,13 @@ topics.elsewhere = {
    distributedsampler = 'distributed.sampler',
    dropout2d = 'nn.SpatialDropout',
    earlystopping = [[
-There is no early stopping: keep the best loss of the validation set, save the network when
-it falls, and leave the loop when it has not fallen for some epochs.]],
-   ema = AVERAGE,
+There is no class for early stopping: keep the best result of the validation set, and leave the
+loop when it has not improved for some epochs, as examples/pictures.lua does.]],
    eval = 'nn.Module:evaluate',
-   exponentialmovingaverage = AVERAGE,
+   exponentialmovingaverage = 'optim.ema',
    exponentiallr = 'optim.schedule.exponential',
    flatten = 'nn.View',
+   getemamultiavgfn = 'optim.ema',
    getglobalrank = 'distributed.group:globalRank',
    getrank = 'distributed.rank',
    initdevicemesh = 'distributed.mesh',

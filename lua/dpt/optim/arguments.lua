@@ -86,6 +86,12 @@ local function rejectStale(name, argument, value)
    end
 end
 
+--- Raises if a value is not a tensor, or holds flat parameters that no longer belong to a network.
+function arguments.fresh(name, argument, value)
+   arguments.tensor(name, argument, value)
+   rejectStale(name, argument, value)
+end
+
 -- Methods whose steps are all alike after the first one if the rate does not change.
 local steady = {sgd = true, nag = true, adagrad = true, adadelta = true, rmsprop = true}
 

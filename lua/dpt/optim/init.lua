@@ -11,7 +11,7 @@ local scope = require 'dpt.device.scope'
 
 local descents = 'sgd adam adamw adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
 --- Other functions, as name:number of functions before x (1 if omitted).
-local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad'
+local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad ema:0'
 --- Tables with meanLoss of functions that decide by the loss: position after x, and name.
 local deciding = {lbfgs = {1, 'config'}, cg = {1, 'config'}, FistaLS = {1, 'params'},
    cmaes = {1, 'config'}, de = {1, 'config'}, lswolfe = {6, 'options'}, checkgrad = {2, 'config'}}
@@ -42,9 +42,9 @@ for name in classes:gmatch '%w+' do
    optim[name] = class.declare('optim.' .. name, nil, 'dpt.optim.' .. name)
 end
 
--- Files may contain these objects, which the functions of optim.schedule create.
-for _, name in ipairs{'Schedule', 'Plateau'} do
-   class.declare('optim.' .. name, nil, 'dpt.optim.schedule')
+-- Files may contain these objects, which optim.ema and the functions of optim.schedule create.
+for name, file in pairs{EMA = 'ema', Schedule = 'schedule', Plateau = 'schedule'} do
+   class.declare('optim.' .. name, nil, 'dpt.optim.' .. file)
 end
 optim.schedule = {}
 for name in schedules:gmatch '%w+' do
