@@ -48,12 +48,9 @@ static void FN(adam_block)(const void *args, void *x_, void *g_, int64_t first, 
   for (int64_t i = 0; i < n; i++) {
     m[i] = m[i] * beta1 + rest1 * g[i];
     v[i] = v[i] * beta2 + rest2 * g[i] * g[i];
+    T most = v[i];
+    if (vmax) vmax[i] = most = vmax[i] >= most ? vmax[i] : most; /* keeps a NaN */
+    T step = rate * m[i] / (REAL(sqrt)(most) + eps);
+    x[i] = keep * x[i] + (rates ? rates[i] * step : step);
   }
-  if (vmax) /* keeps a NaN */
-    for (int64_t i = 0; i < n; i++) vmax[i] = vmax[i] >= v[i] ? vmax[i] : v[i];
-  const T *restrict d = vmax ? vmax : v;
-  if (rates)
-    for (int64_t i = 0; i < n; i++) x[i] += rates[i] * (rate * m[i] / (REAL(sqrt)(d[i]) + eps));
-  else
-    for (int64_t i = 0; i < n; i++) x[i] = keep * x[i] + rate * m[i] / (REAL(sqrt)(d[i]) + eps);
 }
