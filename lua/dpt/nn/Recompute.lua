@@ -2,9 +2,6 @@
 -- the module (outputs and buffers of the modules inside), and backward computes them again. A deep
 -- network of such parts holds the outputs of all parts and the activations of one part.
 --
---    for i = 1, 50 do net:add(nn.Recompute(block())) end
---    nn.utils.shareGradInputs(net)
---
 -- Outputs, gradients, running statistics and generators have the bits that they have without
 -- nn.Recompute: the second forward draws the same random numbers and changes no statistics.
 -- forward keeps a reference to its input; backward raises if the input was written to. Modules

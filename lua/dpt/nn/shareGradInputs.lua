@@ -14,21 +14,12 @@ for name in ([[
    Linear SpatialConvolution SpatialConvolutionMM SpatialDilatedConvolution SpatialFullConvolution
    SpatialDepthWiseConvolution VolumetricConvolution VolumetricDilatedConvolution
    VolumetricFullConvolution BatchNormalization SpatialBatchNormalization
-<<<<<<< HEAD
    VolumetricBatchNormalization LayerNormalization LayerNorm RMSNorm GroupNorm InstanceNorm
    SpatialMaxPooling SpatialAveragePooling SpatialDilatedMaxPooling SpatialAdaptiveMaxPooling
    SpatialAdaptiveAveragePooling VolumetricMaxPooling VolumetricAveragePooling SpatialCrossMapLRN
    SpatialZeroPadding SpatialReflectionPadding SpatialReplicationPadding Threshold ReLU ReLU6
    LeakyReLU ELU GELU SiLU HardTanh Clamp Sigmoid Tanh LogSigmoid SoftPlus SoftSign SoftMax
-   LogSoftMax Dropout SpatialDropout
-=======
-   VolumetricBatchNormalization LayerNormalization SpatialMaxPooling SpatialAveragePooling
-   SpatialDilatedMaxPooling SpatialAdaptiveMaxPooling SpatialAdaptiveAveragePooling
-   VolumetricMaxPooling VolumetricAveragePooling SpatialCrossMapLRN SpatialZeroPadding
-   SpatialReflectionPadding SpatialReplicationPadding Threshold ReLU ReLU6 LeakyReLU ELU HardTanh
-   Clamp Sigmoid Tanh LogSigmoid SoftPlus SoftSign SoftMax LogSoftMax Dropout SpatialDropout
-   Recompute
->>>>>>> 0d737374 (nn: Recompute frees a module's activations and computes them again in backward)
+   LogSoftMax Dropout SpatialDropout Recompute
 ]]):gmatch '%w+' do own['nn.' .. name], own['cudnn.' .. name] = true, true end
 
 local function union(...)
