@@ -13,12 +13,12 @@ local lib, type = dptffi.lib, dptffi.type
 -- @return x, values of f, the state, epsilon
 return function(name, decoupled, opfunc, x, config, state)
    config, state = arguments.check(name, opfunc, x, config, state)
-   local function number(field, default)
-      return arguments.number(name, field, config[field] or default)
-   end
+   local number = arguments.number
    local rate = config.learningRate or 1e-3
-   local beta1, beta2 = number('beta1', 0.9), number('beta2', 0.999)
-   local decay, epsilon = number('weightDecay', decoupled and 0.01 or 0), number('epsilon', 1e-8)
+   local beta1 = number(name, 'beta1', config.beta1 or 0.9)
+   local beta2 = number(name, 'beta2', config.beta2 or 0.999)
+   local decay = number(name, 'weightDecay', config.weightDecay or (decoupled and 0.01 or 0))
+   local epsilon = number(name, 'epsilon', config.epsilon or 1e-8)
    local amsgrad = config.amsgrad
    if amsgrad ~= nil and type(amsgrad) ~= 'boolean' then
       arguments.reject(name, 'amsgrad', amsgrad, 'a boolean')
