@@ -1,4 +1,5 @@
 --- dpt.nn.gradients: nn.utils.clipGradNorm, the modules' method, and nn.utils.clipGradValue.
+local asleep = require 'spec.support.asleep'
 local both = require 'spec.support.both'
 local core = require 'dpt.tensor.core'
 local dpt = require 'dpt'
@@ -55,6 +56,11 @@ describe('nn.utils.clipGradNorm', function()
                local found = net:clipGradNorm(share * norm, p ~= 2 and p or nil)
                assert.near(norm, found, tolerance * norm)
                check(values, factor, gradients, tolerance)
+               fill(gradients)
+               local result = gradients[1].new()
+               assert.equal(result, net:clipGradNorm(share * norm, p, result))
+               assert.near(norm, result[1], 2 * tolerance * norm)
+               check(values, factor, gradients, 2 * tolerance)
             end
          end
       end
@@ -176,6 +182,47 @@ describe('nn.utils.clipGradNorm', function()
          assert.is_false(ok)
          assert.truthy(why:find('gradients_spec.lua:%d+: '), why)
          assert.truthy(why:find(text, 1, true), why)
+      end
+   end)
+end)
+
+describe('nn.utils.clipGradNorm with a result', function()
+   local norm = torch.CudaDoubleTensor()
+
+   it('waits for no device #devices2', function()
+      local one, two = torch.CudaTensor(3):fill(2), torch.CudaTensor(4):fill(1)
+      local other = cutorch.withDevice(2, function() return torch.CudaTensor{3} end)
+      asleep({1, 2}, function(awake)
+         one:fill(2)
+         nn.utils.clipGradNorm({one, two, other}, 1, 2, norm)
+         return not awake()
+      end)
+      assert.near(5, norm[1], 1e-6)
+      for t, value in pairs{[one] = 0.4, [two] = 0.2, [other] = 0.6} do
+         assert.near(value, t[1], 1e-6)
+      end
+   end)
+
+   it('does not change gradients whose norm is infinite or NaN', function()
+      for _, p in ipairs{2, 0.5, math.huge} do
+         for _, bad in ipairs{1 / 0, -1 / 0, 0 / 0} do
+            for at = 1, 2 do
+               local list = {torch.CudaTensor{3, 4}, torch.CudaTensor{5}}
+               list[at][1] = bad
+               nn.utils.clipGradNorm(list, 1, p, norm)
+               assert.equal(tostring(math.abs(bad)), tostring(math.abs(norm[1])))
+               assert.equal(4, list[1][2])
+               assert.equal(at == 1 and 5 or 3, list[3 - at][1])
+            end
+         end
+      end
+   end)
+
+   it('is 0 of no gradients, and wants a tensor of real numbers', function()
+      assert.equal(0, nn.utils.clipGradNorm({torch.CudaTensor()}, 1, 2, norm)[1])
+      for text, result in pairs{['a number'] = 1, ['a torch.LongTensor'] = torch.LongTensor(1)} do
+         assert.error_matches(function() nn.utils.clipGradNorm(torch.ones(2), 1, 2, result) end,
+            "clipGradNorm: argument 'result' is " .. text .. ', wanted a tensor of real numbers')
       end
    end)
 end)

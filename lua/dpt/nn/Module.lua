@@ -176,8 +176,8 @@ end
 function Module:_gradientViews() return norms.of(self) end
 
 --- Clips the gradients, see nn.utils.clipGradNorm.
-function Module:clipGradNorm(maxNorm, normType)
-   return norms.clip(self:_gradientViews(), maxNorm, normType)
+function Module:clipGradNorm(maxNorm, normType, result)
+   return norms.clip(self:_gradientViews(), maxNorm, normType, result)
 end
 
 function Module:training()
@@ -424,7 +424,8 @@ end
 -- @as method
 -- @param maxNorm number: above 0
 -- @param normType? number: the exponent of the norm (2); math.huge for the largest absolute value
--- @return the norm before clipping
+-- @param result? tensor: receives the norm, as in nn.utils.clipGradNorm
+-- @return the norm before clipping, or `result`
 -- @raise if an argument is not a number above 0; if the ranks' calls do not match
 -- @follows PyTorch's torch.nn.utils.clip_grad_norm_
 -- @usage local m = nn.Add(2)

@@ -3,6 +3,8 @@
 --
 -- Invariant: gradients that replicas or ranks have not reduced yet (noSync) are reduced before use.
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
+local cutorch = require 'dpt.device'
 local flatten = require 'dpt.flatten'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
@@ -84,12 +86,56 @@ local function normOf(views, normType)
    return sum ^ (1 / normType)
 end
 
+-- Returns the norm of a vector as a tensor of one element, of its type and on its device.
+local function partOf(t, normType)
+   if normType ~= math.huge then return t:norm(normType, 1) end
+   return (t:max(1)):cmax(t:min(1):mul(-1)) -- NaN if an element is NaN
+end
+
+local function scale(t, factor)
+   t:cmul((t:nElement() == 1 and factor or factor:expand(t:nElement())))
+end
+
+-- Writes the norm to `result`, and scales the views, by operations that are only queued.
+local function clipQueued(views, maxNorm, normType, result)
+   local norm = result:resize(1):zero()
+   for _, t in ipairs(views) do
+      if t:nElement() > 0 then
+         local part = norm.new(1):copy(cutorch.withDeviceOf(t, partOf, t, normType))
+         if #views == 1 then
+            norm:copy(part)
+         elseif normType == math.huge then
+            norm:copy(torch.where(norm:ne(norm), norm, torch.cmax(norm, part))) -- keeps a NaN
+         else
+            norm:add(part:pow(normType))
+         end
+      end
+   end
+   if #views > 1 and normType ~= math.huge then norm:pow(1 / normType) end
+   local factor = torch.add(norm, 1e-6):cinv():mul(maxNorm)
+   -- 1 if the norm is small, infinite or NaN
+   factor = torch.where(factor:lt(1):cmul(norm:lt(math.huge)), factor, 1)
+   for _, t in ipairs(views) do
+      if t:nElement() > 0 then
+         cutorch.withDeviceOf(t, function() scale(t, t.new(1):copy(factor)) end)
+      end
+   end
+   return norm
+end
+
 --- Scales views in place so that their total norm is at most maxNorm.
 -- @return the norm before scaling
-function M.clip(views, maxNorm, normType)
+function M.clip(views, maxNorm, normType, result)
    normType = normType == nil and 2 or normType
    checkAboveZero('clipGradNorm', 'maxNorm', maxNorm)
    checkAboveZero('clipGradNorm', 'normType', normType)
+   if result ~= nil then
+      if not torch.isTensor(result) or not core.realNames[result.kind_] then
+         fail("clipGradNorm: argument 'result' is a %s, wanted a tensor of real numbers",
+            torch.type(result))
+      end
+      return cutorch.withDeviceOf(result, clipQueued, views, maxNorm, normType, result)
+   end
    local norm = normOf(views, normType)
    local factor = maxNorm / (norm + 1e-6)
    if factor < 1 and norm < math.huge then
@@ -108,15 +154,17 @@ end
 -- getParameters returns, or a list of tensors
 -- @param maxNorm number: upper bound of the norm, above 0
 -- @param normType? number: exponent of the norm (2); math.huge: the largest absolute value
--- @return the norm before scaling
+-- @param result? tensor: receives the norm as its only element, and is returned. If it is on a
+--    device (that of the gradients is best), nothing waits for a device.
+-- @return the norm before scaling, a number, or `result`
 -- @raise if an argument has the wrong type or is not above 0
 -- @usage local gradients = {torch.Tensor{3}, torch.FloatTensor{-4}}
 --    return nn.utils.clipGradNorm(gradients, 1), gradients[1] --> 5, [0.6]
-function M.clipGradNorm(gradients, maxNorm, normType)
+function M.clipGradNorm(gradients, maxNorm, normType, result)
    if torch.isTypeOf(gradients, 'nn.Module') then
-      return gradients:clipGradNorm(maxNorm, normType)
+      return gradients:clipGradNorm(maxNorm, normType, result)
    end
-   return M.clip(viewsFrom('clipGradNorm', gradients), maxNorm, normType)
+   return M.clip(viewsFrom('clipGradNorm', gradients), maxNorm, normType, result)
 end
 
 --- Clips each element of the gradients in place to the range from -value to value; NaN does not

@@ -1,5 +1,5 @@
---- Rows of `scripts/bench peers` about single layers: forward and backward of 8 M floats; peer.py
--- has PyTorch's side of each by its name.
+--- Rows of `scripts/bench peers` about single layers, forward and backward, and about clipping;
+-- peer.py has PyTorch's side of each by its name.
 --
 -- Invariant: a row has the fields of peers/tensors.lua. Backward computes all gradients; those of
 -- parameters are added to.
@@ -28,5 +28,31 @@ add('gelu', 'GELU', 5, function() return nn.GELU() end, 8192, 1024)
 add('gelu_tanh', "GELU('tanh')", 5, function() return nn.GELU 'tanh' end, 8192, 1024)
 add('silu', 'SiLU', 5, function() return nn.SiLU() end, 8192, 1024)
 add('softmax', 'SoftMax(-1)', 5, function() return nn.SoftMax(-1) end, 64, 128, 1024)
+
+rows[#rows + 1] = {
+   name = 'layer_embedding', title = 'Embedding(50000, 512) of 8192 indices, forward and backward',
+   asked = 1, threads = {1, 2},
+   start = function()
+      local m, x = nn.Embedding(50000, 512):float(), torch.LongTensor(64, 128):random(50000)
+      local g = torch.randn(64, 128, 512):float()
+      return function()
+         m:forward(x)
+         m:backward(x, g)
+      end
+   end,
+}
+
+-- reads the gradient twice and writes it; the norm of the next step is that of the clipped one
+rows[#rows + 1] = {
+   name = 'clip_norm', title = 'clipping of 32 M by norm', asked = 1, threads = {1, 2},
+   moves = 3 * 4 * 32e6,
+   start = function()
+      local g, max = torch.randn(32e6):float(), 5000
+      return function()
+         max = max * 0.999
+         nn.utils.clipGradNorm(g, max)
+      end
+   end,
+}
 
 return rows

@@ -157,6 +157,24 @@ for name, make, size in (
     ROWS[f'layer_{name}'] = lambda make=make, size=size: layer(make, *size)
 
 
+@row
+def layer_embedding():
+    m, x = nn.Embedding(50000, 512), torch.randint(50000, (64, 128))
+    g = torch.randn(64, 128, 512)
+    return lambda: m(x).backward(g)
+
+
+@row
+def clip_norm():
+    p, most = torch.empty(32_000_000, requires_grad=True), [5000.0]
+    p.grad = torch.randn(32_000_000)
+
+    def step():
+        most[0] *= 0.999
+        torch.nn.utils.clip_grad_norm_([p], most[0])
+    return step
+
+
 # ---- networks ----
 
 def step_of(net, loss, x, y):
