@@ -117,6 +117,7 @@ static void copy_past(void *to, const void *from, size_t n) {
 #else
 #define TANH(x) FN(tanh)(x)
 #endif
+#define ERF(x) FN(erf)(x)
 #define TRIG_LIMIT 100
 #define EXP_LIMIT 87
 #define LARGE 1e37
@@ -128,6 +129,7 @@ static void copy_past(void *to, const void *from, size_t n) {
 #define CALL(function, accuracy) SLEEF(function, d, F64_LANES, accuracy)
 #define EXP(x) CALL(exp, u10)(x)
 #define TANH(x) CALL(tanh, u10)(x)
+#define ERF(x) CALL(erf, u10)(x)
 #define TRIG_LIMIT 14
 #define EXP_LIMIT 708
 #define LARGE 1e300

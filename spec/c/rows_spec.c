@@ -539,7 +539,7 @@ static void check_floats(const dpt__rows *rows, int op, double (*f)(double), dou
         bad += isnan(want) ? !isnan(y[i]) : y[i] != (float)want;
         continue;
       }
-      bad += !signbit(want) != !signbit(y[i]) || (op == DPT__MAP_tanh && fabs(y[i]) > 1);
+      bad += !signbit(want) != !signbit(y[i]) || (op != DPT__MAP_exp && fabs(y[i]) > 1);
       if (!(off <= most * unit)) most = off / unit;
     }
   }
@@ -550,6 +550,7 @@ static void check_floats(const dpt__rows *rows, int op, double (*f)(double), dou
 static void check_functions(const dpt__rows *rows) {
   check_floats(rows, DPT__MAP_exp, exp, 1.1);
   check_floats(rows, DPT__MAP_tanh, tanh, 1.6);
+  check_floats(rows, DPT__MAP_erf, erf, 1.6);
 }
 
 int main(void) {
