@@ -3,8 +3,8 @@
  * Invariant: included with T, W, SUFFIX, CALL(function, accuracy), EXP(x), TANH(x), ERF(x),
  * TRIG_LIMIT, EXP_LIMIT, LARGE (these are undefined at the end), NUMBER(x), ROW(name) and FN(name)
  * defined. The last elements of a row go through the same vector code as the others, in a padded
- * vector, so that they get the same bits. No multiplication and addition is fused (-ffp-
- * contract=off).
+ * vector, so that they get the same bits. No multiplication and addition is fused
+ * (-ffp-contract=off).
  */
 #include "host/rows_any.inc.c"
 
