@@ -70,6 +70,7 @@ topics.elsewhere = {
    batchnorm3d = 'nn.VolumetricBatchNormalization',
    bceloss = 'nn.BCECriterion',
    broadcasttensors = 'torch.broadcast',
+   checkpoint = 'nn.Recompute',
    clipgrad = 'nn.utils.clipGradNorm',
    clipgradnorm = 'nn.utils.clipGradNorm',
    clipgradvalue = 'nn.utils.clipGradValue',
@@ -84,8 +85,9 @@ topics.elsewhere = {
    distributedsampler = 'distributed.sampler',
    dropout2d = 'nn.SpatialDropout',
    earlystopping = [[
-There is no class for early stopping: keep the best result of the validation set, and leave the
-loop when it has not improved for some epochs, as examples/pictures.lua does.]],
+There is no class for early stopping: keep the best loss of the validation set, save the
+network when it falls, and leave the loop when it has not fallen for some epochs, as
+examples/pictures.lua does.]],
    eval = 'nn.Module:evaluate',
    exponentialmovingaverage = 'optim.ema',
    exponentiallr = 'optim.schedule.exponential',

@@ -6,9 +6,7 @@
 -- @as layer
 -- @return a module; forward: ... x inputSize -> ... x outputSize, with the same leading sizes, or
 --    none
--- @usage local m = nn.Linear(3, 2)
---    return m:forward(torch.ones(4, 3)):size(), m:forward(torch.ones(4, 5, 3)):size()
---    --> 4x2, 4x5x2
+-- @usage nn.Linear(3, 2):forward(torch.ones(4, 5, 3)):size() --> 4x5x2
 
 local torch = require 'dpt.tensor'
 local lib = require('dpt.ffi').lib
