@@ -32,16 +32,17 @@ torch.manualSeed(opt.seed)
 local temporary = os.tmpname()
 os.remove(temporary)
 
--- Draws 50 noisy pictures of stripes for each of three directions.
+-- Draws 50 noisy pictures of stripes, in any direction, for each of three widths.
 local function draw(folder)
    local x = torch.range(1, 32):view(1, -1):expand(32, 32)
-   for class = 1, 3 do
-      local angle = math.pi * class / 3
-      paths.mkdir(('%s/direction%d'):format(folder, class))
+   for class, width in ipairs{'narrow', 'medium', 'wide'} do
+      paths.mkdir(folder .. '/' .. width)
       for i = 1, 50 do
-         local stripes = (x * math.cos(angle) + x:t() * math.sin(angle) + torch.uniform(0, 6)):sin()
-         local picture = stripes:mul(0.2):add(torch.rand(3, 32, 32):mul(0.5):mean(1)[1]):add(0.3)
-         image.save(('%s/direction%d/%d.png'):format(folder, class, i), picture:clamp(0, 1))
+         local angle, step = torch.uniform(0, math.pi), 1.6 / class
+         local phases = x * (step * math.cos(angle)) + x:t() * (step * math.sin(angle))
+         local picture = (phases + torch.uniform(0, 6)):sin():mul(0.3):add(0.5)
+         picture:add(torch.randn(32, 32):mul(0.1)):clamp(0, 1)
+         image.save(('%s/%s/%d.png'):format(folder, width, i), picture)
       end
    end
 end

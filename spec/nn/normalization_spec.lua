@@ -193,6 +193,8 @@ describe('Normalization', function()
          function() nn.LayerNorm{2, 0} end)
       fails("nn.GroupNorm: argument 'numGroups' is 3, wanted a divisor of the 4 planes",
          function() nn.GroupNorm(3, 4) end)
+      fails("nn.GroupNorm: argument 'numGroups' is 1.5, wanted a divisor of the 3 planes",
+         function() nn.GroupNorm(1.5, 3) end)
       fails("nn.GroupNorm: argument 'input' is of size 2x3, wanted 2 or more dimensions of which"
          .. ' the second has size 4', function() nn.GroupNorm(2, 4):forward(torch.rand(2, 3)) end)
       fails("nn.InstanceNorm: argument 'input' is of size 2x4, wanted 3 or more dimensions of which"

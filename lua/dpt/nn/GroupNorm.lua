@@ -20,7 +20,7 @@ local GroupNorm, parent = torch.class('nn.GroupNorm', 'nn.Module')
 
 function GroupNorm:__init(numGroups, numChannels, eps, affine)
    parent.__init(self)
-   if numGroups < 1 or numChannels < 1 or numChannels % numGroups ~= 0 then
+   if numGroups < 1 or numGroups % 1 ~= 0 or numChannels < 1 or numChannels % numGroups ~= 0 then
       fail("%s: argument 'numGroups' is %s, wanted a divisor of the %s planes", torch.type(self),
          numGroups, numChannels)
    end
