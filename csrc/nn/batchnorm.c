@@ -2,23 +2,11 @@
 #include "nn/call.h"
 #include "nn/kernels.h"
 
-/* Adds an output of C elements that is updated; may be NULL. */
-static void batchnorm_update(dpt__call *call, const char *name, dpt_tensor *t, int64_t C,
-                             void *field) {
-  dpt_tensor *r = dpt__call_param_update(call, name, t, field);
-  dpt__call_count(call, name, r, C, "one for each plane");
-}
-
-/* Add an operand of C elements; for batchnorm_planes_optional it may be NULL. */
-static void batchnorm_planes_optional(dpt__call *call, const char *name, const dpt_tensor *t,
-                                      int64_t C, void *field) {
-  const dpt_tensor *r = dpt__call_param(call, name, t, field);
-  dpt__call_count(call, name, r, C, "one for each plane");
-}
+/* Adds an operand of C elements that is read. */
 static void batchnorm_planes(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
                              void *field) {
   dpt__call_present(call, name, t);
-  batchnorm_planes_optional(call, name, t, C, field);
+  dpt__call_plane_param(call, name, t, C, field);
 }
 
 int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *save_std,
@@ -31,12 +19,12 @@ int dpt_batchnorm_forward(dpt_tensor *out, dpt_tensor *save_mean, dpt_tensor *sa
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
-  batchnorm_planes_optional(&call, "weight", weight, args.C, &args.weight);
-  batchnorm_planes_optional(&call, "bias", bias, args.C, &args.bias);
+  dpt__call_plane_param(&call, "weight", weight, args.C, &args.weight);
+  dpt__call_plane_param(&call, "bias", bias, args.C, &args.bias);
   /* evaluation only reads them, so they must not be marked as written */
   if (train) {
-    batchnorm_update(&call, "running_mean", running_mean, args.C, &args.running_mean);
-    batchnorm_update(&call, "running_var", running_var, args.C, &args.running_var);
+    dpt__call_plane_update(&call, "running_mean", running_mean, args.C, &args.running_mean);
+    dpt__call_plane_update(&call, "running_var", running_var, args.C, &args.running_var);
   } else {
     batchnorm_planes(&call, "running_mean", running_mean, args.C, &args.running_mean);
     batchnorm_planes(&call, "running_var", running_var, args.C, &args.running_var);
@@ -61,7 +49,7 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
   dpt__call_dims(&call, "input", x, 2, DPT_MAXDIM, "NxC or NxCxS");
   dpt__call_planes(&call, x, 1, &args.N, &args.C, &args.S);
   if (!call.status) dpt__call_same(&call, "gradOutput", gy, x->ndim_, x->size_);
-  batchnorm_planes_optional(&call, "weight", weight, args.C, &args.weight);
+  dpt__call_plane_param(&call, "weight", weight, args.C, &args.weight);
   if (train) {
     batchnorm_planes(&call, "save_mean", save_mean, args.C, &args.mean);
     batchnorm_planes(&call, "save_std", save_std, args.C, &args.deviation);
@@ -69,8 +57,8 @@ int dpt_batchnorm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbi
     batchnorm_planes(&call, "running_mean", running_mean, args.C, &args.mean);
     batchnorm_planes(&call, "running_var", running_var, args.C, &args.deviation);
   }
-  batchnorm_update(&call, "gweight", gweight, args.C, &args.gweight);
-  batchnorm_update(&call, "gbias", gbias, args.C, &args.gbias);
+  dpt__call_plane_update(&call, "gweight", gweight, args.C, &args.gweight);
+  dpt__call_plane_update(&call, "gbias", gbias, args.C, &args.gbias);
   if (gin) dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   args.param_type = dpt__call_param_type(&call);
   return dpt__call_run(&call, dpt__call_some(x), batchnorm_backward, &args);

@@ -219,6 +219,18 @@ void dpt__call_count(dpt__call *call, const char *name, const dpt_tensor *t, int
                            dpt__describe(t), (long long)count, of);
 }
 
+void dpt__call_plane_param(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
+                           void *field) {
+  const dpt_tensor *p = dpt__call_param(call, name, t, field);
+  dpt__call_count(call, name, p, C, "one for each plane");
+}
+
+void dpt__call_plane_update(dpt__call *call, const char *name, dpt_tensor *r, int64_t C,
+                            void *field) {
+  const dpt_tensor *p = dpt__call_param_update(call, name, r, field);
+  dpt__call_count(call, name, p, C, "one for each plane");
+}
+
 void dpt__call_check_count(dpt__call *call, const char *name, const dpt_tensor *t,
                            const dpt_tensor *x) {
   if (!call->status) dpt__call_count(call, name, t, dpt__count(x), "one for each element of input");

@@ -51,6 +51,11 @@ const dpt_tensor *dpt__call_in_optional(dpt__call *call, const char *name, const
 const dpt_tensor *dpt__call_param(dpt__call *call, const char *name, const dpt_tensor *t,
                                   void *field);
 dpt_tensor *dpt__call_param_update(dpt__call *call, const char *name, dpt_tensor *r, void *field);
+/* Add such an operand of C elements, one for each plane. */
+void dpt__call_plane_param(dpt__call *call, const char *name, const dpt_tensor *t, int64_t C,
+                           void *field);
+void dpt__call_plane_update(dpt__call *call, const char *name, dpt_tensor *r, int64_t C,
+                            void *field);
 /* Adds such a result that is overwritten, resized to ndim sizes. */
 dpt_tensor *dpt__call_param_out(dpt__call *call, const char *name, dpt_tensor *r, int ndim,
                                 const int64_t *size, void *field);

@@ -26,10 +26,8 @@ int dpt_norm_forward(dpt_tensor *out, dpt_tensor *save, const dpt_tensor *in,
   dpt__call_begin(&call, DPT__KERNEL_norm, "normalization", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   args.S = norm_plane(&call, x, rows, groups, planes);
-  const dpt_tensor *w = dpt__call_param(&call, "weight", weight, &args.weight);
-  dpt__call_count(&call, "weight", w, groups * planes, "one for each plane");
-  const dpt_tensor *b = dpt__call_param(&call, "bias", bias, &args.bias);
-  dpt__call_count(&call, "bias", b, groups * planes, "one for each plane");
+  dpt__call_plane_param(&call, "weight", weight, groups * planes, &args.weight);
+  dpt__call_plane_param(&call, "bias", bias, groups * planes, &args.bias);
   dpt_tensor *y = dpt__call_out_like(&call, "output", out, x, &args.out);
   int compute = dpt__compute_dtype(call.type);
   dpt__call_out_type(&call, "save", save, compute, 2, (const int64_t[]){rows, 2}, &args.save);
@@ -49,16 +47,13 @@ int dpt_norm_backward(dpt_tensor *gin, dpt_tensor *gweight, dpt_tensor *gbias, c
   const dpt_tensor *g = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   args.S = norm_plane(&call, x, rows, groups, planes);
   if (!call.status) dpt__call_same(&call, "gradOutput", g, x->ndim_, x->size_);
-  const dpt_tensor *w = dpt__call_param(&call, "weight", weight, &args.weight);
-  dpt__call_count(&call, "weight", w, groups * planes, "one for each plane");
+  dpt__call_plane_param(&call, "weight", weight, groups * planes, &args.weight);
   const dpt_tensor *s = dpt__call_index(&call, "save", save, &args.save, &save_type);
   if (!call.status && save_type != dpt__compute_dtype(call.type))
     dpt__call_wrong(&call, "save", s, "the type that forward wrote");
   dpt__call_count(&call, "save", s, 2 * rows, "two for each row");
-  dpt_tensor *gw = dpt__call_param_update(&call, "gradWeight", gweight, &args.gweight);
-  dpt__call_count(&call, "gradWeight", gw, groups * planes, "one for each plane");
-  dpt_tensor *gb = dpt__call_param_update(&call, "gradBias", gbias, &args.gbias);
-  dpt__call_count(&call, "gradBias", gb, groups * planes, "one for each plane");
+  dpt__call_plane_update(&call, "gradWeight", gweight, groups * planes, &args.gweight);
+  dpt__call_plane_update(&call, "gradBias", gbias, groups * planes, &args.gbias);
   if (gin) dpt__call_out_like(&call, "gradInput", gin, x, &args.gin);
   args.param_type = dpt__call_param_type(&call);
   return dpt__call_run(&call, dpt__call_some(x), norm_backward, &args);

@@ -8,32 +8,18 @@
  */
 #include "base/number.h"
 #include "host/nn/real.h"
-#include "host/rows.h"
+#include "host/nn/stored.h"
 #include "ops/reduce.h"
 
 enum { BLOCK = 256, PIECE = 4096, ROW = 1024 };
 
-/* width: of an element in bytes; widen, narrow: conversions of reduced types to float and back,
- * otherwise NULL. */
 struct shape {
-  int64_t N, C, S, width;
-  dpt__row_fn *widen, *narrow;
+  int64_t N, C, S;
+  dpt__stored stored;
 };
 
 static struct shape batchnorm_shape(int type, int64_t N, int64_t C, int64_t S) {
-  struct shape a = {S ? N : 0, C, S, (int64_t)dpt__dtype_size(type), NULL, NULL};
-  if (!dpt__is_reduced(type)) return a;
-  a.widen = dpt__rows_pick()->convert[DPT_F32][type];
-  a.narrow = dpt__rows_pick()->convert[type][DPT_F32];
-  return a;
-}
-
-/* Returns n elements from number i on: in place, or converted to floats in `room`. */
-static DPT__INLINE const void *batchnorm_read(const struct shape *a, const void *x, int64_t i,
-                                              int64_t n, void *room) {
-  const char *from = (const char *)x + i * a->width;
-  if (a->widen) a->widen(n, room, from, NULL, NULL, 0, 0);
-  return a->widen ? room : from;
+  return (struct shape){S ? N : 0, C, S, dpt__stored_of(type)};
 }
 
 /* Returns n columns from `first` on of `rows` rows from row i on, and the distance of the rows: in
@@ -41,26 +27,17 @@ static DPT__INLINE const void *batchnorm_read(const struct shape *a, const void 
 static DPT__INLINE const void *batchnorm_rows(const struct shape *a, const void *x, int64_t first,
                                               int64_t n, int64_t i, int64_t rows, void *room,
                                               int64_t *apart) {
-  *apart = a->widen ? n : a->C;
-  if (!a->widen) return batchnorm_read(a, x, i * a->C + first, 0, room);
+  *apart = a->stored.widen ? n : a->C;
+  if (!a->stored.widen) return dpt__stored_read(&a->stored, x, i * a->C + first, 0, room);
   for (int64_t r = 0; r < rows; r++)
-    batchnorm_read(a, x, (i + r) * a->C + first, n, (float *)room + r * n);
+    dpt__stored_read(&a->stored, x, (i + r) * a->C + first, n, (float *)room + r * n);
   return room;
 }
 
 /* Returns the number of rows of n columns, of `left`, that batchnorm_rows reads at once. */
 static DPT__INLINE int64_t batchnorm_count(const struct shape *a, int64_t n, int64_t most,
                                            int64_t left) {
-  return a->widen ? dpt__min(most / n, left) : left;
-}
-
-/* Returns memory for n results from number i on, before batchnorm_write stores them. */
-static DPT__INLINE void *batchnorm_place(const struct shape *a, void *r, int64_t i, void *room) {
-  return a->narrow ? room : (char *)r + i * a->width;
-}
-static DPT__INLINE void batchnorm_write(const struct shape *a, void *r, int64_t i, int64_t n,
-                                        const void *room) {
-  if (a->narrow) a->narrow(n, (char *)r + i * a->width, room, NULL, NULL, 0, 0);
+  return a->stored.widen ? dpt__min(most / n, left) : left;
 }
 
 /* Returns the number of planes that a thread processes at once. */

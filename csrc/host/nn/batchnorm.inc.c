@@ -27,7 +27,7 @@ DPT__CLONES static void FN(moments)(const void *in, const struct shape *a, int64
     return;
   }
   for (struct part p = {0}; batchnorm_next(a, first, n, PIECE, &p);) {
-    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room);
+    const T *x = dpt__stored_read(&a->stored, in, p.o, p.planes * p.size, room);
     for (int64_t c = p.c; c < p.c + p.planes; c++, x += p.size) {
       double own, squares;
       FN(piece_moments)(x, p.size, &own, &squares);
@@ -55,8 +55,8 @@ DPT__CLONES static void FN(products)(const void *in, const void *gout, const str
       }
   }
   for (struct part p = {0}; a->S > 1 && batchnorm_next(a, first, n, ROW, &p);) {
-    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room[0]);
-    const T *g = batchnorm_read(a, gout, p.o, p.planes * p.size, room[1]);
+    const T *x = dpt__stored_read(&a->stored, in, p.o, p.planes * p.size, room[0]);
+    const T *g = dpt__stored_read(&a->stored, gout, p.o, p.planes * p.size, room[1]);
     for (int64_t c = p.c; c < p.c + p.planes; c++, x += p.size, g += p.size) {
       if (p.k == 0)
         for (int64_t j = 0; j < FN(SPREAD); j++) s[j] = d[j] = 0;
@@ -75,12 +75,12 @@ DPT__CLONES static void FN(normalize)(const void *in, void *out, const struct sh
   T m[BLOCK], f[BLOCK], b[BLOCK], room[2][ROW];
   for (int64_t c = 0; c < n; c++) m[c] = (T)mean[c], f[c] = (T)factor[c], b[c] = (T)offset[c];
   for (struct part p = {0}; batchnorm_next(a, first, n, ROW, &p);) {
-    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room[0]);
-    T *const to = batchnorm_place(a, out, p.o, room[1]), *r = to;
+    const T *x = dpt__stored_read(&a->stored, in, p.o, p.planes * p.size, room[0]);
+    T *const to = dpt__stored_place(&a->stored, out, p.o, room[1]), *r = to;
     for (int64_t c = 0; c < n && a->S == 1; c++) r[c] = (x[c] - m[c]) * f[c] + b[c];
     for (int64_t c = p.c; c < p.c + p.planes && a->S > 1; c++, x += p.size, r += p.size)
       for (int64_t j = 0; j < p.size; j++) r[j] = (x[j] - m[c]) * f[c] + b[c];
-    batchnorm_write(a, out, p.o, p.planes * p.size, to);
+    dpt__stored_write(&a->stored, out, p.o, p.planes * p.size, to);
   }
 }
 
@@ -129,14 +129,14 @@ DPT__CLONES static void FN(input_gradient)(const void *in, const void *gout, voi
     m[c] = (T)mean[c], s[c] = (T)k[c], b[c] = (T)gmean[c], f[c] = (T)factor[c];
   }
   for (struct part p = {0}; batchnorm_next(a, first, n, ROW, &p);) {
-    const T *x = batchnorm_read(a, in, p.o, p.planes * p.size, room[0]);
-    const T *g = batchnorm_read(a, gout, p.o, p.planes * p.size, room[1]);
-    T *const to = batchnorm_place(a, gin, p.o, room[2]), *r = to;
+    const T *x = dpt__stored_read(&a->stored, in, p.o, p.planes * p.size, room[0]);
+    const T *g = dpt__stored_read(&a->stored, gout, p.o, p.planes * p.size, room[1]);
+    T *const to = dpt__stored_place(&a->stored, gin, p.o, room[2]), *r = to;
     for (int64_t c = 0; c < n && a->S == 1; c++) r[c] = (g[c] - b[c] - (x[c] - m[c]) * s[c]) * f[c];
     for (int64_t c = p.c; c < p.c + p.planes && a->S > 1;
          c++, x += p.size, g += p.size, r += p.size)
       for (int64_t j = 0; j < p.size; j++) r[j] = (g[j] - b[c] - (x[j] - m[c]) * s[c]) * f[c];
-    batchnorm_write(a, gin, p.o, p.planes * p.size, to);
+    dpt__stored_write(&a->stored, gin, p.o, p.planes * p.size, to);
   }
 }
 

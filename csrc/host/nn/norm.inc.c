@@ -34,7 +34,7 @@ DPT__CLONES static void FN(norm_row)(const struct norm_shape *a, const T *x, T *
 static int FN(norm)(dpt__context *context, const struct dpt__norm_args *a) {
   const struct norm_shape size = norm_shape_of(a->type, a->rms, a->rows, a->groups, a->K, a->S);
   int threads = dpt__threads(context, a->rows * size.D);
-  int64_t parameters = a->groups * a->K, row = size.widen ? size.D : 0;
+  int64_t parameters = a->groups * a->K, row = size.stored.widen ? size.D : 0;
   T *room = dpt__scratch(context, (size_t)(2 * parameters + threads * row) * sizeof *room);
   if (context->measures) return 0;
   const T *weight = FN(norm_parameters)(a->weight, a->param_type, parameters, room);
@@ -44,12 +44,12 @@ static int FN(norm)(dpt__context *context, const struct dpt__norm_args *a) {
   for (int64_t r = 0; r < a->rows; r++) {
     int64_t first = r % a->groups * a->K;
     T *own = rooms + dpt__thread_number() * row;
-    const T *x = norm_read(&size, a->in, r, own);
-    T *out = norm_place(&size, a->out, r, own);
+    const T *x = dpt__stored_read(&size.stored, a->in, r * size.D, size.D, own);
+    T *out = dpt__stored_place(&size.stored, a->out, r * size.D, own);
     FN(norm_row)
     (&size, x, out, weight ? weight + first : NULL, bias ? bias + first : NULL, a->eps,
      (T *)a->save + 2 * r);
-    norm_write(&size, a->out, r, out);
+    dpt__stored_write(&size.stored, a->out, r * size.D, size.D, out);
   }
   return 0;
 }
@@ -122,7 +122,8 @@ DPT__CLONES static void FN(norm_columns)(const struct norm_shape *a, const T *co
 static void FN(norm_chunk)(const struct dpt__norm_backward_args *a, const struct norm_shape *size,
                            int64_t chunk, int64_t group, const T *weight, double *sums, T *room) {
   int64_t from = chunk * size->chunk, end = from + size->chunk, all = a->rows / a->groups;
-  int64_t row = size->widen ? size->D : 0;
+  const dpt__stored *as = &size->stored;
+  int64_t row = as->widen ? size->D : 0;
   T *products = room, *rooms = room + size->D;
   const T *x[TOGETHER], *g[TOGETHER], *save[TOGETHER];
   if (end > all) end = all;
@@ -131,16 +132,16 @@ static void FN(norm_chunk)(const struct dpt__norm_backward_args *a, const struct
     int64_t n = end - first < size->together ? end - first : size->together;
     for (int64_t i = 0; i < n; i++) {
       int64_t r = (first + i) * a->groups + group;
-      x[i] = norm_read(size, a->in, r, rooms + 2 * i * row);
-      g[i] = norm_read(size, a->gout, r, rooms + (2 * i + 1) * row);
+      x[i] = dpt__stored_read(as, a->in, r * size->D, size->D, rooms + 2 * i * row);
+      g[i] = dpt__stored_read(as, a->gout, r * size->D, size->D, rooms + (2 * i + 1) * row);
       save[i] = (const T *)a->save + 2 * r;
     }
     if (sums && a->S == 1) FN(norm_columns)(size, x, g, save, n, sums);
     for (int64_t i = 0; i < n; i++) {
-      int64_t r = (first + i) * a->groups + group;
-      T *gin = a->gin ? norm_place(size, a->gin, r, rooms + (2 * i + 1) * row) : NULL;
+      int64_t at = ((first + i) * a->groups + group) * size->D;
+      T *gin = a->gin ? dpt__stored_place(as, a->gin, at, rooms + (2 * i + 1) * row) : NULL;
       FN(norm_row_backward)(size, x[i], g[i], weight, save[i], gin, products, sums);
-      if (gin) norm_write(size, a->gin, r, gin);
+      if (gin) dpt__stored_write(as, a->gin, at, size->D, gin);
     }
   }
 }
@@ -149,7 +150,7 @@ static int FN(norm_backward)(dpt__context *context, const struct dpt__norm_backw
   const struct norm_shape size = norm_shape_of(a->type, a->rms, a->rows, a->groups, a->K, a->S);
   int threads = dpt__threads(context, a->rows * size.D), some = a->gweight || a->gbias;
   int64_t parameters = a->groups * a->K, tasks = size.chunks * a->groups;
-  int64_t row = size.D + (size.widen ? 2 * size.D * size.together : 0);
+  int64_t row = size.D + (size.stored.widen ? 2 * size.D * size.together : 0);
   size_t doubles = some ? (size_t)(2 * tasks * a->K) : 0;
   double *sums = dpt__scratch(context, doubles * sizeof *sums);
   T *room = dpt__scratch(context, (size_t)(parameters + threads * row) * sizeof *room);

@@ -30,8 +30,6 @@ end
 
 normalization.define(LayerNorm, parent, normalization.splitRows, 0)
 
-function LayerNorm:__tostring__()
-   return ('%s(%s)'):format(torch.type(self), table.concat(self.normalizedShape, 'x'))
-end
+LayerNorm.__tostring__ = normalization.text
 
 return LayerNorm

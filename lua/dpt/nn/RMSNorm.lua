@@ -30,8 +30,6 @@ end
 
 normalization.define(RMSNorm, parent, normalization.splitRows, 1)
 
-function RMSNorm:__tostring__()
-   return ('%s(%s)'):format(torch.type(self), table.concat(self.normalizedShape, 'x'))
-end
+RMSNorm.__tostring__ = normalization.text
 
 return RMSNorm

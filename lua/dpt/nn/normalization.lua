@@ -24,6 +24,11 @@ function M.shapeOf(self, shape)
       type(sizes) == 'table' and '{' .. table.concat(sizes, ', ') .. '}' or tostring(sizes))
 end
 
+--- Returns the text of a layer: its class and the sizes of a row.
+function M.text(self)
+   return ('%s(%s)'):format(torch.type(self), table.concat(self.normalizedShape, 'x'))
+end
+
 --- Creates weight and, if asked, bias of the given sizes, with their gradients.
 function M.allocate(self, sizes, bias)
    sizes = torch.LongStorage(sizes)
