@@ -581,6 +581,29 @@ int dpt_norm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /* or N
                       const dpt_tensor *weight /* or NULL */, const dpt_tensor *save, int64_t rows,
                       int64_t groups, int64_t planes, int rms, double scale);
 
+/* Scaled dot-product attention: out = softmax(q k^T * scale + mask) v (PyTorch's
+ * scaled_dot_product_attention). q is NxHxLxE; k NxGxSxE and v NxGxSxV, where G divides H: head h
+ * of q reads head h / (H / G). mask is broadcast to NxHxLxS: numbers to add, of q's type, or bytes,
+ * 0 for a key that takes no part. If causal, row i of q takes part with the keys up to i + offset.
+ * A row without keys is 0. out is NxHxLxV; save receives the logarithms of the rows' sums, floats
+ * (doubles for doubles) of size NxHxL. Views whose last stride is 1 are used in place. */
+typedef struct dpt_attention {
+  int32_t causal;
+  int64_t offset;
+  double scale;
+  double dropout; /* probability that a weight becomes 0; the others are divided by 1 - dropout */
+  dpt_draw draw;  /* of dropout, for N rows of HxLxS elements */
+} dpt_attention;
+int dpt_attention_forward(dpt_tensor *out, dpt_tensor *save, const dpt_tensor *q,
+                          const dpt_tensor *k, const dpt_tensor *v,
+                          const dpt_tensor *mask /* or NULL */, const dpt_attention *options);
+/* Computes the gradients of q, k and v. The mask has none. */
+int dpt_attention_backward(dpt_tensor *gq, dpt_tensor *gk, dpt_tensor *gv, const dpt_tensor *q,
+                           const dpt_tensor *k, const dpt_tensor *v,
+                           const dpt_tensor *mask /* or NULL */, const dpt_tensor *out,
+                           const dpt_tensor *gout, const dpt_tensor *save,
+                           const dpt_attention *options);
+
 /* Fills dropout's mask (not resized): each element becomes `value` with probability 1-p, else 0. It
  * depends only on the draw and the element's position in it, so it is the same on every kind of
  * device and for every split of a batch along dimension 0. */

@@ -146,12 +146,35 @@ static int launch_may_share(const dpt_storage *a, const dpt_storage *b) {
   return a == b || (a && b && ((a->flags | b->flags) & DPT__FOREIGN));
 }
 
+/* Computes the part of every `period` elements of the storage that contains t's elements; returns
+ * false if it goes beyond a period. */
+static int launch_periodic(const dpt_tensor *t, int64_t period, int64_t *first, int64_t *size) {
+  *size = 1;
+  *first = t->offset_ % period;
+  for (int d = 0; d < t->ndim_; d++)
+    if (t->size_[d] > 1 && t->stride_[d] % period) *size += (t->size_[d] - 1) * t->stride_[d];
+  return *first + *size <= period;
+}
+
+/* Returns true if two views of a storage are interleaved, such as columns of one matrix: each has
+ * its own part of every period, a stride of a. */
+static int launch_interleaved(const dpt_tensor *a, const dpt_tensor *b) {
+  int64_t first[2], size[2];
+  if (a->storage_ != b->storage_ || a->kind_ != b->kind_) return 0;
+  for (int d = 0; d < a->ndim_; d++)
+    if (a->stride_[d] > 1 && launch_periodic(a, a->stride_[d], &first[0], &size[0]) &&
+        launch_periodic(b, a->stride_[d], &first[1], &size[1]) &&
+        (first[0] + size[0] <= first[1] || first[1] + size[1] <= first[0]))
+      return 1;
+  return 0;
+}
+
 int dpt__share_memory(const dpt_tensor *a, const dpt_tensor *b) {
   if (!launch_may_share(launch_owner(a), launch_owner(b))) return 0;
   const char *from[2], *to[2];
   launch_span(a, &from[0], &to[0]);
   launch_span(b, &from[1], &to[1]);
-  return from[0] < to[1] && from[1] < to[0];
+  return from[0] < to[1] && from[1] < to[0] && !launch_interleaved(a, b);
 }
 
 /* Allocates a copy for operand k if it shares memory with result r. */

@@ -16,7 +16,7 @@ void dpt__call_begin(dpt__call *call, enum dpt__kernel kernel, const char *fn, c
                      const dpt_tensor *like) {
   call->fn = fn;
   call->like = name;
-  call->n = call->status = call->fresh = call->made = 0;
+  call->n = call->status = call->fresh = call->made = call->by_rows = 0;
   dpt__launch_begin(&call->launch, fn);
   dpt__call_present(call, name, like);
   if (call->status) return;
@@ -61,12 +61,20 @@ void dpt__call_at(dpt__call *call, const dpt_tensor *t, void *field) {
   dpt__launch_operand(&call->launch, result ? DPT__OUT : DPT__IN, t, field);
 }
 
+/* Returns true if a kernel can use t in place. */
+static int call_fits(const dpt__call *call, const dpt_tensor *t, int type) {
+  if (dpt__type(t) != type) return 0;
+  return (call->by_rows && t->ndim_ && t->stride_[t->ndim_ - 1] == 1) || dpt__contiguous(t);
+}
+
 /* Makes slot a contiguous tensor of that type with t's sizes. Until it has its own memory, its
  * storage is t's. */
 static void call_make_contiguous(dpt__call *call, dpt_tensor *slot, int type, const dpt_tensor *t) {
   *slot = (dpt_tensor){.kind_ = type | (call->kind & DPT_ON_DEVICE), .storage_ = t->storage_};
   memcpy(slot->size_, t->size_, sizeof t->size_);
   slot->ndim_ = t->ndim_;
+  for (int64_t d = t->ndim_ - 1, stride = 1; d >= 0; stride *= t->size_[d--])
+    slot->stride_[d] = stride;
   call->origin[call->n - 1].fresh = 1;
   call->fresh++;
 }
@@ -75,7 +83,7 @@ static const dpt_tensor *call_take_dense(dpt__call *call, const dpt_tensor *t, i
                                          void *field) {
   dpt_tensor *slot = call_take(call);
   *slot = *t;
-  if (dpt__type(t) != type || !dpt__contiguous(t)) {
+  if (!call_fits(call, t, type)) {
     call->origin[call->n - 1].from = *t;
     call->origin[call->n - 1].copied = 1;
     call_make_contiguous(call, slot, type, t);
@@ -114,7 +122,7 @@ static dpt_tensor *call_take_result(dpt__call *call, dpt_tensor *r, int type, vo
   dpt_tensor *slot = call_take(call);
   *slot = *r;
   call->origin[call->n - 1].result = 1;
-  if (dpt__type(r) != type || !dpt__contiguous(r)) {
+  if (!call_fits(call, r, type)) {
     call->origin[call->n - 1].back = r;
     call_make_contiguous(call, slot, type, r);
   }

@@ -1,7 +1,7 @@
 /* call.h: one call of a layer function: prepares its operands for kernels.
  *
- * Invariant: kernels of this module see contiguous memory of one real type. Views are copied before
- * the kernel and, if they are results, copied back after it, all on the operands' stream; reduced
+ * Invariant: kernels of this module see contiguous memory of one real type, or contiguous rows
+ * (by_rows). Other views are copied before the kernel and, if they are results, copied back after it, all on the operands' stream; reduced
  * types are converted by the copies, to floats and back, unless the backend's kernel takes them.
  * Copies are made, and their memory is allocated, with the first kernel, when all operands are
  * known and checked; everything else is a launch (device/launch.h). The first failure makes every
@@ -22,6 +22,7 @@ typedef struct dpt__call {
   int type;       /* the element type of the kernel's operands */
   int param_kind; /* the kind of the caller's parameters; -1: none yet */
   int device;     /* the device of the first operand */
+  int by_rows;    /* views whose last stride is 1 are used in place; set after the beginning */
   int n;
   int fresh, made; /* number of operands with their own memory; true once it is allocated */
   dpt_tensor tensor[DPT__CALL_OPERANDS];

@@ -124,6 +124,25 @@ struct dpt__norm_backward_args {
   void *gin, *gweight, *gbias; /* may be NULL */
 };
 
+/* Strides of an operand (N, heads, rows, columns); columns are adjacent, except a mask's. */
+struct dpt__heads {
+  int64_t batch, head, row;
+};
+/* dpt_attention_forward; backward reads out and save. q, k, v, out and their gradients have
+ * strides; save is contiguous. */
+struct dpt__attention_args {
+  int32_t type, mask_type, backward; /* mask_type: bytes, or type */
+  int64_t N, H, G, L, S, E, V;
+  dpt_attention options;
+  struct dpt__heads q_at, k_at, v_at, out_at, gq_at, gk_at, gv_at, gout_at, mask_at;
+  int64_t mask_column;   /* stride */
+  const void *q, *k, *v; /* (N, H, L, E), (N, G, S, E), (N, G, S, V) */
+  const void *mask;      /* or NULL */
+  void *out, *save;      /* (N, H, L, V), (N, H, L) */
+  const void *gout;      /* like out */
+  void *gq, *gk, *gv;    /* like q, k, v */
+};
+
 struct dpt__dropout_mask_args {
   int32_t type;
   int64_t n, first; /* elements; the position of the first one in the draw */
