@@ -1,12 +1,13 @@
 /* call.h: one call of a layer function: prepares its operands for kernels.
  *
  * Invariant: kernels of this module see contiguous memory of one real type, or contiguous rows
- * (by_rows). Other views are copied before the kernel and, if they are results, copied back after it, all on the operands' stream; reduced
- * types are converted by the copies, to floats and back, unless the backend's kernel takes them.
- * Copies are made, and their memory is allocated, with the first kernel, when all operands are
- * known and checked; everything else is a launch (device/launch.h). The first failure makes every
- * later step of the call a no-op, so a layer function may add all its operands and test `status`
- * once, before it reads a shape. dpt__call_end frees what the call allocated, in any case.
+ * (by_rows). Other views are copied before the kernel and, if they are results, copied back after
+ * it, all on the operands' stream; reduced types are converted by the copies, to floats and back,
+ * unless the backend's kernel takes them. Copies are made, and their memory is allocated, with the
+ * first kernel, when all operands are known and checked; everything else is a launch
+ * (device/launch.h). The first failure makes every later step of the call a no-op, so a layer
+ * function may add all its operands and test `status` once, before it reads a shape. dpt__call_end
+ * frees what the call allocated, in any case.
  */
 #ifndef DPT_NN_CALL_H
 #define DPT_NN_CALL_H

@@ -68,23 +68,12 @@ DPT__CLONES static void FN(attention_keep)(const attention *t, int64_t n, int64_
 
 /* ---- forward ---- */
 
-/* Multiplies a row of scores by `scale` and returns its maximum; NaN are ignored. */
-DPT__CLONES static T FN(attention_scale)(T *scores, int64_t n, T scale) {
-  T most[LANES];
-  int64_t j = 0;
-  for (int i = 0; i < LANES; i++) most[i] = -(T)INFINITY;
-  for (; j + LANES <= n; j += LANES)
-    for (int i = 0; i < LANES; i++) {
-      T s = scores[j + i] *= scale;
-      most[i] = s > most[i] ? s : most[i];
-    }
-  for (int i = 0; j + i < n; i++) {
-    T s = scores[j + i] *= scale;
-    most[i] = s > most[i] ? s : most[i];
-  }
-  for (int half = LANES / 2; half; half /= 2)
-    for (int i = 0; i < half; i++) most[i] = most[i + half] > most[i] ? most[i + half] : most[i];
-  return most[0];
+/* Returns the maximum of a row of scores, -infinity if there are none; NaN are ignored. */
+DPT__CLONES static T FN(attention_most)(const T *scores, int64_t n) {
+  T most = -(T)INFINITY;
+#pragma omp simd reduction(max : most)
+  for (int64_t j = 0; j < n; j++) most = scores[j] > most ? scores[j] : most;
+  return most;
 }
 
 DPT__CLONES static void FN(attention_subtract)(T *scores, int64_t n, T by) {
@@ -127,11 +116,10 @@ static void FN(attention_weights)(const attention *t, int64_t n, int64_t h, int6
                                   int64_t first, int64_t seen, int64_t all, T *scores,
                                   FN(attention_state) * state, T *sums) {
   const struct dpt__attention_args *a = t->a;
-  T max = FN(attention_scale)(scores, seen, (T)a->options.scale);
-  if (a->mask) {
+  FN(attention_multiply)(scores, NULL, seen, (T)a->options.scale);
+  if (a->mask)
     FN(attention_mask)(a, attention_mask_at(a, n, h, l, first), a->mask_column, seen, scores);
-    max = FN(attention_scale)(scores, seen, 1);
-  }
+  T max = FN(attention_most)(scores, seen);
   if (max < state->max) max = state->max;
   if (max == -(T)INFINITY && FN(attention_any_nan)(scores, seen)) max = 0;
   if (max == -(T)INFINITY) {
