@@ -62,9 +62,12 @@ static void attention_begin(dpt__call *call, struct dpt__attention_args *args, c
     call->status = dpt__fail("%s: argument 'key' has %lld heads, wanted a divisor of the query's "
                              "%lld",
                              call->fn, (long long)args->G, (long long)args->H);
+  if (!call->status && !options)
+    call->status = dpt__fail("%s: argument 'options' is missing", call->fn);
   if (!call->status && !(options->dropout >= 0 && options->dropout < 1))
     call->status = dpt__fail("%s: argument 'dropout' is %g, wanted 0 <= dropout < 1", call->fn,
                              options->dropout);
+  if (call->status) return;
   args->options = *options;
   attention_mask(call, mask, args);
 }

@@ -115,6 +115,27 @@ static void rejects(int place) {
   dpt_tensor_free(&r);
 }
 
+/* Views of one storage share memory unless each has its own columns, or its own rows. */
+static void interleaved(int place) {
+  const int64_t size[] = {4, 6, 5};
+  dpt_tensor all, left = {.kind_ = DPT_F32 | place}, right = left, flat = left;
+  OK(dpt_tensor_new(&all, DPT_F32 | place, 3, size));
+  const struct {
+    int dim, from, count, to, more, share;
+  } cases[] = {{1, 0, 3, 3, 3, 0}, {1, 0, 4, 3, 3, 1}, {2, 0, 2, 2, 3, 0}, {2, 0, 2, 1, 1, 1},
+               {0, 0, 2, 2, 2, 0}, {0, 0, 3, 2, 2, 1}, {1, 2, 1, 2, 1, 1}, {1, 5, 1, 0, 1, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    OK(dpt_narrow(&left, &all, cases[i].dim, cases[i].from, cases[i].count));
+    OK(dpt_narrow(&right, &all, cases[i].dim, cases[i].to, cases[i].more));
+    CHECK(dpt__share_memory(&left, &right) == cases[i].share);
+    CHECK(dpt__share_memory(&right, &left) == cases[i].share);
+    OK(dpt_transpose(&flat, &left, 0, 2));
+    CHECK(dpt__share_memory(&flat, &right) == cases[i].share);
+    CHECK(dpt__share_memory(&all, &right));
+  }
+  dpt_tensor_free(&left), dpt_tensor_free(&right), dpt_tensor_free(&flat), dpt_tensor_free(&all);
+}
+
 /* A failed function may be retried if it has had no effect. */
 static void retries_what_did_nothing(int place) {
   const int64_t size[] = {3, 4};
@@ -143,6 +164,7 @@ int main(void) {
     counts_writes(sides[i]);
     for (int64_t shift = -3; shift <= 3; shift++) shares_memory(sides[i], shift);
     rejects(sides[i]);
+    interleaved(sides[i]);
     retries_what_did_nothing(sides[i]);
   }
   return check_end();

@@ -379,13 +379,13 @@ static void FN(attention_block_backward)(const attention *t, const struct FN(att
   panels->run(d, m, keys->v + at * keys->v_apart, keys->v_apart, room + r->g[0], w, a->V, m, 0);
   for (int64_t j = 0; j < w; j++) FN(attention_gradients)
   (d + j * m, p + j * m, keep ? keep + j * m : NULL, b->dot, m, (T)a->options.scale);
-  if (keys->gk) {
+  if (part->weights) {
     panels->run(keys->gv + at * keys->gv_apart, keys->gv_apart, p, m, room + r->g[1], w, m, a->V,
                 1);
     panels->run(keys->gk + at * keys->gk_apart, keys->gk_apart, d, m, room + r->q[1], w, m, a->E,
                 1);
   }
-  if (!gq) return;
+  if (!part->data) return;
   panels->turn(turned, w, d, m, w, m, 1);
   panels->run(gq, gq_apart, turned, w, room + r->keys + at / BACK * size, m, w, a->E, 1);
 }
@@ -404,7 +404,7 @@ static void FN(attention_queries_backward)(const attention *t, const struct FN(a
   if (end > part->k0) FN(attention_read)(t, r, room, h, part, &b);
   for (int64_t first = part->k0; first < end; first += BACK) FN(attention_block_backward)
   (t, r, room, part, &b, keys, first, dpt__min(BACK, part->k1 - first), gq, apart);
-  if (gq) FN(attention_store)(t, a->gq, &a->gq_at, b.n, h, l, b.m, a->E, gq);
+  if (part->data) FN(attention_store)(t, a->gq, &a->gq_at, b.n, h, l, b.m, a->E, gq);
 }
 
 static void FN(attention_part_backward)(const attention *t, const struct FN(attention_back) * r,
