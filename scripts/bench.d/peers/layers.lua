@@ -29,6 +29,26 @@ add('gelu_tanh', "GELU('tanh')", 5, function() return nn.GELU 'tanh' end, 8192, 
 add('silu', 'SiLU', 5, function() return nn.SiLU() end, 8192, 1024)
 add('softmax', 'SoftMax(-1)', 5, function() return nn.SoftMax(-1) end, 64, 128, 1024)
 
+-- Causal attention computes about half of the scores: two products in forward, five in backward.
+for _, case in ipairs{{64, 16}, {256, 4}, {1024, 1}, {4096, 1}} do
+   local length, batch = unpack(case)
+   rows[#rows + 1] = {
+      name = 'layer_attention_' .. length, asked = 1, threads = {1, 2},
+      title = ('causal attention, batch %d, 12 heads of 64, length %d, forward and backward')
+         :format(batch, length),
+      flops = 7 * 2 * 64 * batch * 12 * length * (length + 1) / 2,
+      start = function()
+         local m, list = nn.ScaledDotProductAttention{causal = true}:float(), {}
+         for i = 1, 4 do list[i] = torch.randn(batch, 12, length, 64):float() end
+         local g = table.remove(list)
+         return function()
+            m:forward(list)
+            m:backward(list, g)
+         end
+      end,
+   }
+end
+
 rows[#rows + 1] = {
    name = 'layer_embedding', title = 'Embedding(50000, 512) of 8192 indices, forward and backward',
    asked = 1, threads = {1, 2},

@@ -1,11 +1,12 @@
 --- Rows of `scripts/bench peers` about layers and training; peer.py has PyTorch's side of each.
 --
--- Invariant: as tensors.lua. A training step is zero, forward, loss, backward and SGD with momentum
--- on the flat parameters. Neither side computes the gradient of the batch: here the first layer's
+-- Invariant: as tensors.lua. A training step is zero, forward, loss, backward and an update of the
+-- flat parameters: SGD with momentum, or AdamW for the transformers. Neither side computes the gradient of the batch: here the first layer's
 -- gradInput is nil, the usual way in Torch7. With 2 workers nn.DataParallelTable runs two host
 -- devices of one core each, and PyTorch's DistributedDataParallel, on gloo, two processes of one
 -- thread; the batch is the same.
 local shared = require 'networks'
+local gpt2 = dofile(arg[0]:gsub('[^/]*$', '') .. '../../examples/gpt2.lua')
 local rows = {}
 
 local function classes(net, x, n)
@@ -22,7 +23,18 @@ local function convolutions(net, before, width, count)
    return net:add(nn.SpatialMaxPooling(2, 2))
 end
 
+-- Returns a GPT-2 that trains on texts of 256 tokens.
+local function transformer(batch, vocabulary, positions, width, layers, heads)
+   return {net = gpt2.network{vocabulary = vocabulary, positions = positions, width = width,
+         layers = layers, heads = heads}:float(), criterion = nn.CrossEntropyCriterion(),
+      x = torch.LongTensor(batch, 256):random(1, vocabulary),
+      y = torch.LongTensor(batch * 256):random(1, vocabulary), step = optim.adamw,
+      state = {learningRate = 1e-4, weightDecay = 0.01}}
+end
+
 local networks = {
+   gpt = function() return transformer(8, 256, 256, 384, 6, 6) end,
+   gpt2 = function() return transformer(1, 50257, 1024, 768, 12, 12) end,
    mlp_784 = function()
       return classes(nn.Sequential():add(nn.Linear(784, 1024)):add(nn.ReLU(true))
          :add(nn.Linear(1024, 10)), torch.randn(128, 784), 10)
@@ -61,7 +73,7 @@ local networks = {
 local function trainer(case)
    local net, criterion, x, y = case.net, case.criterion, case.x, case.y
    local params, gradients = net:getParameters()
-   local state = {learningRate = 0.01, momentum = 0.9}
+   local update, state = case.step or optim.sgd, case.state or {learningRate = 0.01, momentum = 0.9}
    local function loss()
       net:zeroGradParameters()
       local output = net:forward(x)
@@ -71,7 +83,7 @@ local function trainer(case)
       net:backward(x, gradient:viewAs(output))
       return value, gradients
    end
-   return function() optim.sgd(loss, params, state) end
+   return function() update(loss, params, state) end
 end
 
 local function onDevices(case)
@@ -118,7 +130,17 @@ local function residual()
    return layers
 end
 
+-- Returns the operations of a transformer's products: of a token with all weights, and half of the
+-- scores, since attention is causal.
+local function transformed(batch, vocabulary, width, layers)
+   local tokens = batch * 256
+   return 3 * 2 * tokens * (12 * width ^ 2 * layers + width * vocabulary)
+      + 7 * 2 * tokens * width * layers * 257 / 2
+end
+
 local flops = {
+   gpt = transformed(8, 256, 384, 6),
+   gpt2 = transformed(1, 50257, 768, 12),
    mlp_784 = linear(128, 784, 1024, 10),
    mlp_1024 = linear(256, 1024, 1024, 1024, 1024, 10),
    vgg = convolved(64, {{3, 32, 3, 32}, {32, 32, 3, 32}, {32, 64, 3, 16}, {64, 64, 3, 16},
@@ -128,8 +150,12 @@ local flops = {
 }
 
 -- Returns the bytes of the parameters that a step moves besides its products: gradients are
--- cleared; SGD reads them, the momentum and the parameters, and writes the last two.
-local function update(name) return 4 * 6 * networks[name]().net:getParameters():nElement() end
+-- cleared; SGD reads them, the momentum and the parameters, and writes the last two; AdamW has two
+-- moments.
+local function update(name)
+   local case = networks[name]()
+   return 4 * (case.step and 8 or 6) * case.net:getParameters():nElement()
+end
 
 for _, way in ipairs{'forward', 'backward'} do
    local backward = way == 'backward'
@@ -153,6 +179,8 @@ for _, row in ipairs{
    {'vgg', 'VGG-like network, CIFAR, batch 64', 1.6, 1.6},
    {'resnet', 'ResNet-20, CIFAR, batch 64', 1.3, 1.3},
    {'lstm', 'LSTM language model, batch 32', 1.3, 1.3},
+   {'gpt', 'GPT of 6 layers of 384, length 256, batch 8', 1, 1.2},
+   {'gpt2', 'GPT-2 of 124 M parameters, length 256, batch 1', 1},
 } do
    local name, title, asked, workers = unpack(row)
    local row = add(name, title, asked, {1, 2}, function() return trainer(networks[name]()) end)

@@ -157,6 +157,21 @@ for name, make, size in (
     ROWS[f'layer_{name}'] = lambda make=make, size=size: layer(make, *size)
 
 
+def attention(length, batch):
+    q, k, v, g = (torch.randn(batch, 12, length, 64) for _ in range(4))
+    for t in (q, k, v):
+        t.requires_grad_()
+
+    def step():
+        q.grad = k.grad = v.grad = None
+        F.scaled_dot_product_attention(q, k, v, is_causal=True).backward(g)
+    return step
+
+
+for length, batch in ((64, 16), (256, 4), (1024, 1), (4096, 1)):
+    ROWS[f'layer_attention_{length}'] = lambda a=length, b=batch: attention(a, b)
+
+
 @row
 def layer_embedding():
     m, x = nn.Embedding(50000, 512), torch.randint(50000, (64, 128))
@@ -178,7 +193,10 @@ def clip_norm():
 # ---- networks ----
 
 def step_of(net, loss, x, y):
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+    parameters = list(net.parameters())
+    optimizer = torch.optim.AdamW(parameters, lr=1e-4, fused=True) \
+        if any(isinstance(m, Transformer) for m in net.modules()) else \
+        torch.optim.SGD(parameters, lr=0.01, momentum=0.9)
 
     def step():
         optimizer.zero_grad()
@@ -258,8 +276,61 @@ def lstm(b=32):
     return Language(), F.cross_entropy, torch.randint(1000, (b, 32)), torch.randint(1000, (b * 32,))
 
 
+class Attend(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.project, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x):
+        q, k, v = (t.unflatten(2, (self.heads, -1)).transpose(1, 2)
+                   for t in self.project(x).chunk(3, 2))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(y.transpose(1, 2).flatten(2))
+
+
+class Transformer(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attend = nn.Sequential(nn.LayerNorm(width), Attend(width, heads))
+        self.mlp = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width),
+                                 nn.GELU(approximate='tanh'), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        x = x + self.attend(x)
+        return x + self.mlp(x)
+
+
+class GPT(nn.Module):
+    def __init__(self, vocabulary, positions, width, layers, heads):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(vocabulary, width), \
+            nn.Embedding(positions, width)
+        self.blocks = nn.Sequential(*(Transformer(width, heads) for _ in range(layers)),
+                                    nn.LayerNorm(width))
+        self.out = nn.Linear(width, vocabulary, bias=False)
+        self.out.weight = self.tokens.weight
+
+    def forward(self, x):
+        y = self.tokens(x) + self.positions.weight[:x.shape[1]]
+        return self.out(self.blocks(y)).flatten(0, 1)
+
+
+def texts(net, vocabulary, b):
+    y = torch.randint(vocabulary, (b * 256,))
+    return net, F.cross_entropy, torch.randint(vocabulary, (b, 256)), y
+
+
+def gpt(b=8):
+    return texts(GPT(256, 256, 384, 6, 6), 256, b)
+
+
+def gpt2(b=1):
+    return texts(GPT(50257, 1024, 768, 12, 12), 50257, b)
+
+
 NETWORKS = {'mlp_784': mlp_784, 'tiny': tiny, 'mlp_1024': mlp_1024, 'vgg': vgg, 'resnet': resnet,
-            'lstm': lstm}
+            'lstm': lstm, 'gpt': gpt, 'gpt2': gpt2}
 
 def compiled(make):
     net, *rest = make()
