@@ -7,7 +7,8 @@
 -- 30 ms or are a single step; the medians over the rounds are used. A turn begins after the other
 -- side's threads have stopped spinning, with an untimed step. Networks run a third time, compiled
 -- by torch.compile, but not with --eager, --avx2 (the compiler uses the machine's full instruction
--- set) or without g++. A row passes if its ratio reaches the target, or if dpt reaches 90 % of the
+-- set) or without g++. DPT_LLMC=FOLDER names llm.c's source, which then takes the steps of GPT-2,
+-- too. A row passes if its ratio reaches the target, or if dpt reaches 90 % of the
 -- bound (peers/bound.lua). Without names the table replaces that of docs/performance.md, with the
 -- versions and the machine. --setup installs PyTorch into build/peer first; --avx2 limits both
 -- sides to AVX2 and replaces the table of docs/performance-avx2.md.
@@ -82,6 +83,16 @@ end
 local program = here .. 'peers/peer.py'
 local ask, version = peer.start(environment .. python, assert(io.open(program)):read '*a', program)
 
+-- Starts llm.c, whose speed is in the column `compiled`.
+local llmc = os.getenv 'DPT_LLMC'
+if llmc then
+   local binary = os.tmpname()
+   assert(frame.succeeds(("gcc -Ofast -march=native -fopenmp -DOMP -w -I'%s' -o '%s'"
+      .. " '%speers/llmc.c' -lm"):format(llmc, binary, here)), 'llm.c could not be compiled')
+   llmc = peer.start(binary, '')
+   os.remove(binary)
+end
+
 local compiles = not options['--eager'] and not options['--avx2']
    and frame.succeeds 'command -v g++ > /dev/null'
 
@@ -93,14 +104,17 @@ local function count(run)
 end
 
 --- Runs all sides in turn.
--- @return a list of {median seconds of a step, spread of the rounds}: of dpt, of PyTorch and, if it
--- is compiled, of the compiled network
+-- @return a list of {median seconds of a step, spread of the rounds}: of dpt, of PyTorch, and of
+-- the compiled peers
 local function measure(row, threads)
    torch.setnumthreads(threads)
    local step = row.start()
    local sides = {function(n) return repeated(step, n) end}
    for _, name in ipairs{row.name, compiles and row.compiled or nil} do
       sides[#sides + 1] = function(n) return ask(('%s %d %s'):format(name, threads, n)) end
+   end
+   if llmc and row.name == 'gpt2' then
+      sides[#sides + 1] = function(n) return llmc(('gpt2 %d %s'):format(threads, n)) end
    end
    local counts, times, results = {}, {}, {}
    for i, side in ipairs(sides) do
@@ -130,12 +144,14 @@ local limits = bound.words()
 local rows, short = {head}, 0
 for _, row in ipairs(all) do
    for _, threads in ipairs(chosen[row] and row.threads or {}) do
-      local ours, theirs, compiled = unpack(measure(row, threads))
+      local times = measure(row, threads)
+      local ours, theirs, compiled = times[1], times[2], {}
+      for i = 3, #times do compiled[#compiled + 1] = duration(times[i][1]) end
       local ratio, least = theirs[1] / ours[1], bound.seconds(row, threads)
       local reached = least and least / ours[1] or 0
       if ratio < row.asked and reached < 0.9 then short = short + 1 end
       rows[#rows + 1] = {row.title, row.name:find '_2w' and '2 workers' or threads,
-         duration(theirs[1]), compiled and duration(compiled[1]) or '', duration(ours[1]),
+         duration(theirs[1]), table.concat(compiled, ', '), duration(ours[1]),
          ('%.2f'):format(ratio), ('%.1f'):format(row.asked),
          least and ('%s, %.0f %%'):format(duration(least), 100 * reached) or '',
          ('%.2f, %.2f'):format(theirs[2], ours[2])}

@@ -1,12 +1,12 @@
 --- Rows of `scripts/bench peers` about layers and training; peer.py has PyTorch's side of each.
 --
 -- Invariant: as tensors.lua. A training step is zero, forward, loss, backward and an update of the
--- flat parameters: SGD with momentum, or AdamW for the transformers. Neither side computes the gradient of the batch: here the first layer's
--- gradInput is nil, the usual way in Torch7. With 2 workers nn.DataParallelTable runs two host
--- devices of one core each, and PyTorch's DistributedDataParallel, on gloo, two processes of one
--- thread; the batch is the same.
+-- flat parameters: SGD with momentum, or AdamW for the transformers. Neither side computes the
+-- gradient of the batch: here the first layer's gradInput is nil, the usual way in Torch7. With 2
+-- workers nn.DataParallelTable runs two host devices of one core each, and PyTorch's
+-- DistributedDataParallel, on gloo, two processes of one thread; the batch is the same.
 local shared = require 'networks'
-local gpt2 = dofile(arg[0]:gsub('[^/]*$', '') .. '../../examples/gpt2.lua')
+local gpt2 = dofile((arg[0]:gsub('[^/]*$', '../../examples/gpt2.lua')))
 local rows = {}
 
 local function classes(net, x, n)
@@ -73,7 +73,7 @@ local networks = {
 local function trainer(case)
    local net, criterion, x, y = case.net, case.criterion, case.x, case.y
    local params, gradients = net:getParameters()
-   local update, state = case.step or optim.sgd, case.state or {learningRate = 0.01, momentum = 0.9}
+   local step, state = case.step or optim.sgd, case.state or {learningRate = 0.01, momentum = 0.9}
    local function loss()
       net:zeroGradParameters()
       local output = net:forward(x)
@@ -83,7 +83,7 @@ local function trainer(case)
       net:backward(x, gradient:viewAs(output))
       return value, gradients
    end
-   return function() update(loss, params, state) end
+   return function() step(loss, params, state) end
 end
 
 local function onDevices(case)
