@@ -26,6 +26,7 @@ topics.chapters = {
    {'nn tables', 'nn', 'layers that take or return tables of tensors'},
    {'nn criterions', 'nn', 'losses'},
    {'nn recurrent', 'nn', 'LSTM, GRU and modules over sequences'},
+   {'nn attention', 'nn', 'attention, positions, and caches for sampling'},
    {'nn weights', 'nn', 'exchanging weights with PyTorch as safetensors files'},
    {'nn for authors', 'nn', 'writing and testing modules'},
    {'optim', 'optim', 'optimizers, loggers, confusion matrices'},

@@ -113,7 +113,8 @@ local additions = [[
    Embedding:LookupTable EmbeddingBag:LookupTable GLU:GatedLinearUnit SwiGLU:GatedLinearUnit
    GEGLU:GatedLinearUnit ReGLU:GatedLinearUnit Recompute:Decorator
    DataParallelCriterion:Criterion DistributedDataParallel:Decorator
-   SyncBatchNormalization:BatchNormalization
+   SyncBatchNormalization:BatchNormalization ScaledDotProductAttention
+   PositionEmbedding RotaryEmbedding
 ]]
 
 local nn = {}

@@ -237,6 +237,10 @@ SpatialZeroPadding SpatialReflectionPadding SpatialReplicationPadding(left, righ
    tensor -> tensor
 VolumetricReplicationPadding(left, right?, top?, bottom?, front?, back?) tensor -> tensor
 
+ScaledDotProductAttention(options?:table) table -> tensor
+PositionEmbedding(numPositions, dim) tensor -> tensor
+RotaryEmbedding(dim, base?, interleaved?:boolean) tensor -> tensor
+
 RNN(mode:string, inputSize, hiddenSize, numLayers?, batchFirst?:any, dropout?,
    rememberStates?:any) tensor|table -> tensor|table
 SeqRNN(mode:string, inputSize, outputSize, batchFirst?:any) tensor|table -> tensor|table
