@@ -114,7 +114,7 @@ local additions = [[
    GEGLU:GatedLinearUnit ReGLU:GatedLinearUnit Recompute:Decorator
    DataParallelCriterion:Criterion DistributedDataParallel:Decorator
    SyncBatchNormalization:BatchNormalization ScaledDotProductAttention
-   PositionEmbedding RotaryEmbedding
+   MultiheadAttention:Container PositionEmbedding RotaryEmbedding
 ]]
 
 local nn = {}

@@ -207,8 +207,39 @@ local function recurrent(module, slots)
    return slots
 end
 
+-- Returns accessors of tensors that are concatenated along rows.
+local function stacked(list)
+   local sizes = list[1]:size():totable()
+   for i = 2, #list do sizes[1] = sizes[1] + list[i]:size(1) end
+   return {parts = list, sizes = sizes, get = function() return torch.cat(list, 1) end,
+      set = function(new)
+         local first = 1
+         for _, t in ipairs(list) do
+            t:copy(new:narrow(1, first, t:size(1)))
+            first = first + t:size(1)
+         end
+      end}
+end
+
+local function attention(module, slots)
+   local projections, biases = {unpack(module.modules)}, {}
+   local out = table.remove(projections)
+   local names = #projections == 1 and {'in_proj_weight'}
+      or {'q_proj_weight', 'k_proj_weight', 'v_proj_weight'}
+   for i, projection in ipairs(projections) do
+      slots[names[i]], biases[i] = slot(projection.weight), projection.bias
+   end
+   slots['out_proj.weight'] = slot(out.weight)
+   if #biases > 0 then
+      slots.in_proj_bias = #biases == 1 and slot(biases[1]) or stacked(biases)
+      slots['out_proj.bias'] = slot(out.bias)
+   end
+   return slots
+end
+
 local function slotsOf(module)
    local slots = {}
+   if torch.isTypeOf(module, 'nn.MultiheadAttention') then return attention(module, slots) end
    if torch.isTypeOf(module, 'nn.RNN') then return recurrent(module, slots) end
    local weight = rawget(module, 'weight')
    if weight then
@@ -227,7 +258,8 @@ end
 local function named(fn, net, names)
    local list, seen = {}, {}
    local function visit(module, path)
-      if not rawget(module, 'modules') or torch.isTypeOf(module, 'nn.RNN') then
+      if not rawget(module, 'modules') or torch.isTypeOf(module, 'nn.RNN')
+         or torch.isTypeOf(module, 'nn.MultiheadAttention') then
          if next(slotsOf(module)) and not seen[module] then
             seen[module] = true
             list[#list + 1] = {module = module, path = path}

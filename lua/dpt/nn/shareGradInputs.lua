@@ -19,7 +19,7 @@ for name in ([[
    SpatialAdaptiveAveragePooling VolumetricMaxPooling VolumetricAveragePooling SpatialCrossMapLRN
    SpatialZeroPadding SpatialReflectionPadding SpatialReplicationPadding Threshold ReLU ReLU6
    LeakyReLU ELU GELU SiLU HardTanh Clamp Sigmoid Tanh LogSigmoid SoftPlus SoftSign SoftMax
-   LogSoftMax Dropout SpatialDropout Recompute PositionEmbedding RotaryEmbedding
+   LogSoftMax Dropout SpatialDropout Recompute MultiheadAttention PositionEmbedding RotaryEmbedding
 ]]):gmatch '%w+' do own['nn.' .. name], own['cudnn.' .. name] = true, true end
 
 local function union(...)

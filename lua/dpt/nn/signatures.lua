@@ -238,6 +238,7 @@ SpatialZeroPadding SpatialReflectionPadding SpatialReplicationPadding(left, righ
 VolumetricReplicationPadding(left, right?, top?, bottom?, front?, back?) tensor -> tensor
 
 ScaledDotProductAttention(options?:table) table -> tensor
+MultiheadAttention(embedDim, numHeads, options?:table) tensor|table -> tensor
 PositionEmbedding(numPositions, dim) tensor -> tensor
 RotaryEmbedding(dim, base?, interleaved?:boolean) tensor -> tensor
 

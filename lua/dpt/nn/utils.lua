@@ -19,6 +19,8 @@ local fail, type = dptffi.fail, dptffi.type
 local utils = {
    clipGradNorm = gradients.clipGradNorm,
    clipGradValue = gradients.clipGradValue,
+   beginCache = require('dpt.nn.cache').beginCache,
+   endCache = require('dpt.nn.cache').endCache,
    parameterGroups = require 'dpt.nn.parameterGroups',
    shareGradInputs = require 'dpt.nn.shareGradInputs',
 }
