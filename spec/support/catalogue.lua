@@ -185,6 +185,10 @@ local modules = {
    RecurrentStep = {function() return nn.RecurrentStep(linear()) end, four},
    Sequencer = {function() return nn.Sequencer(linear()) end, steps(4)},
 
+   ScaledDotProductAttention = {{}, tables(rows(3, 4), rows(5, 4), rows(5, 2))},
+   MultiheadAttention = {{4, 2}, steps(4)},
+   PositionEmbedding = {{3, 4}, rows(3, 4)}, RotaryEmbedding = {{4}, rows(3, 4)},
+
    SpatialMaxPooling = {{2, 2}, image}, SpatialDilatedMaxPooling = {{2, 2}, image},
    SpatialMaxUnpooling = {function()
       local pool = nn.SpatialMaxPooling(2, 2)

@@ -432,9 +432,7 @@ end
 
 function Attention:__tostring__()
    local words = {self.embedDim, self.numHeads .. ' heads'}
-   if self.numKvHeads ~= self.numHeads then
-      words[2] = words[2] .. ' (' .. self.numKvHeads .. ' of keys)'
-   end
+   if self.numKvHeads ~= self.numHeads then words[3] = self.numKvHeads .. ' of keys' end
    if self.causal then words[#words + 1] = 'causal' end
    if self.rotary then words[#words + 1] = 'rotary' end
    if self.dropout > 0 then words[#words + 1] = 'dropout=' .. self.dropout end

@@ -59,19 +59,19 @@ local function four(t)
    for i = d - 3, 1, -1 do
       if t:size(i) ~= 1 then
          if count == 1 then stride = t:stride(i) end
-         if t:stride(i) ~= stride * count then return four(t:contiguous()) end
+         if t:stride(i) ~= stride * count and t:nElement() > 0 then return four(t:contiguous()) end
          count = count * t:size(i)
       end
    end
-   local view = t.new()
-   if t:nElement() == 0 then return view:resize(count, t:size(d - 2), t:size(d - 1), t:size(d)) end
-   return view:set(t:storage(), t:storageOffset(), count, stride, t:size(d - 2), t:stride(d - 2),
+   if t:nElement() == 0 then return t.new(count, t:size(d - 2), t:size(d - 1), t:size(d)) end
+   return t.new():set(t:storage(), t:storageOffset(), count, stride, t:size(d - 2), t:stride(d - 2),
       t:size(d - 1), t:stride(d - 1), t:size(d), t:stride(d))
 end
 
 -- Returns the mask with four dimensions, whose sizes of 1 are still to be broadcast.
-local function maskFor(q, mask)
+local function maskFor(q, k, mask)
    local d = q:dim()
+   if mask:dim() == 0 and k:size(d - 1) == 0 then return nil end -- an empty vector
    if mask:dim() > d or mask:dim() == 0 then
       fail("argument 'mask' is of size %s, wanted 1 to %d dimensions, as many as the query's",
          sizeOf(mask), d)
@@ -101,7 +101,7 @@ local function operands(input)
                   NAMES[i], sizeOf(t), input[1]:size(d), d)
             end
          end
-         list[i] = i == 4 and maskFor(input[1], t) or four(t)
+         if i < 4 then list[i] = four(t) else list[4] = maskFor(input[1], input[2], t) end
       elseif i <= 3 or t ~= nil then
          fail("argument 'input': wanted a table {query, key, value} or {query, key, value, mask},"
             .. ' got a %s as entry %d', torch.type(t), i)

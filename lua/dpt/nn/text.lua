@@ -29,6 +29,7 @@ local sizes = {
 sizes['nn.LookupTableMaskZero'] = {nIndex = {'weight', 1, -1}, nOutput = {'weight', 2}}
 sizes['nn.Embedding'] = {numEmbeddings = {'weight', 1}, embeddingDim = {'weight', 2}}
 sizes['nn.EmbeddingBag'] = sizes['nn.Embedding']
+sizes['nn.PositionEmbedding'] = {numPositions = {'weight', 1}, dim = {'weight', 2}}
 sizes['nn.WeightedEuclidean'] = sizes['nn.Euclidean']
 
 --- Second parameters, shown as `first -> second`.
