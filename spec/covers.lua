@@ -65,6 +65,8 @@ return {
          DistributedDataParallel.options
       ]],
       ['nn/SyncBatchNormalization'] = 'SyncBatchNormalization.exchange',
+      ['nn/attention'] = 'PositionEmbedding RotaryEmbedding ScaledDotProductAttention rotary',
+      ['nn/MultiheadAttention'] = 'cache',
       ['nn/Module'] = 'Jacobian init object sharing',
       ['nn/Embedding'] = 'Embedding EmbeddingBag',
       ['nn/aliased'] = 'unalias',

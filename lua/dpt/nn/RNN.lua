@@ -50,6 +50,10 @@ end
 -- @also nn.DistributedDataParallel.transient
 -- @also nn.SyncBatchNormalization.transient
 -- @also nn.Recompute.transient
+-- @also nn.ScaledDotProductAttention.transient
+-- @also nn.MultiheadAttention.transient
+-- @also nn.PositionEmbedding.transient
+-- @also nn.RotaryEmbedding.transient
 -- @also cudnn.TemporalConvolution.transient
 -- @return a list of strings
 -- @usage type(nn.RNN.transient) --> table

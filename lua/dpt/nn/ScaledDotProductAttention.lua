@@ -124,6 +124,7 @@ function Attention:updateOutput(input)
 end
 
 function Attention:updateGradInput(input, gradOutput)
+   attention.checkForward(self)
    local q, k, v, mask = operands(input)
    self.gradInput = nn.utils.tensorsLike(self.gradInput, input)
    attention.backward(self, self.gradInput[1], self.gradInput[2], self.gradInput[3], q, k, v, mask,

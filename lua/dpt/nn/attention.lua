@@ -46,7 +46,6 @@ end
 
 --- Computes the gradients of q, k and v for the tensors of the last forward.
 function M.backward(self, gq, gk, gv, q, k, v, mask, out, gout)
-   M.checkForward(self)
    lib.attention_backward(gq, gk, gv, q, k, v, mask, out, gout, self.save, self.attended_)
 end
 
