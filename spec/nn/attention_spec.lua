@@ -268,10 +268,17 @@ describe('nn.ScaledDotProductAttention', function()
       local x = torch.rand(1, 2, 3)
       assert.error_matches(function() m:backward({x, x, x}, x) end,
          'nn.ScaledDotProductAttention: backward wants a forward before it')
-      local flat = torch.rand(2, 3):cuda()
-      assert.error_matches(function()
-         nn.DataParallelTable(1):add(m:clone():cuda(), {1}):forward{flat, flat, flat}
-      end, "argument 'query' is of size 2x3: a batch is split, wanted at least 3 dimensions")
+   end)
+
+   it('and its positions reject a sample whose positions would be split among devices', function()
+      local x = torch.rand(2, 4):cuda()
+      for name, case in pairs{query = {nn.ScaledDotProductAttention(), {x, x, x}},
+         input = {nn.PositionEmbedding(3, 4), x}, ['input '] = {nn.RotaryEmbedding(4), x},
+         ['query '] = {nn.MultiheadAttention(4, 1), x}} do
+         assert.error_matches(function()
+            nn.DataParallelTable(1):add(case[1]:cuda(), {1}):forward(case[2])
+         end, "argument '" .. name:match '%w+' .. "' is of size 2x4: a batch is split, wanted")
+      end
    end)
 end)
 

@@ -2,14 +2,13 @@
 -- embedDim / numHeads features, between linear projections of queries, keys and values and one of
 -- the result.
 --
---    x, a tensor: self-attention          L x N x embedDim (N x L x embedDim with batchFirst)
---    {query, key, value}                  L x N x embedDim, S x N x kdim, S x N x vdim
---    {query, key, value, keyPaddingMask, attnMask}
+-- The input is a tensor for self-attention, or a table {query, key, value, keyPaddingMask,
+-- attnMask}, in which either mask may be nil. The query is L x N x embedDim, the key S x N x kdim,
+-- the value S x N x vdim; with batchFirst, N is the first dimension. Without a batch there is no N.
 --
--- Either mask may be nil. keyPaddingMask is N x S, attnMask L x S, N x numHeads x L x S or (N
--- numHeads) x L x S. A ByteTensor has 1 for a key that takes no part; numbers are added to the
--- scores. Masks have no gradient. A query without keys has attention 0 (PyTorch: NaN). Without a
--- batch, inputs have two dimensions and keyPaddingMask one.
+-- keyPaddingMask is N x S; attnMask is L x S, N x numHeads x L x S or (N numHeads) x L x S. A
+-- ByteTensor has 1 for a key that takes no part; numbers are added to the scores. Masks have no
+-- gradient. A query without keys has attention 0.
 --
 -- In evaluation, nn.utils.beginCache makes the module remember the keys and values of the positions
 -- that it has seen.
@@ -23,7 +22,7 @@
 -- @follows PyTorch's MultiheadAttention; numKvHeads and rotary are those of Llama
 -- @param embedDim features of queries and of the output
 -- @param numHeads number of heads, a divisor of embedDim
--- @param options? table: bias = false: projections without biases; dropout = probability that a
+-- @param options? bias = false: projections without biases; dropout = probability that a
 --    weight of attention becomes 0 in training (0); causal = true: query i uses the keys 1..i;
 --    batchFirst = true: dimension 1 is the batch; kdim, vdim = features of keys and values
 --    (embedDim); numKvHeads = number of heads of keys and values, a divisor of numHeads (numHeads);
@@ -415,10 +414,8 @@ end
 -- Every replica gets the whole attnMask if it is L x S.
 function Attention:inputSplit(input)
    local query = torch.isTensor(input) and input or input[1]
-   if torch.isTensor(query) and query:dim() == 2 then
-      fail("argument 'query' is of size %s: a batch is split, wanted %s x %d", sizeOf(query),
-         self.batchFirst and 'N x L' or 'L x N', self.embedDim)
-   end
+   attention.checkBatch(self, 'query', query, (self.batchFirst and 'N x L x ' or 'L x N x ')
+      .. self.embedDim)
    local batch = self.batchFirst and 1 or 2
    if torch.isTensor(input) then return batch end
    local mask = input[5]

@@ -17,6 +17,7 @@
 --    return m:forward(torch.Tensor{{10}, {20}}) --> [11 22]
 
 local torch = require 'dpt.tensor'
+local attention = require 'dpt.nn.attention'
 local captured = require 'dpt.device.captured'
 local dptffi = require 'dpt.ffi'
 
@@ -84,6 +85,11 @@ function PositionEmbedding:accGradParameters(input, gradOutput, scale)
    if gradOutput:nElement() == 0 then return end
    local sum = input:dim() == 3 and gradOutput:sum(1):select(1, 1) or gradOutput
    self.gradWeight:narrow(1, 1, count):add(scale or 1, sum)
+end
+
+--- Returns nothing, so that nn.DataParallelTable splits its dimension; raises without a batch.
+function PositionEmbedding:inputSplit(input)
+   attention.checkBatch(self, 'input', input, 'N x L x ' .. self.weight:size(2))
 end
 
 function PositionEmbedding:beginCache(capacity)

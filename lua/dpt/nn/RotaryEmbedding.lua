@@ -12,9 +12,10 @@
 -- @param interleaved? true: features 2i and 2i + 1 are a pair
 -- @return a module; forward: ... x L x dim -> the same size
 -- @raise if dim is odd, or the last size of the input is not dim
--- @usage nn.RotaryEmbedding(2):forward(torch.Tensor{{1, 0}, {1, 0}}) --> [1 0 0.540302 0.841471]
+-- @usage nn.RotaryEmbedding(2):forward(torch.Tensor{{1, 0}, {1, 0}}) --> [1 0 0.5403 0.8415]
 
 local torch = require 'dpt.tensor'
+local attention = require 'dpt.nn.attention'
 local rotary = require 'dpt.nn.rotary'
 local options = require 'dpt.distributed.options'
 local fail = require('dpt.ffi').fail
@@ -50,6 +51,11 @@ end
 
 function RotaryEmbedding:updateGradInput(_, gradOutput)
    return rotated(self, self.gradInput, gradOutput, -1)
+end
+
+--- Returns nothing, so that nn.DataParallelTable splits its dimension; raises without a batch.
+function RotaryEmbedding:inputSplit(input)
+   attention.checkBatch(self, 'input', input, 'N x L x ' .. self.dim)
 end
 
 return RotaryEmbedding

@@ -2,19 +2,20 @@
 -- mask) v, of a table {q, k, v} or {q, k, v, mask}.
 --
 -- q is ... x H x L x E, k ... x G x S x E and v ... x G x S x V, with the same leading sizes. G
--- divides H: head h of q uses head h * G / H of k and v (grouped heads). Tensors of three
--- dimensions are batches without heads, tensors of two one sample.
+-- divides H: H / G consecutive heads of q share one of k and v (grouped heads). Tensors N x L x E
+-- are a batch without heads, L x E is one sample.
 --
 -- The mask is broadcast to ... x H x L x S: a ByteTensor, 1 for a key that takes part and 0 for one
--- that does not, or numbers to add to the scores. It has no gradient: gradInput[4] is empty, and no
--- error. A query without keys has output 0 and gradient 0.
+-- that does not, or numbers to add to the scores. It has no gradient: gradInput[4] is an empty
+-- tensor. nn.DataParallelTable splits a mask with as many dimensions as q, unless its first size is
+-- 1. A query without keys has output 0 and gradient 0.
 -- Invariant: temporary memory does not grow with L * S. Views whose last stride is 1, such as
 -- transposed heads, are not copied.
 -- @function nn.ScaledDotProductAttention
 -- @within nn attention
 -- @as layer
 -- @follows PyTorch's scaled_dot_product_attention
--- @param options? table: causal = true: query i uses the keys 1..i; dropout = probability that a
+-- @param options? causal = true: query i uses the keys 1..i; dropout = probability that a
 --    weight becomes 0 in training (0); scale = factor of the scores (1/sqrt(E))
 -- @return a module; forward: {q, k, v} or {q, k, v, mask} -> ... x H x L x V
 -- @raise if sizes do not fit
@@ -136,12 +137,9 @@ end
 
 --- Returns the dimension along which nn.DataParallelTable splits each entry: its own; every replica
 -- gets the whole mask if the mask is the same for all rows of the batch.
-function Attention:inputSplit(input) -- luacheck: no self
+function Attention:inputSplit(input)
    local q, mask = input[1], input[4]
-   if torch.isTensor(q) and q:dim() == 2 then
-      fail("argument 'query' is of size %s: a batch is split, wanted at least 3 dimensions",
-         sizeOf(q))
-   end
+   attention.checkBatch(self, 'query', q, 'at least three dimensions')
    if torch.isTensor(mask) and (mask:dim() < q:dim() or mask:size(1) == 1) then
       return {[4] = 'replicate'}
    end

@@ -49,6 +49,16 @@ function M.backward(self, gq, gk, gv, q, k, v, mask, out, gout)
    lib.attention_backward(gq, gk, gv, q, k, v, mask, out, gout, self.save, self.attended_)
 end
 
+--- Raises if a tensor is one sample, in which nn.DataParallelTable would split the positions.
+-- @param name of the argument
+-- @param wanted sizes with a batch
+function M.checkBatch(self, name, t, wanted)
+   if torch.isTensor(t) and t:dim() == 2 then
+      dptffi.fail("%s: argument '%s' is of size %s: a batch is split, wanted %s", torch.type(self),
+         name, table.concat(t:size():totable(), 'x'), wanted)
+   end
+end
+
 --- Raises if there was no forward.
 function M.checkForward(self)
    if not self.attended_ then raise(torch.type(self) .. ': backward wants a forward before it') end
