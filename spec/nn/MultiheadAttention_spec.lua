@@ -193,6 +193,22 @@ describe('nn.MultiheadAttention', function()
       assert.equal(0, torch.abs(m:get(1).gradWeight):max())
    end)
 
+   it('accepts no samples, no queries and no keys', function()
+      local m = nn.MultiheadAttention(4, 2, {batchFirst = true, rotary = true})
+      m:get(2).bias:fill(2)
+      for _, sizes in ipairs{{0, 3, 3}, {2, 0, 3}, {2, 3, 0}} do
+         local N, L, S = unpack(sizes)
+         local input = {torch.ones(N, L, 4), torch.ones(N, S, 4), torch.ones(N, S, 4)}
+         local y, g = passes(m, input)
+         assert.same({N, L, 4}, y:size():totable())
+         if S == 0 then assert.equal(0, torch.add(y, -2):abs():max()) end
+         for i, t in ipairs(input) do
+            assert.same(t:size():totable(), g[i]:size():totable())
+            if t:nElement() > 0 then assert.equal(0, torch.abs(g[i]):max()) end
+         end
+      end
+   end)
+
    it('draws weights as PyTorch does', function()
       local m = nn.MultiheadAttention(30, 3, {numKvHeads = 1})
       local bounds = {math.sqrt(6 / (50 + 30)), 1 / math.sqrt(30)}
@@ -288,8 +304,12 @@ describe('nn.MultiheadAttention', function()
       forwards("argument 'attnMask' is of size 5x2, wanted L x S, .*: 2x5, 3x2x2x5 or 6x2x5",
          {x, k, v, nil, torch.ByteTensor(5, 2)})
       forwards("argument 'attnMask' is a boolean, wanted", {x, k, v, nil, true})
-      fails('nn.MultiheadAttention: backward wants a forward before it',
-         function() nn.MultiheadAttention(4, 2):backward(x, x) end)
+      m:forward{x, k, v}
+      forwards("argument 'key' is of size 2x3x4, wanted S x N x 3", x)
+      for _, module in ipairs{m, nn.MultiheadAttention(4, 2)} do
+         fails('nn.MultiheadAttention: backward wants a forward before it',
+            function() module:backward({x, k, v}, x) end)
+      end
    end)
 end)
 

@@ -286,7 +286,7 @@ local function checkCache(self, input, call, query, key)
 end
 
 function Attention:updateOutput(input)
-   self.call_ = nil
+   self.call_, self.attended_ = nil, nil
    local given = {operands(self, input)}
    local query, key, value = given[1], given[2], given[3]
    local N, L = rowsOf(self, query)

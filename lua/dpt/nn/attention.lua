@@ -40,8 +40,9 @@ function M.forward(self, out, q, k, v, mask, offset, rows)
    end
    local kind = core.computeKind(q.kind_)
    if not self.save or self.save.kind_ ~= kind then self.save = core.newTensor(kind) end
-   self.attended_ = call
+   self.attended_ = nil
    lib.attention_forward(out, self.save, q, k, v, mask, call)
+   self.attended_ = call
 end
 
 --- Computes the gradients of q, k and v for the tensors of the last forward.

@@ -300,8 +300,8 @@ end
 --- Returns the weights of a network in a table whose keys are their names in PyTorch.
 -- @function nn.safetensors.tensors
 -- @within nn weights
--- @param net module: Linear, convolutions, normalization, LookupTable, Embedding and recurrent
---    modules, or containers of them
+-- @param net module: Linear, convolutions, normalization, LookupTable, Embedding, recurrent modules
+--    and MultiheadAttention, or containers of them
 -- @param names? table: the name in PyTorch of each module with weights, in the order of
 --    net:listModules(), for example {'conv1', 'bn1', 'fc'}; default: the numbers of PyTorch's
 --    Sequential
