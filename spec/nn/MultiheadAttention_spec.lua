@@ -400,6 +400,10 @@ describe('nn.utils.beginCache', function()
       fails("argument 'net' has an nn.DataParallelTable in it, wanted the network inside",
          function() nn.utils.beginCache(nn.DataParallelTable(1):add(cached(OPTIONS):cuda(), {1}), 4)
       end)
+      for _, module in ipairs{nn.RotaryEmbedding(8), nn.ScaledDotProductAttention()} do
+         fails("argument 'net' has an " .. torch.type(module) .. ' in it, wanted nn.Multihead',
+            function() nn.utils.beginCache(nn.Sequential():add(cached(OPTIONS)):add(module), 4) end)
+      end
       local m = nn.PositionEmbedding(3, 2)
       m:evaluate()
       fails("argument 'net' uses one nn.PositionEmbedding twice", function()

@@ -9,15 +9,22 @@ local fail = require('dpt.ffi').fail
 
 local M = {}
 
+-- Classes that would see other positions, and what is wanted instead.
+local rejected = {
+   ['nn.DataParallelTable'] = 'the network inside, net:get(1)',
+   ['nn.DistributedDataParallel'] = 'the network inside, net:get(1)',
+   ['nn.ScaledDotProductAttention'] = 'nn.MultiheadAttention, which has a cache',
+   ['nn.RotaryEmbedding'] = "nn.MultiheadAttention's option rotary, which continues",
+}
+
 -- Returns the modules of a network that may have a cache.
 local function modulesOf(fn, net)
    if not torch.isTypeOf(net, 'nn.Module') then expect(fn, 'net', net, 'module') end
    local list, seen = {}, {}
    for _, module in ipairs(net:listModules()) do
-      for _, class in ipairs{'nn.DataParallelTable', 'nn.DistributedDataParallel'} do
+      for class, wanted in pairs(rejected) do
          if torch.isTypeOf(module, class) then
-            fail("%s: argument 'net' has an %s in it, wanted the network inside, net:get(1)", fn,
-               class)
+            fail("%s: argument 'net' has an %s in it, wanted %s", fn, class, wanted)
          end
       end
       if module.beginCache then
@@ -43,8 +50,9 @@ end
 -- @param net module: in evaluation, with layers of attention that have the option causal
 -- @param capacity number: the largest number of positions
 -- @return the network
--- @raise if the network is in training, has no such layer, or has one twice; forward raises if
---    there are more positions than the capacity, or the batch has another size
+-- @raise if the network is in training, has no such layer, has one twice, or has layers of
+--    attention without a cache; forward raises if there are more positions than the capacity, or
+--    the batch has another size
 -- @follows the caches of keys and values of Hugging Face's models
 -- @usage local net = nn.Sequential():add(nn.PositionEmbedding(10, 4))
 --    net:evaluate()
