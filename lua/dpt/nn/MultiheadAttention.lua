@@ -162,8 +162,8 @@ local function numbersOf(mask, like)
    return like.new(mask:size()):zero():maskedFill(mask:ne(0), -math.huge)
 end
 
--- Returns the mask of the kernel, which has 1 for a key that takes part and sizes that broadcast to
--- N x heads x L x S; nil if there is none.
+-- Returns the kernel's mask, in which a byte of 1 is a key that takes part. Its sizes broadcast to
+-- N x heads x L x S. Returns nil if there is none.
 local function maskOf(self, input, call)
    local padding, mask = input[4], input[5]
    local N, H, L, S = call.N, self.numHeads, call.L, call.S
@@ -249,19 +249,18 @@ end
 
 -- passes ------------------------------------------------------------------------------------------
 
--- Appends keys and values to the cache. Returns those of all positions, and the number of positions
--- before.
-local function append(self, call, k, v)
+-- Appends keys and values to the cache. Returns those of all positions.
+local function append(self, k, v)
    local cache = self.cache_
    if not cache.k then
-      cache.k = k.new(call.N, self.numKvHeads, cache.capacity, self.headDim)
-      cache.v = k.new(call.N, self.numKvHeads, cache.capacity, self.headDim)
+      cache.k = k.new(k:size(1), k:size(2), cache.capacity, k:size(4))
+      cache.v = k.new():resizeAs(cache.k)
    end
    local seen, rows = cache.seen, k:size(3)
    cache.k:narrow(3, seen + 1, rows):copy(k)
    cache.v:narrow(3, seen + 1, rows):copy(v)
    cache.seen = seen + rows
-   return cache.k:narrow(3, 1, seen + rows), cache.v:narrow(3, 1, seen + rows), seen
+   return cache.k:narrow(3, 1, cache.seen), cache.v:narrow(3, 1, cache.seen)
 end
 
 -- Raises unless an input continues the cache's sequences.
@@ -308,7 +307,7 @@ function Attention:updateOutput(input)
    rotate(self, call.q, offset, 1)
    rotate(self, call.k, offset, 1)
    local k, v = call.k, call.v
-   if self.cache_ then k, v = append(self, call, k, v) end
+   if self.cache_ then k, v = append(self, k, v) end
    if torch.type(self.context_) ~= torch.type(query) then self.context_ = query.new() end
    self.context_:resizeAs(query)
    call.out = heads(self, self.context_, 0, N, L, self.numHeads)
