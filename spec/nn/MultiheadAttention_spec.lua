@@ -261,6 +261,13 @@ describe('nn.MultiheadAttention', function()
                assert.is_true(check.distance(gs, g) < 1e-4)
                sameResults(one, many, 1e-4)
             end
+            dpt.setDeterministic(true)
+            finally(function() dpt.setDeterministic(false) end)
+            cutorch.manualSeed(4)
+            local y, g = passes(one, x)
+            cutorch.manualSeed(4)
+            local ys, gs = passes(many, x, y)
+            assert.equal(0, check.distance({ys, gs}, {y, g}))
             if #devices > 1 then
                assert.error_matches(function()
                   many:forward{x, x, x, nil, whole:view(14, 5, 5)}
