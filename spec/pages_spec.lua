@@ -6,8 +6,8 @@ local pages = require 'spec.support.pages'
 local read = require 'spec.support.read'
 
 -- Pages that use old names.
-local changes = {['docs/changes.md'] = true, ['docs/renamed.md'] = true,
-   ['docs/upgrading-2.0.md'] = true}
+local changes = {['docs/changes.md'] = true, ['docs/changes-2.0.md'] = true,
+   ['docs/renamed.md'] = true, ['docs/upgrading-2.0.md'] = true}
 
 describe('Blocks of Lua', function()
    local count = 0

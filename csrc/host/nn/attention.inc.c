@@ -244,7 +244,7 @@ static int FN(attention_forward)(dpt__context *context, const struct dpt__attent
 
 /* ---- backward ---- */
 
-/* What a task of backward computes: keys k0 to k1 of queries l0 to l1 of the heads of a group. */
+/* A task of backward: keys k0 to k1 of queries l0 to l1 of the heads of a group. */
 typedef struct FN(attention_part) {
   int64_t n, g, k0, k1, l0, l1;
   int data, weights; /* gq; gk and gv */
