@@ -32,20 +32,25 @@ static void FN(attention_store)(const attention *t, void *r, const struct dpt__h
     dpt__stored_write(&t->stored, r, at + i * heads->row, width, sums + i * width);
 }
 
-/* Applies the mask to `count` scores, `apart` elements apart in the mask. */
-static void FN(attention_mask)(const struct dpt__attention_args *a, int64_t at, int64_t apart,
-                               int64_t count, T *scores) {
-  const uint8_t *bytes = a->mask;
-  const char *numbers = a->mask;
-  const int64_t width = (int64_t)dpt__dtype_size(a->type);
+/* Applies the mask to `count` scores, `apart` elements apart in the mask, from element `at` on. */
+static DPT__INLINE void FN(attention_apply)(const struct dpt__attention_args *a, int64_t at,
+                                            int64_t apart, int64_t count, T *restrict scores) {
+  const int64_t width = (int64_t)dpt__dtype_size(a->mask_type);
+  const char *mask = (const char *)a->mask + at * width;
   if (a->mask_type == DPT_U8)
-    for (int64_t j = 0; j < count; j++)
-      scores[j] = bytes[at + j * apart] ? scores[j] : -(T)INFINITY;
+    for (int64_t j = 0; j < count; j++) scores[j] = mask[j * apart] ? scores[j] : -(T)INFINITY;
   else if (dpt__is_reduced(a->type))
     for (int64_t j = 0; j < count; j++)
-      scores[j] += (T)dpt__get_element(a->type, numbers + (at + j * apart) * width);
+      scores[j] += (T)dpt__get_element(a->type, mask + j * apart * width);
   else
-    for (int64_t j = 0; j < count; j++) scores[j] += ((const T *)a->mask)[at + j * apart];
+    for (int64_t j = 0; j < count; j++) scores[j] += ((const T *)mask)[j * apart];
+}
+DPT__CLONES static void FN(attention_mask)(const struct dpt__attention_args *a, int64_t at,
+                                           int64_t apart, int64_t count, T *restrict scores) {
+  if (apart == 1)
+    FN(attention_apply)(a, at, 1, count, scores);
+  else
+    FN(attention_apply)(a, at, apart, count, scores);
 }
 
 /* Computes dropout's factors of `count` weights of query l, from key `first` on. */
