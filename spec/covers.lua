@@ -70,6 +70,7 @@ return {
       ['nn/Module'] = 'Jacobian init object sharing',
       ['nn/Embedding'] = 'Embedding EmbeddingBag',
       ['nn/aliased'] = 'unalias',
+      ['nn/attention_devices'] = 'ScaledDotProductAttention',
       ['nn/container'] = [[
          Bilinear Bottle CAddTable CDivTable CMaxTable CMinTable CMulTable CSubTable
          Concat ConcatTable Container CosineDistance Decorator DepthConcat DontCast

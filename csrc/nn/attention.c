@@ -69,6 +69,8 @@ static void attention_begin(dpt__call *call, struct dpt__attention_args *args, c
                              options->dropout);
   if (call->status) return;
   args->options = *options;
+  args->deterministic = dpt_deterministic_get();
+  args->tf32 = dpt_tf32_get();
   attention_mask(call, mask, args);
 }
 

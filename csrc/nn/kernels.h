@@ -131,7 +131,7 @@ struct dpt__heads {
 /* dpt_attention_forward; backward reads out and save. q, k, v, out and their gradients have
  * strides; save is contiguous. */
 struct dpt__attention_args {
-  int32_t type, mask_type, backward; /* mask_type: bytes, or type */
+  int32_t type, mask_type, backward, deterministic, tf32; /* mask_type: bytes, or type */
   int64_t N, H, G, L, S, E, V;
   dpt_attention options;
   struct dpt__heads q_at, k_at, v_at, out_at, gq_at, gk_at, gv_at, gout_at, mask_at;

@@ -243,7 +243,8 @@ sanitized_specs() {
 # times as much, the specs that call each kernel; without sanitizers the other specs.
 run_asan_emulated() {
   DPT_DEVICES=emulated:2 sanitized_specs spec/tensor spec/optim spec/nn/[a-z]*_spec.lua
-  DPT_DEVICES=emulated:2 DPT_CUDA_REDUCED=1 sanitized_specs spec/nn/reduced_spec.lua
+  DPT_DEVICES=emulated:2 DPT_CUDA_REDUCED=1 \
+    sanitized_specs spec/nn/{attention_devices,reduced}_spec.lua
 }
 
 # Eight devices, the most that a spec uses, whose queues are threads that delay some items; with

@@ -35,6 +35,12 @@ local function writes(results, f, ...)
    return function() f(unpack(arguments, 1, n)) end, function() return results end
 end
 
+--- Returns operands of attention: output and its logarithms of sums, query, key, value, no mask.
+local function attention()
+   return torch.CudaTensor(2, 3, 9, 5), torch.CudaTensor(2, 3, 9), random(2, 3, 9, 4),
+      random(2, 3, 7, 4), random(2, 3, 7, 5), nil, dptffi.ffi.new('dpt_attention', {scale = 0.5})
+end
+
 --- By name: a function that returns the call and its getter of results; below, the calls for which
 --- only one backend allocates memory.
 local cases = {
@@ -62,6 +68,17 @@ local cases = {
    end,
    ["a convolution's gradients"] = function()
       return accumulate(nn.SpatialConvolution(8, 8, 3, 3), random(2, 8, 20, 20))
+   end,
+   attention = function()
+      local out, save, q, k, v, mask, options = attention()
+      return writes({out, save}, dptffi.lib.attention_forward, out, save, q, k, v, mask, options)
+   end,
+   ['attention backward'] = function()
+      local out, save, q, k, v, mask, options = attention()
+      dptffi.lib.attention_forward(out, save, q, k, v, mask, options)
+      local gq, gk, gv = q:clone(), k:clone(), v:clone()
+      return writes({gq, gk, gv}, dptffi.lib.attention_backward, gq, gk, gv, q, k, v, mask, out,
+         random(2, 3, 9, 5), save, options)
    end,
    ['gradients of a table'] = function()
       local table = nn.LookupTable(50, 4):scaleGradByFreq()

@@ -115,7 +115,9 @@ cublasStatus_t cublasGetProperty(libraryPropertyType, int *value) {
 }
 cublasStatus_t cublasCreate_v2(cublasHandle_t *handle) {
   *handle = new emulated_cublas();
-  return CUBLAS_STATUS_SUCCESS;
+  /* products need the host's BLAS, which the host itself opens only for kernels that call it */
+  return refuse_unless(
+      !dpt__cuda_services->host->prepare(DPT__KERNEL_linear, "cublasCreate", nullptr));
 }
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   delete handle;
