@@ -2,6 +2,8 @@
 --
 -- Invariant: gpu_peer.py does the same work under the same name. An entry allocates the operands
 -- and returns the function to measure, which allocates nothing.
+local dptffi = require 'dpt.ffi'
+local ffi, lib = dptffi.ffi, dptffi.lib
 
 --- Returns the entries {name, f}, in the order in which they are printed.
 -- @param cuda makes a device tensor of random numbers between -1 and 1
@@ -154,6 +156,26 @@ return function(cuda, classes, k)
    add('bidirectional GRU, 2 layers', function()
       return layer(cudnn.BGRU(256, 256, 2), cuda(size(64), 64, 256))
    end)
+   --- Returns forward and backward of causal attention: 8 sequences, 12 heads of 64.
+   local function attention(length, typename)
+      local function random() return cuda(8, 12, length, 64):type(typename) end
+      local query, key, value, gradOutput = random(), random(), random(), random()
+      local output, save, gradients = query.new(), torch.CudaTensor(), {}
+      for i = 1, 3 do gradients[i] = query.new() end
+      local options = ffi.new('dpt_attention', {causal = 1, scale = 1 / 8})
+      return function()
+         lib.attention_forward(output, save, query, key, value, nil, options)
+         lib.attention_backward(gradients[1], gradients[2], gradients[3], query, key, value, nil,
+            output, gradOutput, save, options)
+      end
+   end
+   for _, length in ipairs{256, 1024, 4096} do
+      local name = ('attention to %d'):format(length)
+      add(name, function() return attention(size(length), 'torch.CudaTensor') end)
+      add(name .. ', bfloat16', function()
+         return attention(size(length), 'torch.CudaBFloat16Tensor')
+      end)
+   end
    local function updates(method, state)
       return function()
          local x, g = cuda(size(25000000)), cuda(size(25000000))

@@ -291,6 +291,21 @@ def operations():
     row("bidirectional GRU, 2 layers", lambda: fresh(
         nn.GRU(256, 256, 2, bidirectional=True), uniform(size(64), 64, 256)))
 
+    def attention(length, dtype):
+        """Forward and backward of causal attention: 8 sequences, 12 heads of 64."""
+        q, k, v, gradient = (uniform(8, 12, size(length), 64).to(dtype) for _ in range(4))
+        for x in (q, k, v):
+            x.requires_grad_()
+
+        def f():
+            q.grad = k.grad = v.grad = None
+            nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).backward(gradient)
+        return f
+
+    for m in (256, 1024, 4096):
+        row("attention to %d" % m, lambda: attention(m, torch.float32))
+        row("attention to %d, bfloat16" % m, lambda: attention(m, torch.bfloat16))
+
     def updates(make):
         x = uniform(size(25000000)).requires_grad_()
         x.grad = uniform(size(25000000))
