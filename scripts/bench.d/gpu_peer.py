@@ -2,6 +2,7 @@
 
 Invariant: the same sizes and arithmetic, and rounds counted the same way as in gpu.lua.
 """
+import os
 import subprocess
 import sys
 import time
@@ -15,6 +16,10 @@ except ImportError:
 if not torch.cuda.is_available():
     print("PyTorch %s finds no GPU: no ratios" % torch.__version__)
     sys.exit(0)
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/peers")
+os.environ.setdefault("DPT_BENCH_FOLDER", "/tmp")
+import peer  # noqa: E402
 
 small = "--small" in sys.argv
 n, gemm, batch, plane, steps, hidden, length, images = (
@@ -305,6 +310,12 @@ def operations():
     for m in (256, 1024, 4096):
         row("attention to %d" % m, lambda: attention(m, torch.float32))
         row("attention to %d, bfloat16" % m, lambda: attention(m, torch.bfloat16))
+
+    def gpt2():
+        words, width, heads = (50, 8, 2) if small else (50257, 768, 12)
+        net, loss, x, y = peer.texts(peer.GPT(words, 1024, width, 12, heads), words, 8)
+        return peer.step_of(net.cuda(), loss, x.cuda(), y.cuda()), 3
+    row("GPT-2 step, 124 M parameters", gpt2)
 
     def updates(make):
         x = uniform(size(25000000)).requires_grad_()

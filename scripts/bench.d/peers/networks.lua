@@ -6,7 +6,7 @@
 -- workers nn.DataParallelTable runs two host devices of one core each, and PyTorch's
 -- DistributedDataParallel, on gloo, two processes of one thread; the batch is the same.
 local shared = require 'networks'
-local gpt2 = dofile((arg[0]:gsub('[^/]*$', '../../examples/gpt2.lua')))
+local gpt2 = dofile(arg[0]:match '^(.*/)' .. '../../examples/gpt2.lua')
 local rows = {}
 
 local function classes(net, x, n)
