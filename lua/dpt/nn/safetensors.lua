@@ -88,7 +88,8 @@ function safetensors.load(path)
    end
    local metadata = header.__metadata__
    for name, kept in pairs(type(metadata) == 'table' and metadata or {}) do
-      if not header[name] and header[kept] then tensors[name] = tensors[kept] end
+      local isFormat = name == 'format' and kept == 'pt'
+      if not header[name] and header[kept] and not isFormat then tensors[name] = tensors[kept] end
    end
    return tensors
 end
@@ -105,7 +106,8 @@ end
 -- @within nn weights
 -- @param path string: name of the file, replaced when all data is written
 -- @param tensors table of tensors by name, on host or devices
--- @return nothing; the file's metadata contains the version of dpt
+-- @return nothing; the file's metadata contains the version of dpt, and format = pt, without which
+--    older versions of Hugging Face's transformers reject a file
 -- @raise if an entry is not a tensor, or the file cannot be written
 -- @follows safetensors' save_file
 -- @usage nn.safetensors.save('/tmp/two.safetensors', {b = torch.zeros(2, 3)})
@@ -114,7 +116,7 @@ end
 --    return read.b:size() --> 2x3
 function safetensors.save(path, tensors)
    local names, parts, offset = {}, {}, 0
-   local header, kept = {__metadata__ = {dpt = torch.version()}}, {}
+   local header, kept = {__metadata__ = {dpt = torch.version(), format = 'pt'}}, {}
    for name, t in pairs(tensors) do
       if not torch.isTensor(t) then
          fail("safetensors.save: '%s' is a %s, wanted a tensor", name, torch.type(t))
