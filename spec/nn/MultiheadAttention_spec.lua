@@ -318,6 +318,22 @@ describe('nn.MultiheadAttention', function()
             function() module:backward({x, k, v}, x) end)
       end
    end)
+
+   it('frees its memory in nn.Recompute before garbage is collected #devices1', function()
+      local x = torch.CudaTensor(8, 16, 32):normal()
+      local net = nn.Recompute(nn.MultiheadAttention(32, 4, {causal = true})):cuda()
+      collectgarbage()
+      collectgarbage 'stop'
+      finally(function() collectgarbage 'restart' end)
+      local live = {}
+      for i = 1, 3 do
+         net:forward(x)
+         net:backward(x, net.output)
+         cutorch.synchronize()
+         live[i] = cutorch.memoryStats().live
+      end
+      assert.equal(live[2], live[3])
+   end)
 end)
 
 -- Returns a network with a cache, in evaluation.

@@ -32,19 +32,21 @@
 -- @usage nn.MultiheadAttention(8, 2, {causal = true}):forward(torch.rand(5, 3, 8)):size() --> 5x3x8
 
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local nn = require 'dpt.nn'
 local attention = require 'dpt.nn.attention'
 local rotary = require 'dpt.nn.rotary'
 local options = require 'dpt.distributed.options'
 local captured = require 'dpt.device.captured'
 local dptffi = require 'dpt.ffi'
-local lib, type = dptffi.lib, dptffi.type
+local ffi, lib, type = dptffi.ffi, dptffi.lib, dptffi.type
 
 local Attention, parent = torch.class('nn.MultiheadAttention', 'nn.Container')
 Attention.transient = {'call_', 'cache_', 'rotations_', 'context_', 'projected_', 'gradProjected_',
    unpack(attention.transient)}
 
 local NAME = 'nn.MultiheadAttention'
+local fourSizes = ffi.typeof 'int64_t[4]'
 local INPUTS = {'query', 'key', 'value'}
 local FLAG = {options.isBoolean, 'true or false'}
 local COUNT = {options.isCount, 'a number from 1 on'}
@@ -227,13 +229,16 @@ end
 local function lastOf(layout, part) return part < layout.parts and part or 3 end
 
 -- Returns the heads of an operand, N x heads x rows x headDim, as a view of a buffer of features.
+-- There is no storage object, which would keep the buffer until garbage is collected.
 local function heads(self, t, features, N, rows, count)
    local D, columns = self.headDim, t:size(t:dim())
    if t:nElement() == 0 then return t.new():resize(N, count, rows, D) end
    local batch, row = columns, N * columns
    if self.batchFirst then batch, row = rows * columns, columns end
-   return t.new():set(t:storage(), t:storageOffset() + features, N, batch, count, D, rows, row, D,
-      1)
+   local view = core.tensor(t.kind_)
+   lib.set_storage(view, t.storage_, t.offset_ + features, 4, fourSizes(N, count, rows, D),
+      fourSizes(batch, D, row, 1))
+   return view
 end
 
 -- Returns the heads of operand i in buffers of the layout.
@@ -329,8 +334,9 @@ local function gradientsOf(self, gradOutput)
    local gk = operandHeads(self, layout, self.gradProjected_, 2, N, S)
    local gv = operandHeads(self, layout, self.gradProjected_, 3, N, S)
    local gradContext = self.modules[#self.modules]:updateGradInput(self.context_, gradOutput)
-   attention.backward(self, gq, gk, gv, call.q, call.k, call.v, call.mask, call.out,
-      heads(self, gradContext, 0, N, call.L, self.numHeads))
+   local gout = heads(self, gradContext, 0, N, call.L, self.numHeads)
+   call.gradients = {gq, gk, gv, gout} -- for nn.Recompute, which frees the tensors in fields
+   attention.backward(self, gq, gk, gv, call.q, call.k, call.v, call.mask, call.out, gout)
    rotate(self, gq, 0, -1)
    rotate(self, gk, 0, -1)
    call.isBackward = true
