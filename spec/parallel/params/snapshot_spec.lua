@@ -132,6 +132,14 @@ describe('dpt.parallel.params.snapshot', function()
       assert.is_true(changes())
    end)
 
+   it('does not describe itself, which would not end', function()
+      net.snapshot = snapshot
+      snapshot:take(net)
+      assert.is_nil(snapshot:changes(net))
+      assert.has_error(function() snapshot:take(snapshot) end,
+         'nn.DataParallelTable: a script replaced its internal fields')
+   end)
+
    it('sets settings if their table exists', function()
       local copy = net:clone()
       local settings = {{path = {'modules', 2, 'modules', 1}, key = 'p', value = 0.1},

@@ -117,7 +117,7 @@ local function describe(self, root)
    -- run.
    self.values = setmetatable({[0] = {}}, {__mode = 'v'})
    self.root, self.count, self.version = root, 0, self.version + 1
-   add(self, root, nil, nil, {[root] = true})
+   add(self, root, nil, nil, {[root] = true, [self] = true}) -- which grows meanwhile
 end
 
 -- Returns true if a compared value was dropped by its object and collected.
@@ -183,6 +183,7 @@ end
 
 --- Records the present state of replica 1: all replicas are equal to it.
 function Snapshot:take(root)
+   if rawequal(root, self) then fail "nn.DataParallelTable: a script replaced its internal fields" end
    if self.root ~= root or not update(self) then describe(self, root) end
 end
 
