@@ -160,7 +160,8 @@ describe('The help', function()
       assert.matches('cudnn%.SpatialMaxPooling.* nn%.SpatialMaxPooling.*\n  and %d+ more$', text)
       for _, line in ipairs(text:split '\n') do assert.is_true(#line <= 78, line) end
       assert.same({'nn.utils.clipGradNorm', 'nn.Module:clipGradNorm'}, results 'clip norm')
-      assert.same({'nn.LogSoftMax', 'nn.SoftMax', 'nn.SoftMin'}, results 'softmax dim')
+      assert.same({'nn.LogSoftMax', 'nn.SoftMax', 'nn.ScaledDotProductAttention', 'nn.SoftMin'},
+         results 'softmax dim')
       assert.matches(' optim%.adam .* optim%.schedule ', table.concat(results 'learning rate', ' '))
       list, text = results 'loss zzzzzz'
       assert.is_true(#list > 0)

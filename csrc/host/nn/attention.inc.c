@@ -21,7 +21,8 @@ static T *FN(attention_sums)(const attention *t, void *r, const struct dpt__head
                              int64_t *apart) {
   *apart = t->stored.narrow ? width : heads->row;
   T *sums = t->stored.narrow ? room : (T *)r + attention_at(heads, n, h, first);
-  for (int64_t i = 0; i < rows; i++) memset(sums + i * *apart, 0, (size_t)width * sizeof(T));
+  for (int64_t i = 0; i < rows && width; i++)
+    memset(sums + i * *apart, 0, (size_t)width * sizeof(T));
   return sums;
 }
 static void FN(attention_store)(const attention *t, void *r, const struct dpt__heads *heads,
