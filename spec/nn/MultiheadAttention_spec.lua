@@ -311,6 +311,11 @@ describe('nn.MultiheadAttention', function()
       forwards("argument 'attnMask' is of size 5x2, wanted L x S, .*: 2x5, 3x2x2x5 or 6x2x5",
          {x, k, v, nil, torch.ByteTensor(5, 2)})
       forwards("argument 'attnMask' is a boolean, wanted", {x, k, v, nil, true})
+      local longs = torch.LongTensor(3, 5)
+      forwards("argument 'keyPaddingMask' is a torch.LongTensor, wanted a ByteTensor or a",
+         {x, k, v, longs})
+      forwards("argument 'attnMask' is a torch.LongTensor, wanted a ByteTensor or a",
+         {x, k, v, torch.ByteTensor(3, 5), longs})
       m:forward{x, k, v}
       forwards("argument 'key' is of size 2x3x4, wanted S x N x 3", x)
       for _, module in ipairs{m, nn.MultiheadAttention(4, 2)} do

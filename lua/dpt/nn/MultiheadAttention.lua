@@ -158,6 +158,14 @@ end
 
 local function isByte(t) return torch.type(t):find 'Byte' ~= nil end
 
+-- Raises unless a mask that may be nil has bytes or the numbers of the query.
+local function checkType(name, mask, query)
+   if torch.isTensor(mask) and not isByte(mask) and torch.type(mask) ~= torch.type(query) then
+      fail("argument '%s' is a %s, wanted a ByteTensor or a %s, as the query is", name,
+         torch.type(mask), torch.type(query))
+   end
+end
+
 -- Returns a mask as numbers to add: -inf for the keys that a ByteTensor excludes.
 local function numbersOf(mask, like)
    if not isByte(mask) then return mask end
@@ -169,6 +177,8 @@ end
 local function maskOf(self, input, call)
    local padding, mask = input[4], input[5]
    local N, H, L, S = call.N, self.numHeads, call.L, call.S
+   checkType('keyPaddingMask', padding, input[1])
+   checkType('attnMask', mask, input[1])
    if padding ~= nil then
       local wanted = input[1]:dim() == 2 and {S} or {N, S}
       if not torch.isTensor(padding) or sizeOf(padding) ~= table.concat(wanted, 'x') then
