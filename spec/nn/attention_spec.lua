@@ -326,6 +326,17 @@ describe('nn.RotaryEmbedding', function()
       assert.error_matches(function() nn.RotaryEmbedding(4):forward(torch.rand(2, 6)) end,
          "argument 'input' is of size 2x6, wanted ... x L x 4")
    end)
+
+   it('and learned positions reject a gradient with fewer elements than the input', function()
+      local x = torch.rand(2, 3, 4)
+      for _, module in ipairs{nn.RotaryEmbedding(4), nn.PositionEmbedding(3, 4)} do
+         module:forward(x)
+         for _, g in ipairs{torch.rand(1, 3, 4), torch.rand(2, 3, 3)} do
+            assert.error_matches(function() module:backward(x, g) end,
+               torch.type(module) .. ": argument 'gradOutput' is a .*, wanted 24 elements")
+         end
+      end
+   end)
 end)
 
 describe('nn.PositionEmbedding', function()
@@ -352,5 +363,12 @@ describe('nn.PositionEmbedding', function()
          "argument 'input' has 4 positions, wanted at most 3, numPositions")
       assert.error_matches(function() nn.PositionEmbedding(3, 2):forward(torch.rand(1, 2, 4)) end,
          "argument 'input' is of size 1x2x4, wanted N x L x 2")
+   end)
+
+   it('wants counts', function()
+      for name, case in pairs{numPositions = {1.5, 2}, dim = {3, -1}} do
+         assert.error_matches(function() nn.PositionEmbedding(case[1], case[2]) end,
+            "nn.PositionEmbedding: argument '" .. name .. "' is .*, wanted a number from 1 on")
+      end
    end)
 end)

@@ -18,6 +18,7 @@
 
 local torch = require 'dpt.tensor'
 local attention = require 'dpt.nn.attention'
+local options = require 'dpt.distributed.options'
 local captured = require 'dpt.device.captured'
 local dptffi = require 'dpt.ffi'
 
@@ -29,6 +30,11 @@ local function fail(format, ...) return dptffi.fail('nn.PositionEmbedding: ' .. 
 
 function PositionEmbedding:__init(numPositions, dim)
    parent.__init(self)
+   for name, value in pairs{numPositions = numPositions, dim = dim} do
+      if not options.isCount(value) then
+         fail("argument '%s' is %s, wanted a number from 1 on", name, value)
+      end
+   end
    self.weight = torch.Tensor(numPositions, dim)
    self.gradWeight = torch.Tensor(numPositions, dim):zero()
    self:reset()

@@ -239,8 +239,8 @@ VolumetricReplicationPadding(left, right?, top?, bottom?, front?, back?) tensor 
 
 ScaledDotProductAttention(options?:table) table -> tensor
 MultiheadAttention(embedDim, numHeads, options?:table) tensor|table -> tensor
-PositionEmbedding(numPositions, dim) tensor -> tensor
-RotaryEmbedding(dim, base?, interleaved?:boolean) tensor -> tensor
+PositionEmbedding(numPositions, dim) tensor -> elementwise
+RotaryEmbedding(dim, base?, interleaved?:boolean) tensor -> elementwise
 
 RNN(mode:string, inputSize, hiddenSize, numLayers?, batchFirst?:any, dropout?,
    rememberStates?:any) tensor|table -> tensor|table
