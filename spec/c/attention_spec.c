@@ -161,8 +161,8 @@ static void compare(int kind, int mask_kind, int layout, int64_t longest) {
   const dpt_tensor *m = mask_kind == NO_MASK ? NULL : &mask;
   ls.kind_ = dpt__compute_dtype(dpt__dtype(kind)) | (kind & DPT_ON_DEVICE);
   /* gradients that have a layout, too: rows of other heads between rows */
-  dpt_tensor tq = laid(array_fill(array_like(a.q), 5, 6), kind, layout), tk = empty(kind);
-  dpt_tensor tv = laid(array_fill(array_like(a.v), 5, 6), kind, layout);
+  array fq = array_fill(array_like(a.q), 5, 6), fv = array_fill(array_like(a.v), 5, 6);
+  dpt_tensor tq = laid(fq, kind, layout), tk = empty(kind), tv = laid(fv, kind, layout);
   OK(dpt_attention_forward(&y, &ls, &q, &k, &v, m, &a.options));
   OK(dpt_attention_backward(&tq, &tk, &tv, &q, &k, &v, m, &y, &go, &ls, &a.options));
   same(&y, out, 1e-12, "attention out");
@@ -174,8 +174,9 @@ static void compare(int kind, int mask_kind, int layout, int64_t longest) {
     CHECK(sums.v[i] == save.v[i] || fabs(sums.v[i] - save.v[i]) < (kind == F64 ? 1e-12 : 2e-2));
   dpt_tensor *tensors[] = {&q, &k, &v, &go, &mask};
   for (int i = 0; i < 5; i++) dpt_tensor_free(tensors[i]);
-  double *own[] = {a.q.v, a.k.v, a.v.v, a.mask.v, save.v, out.v, g.v, gq.v, gk.v, gv.v, sums.v};
-  for (int i = 0; i < 11; i++) free(own[i]);
+  double *own[] = {a.q.v, a.k.v, a.v.v, a.mask.v, save.v, out.v, g.v,
+                   gq.v,  gk.v,  gv.v,  sums.v,   fq.v,   fv.v};
+  for (int i = 0; i < 13; i++) free(own[i]);
 }
 
 /* Gradients may be interleaved views of one tensor, as for projections that are one product. */

@@ -183,7 +183,9 @@ end
 
 --- Records the present state of replica 1: all replicas are equal to it.
 function Snapshot:take(root)
-   if rawequal(root, self) then fail "nn.DataParallelTable: a script replaced its internal fields" end
+   if rawequal(root, self) then
+      fail 'nn.DataParallelTable: a script replaced its internal fields'
+   end
    if self.root ~= root or not update(self) then describe(self, root) end
 end
 
