@@ -585,8 +585,9 @@ int dpt_norm_backward(dpt_tensor *gin /* or NULL */, dpt_tensor *gweight /* or N
  * scaled_dot_product_attention). q is NxHxLxE; k NxGxSxE and v NxGxSxV, where G divides H: head h
  * of q reads head h / (H / G). mask is broadcast to NxHxLxS: numbers to add, of q's type, or bytes,
  * 0 for a key that takes no part. If causal, row i of q takes part with the keys up to i + offset.
- * A row without keys is 0. out is NxHxLxV; save receives the logarithms of the rows' sums, floats
- * (doubles for doubles) of size NxHxL. Views whose last stride is 1 are used in place. */
+ * A row without keys is 0. out is NxHxLxV; save receives each row's largest score m and the
+ * logarithm of the sum of exp(score - m): floats (doubles for doubles) of size NxHxLx2. Views whose
+ * last stride is 1 are used in place. */
 typedef struct dpt_attention {
   int32_t causal;
   int64_t offset;

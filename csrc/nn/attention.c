@@ -82,10 +82,11 @@ int dpt_attention_forward(dpt_tensor *out, dpt_tensor *save, const dpt_tensor *q
   const dpt_tensor *in[3];
   attention_begin(&call, &args, q, k, v, mask, options, in);
   const int64_t size[] = {args.N, args.H, args.L, args.V};
+  const int64_t saved[] = {args.N, args.H, args.L, 2};
   dpt_tensor *y = dpt__call_out(&call, "output", out, 4, size, &args.out);
   if (!call.status) args.out_at = attention_strides(y);
   const dpt_tensor *s =
-      dpt__call_out_type(&call, "save", save, dpt__compute_dtype(call.type), 3, size, &args.save);
+      dpt__call_out_type(&call, "save", save, dpt__compute_dtype(call.type), 4, saved, &args.save);
   return dpt__call_run(&call, dpt__call_some(s), attention, &args);
 }
 
@@ -107,7 +108,7 @@ int dpt_attention_backward(dpt_tensor *gq, dpt_tensor *gk, dpt_tensor *gv, const
   const dpt_tensor *s = dpt__call_index(&call, "save", save, &args.save, &save_type);
   if (!call.status && save_type != dpt__compute_dtype(call.type))
     dpt__call_wrong(&call, "save", s, "the type that forward wrote");
-  dpt__call_same(&call, "save", s, 3, size);
+  dpt__call_same(&call, "save", s, 4, (const int64_t[]){args.N, args.H, args.L, 2});
   const dpt_tensor *x = attention_out(&call, "gradQuery", gq, in[0], &args.gq, &args.gq_at);
   const dpt_tensor *y = attention_out(&call, "gradKey", gk, in[1], &args.gk, &args.gk_at);
   const dpt_tensor *z = attention_out(&call, "gradValue", gv, in[2], &args.gv, &args.gv_at);

@@ -138,7 +138,7 @@ struct dpt__attention_args {
   int64_t mask_column;   /* stride */
   const void *q, *k, *v; /* (N, H, L, E), (N, G, S, E), (N, G, S, V) */
   const void *mask;      /* or NULL */
-  void *out, *save;      /* (N, H, L, V), (N, H, L) */
+  void *out, *save;      /* (N, H, L, V), (N, H, L, 2) */
   const void *gout;      /* like out */
   void *gq, *gk, *gv;    /* like q, k, v */
 };

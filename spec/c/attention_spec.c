@@ -39,8 +39,10 @@ static double *row(array x, int64_t n, int64_t h, int64_t r) {
   return x.v + ((n * x.size[1] + h) * x.size[2] + r) * x.size[3];
 }
 
-/* Writes the weights of a query before dropout, and returns the logarithm of their sum. */
-static double weigh(const struct heads *a, int64_t n, int64_t h, int64_t l, double *weights) {
+/* Writes the weights of a query before dropout; save receives the maximum of its scores and the
+ * logarithm of their sum, unless it is NULL. */
+static void weigh(const struct heads *a, int64_t n, int64_t h, int64_t l, double *weights,
+                  double *save) {
   double max = -INFINITY, sum = 0;
   for (int64_t s = 0; s < a->S; s++) {
     const double *q = row(a->q, n, h, l), *k = row(a->k, n, h / (a->H / a->G), s);
@@ -52,16 +54,15 @@ static double weigh(const struct heads *a, int64_t n, int64_t h, int64_t l, doub
   for (int64_t s = 0; s < a->S; s++)
     sum += weights[s] = max == -INFINITY ? 0 : exp(weights[s] - max);
   for (int64_t s = 0; s < a->S && sum > 0; s++) weights[s] /= sum;
-  return max + log(sum);
+  if (save) save[0] = max, save[1] = log(sum);
 }
 
-/* Computes out from v; writes the logarithms of sums to save unless it is NULL. */
+/* Computes out from v, and save unless it is NULL. */
 static array attend(const struct heads *a, array v, double *save) {
   array out = ARRAY(a->N, a->H, a->L, a->V), weights = ARRAY(a->S);
   for (int64_t i = 0; i < a->N * a->H * a->L; i++) {
     int64_t n = i / a->L / a->H, h = i / a->L % a->H, l = i % a->L;
-    double sum = weigh(a, n, h, l, weights.v);
-    if (save) save[i] = sum;
+    weigh(a, n, h, l, weights.v, save ? save + 2 * i : NULL);
     for (int64_t s = 0; s < a->S; s++)
       for (int64_t e = 0; e < a->V; e++)
         row(out, n, h, l)[e] +=
@@ -87,7 +88,7 @@ static void gradients(const struct heads *a, array g, array gq, array gk, array 
     int64_t n = i / a->L / a->H, h = i / a->L % a->H, l = i % a->L, group = h / (a->H / a->G);
     const double *go = row(g, n, h, l);
     double dot = 0;
-    weigh(a, n, h, l, weights.v);
+    weigh(a, n, h, l, weights.v, NULL);
     for (int64_t s = 0; s < a->S; s++) {
       double keep = kept(a, n, h, l, s);
       d.v[s] = 0;
@@ -147,7 +148,7 @@ static void compare(int kind, int mask_kind, int layout, int64_t longest) {
                  whole(0, 1) ? a.S : 1);
   for (int64_t i = 0; i < a.mask.n; i++)
     a.mask.v[i] = mask_kind == BYTES ? whole(0, 3) > 0 : whole(0, 4) ? 0.5 : -INFINITY;
-  array save = ARRAY(a.N, a.H, a.L), out = attend(&a, a.v, save.v);
+  array save = ARRAY(a.N, a.H, a.L, 2), out = attend(&a, a.v, save.v);
   array g = array_fill(array_like(out), -1, 1);
   array gq = array_like(a.q), gk = array_like(a.k), gv = array_like(a.v);
   gradients(&a, g, gq, gk, gv);
@@ -276,7 +277,7 @@ static void rejects(void) {
   FAILS(dpt_attention_forward(&d, &s, q, q, q, NULL, &options), "'output' is a torch.DoubleTensor");
   OK(dpt_attention_forward(&y, &s, q, q, q, NULL, &options));
   FAILS(dpt_attention_backward(&y, &y, &y, q, q, q, NULL, &y, &o, &s, &options), "'gradOutput'");
-  FAILS(dpt_attention_backward(&y, &y, &y, q, q, q, NULL, &y, q, &t, &options),
+  FAILS(dpt_attention_backward(&y, &y, &y, q, q, q, NULL, &y, q, &s, &options),
         "two results share");
   FAILS(dpt_attention_backward(&y, &y, &y, q, q, q, NULL, &y, q, q, &options), "'save'");
   dpt_tensor *tensors[] = {&x, &o, &t, &y, &s};

@@ -35,9 +35,9 @@ local function writes(results, f, ...)
    return function() f(unpack(arguments, 1, n)) end, function() return results end
 end
 
---- Returns operands of attention: output and its logarithms of sums, query, key, value, no mask.
+--- Returns operands of attention: output, save, query, key, value, no mask.
 local function attention()
-   return torch.CudaTensor(2, 3, 9, 5), torch.CudaTensor(2, 3, 9), random(2, 3, 9, 4),
+   return torch.CudaTensor(2, 3, 9, 5), torch.CudaTensor(2, 3, 9, 2), random(2, 3, 9, 4),
       random(2, 3, 7, 4), random(2, 3, 7, 5), nil, dptffi.ffi.new('dpt_attention', {scale = 0.5})
 end
 

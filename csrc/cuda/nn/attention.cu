@@ -128,7 +128,10 @@ __global__ void __launch_bounds__(MOST, 2)
     }
   });
   sum = dpt__block_reduce_x(sum, dpt__plus(), shared);
-  if (q.here && threadIdx.x == 0) ((V *)a.save)[q.number] = (V)(max + log(sum));
+  if (q.here && threadIdx.x == 0) {
+    ((V *)a.save)[2 * q.number] = max;
+    ((V *)a.save)[2 * q.number + 1] = (V)log(sum);
+  }
   const V scale = (V)(1 / sum);
   r.each(scores, NULL, none, [&](const pack &x, const pack &, int n, int64_t at) {
     if (n <= 0) return;
@@ -162,7 +165,8 @@ __global__ void __launch_bounds__(MOST, 2)
   for (int64_t v = threadIdx.x; v < (q.here ? a.V : 0); v += blockDim.x)
     sum += (double)dpt__load(out[v]) * dpt__load(gout[v]);
   const V dot = (V)dpt__block_reduce_x(sum, dpt__plus(), shared);
-  const V save = q.here ? ((const V *)a.save)[q.number] : V(0);
+  const V *save = (const V *)a.save + 2 * q.number;
+  const V max = q.here ? save[0] : V(0), logarithm = q.here ? save[1] : V(0);
   r.each(scores, gweights, V(0), [&](const pack &x, const pack &g, int n, int64_t at) {
     if (n <= 0) return;
     pack w, d;
@@ -170,7 +174,7 @@ __global__ void __launch_bounds__(MOST, 2)
     if (drops) q.drop(at - r.offset, factor);
     for (int i = 0; i < DPT__PACK; i++) {
       const V y = q.masked(x.v[i], at - r.offset + i), kept = drops ? factor[i] : V(1);
-      const V weight = exp(y - save);
+      const V weight = exp(y - max - logarithm);
       w.v[i] = y == none ? V(0) : weight * kept;
       d.v[i] = y == none ? V(0) : weight * (g.v[i] * kept - dot);
     }

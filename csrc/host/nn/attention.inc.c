@@ -215,7 +215,7 @@ static void FN(attention_rows_forward)(const attention *t, const struct FN(atten
   FN(attention_state) states[FEW * QUERIES];
   int64_t apart;
   T *sums = FN(attention_sums)(t, a->out, &a->out_at, n, h, l, rows, a->V, room + r->sums, &apart);
-  T *save = (T *)a->save + (n * a->H + h) * a->L + l;
+  T *save = (T *)a->save + 2 * ((n * a->H + h) * a->L + l);
   for (int64_t i = 0; i < rows; i++) states[i] = (FN(attention_state)){-(T)INFINITY, 0};
   for (int64_t first = 0; first < keys; first += KEYS) {
     int64_t w = dpt__min(KEYS, keys - first);
@@ -225,7 +225,8 @@ static void FN(attention_rows_forward)(const attention *t, const struct FN(atten
      apart);
   }
   for (int64_t i = 0; i < rows; i++) {
-    save[i] = states[i].max + (T)log(states[i].sum);
+    save[2 * i] = states[i].max;
+    save[2 * i + 1] = (T)log(states[i].sum);
     if (states[i].sum != 0)
       FN(attention_multiply)(sums + i * apart, NULL, a->V, (T)(1 / states[i].sum));
   }
@@ -292,14 +293,15 @@ typedef struct FN(attention_queries) {
   int64_t n, h, l, m;
   const T *q, *g;
   int64_t q_apart, g_apart;
-  T lse[QUERIES], dot[QUERIES]; /* of a row; sum of output * gradient */
+  T max[QUERIES], log[QUERIES]; /* of a row's scores; of its sum */
+  T dot[QUERIES];               /* sum of output * gradient */
 } FN(attention_queries);
 
 static void FN(attention_read)(const attention *t, const struct FN(attention_back) * r, T *room,
                                int64_t h, const FN(attention_part) * part,
                                FN(attention_queries) * b) {
   const struct dpt__attention_args *a = t->a;
-  const T *save = (const T *)a->save + (b->n * a->H + h) * a->L + b->l;
+  const T *save = (const T *)a->save + 2 * ((b->n * a->H + h) * a->L + b->l);
   int64_t apart;
   b->q = FN(attention_rows)(t, a->q, &a->q_at, b->n, h, b->l, b->m, a->E, room + r->wide_q,
                             &b->q_apart);
@@ -308,7 +310,9 @@ static void FN(attention_read)(const attention *t, const struct FN(attention_bac
   const T *out = FN(attention_rows)(t, a->out, &a->out_at, b->n, h, b->l, b->m, a->V,
                                     room + r->wide_out, &apart);
   for (int64_t i = 0; i < b->m; i++) {
-    b->lse[i] = save[i] == -(T)INFINITY ? (T)INFINITY : save[i];
+    const int none = save[2 * i] == -(T)INFINITY;
+    b->max[i] = none ? (T)INFINITY : save[2 * i];
+    b->log[i] = none ? 0 : save[2 * i + 1];
     b->dot[i] = (T)FN(total)(out + i * apart, b->g + i * b->g_apart, a->V);
   }
   t->panels->pack(room + r->q[0], b->q, a->E, b->m, 1, b->q_apart);
@@ -318,9 +322,11 @@ static void FN(attention_read)(const attention *t, const struct FN(attention_bac
   t->panels->pack(room + r->g[1], b->g, b->m, a->V, b->g_apart, 1);
 }
 
-/* Turns the scores of a key, one for each of m queries, into logarithms of weights. */
-DPT__CLONES static void FN(attention_logs)(T *scores, const T *lse, int64_t m, T scale) {
-  for (int64_t i = 0; i < m; i++) scores[i] = scores[i] * scale - lse[i];
+/* Turns the scores of a key, one for each of m queries, into logarithms of weights. The maximum is
+ * subtracted first: next to a large one, the logarithm of the sum would be rounded away. */
+DPT__CLONES static void FN(attention_logs)(T *scores, const T *max, const T *log, int64_t m,
+                                           T scale) {
+  for (int64_t i = 0; i < m; i++) scores[i] = scores[i] * scale - max[i] - log[i];
 }
 
 /* Computes the gradients of n scores from the weights p and the gradients d of the weights, whose
@@ -341,12 +347,16 @@ DPT__CLONES static void FN(attention_gradients)(T *d, T *p, const T *keep, const
 static void FN(attention_again)(const attention *t, const FN(attention_queries) * b, int64_t first,
                                 int64_t w, T *scores) {
   const struct dpt__attention_args *a = t->a;
+  const T scale = (T)a->options.scale;
   for (int64_t j = 0; j < w; j++) {
     T *row = scores + j * b->m;
     int64_t key = first + j, blind = a->options.causal ? key - a->options.offset - b->l : 0;
-    FN(attention_logs)(row, b->lse, b->m, (T)a->options.scale);
-    if (a->mask) FN(attention_mask)
-    (a, attention_mask_at(a, b->n, b->h, b->l, key), a->mask_at.row, b->m, row);
+    if (a->mask) {
+      FN(attention_multiply)(row, NULL, b->m, scale);
+      FN(attention_mask)
+      (a, attention_mask_at(a, b->n, b->h, b->l, key), a->mask_at.row, b->m, row);
+    }
+    FN(attention_logs)(row, b->max, b->log, b->m, a->mask ? 1 : scale);
     for (int64_t i = 0; i < dpt__min(blind, b->m); i++) row[i] = -(T)INFINITY;
   }
   t->exp(w * b->m, scores, scores, NULL, NULL, 0, 0);

@@ -8,8 +8,7 @@
 -- The mask is broadcast to ... x H x L x S: a ByteTensor, 1 for a key that takes part and 0 for one
 -- that does not, or numbers to add to the scores. It has no gradient: gradInput[4] is an empty
 -- tensor. nn.DataParallelTable splits a mask with as many dimensions as q, unless its first size is
--- 1. A query without keys has output 0 and gradient 0. Exclude keys by bytes or -inf: in floats,
--- gradients are wrong if all scores of a query are near a number such as -1e9, as in PyTorch.
+-- 1. A query without keys has output 0 and gradient 0.
 -- Invariant: temporary memory does not grow with L * S. Views whose last stride is 1, such as
 -- transposed heads, are not copied.
 -- @function nn.ScaledDotProductAttention
