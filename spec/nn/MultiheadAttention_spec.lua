@@ -240,6 +240,21 @@ describe('nn.MultiheadAttention', function()
       assert.same({5, 6, 7, 8}, m:get(2).bias:totable())
    end)
 
+   it('exchanges biases of some projections only', function()
+      local m = nn.MultiheadAttention(4, 2)
+      m:get(2):noBias()
+      assert.same({'in_proj_bias', 'in_proj_weight', 'out_proj.weight'},
+         namesOf(nn.safetensors.tensors(m)))
+      m = nn.MultiheadAttention(4, 2)
+      m:get(1):noBias()
+      assert.same({'in_proj_weight', 'out_proj.bias', 'out_proj.weight'},
+         namesOf(nn.safetensors.tensors(m)))
+      m = nn.MultiheadAttention(4, 2, {kdim = 3})
+      m:get(1):noBias()
+      assert.error_matches(function() nn.safetensors.tensors(m) end,
+         'an nn.MultiheadAttention with a bias in 2 of 3 projections, wanted all or none')
+   end)
+
    for _, batchFirst in ipairs{true, false} do
       it('has the results of one device on several' .. (batchFirst and ', batch first' or ''),
          function()

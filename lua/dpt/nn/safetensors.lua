@@ -224,18 +224,23 @@ local function stacked(list)
 end
 
 local function attention(module, slots)
-   local projections, biases = {unpack(module.modules)}, {}
+   local projections = {unpack(module.modules)}
    local out = table.remove(projections)
    local names = #projections == 1 and {'in_proj_weight'}
       or {'q_proj_weight', 'k_proj_weight', 'v_proj_weight'}
+   local biases = {}
    for i, projection in ipairs(projections) do
-      slots[names[i]], biases[i] = slot(projection.weight), projection.bias
+      slots[names[i]] = slot(projection.weight)
+      biases[#biases + 1] = projection.bias
+   end
+   if #biases == #projections then
+      slots.in_proj_bias = #biases == 1 and slot(biases[1]) or stacked(biases)
+   elseif #biases > 0 then
+      fail('safetensors: got an nn.MultiheadAttention with a bias in %d of %d projections, wanted'
+         .. ' all or none', #biases, #projections)
    end
    slots['out_proj.weight'] = slot(out.weight)
-   if #biases > 0 then
-      slots.in_proj_bias = #biases == 1 and slot(biases[1]) or stacked(biases)
-      slots['out_proj.bias'] = slot(out.bias)
-   end
+   if out.bias then slots['out_proj.bias'] = slot(out.bias) end
    return slots
 end
 
