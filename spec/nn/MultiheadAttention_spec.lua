@@ -435,8 +435,10 @@ describe('nn.utils.beginCache', function()
    it('rejects what would continue wrongly', function()
       local net = cached(OPTIONS)
       local function fails(pattern, f) assert.error_matches(f, pattern) end
-      fails("beginCache: argument 'capacity' is 0, wanted a number from 1 on",
-         function() nn.utils.beginCache(net, 0) end)
+      for _, capacity in ipairs{0, 1.5, 2 ^ 60, 0 / 0, '4'} do
+         fails("beginCache: argument 'capacity' is .*, wanted a number from 1 to 2^53",
+            function() nn.utils.beginCache(net, capacity) end)
+      end
       fails('beginCache: .*net', function() nn.utils.beginCache(5, 4) end)
       fails("argument 'net' has no nn.MultiheadAttention and no nn.PositionEmbedding",
          function() nn.utils.beginCache(nn.Tanh(), 4) end)

@@ -318,6 +318,30 @@ describe('nn.RotaryEmbedding', function()
       assert.equal(0, check.distance(m:forward(row:narrow(1, 1, 5)), y:narrow(1, 1, 5)))
    end)
 
+   it('rounds floats once for reduced types', function()
+      for _, typename in ipairs{'torch.HalfTensor', 'torch.BFloat16Tensor', 'torch.CudaHalfTensor',
+         'torch.CudaBFloat16Tensor'} do
+         for _, interleaved in ipairs{false, true} do
+            local m = nn.RotaryEmbedding(8, 100, interleaved)
+            local x = random{3, 70, 8}():type(typename)
+            local wide = typename:find 'Cuda' and 'torch.CudaTensor' or 'torch.FloatTensor'
+            local f = m:clone():type(wide)
+            m:type(typename)
+            assert.equal(typename, m:forward(x):type())
+            assert.is_true(m.output:equal(f:forward(x:type(wide)):type(typename)))
+            assert.is_true(m:backward(x, x):equal(f:backward(x:type(wide), x:type(wide))
+               :type(typename)))
+         end
+      end
+   end)
+
+   it('and learned positions reject integers', function()
+      for _, module in ipairs{nn.RotaryEmbedding(4), nn.PositionEmbedding(3, 4)} do
+         assert.error_matches(function() module:forward(torch.LongTensor(2, 4):zero()) end,
+            torch.type(module) .. ": argument 'input' is a torch.LongTensor, wanted a tensor")
+      end
+   end)
+
    it('rejects odd sizes', function()
       assert.error_matches(function() nn.RotaryEmbedding(3) end,
          "nn.RotaryEmbedding: argument 'dim' is 3, wanted an even number above 0")

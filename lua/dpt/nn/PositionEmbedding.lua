@@ -53,6 +53,7 @@ local function positionsOf(self, input, seen)
       fail("argument 'input' is of size %s, wanted N x L x %d",
          table.concat(input:size():totable(), 'x'), weight:size(2))
    end
+   attention.checkReal(self, input)
    local count, most = input:size(d - 1), weight:size(1)
    local capacity = self.cache_ and self.cache_.capacity or most
    if seen + count > math.min(most, capacity) then

@@ -46,6 +46,7 @@ function RotaryEmbedding:updateOutput(input)
       fail("nn.RotaryEmbedding: argument 'input' is of size %s, wanted ... x L x %d",
          table.concat(input:size():totable(), 'x'), self.dim)
    end
+   attention.checkReal(self, input)
    return rotated(self, self.output, input, 1)
 end
 

@@ -60,6 +60,14 @@ function M.checkBatch(self, name, t, wanted)
    end
 end
 
+--- Raises unless an input has real numbers.
+function M.checkReal(self, input)
+   if not core.elementOf(input.kind_).isReal then
+      dptffi.fail("%s: argument 'input' is a %s, wanted a tensor of real numbers", torch.type(self),
+         torch.type(input))
+   end
+end
+
 --- Raises if there was no forward.
 function M.checkForward(self)
    if not self.attended_ then raise(torch.type(self) .. ': backward wants a forward before it') end

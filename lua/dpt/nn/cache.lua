@@ -65,8 +65,8 @@ end
 function M.beginCache(net, capacity)
    local fn = 'nn.utils.beginCache'
    local list = modulesOf(fn, net)
-   if not options.isCount(capacity) then
-      fail("%s: argument 'capacity' is %s, wanted a number from 1 on", fn, tostring(capacity))
+   if not options.isCount(capacity) or capacity > 2 ^ 53 then -- the largest size of a tensor
+      fail("%s: argument 'capacity' is %s, wanted a number from 1 to 2^53", fn, tostring(capacity))
    end
    if #list == 0 then
       fail("%s: argument 'net' has no nn.MultiheadAttention and no nn.PositionEmbedding", fn)

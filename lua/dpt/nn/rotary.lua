@@ -2,8 +2,10 @@
 --
 -- Invariant: pair i of D / 2, from 0, at position p, from 0, is rotated by p / base^(2 i / D). The
 -- tables of cosines and sines grow by doubling; they belong to an object's field rotations_.
+-- Reduced types are rotated as floats and rounded once.
 
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 
 local M = {}
 
@@ -32,6 +34,8 @@ function M.rotate(self, x, base, first, interleaved, sign)
    if x:nElement() == 0 then return end
    local d = x:dim()
    local rows, half = x:size(d - 1), x:size(d) / 2
+   local result = x
+   x = x:type(core.tensorNames[core.computeKind(x.kind_)]) -- x itself unless its type is reduced
    local cosines, sines = tablesFor(self, x, base, first + rows, half)
    local a, b
    if interleaved then
@@ -45,6 +49,7 @@ function M.rotate(self, x, base, first, interleaved, sign)
    local before = a:clone()
    a:cmul(cosine):addcmul(-sign, b, sine)
    b:cmul(cosine):addcmul(sign, before, sine)
+   if not rawequal(x, result) then result:copy(x) end
 end
 
 return M
