@@ -154,6 +154,43 @@ describe('nn.MultiheadAttention', function()
       for i, t in ipairs(alone) do assert.is_true(check.distance(t, gradients[i]) < 1e-12) end
    end)
 
+   for _, typename in ipairs{'torch.DoubleTensor', 'torch.CudaDoubleTensor'} do
+      it('adds the gradients of the gradOutput that accGradParameters gets, ' .. typename,
+         function()
+            local m = nn.MultiheadAttention(6, 2):type(typename)
+            local x, g = random(4, 3, 6):type(typename), random(4, 3, 6):type(typename)
+            local h = torch.mul(g, 2)
+            passes(m, x, h)
+            local wanted = m:clone()
+            for _, change in ipairs{function() return h end, function() return g:mul(2) end} do
+               m:zeroGradParameters()
+               m:forward(x)
+               m:updateGradInput(x, g)
+               m:accGradParameters(x, change())
+               sameResults(m, wanted, 0)
+            end
+         end)
+   end
+
+   it('computes the gradients of attention once for both halves of backward', function()
+      local attention = require 'dpt.nn.attention'
+      local count, plain = 0, attention.backward
+      finally(function() attention.backward = plain end)
+      function attention.backward(...)
+         count = count + 1
+         return plain(...)
+      end
+      local m, x = nn.MultiheadAttention(4, 2), random(3, 2, 4)
+      local g = random(2, 3, 4):transpose(1, 2)
+      m:forward(x)
+      m:backward(x, g)
+      assert.equal(1, count)
+      g:mul(2)
+      m:updateGradInput(x, g)
+      m:accGradParameters(x, g)
+      assert.equal(2, count)
+   end)
+
    it('excludes the keys that masks mark, of every form', function()
       local m = nn.MultiheadAttention(4, 2)
       local x, S = random(3, 2, 4), 5

@@ -36,6 +36,7 @@ local core = require 'dpt.tensor.core'
 local nn = require 'dpt.nn'
 local attention = require 'dpt.nn.attention'
 local rotary = require 'dpt.nn.rotary'
+local comm = require 'dpt.comm'
 local options = require 'dpt.distributed.options'
 local captured = require 'dpt.device.captured'
 local dptffi = require 'dpt.ffi'
@@ -337,6 +338,7 @@ local function gradientsOf(self, gradOutput)
    attention.checkForward(self)
    if self.cache_ then fail 'backward during a cache; call nn.utils.endCache first' end
    local call = self.call_
+   call.gradOutput = nil
    local layout, N, S = call.layout, call.N, call.S
    self.gradProjected_ = nn.utils.tensorsLike(self.gradProjected_, self.projected_)
    for part, buffer in ipairs(self.gradProjected_) do buffer:resizeAs(self.projected_[part]) end
@@ -349,8 +351,15 @@ local function gradientsOf(self, gradOutput)
    attention.backward(self, gq, gk, gv, call.q, call.k, call.v, call.mask, call.out, gout)
    rotate(self, gq, 0, -1)
    rotate(self, gk, 0, -1)
-   call.isBackward = true
+   call.gradOutput, call.version = gradOutput.new(gradOutput), comm.version{gradOutput}
    return call
+end
+
+-- Returns true if the gradients of the projections are those of gradOutput, which has not changed
+-- since then.
+local function isCurrent(call, gradOutput)
+   return call and call.gradOutput and call.gradOutput:isSetTo(gradOutput)
+      and call.version == comm.version{gradOutput}
 end
 
 function Attention:updateGradInput(input, gradOutput)
@@ -378,8 +387,7 @@ function Attention:updateGradInput(input, gradOutput)
 end
 
 function Attention:accGradParameters(input, gradOutput, scale)
-   attention.checkForward(self)
-   if not self.call_.isBackward then gradientsOf(self, gradOutput) end
+   if not isCurrent(self.call_, gradOutput) then gradientsOf(self, gradOutput) end
    local layout, given = self.call_.layout, {operands(self, input)}
    for part, gradient in ipairs(self.gradProjected_) do
       local gw, gb = weightsOf(self, layout, part, lastOf(layout, part), 'gradWeight', 'gradBias')
