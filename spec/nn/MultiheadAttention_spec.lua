@@ -454,6 +454,25 @@ describe('nn.utils.beginCache', function()
       end
    end)
 
+   it('does not advance if forward fails for lack of memory #devices1', function()
+      finally(function() cutorch.setMemoryLimit(1, 0) end)
+      for _, fits in ipairs{0, 1} do -- neither keys nor values, or keys only
+         local m = nn.MultiheadAttention(8, 4, OPTIONS):cuda()
+         m:evaluate()
+         local x = random(1, 1, 8):cuda()
+         local wanted = m:forward(x):clone()
+         nn.utils.beginCache(m, 65536)
+         collectgarbage() -- otherwise the call that fails frees the last cache
+         collectgarbage()
+         cutorch.emptyCache()
+         local stats = cutorch.memoryStats(1)
+         cutorch.setMemoryLimit(1, stats.live + stats.cached + (fits + 0.5) * 65536 * 8 * 4)
+         assert.error_matches(function() m:forward(x) end, 'out of memory on device 1')
+         cutorch.setMemoryLimit(1, 0)
+         assert.equal(0, check.distance(m:forward(x), wanted))
+      end
+   end)
+
    it('cannot be part of a graph, which would repeat one position', function()
       local graphs = not cutorch.getDeviceProperties(1).name:find 'host'
       for _, m in ipairs{nn.PositionEmbedding(5, 4), nn.MultiheadAttention(4, 2, OPTIONS)} do

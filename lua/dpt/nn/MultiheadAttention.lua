@@ -265,18 +265,17 @@ end
 
 -- passes ------------------------------------------------------------------------------------------
 
--- Appends keys and values to the cache. Returns those of all positions.
+-- Writes keys and values after those in the cache. Returns those of all positions.
 local function append(self, k, v)
    local cache = self.cache_
    if not cache.k then
-      cache.k = k.new(k:size(1), k:size(2), cache.capacity, k:size(4))
-      cache.v = k.new():resizeAs(cache.k)
+      local keys = k.new(k:size(1), k:size(2), cache.capacity, k:size(4))
+      cache.k, cache.v = keys, k.new():resizeAs(keys)
    end
    local seen, rows = cache.seen, k:size(3)
    cache.k:narrow(3, seen + 1, rows):copy(k)
    cache.v:narrow(3, seen + 1, rows):copy(v)
-   cache.seen = seen + rows
-   return cache.k:narrow(3, 1, cache.seen), cache.v:narrow(3, 1, cache.seen)
+   return cache.k:narrow(3, 1, seen + rows), cache.v:narrow(3, 1, seen + rows)
 end
 
 -- Raises unless an input continues the cache's sequences.
@@ -330,6 +329,7 @@ function Attention:updateOutput(input)
    attention.forward(self, call.out, call.q, k, v, call.mask, offset, query:dim() > 2 and N or 0)
    self.call_ = call
    self.output = self.modules[#self.modules]:updateOutput(self.context_)
+   if self.cache_ then self.cache_.seen = offset + L end
    return self.output
 end
 

@@ -73,12 +73,12 @@ function PositionEmbedding:updateOutput(input)
          fail 'forward in training with a cache; call evaluate(), or nn.utils.endCache'
       end
       if captured.notes then fail 'a captured graph cannot use a cache, which grows' end
-      cache.seen = seen + count
    end
    self.output:resizeAs(input)
    if count > 0 then
       self.output:add(torch.broadcast(input, self.weight:narrow(1, seen + 1, count)))
    end
+   if cache then cache.seen = seen + count end
    return self.output
 end
 

@@ -52,7 +52,7 @@ end
 -- @return the network
 -- @raise if the network is in training, has no such layer, has one twice, or has layers of
 --    attention without a cache; forward raises if there are more positions than the capacity, or
---    the batch has another size
+--    the batch has another size. After an error in forward, begin another cache
 -- @follows the caches of keys and values of Hugging Face's models
 -- @usage local net = nn.Sequential():add(nn.PositionEmbedding(10, 4))
 --    net:evaluate()
