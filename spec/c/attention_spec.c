@@ -261,6 +261,42 @@ static void nan_rows(int kind) {
   free(q.v), free(k.v), free(mask.v), free(value.v), free(got.v);
 }
 
+/* Computes r: the output, the gradients and save, of keys that are the values. */
+static int passes(dpt_tensor *r, const dpt_tensor *q, const dpt_tensor *k,
+                  const dpt_attention *options) {
+  return dpt_attention_forward(&r[0], &r[4], q, k, k, NULL, options) ||
+         dpt_attention_backward(&r[1], &r[2], &r[3], q, k, k, NULL, &r[0], q, &r[4], options);
+}
+
+/* Every allocation of a call may fail; the next call has the same results. */
+static void short_of_memory(int kind) {
+  array x = array_fill(ARRAY(2, 2, 9, 4), -1, 1), wanted[4];
+  dpt_tensor q = turned(x, kind), k = tensor_of(x, kind, 1); /* columns are not adjacent */
+  dpt_attention options = {.causal = 1, .scale = 0.5, .dropout = 0.25, .draw = {.seed = 3}};
+  for (int n = 0, failed = 1; failed; n++) {
+    dpt_tensor r[5] = {empty(kind), empty(kind), empty(kind), empty(kind), empty(kind)};
+    r[4].kind_ = dpt__compute_dtype(dpt__dtype(kind)) | (kind & DPT_ON_DEVICE);
+    if (n) {
+      char fault[32];
+      snprintf(fault, sizeof fault, "malloc:%d", n);
+      OK(dpt_fault_set(fault));
+      failed = passes(r, &q, &k, &options);
+      OK(dpt_fault_set(""));
+      CHECK(failed ? strstr(dpt_message(), "memory") != NULL : n > 9);
+    }
+    OK(passes(r, &q, &k, &options));
+    for (int i = 0; i < 4; i++)
+      if (n)
+        same(&r[i], wanted[i], 0, "attention after a failure");
+      else
+        wanted[i] = array_of(&r[i]);
+    dpt_tensor_free(&r[4]);
+  }
+  dpt_tensor_free(&q), dpt_tensor_free(&k);
+  for (int i = 0; i < 4; i++) free(wanted[i].v);
+  free(x.v);
+}
+
 static void rejects(void) {
   array four = ARRAY(2, 4, 3, 5), other = ARRAY(2, 3, 3, 5), less = ARRAY(2, 4, 3);
   dpt_tensor x = tensor_of(four, F32, 0), o = tensor_of(other, F32, 0), t = tensor_of(less, F32, 0);
@@ -293,6 +329,7 @@ int main(void) {
     interleaved(kinds[k]);
     nothing(kinds[k]);
     nan_rows(kinds[k]);
+    short_of_memory(kinds[k]);
   }
   rejects();
   return check_end();
