@@ -184,7 +184,7 @@ struct dpt__lookup_args {
   void *out; /* (n, D) */
 };
 struct dpt__lookup_backward_args {
-  int32_t type, index_type, by_frequency;
+  int32_t type, param_type, index_type, by_frequency; /* param_type: of gw */
   int64_t n, V, D, padding;
   double scale;
   const void *idx, *gout;

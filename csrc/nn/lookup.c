@@ -55,10 +55,12 @@ int dpt_lookup_backward(dpt_tensor *gw, const dpt_tensor *idx, const dpt_tensor 
   dpt__call call;
   struct dpt__lookup_backward_args args = {
       .by_frequency = by_frequency, .padding = padding, .scale = scale};
-  dpt__call_begin(&call, DPT__KERNEL_lookup_backward, "lookup", "gradWeight", gw);
-  dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
+  dpt__call_begin(&call, DPT__KERNEL_lookup_backward, "lookup", "gradOutput", gout);
+  dpt__call_present(&call, "gradWeight", gw);
+  dpt_tensor *w = dpt__call_param_update(&call, "gradWeight", gw, &args.gw);
   const dpt_tensor *i = dpt__call_index(&call, "indices", idx, &args.idx, &args.index_type);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  args.param_type = dpt__call_param_type(&call);
   lookup_table(&call, "gradWeight", w, &args.V, &args.D);
   args.n = call.status ? 0 : dpt__count(i);
   dpt__call_count(&call, "gradOutput", gy, args.n * args.D, "a row for each index");

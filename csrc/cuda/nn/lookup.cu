@@ -4,14 +4,10 @@
  * double in the order of idx, in parts of CHUNK indices that are adjacent after sorting, and added
  * to the row once, so the same call has the same bits.
  */
-#include "cuda/element.h"
 #include "cuda/nn/classes.h"
+#include "cuda/nn/nn.h"
 #include "cuda/ops/sort.h"
 #include "cuda/sums.h"
-#include "cuda/walk.h"
-extern "C" {
-#include "nn/kernels.h"
-}
 
 namespace {
 
@@ -138,7 +134,7 @@ int sort_indices(dpt__context *context, const indices &at, order *by) {
 
 /* Sums chunk x for the columns of y in block (x, y). Sums of a row that began before the chunk are
  * stored in heads, those of a row that begins in it and continues after it in tails. */
-template <typename T>
+template <typename T, typename P>
 __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads, double *tails,
                            const verdict *v) {
   __shared__ int64_t rows[CHUNK + 1], positions[CHUNK];
@@ -176,8 +172,8 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
         } else if (q == m - 1 && goes) {
           tails[(int64_t)blockIdx.x * a.D + d] = sum;
         } else if (rows[q] != a.padding) {
-          T *to = (T *)a.gw + (rows[q] - 1) * a.D + d;
-          *to = dpt__store_wide<T>((double)dpt__load(*to) + sum);
+          P *to = (P *)a.gw + (rows[q] - 1) * a.D + d;
+          *to = dpt__store_wide<P>((double)dpt__load(*to) + sum);
         }
         head = false;
         sum = 0;
@@ -187,7 +183,7 @@ __global__ void add_chunks(order by, dpt__lookup_backward_args a, double *heads,
 }
 
 /* Sums rows that span several chunks, on the threads of their first chunk. */
-template <typename T>
+template <typename P>
 __global__ void join_chunks(order by, dpt__lookup_backward_args a, const double *heads,
                             const double *tails, const verdict *v) {
   if (rejected(v)) return;
@@ -200,12 +196,12 @@ __global__ void join_chunks(order by, dpt__lookup_backward_args a, const double 
     double sum = tails[chunk * a.D + d];
     for (int64_t c = chunk + 1; c * CHUNK < by.n && by.row(c * CHUNK) == row; c++)
       sum += heads[c * a.D + d];
-    T *to = (T *)a.gw + (row - 1) * a.D + d;
-    *to = dpt__store_wide<T>((double)dpt__load(*to) + sum);
+    P *to = (P *)a.gw + (row - 1) * a.D + d;
+    *to = dpt__store_wide<P>((double)dpt__load(*to) + sum);
   }
 }
 
-template <typename T>
+template <typename T, typename P>
 int launch_add(dpt__context *context, const dpt__lookup_backward_args &a, const order &by,
                const verdict *v) {
   int64_t chunks = (a.n + CHUNK - 1) / CHUNK;
@@ -218,8 +214,8 @@ int launch_add(dpt__context *context, const dpt__lookup_backward_args &a, const 
     parts = (double *)dpt__scratch(context, bytes);
     tails = parts + chunks * a.D;
   }
-  auto add = add_chunks<T>;
-  auto join = join_chunks<T>;
+  auto add = add_chunks<T, P>;
+  auto join = join_chunks<P>;
   if (DPT_LAUNCH_COOPERATIVE(add, grid, threads, 0, context, by, a, parts, tails, v)) return 1;
   if (chunks == 1) return 0;
   return DPT_LAUNCH(join, grid, threads, 0, context, by, a, parts, tails, v);
@@ -277,8 +273,9 @@ int dpt__cuda_lookup_backward(dpt__context *context, const void *args) {
   if (!a.n) return 0;
   order by;
   if (launch_check(context, at, &v, NULL, 0) || sort_indices(context, at, &by)) return 1;
-  return dpt__of_stored_real(
-      a.type, [&](auto zero) { return launch_add<decltype(zero)>(context, a, by, v); });
+  return dpt__of_types(a.type, a.param_type, [&](auto zero, auto param) {
+    return launch_add<decltype(zero), decltype(param)>(context, a, by, v);
+  });
 }
 
 int dpt__cuda_lookup_renorm(dpt__context *context, const void *args) {

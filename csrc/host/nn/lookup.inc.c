@@ -17,7 +17,8 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
   int64_t *count = NULL; /* how often a row occurs */
   if (a->by_frequency) count = dpt__scratch(context, (size_t)a->V * sizeof *count);
   int64_t *next = NULL;
-  if (sizeof(T) < sizeof(WIDE)) next = dpt__scratch(context, (size_t)(a->n + a->V) * sizeof *next);
+  if (dpt__is_reduced(a->param_type))
+    next = dpt__scratch(context, (size_t)(a->n + a->V) * sizeof *next);
   if (context->measures) return 0;
   DPT__TRY(lookup_check(a->idx, a->index_type, a->n, a->V));
   if (a->by_frequency) {
@@ -26,7 +27,8 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
   }
   if (next) lookup_link(a->idx, a->index_type, a->n, a->V, next);
   const T *gout = a->gout;
-  T *gw = a->gw;
+  T *own = a->param_type == a->type ? a->gw : NULL;
+  WIDE *wide = a->gw; /* unless own */
   int64_t blocks = (a->D + BLOCK - 1) / BLOCK;
 #pragma omp parallel for num_threads(dpt__threads(context, a->n * a->D)) schedule(static)
   for (int64_t b = 0; b < blocks; b++) {
@@ -35,13 +37,18 @@ static int FN(lookup_backward)(dpt__context *context, const struct dpt__lookup_b
       int64_t row = dpt__index_at(a->idx, a->index_type, i);
       if (row == a->padding || (next && next[a->n + row - 1] != i)) continue;
       WIDE sum[BLOCK], scale = (WIDE)(count ? a->scale / (double)count[row - 1] : a->scale);
-      T *to = gw + (row - 1) * a->D + first;
-      for (int64_t d = 0; d < n; d++) sum[d] = WIDEN(to[d]);
+      int64_t to = (row - 1) * a->D + first;
+      for (int64_t d = 0; d < n; d++) sum[d] = own ? WIDEN(own[to + d]) : wide[to + d];
       for (int64_t j = i; j >= 0; j = next ? next[j] : -1) {
         const T *from = gout + j * a->D + first;
         for (int64_t d = 0; d < n; d++) sum[d] += scale * WIDEN(from[d]);
       }
-      for (int64_t d = 0; d < n; d++) to[d] = STORE(sum[d]);
+      for (int64_t d = 0; d < n; d++) {
+        if (own)
+          own[to + d] = STORE(sum[d]);
+        else
+          wide[to + d] = sum[d];
+      }
     }
   }
   return 0;

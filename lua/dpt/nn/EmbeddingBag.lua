@@ -155,7 +155,7 @@ function EmbeddingBag:accGradParameters(input, gradOutput, scale)
    end
    if indices:nElement() == 0 then return end
    if self.mode == 'max' then
-      local gradient = gradOutput * scale
+      local gradient = gradOutput:typeAs(self.gradWeight) * scale
       clearEmpty(gradient, bags)
       self.gradWeight:scatterAdd(1, self.chosen, gradient)
       return
