@@ -481,6 +481,8 @@ int dpt_linear_backward_data(dpt_tensor *gin, const dpt_tensor *gout, const dpt_
 /* gw += scale * gout^T * in; gb (may be NULL) += scale * the sum of gout's rows. */
 int dpt_linear_backward_weight(dpt_tensor *gw, dpt_tensor *gb /* or NULL */, const dpt_tensor *in,
                                const dpt_tensor *gout, double scale);
+/* gb (C elements) += scale * the sums of gout (NxC and more) over all other dimensions. */
+int dpt_plane_sum(dpt_tensor *gb, const dpt_tensor *gout, double scale);
 
 /* Sliding windows of convolution and pooling: entries 0 .. ndim-1 from the outermost spatial
  * dimension (2-D: height, width; 3-D: time, height, width). Zeroed fields mean: groups 1, stride 1,

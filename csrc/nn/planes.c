@@ -1,6 +1,19 @@
-/* planes.c: layers over planes: PReLU, and SpatialCrossMapLRN across planes. */
+/* planes.c: layers over planes: sums, PReLU, and SpatialCrossMapLRN across planes. */
 #include "nn/call.h"
 #include "nn/kernels.h"
+
+int dpt_plane_sum(dpt_tensor *gb, const dpt_tensor *gout, double scale) {
+  dpt__call call;
+  struct dpt__plane_sum_args args = {.scale = scale};
+  dpt__call_begin(&call, DPT__KERNEL_plane_sum, "sums", "gradOutput", gout);
+  const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
+  dpt__call_dims(&call, "gradOutput", gy, 2, DPT_MAXDIM, "NxC and more");
+  dpt__call_planes(&call, gy, 1, &args.N, &args.C, &args.S);
+  dpt__call_present(&call, "gradient", gb);
+  dpt__call_plane_update(&call, "gradient", gb, args.C, &args.gb);
+  args.param_type = dpt__call_param_type(&call);
+  return dpt__call_run(&call, dpt__call_some(gy), plane_sum, &args);
+}
 
 /* Returns PReLU's dimension of planes, for C, NxC and more, or CxHxW if NxCxL does not match the
  * slopes. */
@@ -52,7 +65,8 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   dpt__call_begin(&call, DPT__KERNEL_prelu, "PReLU", "input", in);
   const dpt_tensor *x = dpt__call_in(&call, "input", in, &args.in);
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
-  dpt_tensor *w = dpt__call_update(&call, "gradWeight", gw, &args.gw);
+  dpt__call_present(&call, "gradWeight", gw);
+  dpt_tensor *w = dpt__call_param_update(&call, "gradWeight", gw, &args.gw);
   prelu_slopes(&call, x, "gradWeight", w, &args.N, &args.C, &args.S, &args.shared);
   dpt__call_check_count(&call, "gradOutput", gy, x);
   return dpt__call_run(&call, dpt__call_some(x), prelu, &args);

@@ -10,7 +10,6 @@
 -- @usage nn.Add(3):forward(torch.zeros(2, 3)):size() --> 2x3
 
 local torch = require 'dpt.tensor'
-local nn = require 'dpt.nn'
 local broadcast = require 'dpt.nn.broadcast'
 local elementwise = require 'dpt.nn.elementwise'
 
@@ -50,11 +49,7 @@ function Add:updateGradInput(_, gradOutput)
 end
 
 function Add:accGradParameters(input, gradOutput, scale)
-   if self.gradBias:nElement() == 1 then
-      self.gradBias:add(scale or 1, nn.utils.contiguousView(nil, gradOutput, -1):sum(1))
-   else
-      broadcast.accumulate(self.gradBias, scale or 1, elementwise.reshape(self, input, gradOutput))
-   end
+   broadcast.accumulate(self.gradBias, scale or 1, elementwise.reshape(self, input, gradOutput))
 end
 
 return Add

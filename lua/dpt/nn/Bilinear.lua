@@ -11,7 +11,7 @@ local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local usage = require('dpt.tensor.core').usage
 local dptffi = require 'dpt.ffi'
-local fail, type = dptffi.fail, dptffi.type
+local fail, lib, type = dptffi.fail, dptffi.lib, dptffi.type
 
 local Bilinear, parent = torch.class('nn.Bilinear', 'nn.Module')
 
@@ -89,9 +89,9 @@ function Bilinear:accGradParameters(input, gradOutput, scale)
    local a, b = input[1], input[2]
    for k = 1, self.weight:size(1) do
       local g = gradOutput:narrow(2, k, 1):expandAs(a)
-      self.gradWeight[k]:addmm(scale, torch.cmul(a, g):t(), b)
+      lib.linear_backward_weight(self.gradWeight[k], nil, b, torch.cmul(a, g), scale)
    end
-   if self.bias then self.gradBias:add(scale, gradOutput:sum(1)) end
+   if self.bias then lib.plane_sum(self.gradBias, gradOutput, scale) end
 end
 
 function Bilinear:__tostring__()

@@ -7,7 +7,7 @@
 -- @usage nn.Mul():forward(torch.zeros(2, 3)):size() --> 2x3
 
 local torch = require 'dpt.tensor'
-local nn = require 'dpt.nn'
+local broadcast = require 'dpt.nn.broadcast'
 
 local Mul, parent = torch.class('nn.Mul', 'nn.Module')
 
@@ -40,8 +40,7 @@ function Mul:updateGradInput(_, gradOutput)
 end
 
 function Mul:accGradParameters(input, gradOutput, scale)
-   local products = torch.cmul(input, gradOutput)
-   self.gradWeight:add(scale or 1, nn.utils.contiguousView(nil, products, -1):sum(1))
+   broadcast.accumulate(self.gradWeight, scale or 1, torch.cmul(input, gradOutput))
 end
 
 return Mul

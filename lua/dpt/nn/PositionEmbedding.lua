@@ -18,6 +18,7 @@
 
 local torch = require 'dpt.tensor'
 local attention = require 'dpt.nn.attention'
+local broadcast = require 'dpt.nn.broadcast'
 local options = require 'dpt.distributed.options'
 local captured = require 'dpt.device.captured'
 local dptffi = require 'dpt.ffi'
@@ -89,9 +90,7 @@ end
 
 function PositionEmbedding:accGradParameters(input, gradOutput, scale)
    local count = positionsOf(self, input, 0)
-   if gradOutput:nElement() == 0 then return end
-   local sum = input:dim() == 3 and gradOutput:sum(1):select(1, 1) or gradOutput
-   self.gradWeight:narrow(1, 1, count):add(scale or 1, sum)
+   broadcast.accumulate(self.gradWeight:narrow(1, 1, count), scale or 1, gradOutput)
 end
 
 --- Returns nothing, so that nn.DataParallelTable splits its dimension; raises without a batch.

@@ -71,8 +71,8 @@ end
 
 function SpatialDepthWiseConvolution:accGradParameters(input, gradOutput, scale)
    local i, o = self.nInputPlane, self.nOutputPlane
-   local gradWeight = self.weight.new():resize(i * o, 1, self.kH, self.kW):zero()
-   local gradBias = self.bias and self.weight.new():resize(i * o):zero()
+   local gradWeight = self.gradWeight.new():resize(i * o, 1, self.kH, self.kW):zero()
+   local gradBias = self.bias and self.gradBias.new():resize(i * o):zero()
    lib.conv_backward_weight(gradWeight, gradBias, input, gradOutput, grouped(self), scale or 1)
    self.gradWeight:add(1, gradWeight:view(i, o, self.kH, self.kW):transpose(1, 2))
    if gradBias then self.gradBias:add(1, gradBias:view(i, o):t()) end

@@ -4,9 +4,9 @@
 -- parameter with as many dimensions as the input is expanded in its dimensions of size 1. Otherwise
 -- the input is a batch, and each of its rows has as many elements as the parameter.
 
-local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, lib = dptffi.fail, dptffi.lib
 
 local M = {}
 
@@ -26,19 +26,36 @@ function M.views(input, parameter, what)
       table.concat(input:size():totable(), 'x'), table.concat(parameter:size():totable(), 'x'))
 end
 
---- Adds scale * t to the gradient, where t has the input's sizes and is summed over the dimensions
--- along which the parameter is broadcast.
-function M.accumulate(gradient, scale, t)
-   if t:nElement() == gradient:nElement() then
-      gradient:add(scale, t)
-   elseif t:dim() == gradient:dim() then
-      for d = 1, t:dim() do
-         if gradient:size(d) == 1 and t:size(d) ~= 1 then t = torch.sum(t, d) end
-      end
-      gradient:add(scale, t)
-   else
-      gradient:add(scale, nn.utils.contiguousView(nil, t, t:size(1), -1):sum(1))
+-- Returns t, which has as many dimensions as the gradient, as N x C x S, where C are the gradient's
+-- elements. Dimensions that are summed are moved to the front if others surround them.
+local function planes(gradient, t)
+   local front, kept, back, N = {}, {}, {}, 1
+   for d = t:dim(), 1, -1 do
+      local list = gradient:size(d) == t:size(d) and kept or #kept > 0 and front or back
+      table.insert(list, 1, d)
+      if list == front then N = N * t:size(d) end
    end
+   local order = {}
+   for _, list in ipairs{front, kept, back} do
+      for _, d in ipairs(list) do order[#order + 1] = d end
+   end
+   return nn.utils.contiguousView(nil, t:permute(unpack(order)), N, gradient:nElement(), -1)
+end
+
+--- Adds scale * t to the gradient, where t has the input's sizes and is summed over the dimensions
+-- along which the parameter is broadcast. A gradient of floats accepts a t of 16 bits.
+function M.accumulate(gradient, scale, t)
+   local n = gradient:nElement()
+   if t:nElement() == 0 then
+      return
+   elseif t:nElement() == n or n == 1 then
+      t = nn.utils.contiguousView(nil, t, 1, n, -1)
+   elseif t:dim() == gradient:dim() then
+      t = planes(gradient, t)
+   else
+      t = nn.utils.contiguousView(nil, t, t:size(1), -1)
+   end
+   lib.plane_sum(gradient, t, scale)
 end
 
 return M
