@@ -27,11 +27,11 @@ typedef struct dpt__rnn_layer {
 } dpt__rnn_layer;
 dpt__rnn_layer dpt__rnn_layer_at(const dpt_rnn *rnn, int pseudo_layer);
 
-/* The memory that kernels keep for backward, as offsets in elements, for N rows (steps of
- * sequences) in all: first a block of `end` elements for each pseudo-layer, then, for each layer
- * but the first, its input (N, directions*O). A row of gates has A elements: 4*H for an LSTM; 4*H
- * for a GRU, as [n of the input | r | z | n of h], so that the three of h are contiguous; otherwise
- * H. */
+/* The memory that kernels keep for backward, floats or doubles, as offsets in elements, for N rows
+ * (steps of sequences) in all: first a block of `end` elements for each pseudo-layer, then, for
+ * each layer but the first, its input (N, directions*O). A row of gates has A elements: 4*H for an
+ * LSTM; 4*H for a GRU, as [n of the input | r | z | n of h], so that the three of h are contiguous;
+ * otherwise H. */
 typedef struct dpt__rnn_block {
   int64_t gates;  /* (N, A): activated; later the gradients w.r.t. the sums */
   int64_t before; /* (N, O): h before each step */

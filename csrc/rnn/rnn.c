@@ -168,6 +168,7 @@ static int rnn_begin(rnn_call *c, enum dpt__kernel kernel, const dpt_rnn *rnn, c
   if (!c->args) return dpt__no_memory("rnn: no host memory for %lld lengths", (long long)c->B);
   *c->args = (struct dpt__rnn_args){.rnn = *rnn,
                                     .type = c->call.type,
+                                    .param_type = c->call.type,
                                     .deterministic = dpt_deterministic_get(),
                                     .tf32 = dpt_tf32_get(),
                                     .ragged = lengths != NULL,
@@ -200,10 +201,13 @@ static void rnn_out(rnn_call *c, enum role role, void *field, const char *name, 
   rnn_role_size(c, role, columns, size);
   if (t || role == SEQUENCE) dpt__call_out(&c->call, name, t, 3, size, field);
 }
+/* Fails the call unless w, which may be a gradient of floats, has the size of the weights. */
 static void rnn_check_weight(rnn_call *c, const char *name, const dpt_tensor *w) {
   int64_t n;
   if (c->call.status) return;
-  if (dpt_rnn_size(c->rnn, w, &n))
+  dpt_tensor like = {.kind_ = c->call.type | (c->call.kind & DPT_ON_DEVICE),
+                     .storage_ = w->storage_};
+  if (dpt_rnn_size(c->rnn, &like, &n))
     c->call.status = 1;
   else
     dpt__call_count(&c->call, name, w, n, "the network's weights");
@@ -232,7 +236,8 @@ static int64_t rnn_reserve_bytes(rnn_call *c) {
   if (!c->call.status && o.library)
     c->call.status = o.library->reserve(o.index, c->args, &bytes) ? dpt__fail_in("rnn") : 0;
   else
-    bytes = dpt__rnn_reserve(c->rnn, c->steps) * (int64_t)dpt__dtype_size(c->call.type);
+    bytes = dpt__rnn_reserve(c->rnn, c->steps) *
+            (int64_t)dpt__dtype_size(dpt__compute_dtype(c->call.type));
   return bytes;
 }
 
@@ -320,7 +325,9 @@ int dpt_rnn_backward_weight(dpt_tensor *gw, const dpt_rnn *rnn, const dpt_tensor
   DPT__TRY(rnn_begin(&c, DPT__KERNEL_rnn_weight, rnn, "input", x, 0, lengths));
   struct dpt__rnn_args *a = c.args;
   a->scale = scale;
-  dpt_tensor *g = dpt__call_update(&c.call, "gradWeight", gw, &a->gw);
+  dpt__call_present(&c.call, "gradWeight", gw);
+  dpt_tensor *g = dpt__call_param_update(&c.call, "gradWeight", gw, &a->gw);
+  a->param_type = dpt__call_param_type(&c.call);
   rnn_in(&c, SEQUENCE, &a->x, "input", x, rnn->input);
   rnn_in(&c, STATE, &a->h0, "h0", h0, dpt__rnn_width(rnn));
   rnn_in(&c, SEQUENCE, &a->y, "output", y, rnn_out_columns(rnn));

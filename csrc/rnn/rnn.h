@@ -12,7 +12,8 @@
 /* Arguments of the three kernels; dpt.h says what each function reads and writes. */
 struct dpt__rnn_args {
   dpt_rnn rnn;
-  int32_t type, deterministic, tf32;
+  int32_t type, param_type; /* param_type: of gw */
+  int32_t deterministic, tf32;
   int32_t ragged; /* lengths are given */
   int32_t T, B;   /* steps, sequences */
   double scale;   /* of backward_weight */

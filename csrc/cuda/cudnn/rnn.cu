@@ -202,18 +202,20 @@ int data_layer(run *r, int layer, const void *y, const void *gy, void *gx, int64
   return finish(r);
 }
 
-template <typename T> __global__ void add_kernel(T *to, const T *from, double scale, int64_t n) {
+template <typename T, typename P>
+__global__ void add_kernel(P *to, const T *from, double scale, int64_t n) {
   for (int64_t i = dpt__thread<int64_t>(); i < n; i += dpt__grid_threads<int64_t>())
-    to[i] = dpt__store<T>::from(dpt__load(to[i]) +
+    to[i] = dpt__store<P>::from(dpt__load(to[i]) +
                                 (typename dpt__wide<T>::type)scale * dpt__load(from[i]));
 }
 
-/* cuDNN accumulates and has no scale; with a scale other than 1 it adds to temporary memory. */
+/* cuDNN accumulates, has no scale and one type for all tensors; with a scale other than 1, or a
+ * gradient of floats beside a reduced type, it adds to temporary memory. */
 int weight_layer(run *r, int layer, const void *x, const void *y) {
   dpt__rnn_layer_plan &l = r->plan->at(layer);
   const dpt__rnn_args *a = r->a;
-  char *to = (char *)a->gw + r->plan->weight_at(layer);
-  bool aside = a->scale != 1 || !aligned(to, WEIGHT_ALIGN);
+  char *to = (char *)a->gw + r->plan->weight_at(layer) / r->width * dpt__dtype_size(a->param_type);
+  bool aside = a->scale != 1 || a->param_type != a->type || !aligned(to, WEIGHT_ALIGN);
   void *h0, *sum = aside ? take(r, l.weight) : to;
   if (read_state(r, a->h0, layer, dpt__rnn_width(&a->rnn), &h0) ||
       (aside && dpt__cuda_clear(r->context, sum, l.weight)))
@@ -223,11 +225,12 @@ int weight_layer(run *r, int layer, const void *x, const void *y) {
                                                  x, l.h, h0, l.y, y, l.weight, sum, l.work, r->work,
                                                  l.reserve, reserve_of(r, layer)));
   if (!aside) return 0;
-  return dpt__of_stored_real(a->type, [&](auto zero) {
+  return dpt__of_types(a->type, a->param_type, [&](auto zero, auto param) {
     typedef decltype(zero) T;
-    auto kernel = add_kernel<T>;
+    typedef decltype(param) P;
+    auto kernel = add_kernel<T, P>;
     int64_t n = (int64_t)(l.weight / sizeof zero);
-    return DPT_LAUNCH(kernel, dpt__blocks(n), DPT__BLOCK, 0, r->context, (T *)to, (const T *)sum,
+    return DPT_LAUNCH(kernel, dpt__blocks(n), DPT__BLOCK, 0, r->context, (P *)to, (const T *)sum,
                       a->scale, n);
   });
 }

@@ -45,9 +45,9 @@ static int data_direction(const dpt__rnn_plan *p, int layer, int d, void *gout, 
 }
 
 int dpt__host_rnn_data(dpt__context *context, const void *args) {
-  const struct dpt__rnn_args *a = args;
   dpt__rnn_plan p;
-  dpt__rnn_plan_make(&p, context, a);
+  dpt__rnn_plan_make(&p, context, args);
+  const struct dpt__rnn_args *a = p.a;
   int64_t between = p.N * p.columns, state = p.B * (p.O + 3 * p.H);
   void *gx = a->gx, *gout = a->gy, *turns[2] = {NULL, NULL};
   void *way = dpt__scratch(context, (size_t)state * p.width);
@@ -70,5 +70,6 @@ int dpt__host_rnn_data(dpt__context *context, const void *args) {
     gout = to;
   }
   if (!p.plain && !context->measures) dpt__rnn_unpack(&p, a->gx, gx, a->rnn.input);
+  dpt__rnn_plan_finish(&p);
   return 0;
 }

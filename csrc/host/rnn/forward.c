@@ -54,9 +54,9 @@ static int forward_direction(const dpt__rnn_plan *p, int layer, int d, const voi
 }
 
 int dpt__host_rnn_forward(dpt__context *context, const void *args) {
-  const struct dpt__rnn_args *a = args;
   dpt__rnn_plan p;
-  dpt__rnn_plan_make(&p, context, a);
+  dpt__rnn_plan_make(&p, context, args);
+  const struct dpt__rnn_args *a = p.a;
   void *x = a->x, *y = a->y;
   if (!p.plain) {
     x = dpt__scratch(context, (size_t)(p.N * a->rnn.input) * p.width);
@@ -75,5 +75,6 @@ int dpt__host_rnn_forward(dpt__context *context, const void *args) {
     x = out;
   }
   if (!p.plain && !context->measures) dpt__rnn_unpack(&p, a->y, y, p.columns);
+  dpt__rnn_plan_finish(&p);
   return 0;
 }

@@ -17,7 +17,8 @@ typedef struct dpt__rnn_slice {
 } dpt__rnn_slice;
 
 typedef struct dpt__rnn_plan {
-  const struct dpt__rnn_args *a;
+  const struct dpt__rnn_args *a;     /* without lengths; operands are floats or doubles */
+  const struct dpt__rnn_args *given; /* the kernel's */
   dpt__context *context;
   size_t width; /* bytes of an element */
   int plain;
@@ -31,10 +32,14 @@ typedef struct dpt__rnn_plan {
   dpt__rnn_block at;                  /* positions within a block */
   char *blocks, *inputs;              /* rnn.h: dpt__rnn_block; for inference all share one */
   int64_t block_step;
+  struct dpt__rnn_args floats; /* a */
 } dpt__rnn_plan;
 
-/* Makes a plan. If the context measures, only the sizes are set. */
-void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *a);
+/* Makes a plan, and converts operands of a reduced type. If the context measures, only the sizes
+ * are set. */
+void dpt__rnn_plan_make(dpt__rnn_plan *p, dpt__context *context, const struct dpt__rnn_args *given);
+/* Converts the results back. */
+void dpt__rnn_plan_finish(const dpt__rnn_plan *p);
 
 static inline void *dpt__rnn_at(const dpt__rnn_plan *p, const void *base, int64_t i) {
   return (char *)base + (size_t)i * p->width;

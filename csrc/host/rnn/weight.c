@@ -105,9 +105,9 @@ static int weight_direction(const dpt__rnn_plan *p, int layer, int d, const void
 }
 
 int dpt__host_rnn_weight(dpt__context *context, const void *args) {
-  const struct dpt__rnn_args *a = args;
   dpt__rnn_plan p;
-  dpt__rnn_plan_make(&p, context, a);
+  dpt__rnn_plan_make(&p, context, args);
+  const struct dpt__rnn_args *a = p.a;
   void *x = a->x;
   if (!p.plain) {
     x = dpt__scratch(context, (size_t)(p.N * a->rnn.input) * p.width);
@@ -121,5 +121,6 @@ int dpt__host_rnn_weight(dpt__context *context, const void *args) {
       DPT__TRY(weight_direction(&p, layer, d, in));
     }
   }
+  dpt__rnn_plan_finish(&p);
   return 0;
 }
