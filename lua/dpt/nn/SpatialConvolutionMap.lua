@@ -128,7 +128,7 @@ function SpatialConvolutionMap:updateGradInput(input, gradOutput)
 end
 
 function SpatialConvolutionMap:accGradParameters(input, gradOutput, scale)
-   local gradient = self.weight.new():resize(wholeSize(self)):zero()
+   local gradient = self.gradWeight.new():resize(wholeSize(self)):zero()
    lib.conv_backward_weight(gradient, self.gradBias, connected(self, input), gradOutput,
       window.of(self, self.transposed), scale or 1)
    local kernels = gradient:view(-1, self.kH * self.kW):index(1, self:kernelRows())

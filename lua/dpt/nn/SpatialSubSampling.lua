@@ -8,6 +8,7 @@
 -- @usage nn.SpatialSubSampling(2, 2, 2, 2, 2):forward(torch.ones(2, 6, 6)):size() --> 2x3x3
 
 local torch = require 'dpt.tensor'
+local nn = require 'dpt.nn'
 local window = require 'dpt.nn.window'
 local dptffi = require 'dpt.ffi'
 local fail, lib = dptffi.fail, dptffi.lib
@@ -38,11 +39,9 @@ local function spread(parameter, t)
    return parameter:view(1, -1, 1, 1):expandAs(t)
 end
 
--- Returns the sums over all dimensions except planes.
-local function planeSums(t)
-   t = t:contiguous()
-   if t:dim() == 3 then return t:view(t:size(1), -1):sum(2) end
-   return t:view(t:size(1), t:size(2), -1):sum(3):sum(1)
+-- Adds scale times the sums over all dimensions except planes to a gradient.
+local function addSums(gradient, t, scale)
+   lib.plane_sum(gradient, t:dim() == 3 and nn.utils.addSingletonDimension(t) or t, scale)
 end
 
 local function means(self, input)
@@ -71,9 +70,9 @@ end
 
 function SpatialSubSampling:accGradParameters(input, gradOutput, scale)
    scale = scale or 1
-   local sums = planeSums(torch.cmul(self._means or means(self, input), gradOutput))
-   self.gradWeight:add(scale * self.kW * self.kH, sums)
-   self.gradBias:add(scale, planeSums(gradOutput))
+   addSums(self.gradWeight, torch.cmul(self._means or means(self, input), gradOutput),
+      scale * self.kW * self.kH)
+   addSums(self.gradBias, gradOutput, scale)
 end
 
 function SpatialSubSampling:clearState()

@@ -9,7 +9,8 @@
 -- @usage nn.TemporalSubSampling(4, 2, 2):forward(torch.ones(10, 4)):size() --> 5x4
 
 local torch = require 'dpt.tensor'
-local fail = require('dpt.ffi').fail
+local dptffi = require 'dpt.ffi'
+local fail, lib = dptffi.fail, dptffi.lib
 
 local TemporalSubSampling, parent = torch.class('nn.TemporalSubSampling', 'nn.Module')
 
@@ -59,8 +60,8 @@ end
 
 function TemporalSubSampling:accGradParameters(input, gradOutput, scale)
    scale = scale or 1
-   self.gradWeight:add(scale, torch.cmul(gradOutput, sums(self, input)):sum(1))
-   self.gradBias:add(scale, gradOutput:sum(1))
+   lib.plane_sum(self.gradWeight, torch.cmul(gradOutput, sums(self, input)), scale)
+   lib.plane_sum(self.gradBias, gradOutput, scale)
 end
 
 return TemporalSubSampling
