@@ -248,7 +248,7 @@ struct dpt__pad_args {
 
 /* weight: 1 (shared) or C */
 struct dpt__prelu_args {
-  int32_t type, shared;
+  int32_t type, param_type, shared; /* param_type: of gw */
   int64_t N, C, S;
   double scale;
   const void *in, *gout, *weight;

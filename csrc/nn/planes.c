@@ -67,6 +67,7 @@ int dpt_prelu_backward_weight(dpt_tensor *gw, const dpt_tensor *gout, const dpt_
   const dpt_tensor *gy = dpt__call_in(&call, "gradOutput", gout, &args.gout);
   dpt__call_present(&call, "gradWeight", gw);
   dpt_tensor *w = dpt__call_param_update(&call, "gradWeight", gw, &args.gw);
+  args.param_type = dpt__call_param_type(&call);
   prelu_slopes(&call, x, "gradWeight", w, &args.N, &args.C, &args.S, &args.shared);
   dpt__call_check_count(&call, "gradOutput", gy, x);
   return dpt__call_run(&call, dpt__call_some(x), prelu, &args);

@@ -14,18 +14,19 @@ __global__ void scale_negative(const T *in, const T *g, const T *weight, T *out,
                                Index positions, Index planes, int whole) {
   Index unit = dpt__thread<Index>(), at = unit * n;
   if (at >= count) return;
-  T slope = weight[planes == 1 ? 0 : unit / positions % planes];
+  auto slope = dpt__load(weight[planes == 1 ? 0 : unit / positions % planes]);
   int m = count - at < n ? (int)(count - at) : n;
   bool packs = n > 1 && whole && m == n;
-  dpt__pack<T> x = dpt__pack_load(in + at, m, packs), y = dpt__pack_load(g + at, m, packs);
+  auto x = dpt__pack_widen(dpt__pack_load(in + at, m, packs));
+  auto y = dpt__pack_widen(dpt__pack_load(g + at, m, packs));
   for (int i = 0; i < n; i++) y.v[i] = x.v[i] > 0 ? y.v[i] : slope * y.v[i];
-  dpt__pack_store(out + at, y, m, packs);
+  dpt__pack_store(out + at, dpt__pack_narrow<T>(y), m, packs);
 }
 
 int launch(dpt__context *context, const dpt__prelu_args *a, const void *g, void *out) {
   int64_t count = a->N * a->C * a->S;
   if (!count) return 0;
-  return dpt__of_real_index(a->type, count, [&](auto zero, auto index) {
+  return dpt__of_stored_real_index(a->type, count, [&](auto zero, auto index) {
     typedef decltype(zero) T;
     typedef decltype(index) Index;
     int per = a->shared || a->S % DPT__PACK == 0 ? DPT__PACK : 1;
@@ -42,11 +43,10 @@ int launch(dpt__context *context, const dpt__prelu_args *a, const void *g, void 
 template <typename T, int n> struct slope_gradient {
   const T *in, *gout;
   int whole;
-  __device__ static double one(T x, T g) { return x > 0 ? 0 : (double)x * g; }
   __device__ double operator()(int64_t at) const {
-    dpt__pack<T> x = dpt__unit_load<n>(in + at, whole), g = dpt__unit_load<n>(gout + at, whole);
+    auto x = dpt__unit_load<n>(in + at, whole), g = dpt__unit_load<n>(gout + at, whole);
     double sum = 0;
-    for (int i = 0; i < n; i++) sum += one(x.v[i], g.v[i]);
+    for (int i = 0; i < n; i++) sum += x.v[i] > 0 ? 0 : (double)x.v[i] * g.v[i];
     return sum;
   }
 };
@@ -59,13 +59,14 @@ int dpt__cuda_prelu(dpt__context *context, const void *args) {
   if (a->gin) return launch(context, a, a->gout, a->gin);
   if (!a->N || !a->C || !a->S) return 0;
   dpt__cut k = a->shared ? dpt__cut_of(1, 1, a->N * a->C * a->S) : dpt__cut_of(a->N, a->C, a->S);
-  return dpt__of_real(a->type, [&](auto zero) {
+  return dpt__of_types(a->type, a->param_type, [&](auto zero, auto param) {
     typedef decltype(zero) T;
+    typedef decltype(param) P;
     const T *in = (const T *)a->in, *gout = (const T *)a->gout;
     int whole = dpt__packs_at<T>(in) && dpt__packs_at<T>(gout);
     slope_gradient<T, 1> elements = {in, gout, whole};
     slope_gradient<T, DPT__PACK> packs = {in, gout, whole};
-    if (k.per == 1) return dpt__plane_sum_launch(context, k, elements, (T *)a->gw, a->scale);
-    return dpt__plane_sum_launch(context, k, packs, (T *)a->gw, a->scale);
+    if (k.per == 1) return dpt__plane_sum_launch(context, k, elements, (P *)a->gw, a->scale);
+    return dpt__plane_sum_launch(context, k, packs, (P *)a->gw, a->scale);
   });
 }

@@ -3,6 +3,7 @@
  * Invariant: one thread computes a sum over images and positions, in a fixed order.
  */
 #include "host/nn/real.h"
+#include "host/nn/stored.h"
 
 enum {
   BLOCK = 64,   /* positions that LRN processes together */

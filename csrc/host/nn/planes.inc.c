@@ -1,4 +1,5 @@
 /* planes.inc.c: rows of planes.c. */
+#include "host/nn/sums.inc.c"
 
 /* Computes out = g where in is positive, else slope * g. */
 DPT__CLONES
@@ -9,17 +10,27 @@ static void FN(scale_row)(const T *in, const T *g, T *out, T slope, int64_t n) {
   }
 }
 
-/* Scales negative elements. With one slope for all planes, a row is a piece of the whole. */
+/* Scales negative elements, a piece of the whole at once. */
 static int FN(scale_negative)(dpt__context *context, const struct dpt__prelu_args *a,
-                              const T *gradients, T *outs) {
+                              const void *gradients, void *outs) {
   if (context->measures) return 0;
-  const T *weight = a->weight;
-  int64_t count = a->N * a->C * a->S, size = a->shared ? PIECE : a->S;
+  dpt__stored s = dpt__stored_of(a->type);
+  int64_t count = a->N * a->C * a->S, slopes = a->shared ? 1 : a->C, run = count;
+  if (!a->shared) run = a->S;
 #pragma omp parallel for num_threads(dpt__threads(context, count)) schedule(static)
-  for (int64_t first = 0; first < count; first += size) {
-    T slope = weight[a->shared ? 0 : first / size % a->C];
-    int64_t n = size < count - first ? size : count - first;
-    FN(scale_row)((const T *)a->in + first, gradients + first, outs + first, slope, n);
+  for (int64_t first = 0; first < count; first += PIECE) {
+    T rooms[2][PIECE];
+    int64_t n = PIECE < count - first ? PIECE : count - first, left = run - first % run, m;
+    const T *in = dpt__stored_read(&s, a->in, first, n, rooms[0]);
+    const T *g = gradients == a->in ? in : dpt__stored_read(&s, gradients, first, n, rooms[1]);
+    T *out = dpt__stored_place(&s, outs, first, rooms[1]);
+    int64_t plane = first / run % slopes;
+    for (int64_t i = 0; i < n; i += m, left = run, plane = (plane + 1) % slopes) {
+      m = left < n - i ? left : n - i;
+      T slope = (T)dpt__index_number(a->weight, a->type, plane);
+      FN(scale_row)(in + i, g + i, out + i, slope, m);
+    }
+    dpt__stored_write(&s, outs, first, n, out);
   }
   return 0;
 }
@@ -44,19 +55,25 @@ static int FN(prelu_weight)(dpt__context *context, const struct dpt__prelu_args 
   int64_t count = a->N * a->C * a->S, sums = a->shared ? (count + PIECE - 1) / PIECE : a->C;
   double *sum = dpt__scratch(context, (size_t)(sums + 1) * sizeof *sum);
   if (context->measures) return 0;
+  dpt__stored s = dpt__stored_of(a->type);
 #pragma omp parallel for num_threads(dpt__threads(context, count)) schedule(static)
   for (int64_t c = 0; c < sums; c++) {
+    T rooms[2][PIECE];
     sum[c] = 0;
     for (int64_t n = 0; n < (a->shared ? 1 : a->N); n++) {
       int64_t first = a->shared ? c * PIECE : (n * a->C + c) * a->S;
       int64_t size = !a->shared ? a->S : PIECE < count - first ? PIECE : count - first;
-      sum[c] += FN(negative_sum)((const T *)a->in + first, (const T *)a->gout + first, size);
+      int64_t m = s.widen ? PIECE : size; /* at once */
+      for (int64_t i = 0; i < size; i += m) {
+        if (m > size - i) m = size - i;
+        sum[c] += FN(negative_sum)(dpt__stored_read(&s, a->in, first + i, m, rooms[0]),
+                                   dpt__stored_read(&s, a->gout, first + i, m, rooms[1]), m);
+      }
     }
   }
-  T *gw = a->gw;
   for (int64_t c = 1; c < sums && a->shared; c++) sum[0] += sum[c];
   for (int64_t c = 0; c < (a->shared ? 1 : a->C) && sums; c++)
-    gw[c] = (T)(gw[c] + a->scale * sum[c]);
+    FN(update)(a->gw, a->param_type, c, 1, a->scale * sum[c]);
   return 0;
 }
 
