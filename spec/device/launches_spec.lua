@@ -75,3 +75,55 @@ describe('A step of a parallel network on GPUs #hostonly', function()
       assert.is_true(tonumber(events) <= 33 and tonumber(waits) <= 28, output)
    end)
 end)
+
+local layers = [[
+   local ffi = require 'ffi'
+   local dpt = require 'dpt'
+   local torch, cutorch, nn = dpt.torch, dpt.cutorch, dpt.nn
+   ffi.cdef 'long long emulated_launches(void), emulated_calls(const char *);'
+   local lib
+   local indices = torch.LongTensor(2, 5):random(1, 9):type 'torch.CudaLongTensor'
+   for _, case in ipairs{
+      {'Linear', {8, 16}, torch.rand(6, 8)},
+      {'SpatialConvolution', {4, 8, 3, 3}, torch.rand(2, 4, 6, 6)},
+      {'Embedding', {9, 8}, indices},
+      {'EmbeddingBag', {9, 8}, indices},
+      {'PositionEmbedding', {6, 4}, torch.rand(3, 5, 4)},
+      {'SeqLSTM', {8, 16}, torch.rand(3, 2, 8)},
+      {'MultiheadAttention', {16, 2}, torch.rand(5, 2, 16)},
+      {'CMul', {8}, torch.rand(6, 8)},
+      {'PReLU', {8}, torch.rand(6, 8)},
+   } do
+      local name, arguments, x = unpack(case)
+      local counts = {}
+      for _, typename in ipairs{'torch.CudaTensor', 'torch.CudaBFloat16Tensor',
+            'torch.CudaHalfTensor'} do
+         local m, cache = nn[name](unpack(arguments)):cuda(), {}
+         for _, t in ipairs(select(2, m:parameters())) do cache[t] = t end
+         m:type(typename, cache)
+         local input = x == indices and x or x:type(typename)
+         local gradOutput = m:forward(input):clone()
+         m:backward(input, gradOutput)
+         lib = lib or ffi.load(io.open '/proc/self/maps':read '*a':match '/%S*libdpt_emulated%S*')
+         local function count()
+            cutorch.synchronize()
+            return tonumber(lib.emulated_launches() + lib.emulated_calls 'cudaMemcpyAsync')
+         end
+         local before = count()
+         m:forward(input)
+         m:backward(input, gradOutput)
+         table.insert(counts, count() - before)
+      end
+      if counts[1] ~= counts[2] or counts[1] ~= counts[3] then
+         print(name, unpack(counts))
+      end
+   end
+   print 'compared'
+]]
+
+describe('A layer of a reduced type with gradients of floats #hostonly', function()
+   it('converts nothing: its passes have the launches and copies of floats', function()
+      assert.equal('compared\n', run.lua(layers, {DPT_DEVICES = 'emulated:1',
+         DPT_CUDA_REDUCED = '1'}))
+   end)
+end)

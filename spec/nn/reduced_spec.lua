@@ -41,14 +41,17 @@ local function distance(wanted, got, bits)
 end
 
 -- Returns copies of the output, the gradient of the input, and those of the parameters.
-local function pass(module, input, gradOutput)
+-- first: number that the gradients of the parameters are added to
+local function pass(module, input, gradOutput, first)
    torch.manualSeed(5)
    cutorch.manualSeed(5)
-   module:zeroGradParameters()
+   local _, gradients = module:parameters()
+   for _, t in ipairs(gradients or {}) do t:fill(first or 0) end
    local output = clone(module:forward(input))
    local gradInput = clone(module:backward(input, gradOutput or output))
-   local _, gradients = module:parameters()
-   return {output, gradInput, clone(gradients or {})}
+   gradients = clone(gradients or {})
+   for _, t in ipairs(gradients) do t:add(-(first or 0)) end
+   return {output, gradInput, gradients}
 end
 
 -- Layers that store intermediate results, of which they take differences or small quotients.
@@ -72,6 +75,50 @@ local function compare(case, typename, floats, bits)
    local got = {one:forward(input, target), clone(one:backward(input, target))}
    target = convert(target, floats)
    return distance({other:forward(wide, target), clone(other:backward(wide, target))}, got, bits)
+end
+
+-- Layers that need floats as parameters beside an input of a reduced type.
+local normalizations = {BatchNormalization = true, SyncBatchNormalization = true,
+   SpatialBatchNormalization = true, VolumetricBatchNormalization = true, LayerNorm = true,
+   RMSNorm = true, GroupNorm = true, InstanceNorm = true}
+-- Layers that compute gradients in the type of the parameters.
+local narrow = {}
+for name in ([[Cosine Euclidean IndexLinear Kmeans LinearWeightNorm SparseLinear
+   SpatialConvolutionLocal WeightNorm WeightedEuclidean]]):gmatch '%w+' do
+   narrow[name] = true
+end
+
+-- Converts a module to a type. The gradients of parameters keep theirs.
+local function convertModule(module, typename, keepsParameters)
+   local cache, _, gradients = {}, module:parameters()
+   for _, t in ipairs(gradients) do cache[t] = t end
+   for _, field in ipairs{'weight', 'bias', 'running_mean', 'running_var'} do
+      if keepsParameters and module[field] then cache[module[field]] = module[field] end
+   end
+   return module:type(typename, cache)
+end
+
+-- Raises unless the tensors of a value, except integers, have a type.
+local function checkType(value, typename)
+   if not torch.isTensor(value) then
+      for _, entry in pairs(value) do checkType(entry, typename) end
+   elseif not value:type():find 'Long' and not value:type():find 'Byte' then
+      assert.equal(typename, value:type())
+   end
+end
+
+--- Returns the distance of a module's results from those in floats. The gradients of its parameters
+-- are floats from 256 on, where types of 16 bits have steps of 0.25 and 2.
+local function accumulate(case, typename, floats, bits)
+   torch.manualSeed(3)
+   local other = case.make():type(typename):type(floats)
+   local one = convertModule(clone(other), typename, normalizations[case.name])
+   local input = convert(case.input(4), typename)
+   local got = pass(one, input, nil, 256)
+   checkType({got[1], got[2]}, typename)
+   checkType(got[3], floats)
+   local wide = convert(input, floats)
+   return distance(pass(other, wide, convert(got[1], floats), 256), got, bits)
 end
 
 -- Inputs of many strips, into which kernels of reduced types divide their work. exact: the results
@@ -249,6 +296,26 @@ describe('nn.', function()
                end
             end
          end)
+
+         local hasParameters = list == catalogue and #(case.make():parameters() or {}) > 0
+         if hasParameters and case.name ~= 'DontCast' then
+            it(case.name .. (narrow[case.name] and ' rejects' or ' adds to')
+               .. ' gradients of floats beside a reduced type', function()
+               for _, name in ipairs(elements.reduced) do
+                  for _, kinds in ipairs{{name, 'torch.FloatTensor'},
+                        {elements.onDevice(name), 'torch.CudaTensor'}} do
+                     local typename, floats = ('torch.%sTensor'):format(kinds[1]), kinds[2]
+                     if narrow[case.name] then
+                        assert.error_matches(function() accumulate(case, typename, floats) end,
+                           'Tensor.*, wanted a torch%.')
+                     else
+                        local d = accumulate(case, typename, floats, both.bits(name))
+                        assert.is_true(d <= limit, ('%s differs by %g units'):format(typename, d))
+                     end
+                  end
+               end
+            end)
+         end
       end
    end
 end)
