@@ -57,6 +57,7 @@ return {
       ['profiler/timeline'] = 'colours page page_script',
       ['profiler/summary'] = 'intervals memory',
       ['optim/adamw'] = 'adam_step',
+      ['optim/LossScaler'] = 'scaled',
       ['nn/DistributedDataParallel'] = [[
          DistributedDataParallel.sync DistributedDataParallel.inner
          DistributedDataParallel.check DistributedDataParallel.fields

@@ -313,6 +313,8 @@ describe('cutorch.graph', function()
       p.step()
       p.config.learningRateDecay = 0.1
       rejected(p.step, 'optim.sgd: it changes the rate')
+      p.config.learningRateDecay, p.config.scaler = nil, optim.LossScaler()
+      rejected(p.step, 'optim.sgd: its loss scaler waits')
       local p2 = problem()
       rejected(function() optim.adam(function() return 0, p2.dx end, p2.x) end, 'counts its steps')
       local g = cutorch.graph(function() x:add(0) end)

@@ -13,5 +13,7 @@ describe('A gradient of nn.DistributedDataParallel', function()
       function() holds 'sums' end)
    it('passes through dropouts that ranks draw independently', function() holds 'dropout' end)
    it('is saved in a state whose parts record their rank', function() holds 'states' end)
+   it('is inspected as a whole by a loss scaler, so that all ranks skip the same steps',
+      function() holds 'scaler' end)
    it('may be added up by a hook, in place or not', function() holds 'hook' end)
 end)

@@ -18,6 +18,7 @@ local groups = require 'dpt.distributed.group'
 local options = require 'dpt.distributed.options'
 local updates = require 'dpt.updates'
 local arguments = require 'dpt.optim.arguments'
+local scaled = require 'dpt.optim.scaled'
 local fail, type = dptffi.fail, dptffi.type
 
 local ZeroRedundancyOptimizer = torch.class 'optim.ZeroRedundancyOptimizer'
@@ -85,13 +86,14 @@ end
 
 -- Evaluates opfunc on a rank without a part, as often as rank 0 does. Before each evaluation rank 0
 -- sends whether x has moved; an empty list ends the step.
-local function follow(x, group, opfunc, history)
+local function follow(x, group, opfunc, scaler, history)
    while true do
       local moved = distributed.broadcastValue(nil, 0, group)[1]
       if moved == nil then return end
       if moved then share(x, group) end
       local fx, gradient = opfunc(x)
-      arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
+      gradient = arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
+      if scaler then scaler:prepare(gradient) end
       history[#history + 1] = fx
    end
 end
@@ -118,7 +120,15 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    local group = ranksOf(self)
    local rank, ranks = group:rank(), group:size()
    checkPart(arguments.table('ZeroRedundancyOptimizer', 'state', state or config), group)
-   if ranks == 1 then return self.method(opfunc, x, config, state) end
+   local scaler = scaled.of('ZeroRedundancyOptimizer', config)
+   local own = {}
+   for key, value in pairs(config) do own[key] = value end
+   own.scaler = nil -- all ranks inspect the whole gradient, so that they skip the same steps
+   if ranks == 1 then
+      if not scaler then return self.method(opfunc, x, config, state) end
+      return scaled.step('ZeroRedundancyOptimizer', scaler, self.method, opfunc, x, own,
+         state or config)
+   end
    if updates.isStale(x) or x:dim() ~= 1 or not x:isContiguous() then
       fail("%s: argument 'x' must be the flat parameters that getParameters returns", NAME)
    end
@@ -128,8 +138,6 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    if not state.zeroPart or state.zeroPart.n ~= n then
       state.zeroPart = {n = n, rank = rank, ranks = ranks, first = first}
    end
-   local own = {}
-   for key, value in pairs(config) do own[key] = value end
    for _, key in ipairs(RATES) do
       if torch.isTensor(own[key]) and own[key]:nElement() == n then
          own[key] = count > 0 and own[key]:narrow(1, first, count) or nil
@@ -143,7 +151,7 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
       if moved then share(x, group) end
       fx, gradient = opfunc(x)
       version = comm.version{x}
-      arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
+      gradient = arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
       return fx, gradient:view(-1):narrow(1, first, count)
    end
    eachTensor(state, function(key, t)
@@ -153,10 +161,16 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    end)
    local history = {}
    if count > 0 then
-      history = select(2, self.method(evaluate, x:narrow(1, first, count), own, state))
+      local step, runs = evaluate, true
+      if scaler then
+         local loss, part = evaluate()
+         runs, history = scaler:prepare(gradient), {loss}
+         step = function() return loss, part end
+      end
+      if runs then history = select(2, self.method(step, x:narrow(1, first, count), own, state)) end
       if idle then distributed.broadcastValue({}, 0, group) end
    else
-      follow(x, group, opfunc, history)
+      follow(x, group, opfunc, scaler, history)
    end
    share(x, group)
    return x, history

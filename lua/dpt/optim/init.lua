@@ -6,6 +6,7 @@
 local class = require 'dpt.class'
 local withMeanLoss = require 'dpt.optim.mean_loss'
 local withFloats = require 'dpt.optim.half_precision'
+local withScaler = require('dpt.optim.scaled').wrap
 local onDevice = require 'dpt.optim.on_device'
 local scope = require 'dpt.device.scope'
 
@@ -15,7 +16,7 @@ local others = 'FistaLS:3 cmaes de lswolfe polyinterp checkgrad ema:0'
 --- Tables with meanLoss of functions that decide by the loss: position after x, and name.
 local deciding = {lbfgs = {1, 'config'}, cg = {1, 'config'}, FistaLS = {1, 'params'},
    cmaes = {1, 'config'}, de = {1, 'config'}, lswolfe = {6, 'options'}, checkgrad = {2, 'config'}}
-local classes = 'ConfusionMatrix Logger ZeroRedundancyOptimizer'
+local classes = 'ConfusionMatrix Logger LossScaler ZeroRedundancyOptimizer'
 local schedules = 'constant cosine step milestones exponential plateau'
 
 local optim = {}
@@ -33,7 +34,7 @@ local function wrap(name, method, count)
    return deciding[name] and withMeanLoss(name, method, count, unpack(deciding[name])) or method
 end
 for name in descents:gmatch '%w+' do
-   add(name, function(method) return wrap(name, withFloats(name, method), 1) end)
+   add(name, function(method) return wrap(name, withFloats(name, withScaler(name, method)), 1) end)
 end
 for name, count in others:gmatch '(%w+):?(%d*)' do
    add(name, function(f) return wrap(name, f, tonumber(count) or 1) end)

@@ -37,6 +37,9 @@ local aliases = {
    historysize = 'nCorrection', linesearchfn = 'lineSearch',
 }
 
+for _, name in ipairs{'sgd', 'adam', 'adamw', 'adamax', 'adagrad', 'adadelta', 'rmsprop',
+   'asgd'} do names[name] = names[name] .. ' scaler' end
+
 local STATE = 'nIter' -- lbfgs keeps it; rprop has a setting niter
 
 -- Normalizes a name: lower case, without '_' and '-', so that spellings can be compared.

@@ -234,6 +234,34 @@ function checks.states()
       optim.ZeroRedundancyOptimizer(optim.adam), all, other)
 end
 
+-- All ranks skip a step together, although only one rank's part of the gradient is not finite.
+-- Ranks without a part also adapt the scale.
+function checks.scaler()
+   for _, n in ipairs{5 * size + 1, 1} do
+      local one, all, own, state = torch.ones(n), torch.ones(n), {}, {}
+      local scalers = {}
+      for k = 1, 2 do scalers[k] = optim.LossScaler{scale = 8, every = 2} end
+      local zero = optim.ZeroRedundancyOptimizer(optim.adam)
+      for i = 1, 5 do
+         for k, method in ipairs{optim.adam, zero} do
+            local scaler = scalers[k]
+            method(function(y)
+               local gradient = scaler:scale(torch.mul(y, 2))
+               if i % 2 == 1 then gradient[n] = 1 / 0 end
+               return 0, gradient
+            end, k == 1 and one or all, {learningRate = 0.1, scaler = scaler},
+               k == 1 and own or state)
+         end
+         assert((one - all):abs():max() == 0)
+         assert(scalers[1]:getScale() == scalers[2]:getScale())
+      end
+      assert(scalers[2]:skipped() == 3 and own.t == 2 and zero:whole(state).t == 2)
+   end
+   raises("argument 'scaler' is a string, wanted an optim.LossScaler",
+      optim.ZeroRedundancyOptimizer(optim.sgd), function() return 0, torch.ones(1) end,
+      torch.ones(1), {scaler = 'on'})
+end
+
 -- A hook may return the sum; one that gives the tensor other memory is an error.
 function checks.hook()
    local function trained(hook)
@@ -265,7 +293,7 @@ function checks.hook()
 end
 
 for _, name in ipairs{'normalization', 'loss', 'criterion', 'heads', 'sums', 'dropout', 'states',
-   'hook'} do
+   'scaler', 'hook'} do
    torch.manualSeed(7)
    checks[name]()
    distributed.barrier()
