@@ -709,16 +709,22 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
 /* As above, but if x and g have a reduced type, g is only read, and the other vectors are floats.
  * If dpt_step_takes(x) is true, no vector is converted as a whole. vmax: vmax = max(vmax, v)
  * replaces v in the step (AMSGrad). decoupled: instead of changing g, the decay multiplies x by
- * 1 - base * decay before the step (AdamW); rates multiplies base, too. */
+ * 1 - base * decay before the step (AdamW); rates multiplies base, too. copy: contiguous, of a
+ * reduced type, with at most as many elements as x, which has floats then; it receives the first
+ * elements of the new x, rounded to nearest even. */
 int dpt_sgd_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v /* or NULL */,
                   const dpt_tensor *rates /* or NULL */, const dpt_tensor *decays /* or NULL */,
-                  double rate, double decay, double momentum, double keep, int nesterov, int first);
+                  double rate, double decay, double momentum, double keep, int nesterov, int first,
+                  dpt_tensor *copy /* or NULL */);
 int dpt_adam_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
                    dpt_tensor *vmax /* or NULL */, const dpt_tensor *rates /* or NULL */,
                    const dpt_tensor *decays /* or NULL */, double rate, double decay, double beta1,
-                   double beta2, double eps, int decoupled, double base);
+                   double beta2, double eps, int decoupled, double base,
+                   dpt_tensor *copy /* or NULL */);
 /* Returns true if the kernels on x's device take x's type. */
 int dpt_step_takes(const dpt_tensor *x);
+/* Returns true if the steps of x can write a copy. */
+int dpt_step_copies(const dpt_tensor *x);
 
 /* ---- rnn ----------------------------------------------------------------------------------- */
 

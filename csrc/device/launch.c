@@ -106,13 +106,24 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel) {
   return launch_check_kernel(&l->context, kernel);
 }
 
-int dpt__launch_type(const char *fn, enum dpt__kernel kernel, const dpt_tensor *t, int *type) {
-  const dpt__backend *backend = &dpt__host;
+static int launch_find_backend(const char *fn, const dpt_tensor *t, const dpt__backend **backend) {
+  *backend = &dpt__host;
   if (dpt__is_device(t->kind_)) {
     dpt__device *device;
     DPT__TRY(dpt__device_find(fn, t->storage_ ? t->storage_->device : 0, &device));
-    backend = device->backend;
+    *backend = device->backend;
   }
+  return 0;
+}
+
+int dpt__launch_has(const char *fn, enum dpt__kernel kernel, const dpt_tensor *t) {
+  const dpt__backend *backend;
+  return !launch_find_backend(fn, t, &backend) && backend->kernels[kernel];
+}
+
+int dpt__launch_type(const char *fn, enum dpt__kernel kernel, const dpt_tensor *t, int *type) {
+  const dpt__backend *backend;
+  DPT__TRY(launch_find_backend(fn, t, &backend));
   *type = dpt__dtype(t->kind_);
   if (!(backend->reduced & DPT__BIT_OF(kernel))) *type = dpt__compute_dtype(*type);
   return 0;

@@ -75,6 +75,8 @@ int dpt__launch_check(dpt__launch *l, enum dpt__kernel kernel);
 /* Sets *type to the element type in which a kernel takes operands like t: its own, or the one that
  * it computes in. */
 int dpt__launch_type(const char *fn, enum dpt__kernel kernel, const dpt_tensor *t, int *type);
+/* Returns true if the backend of t has the kernel. */
+int dpt__launch_has(const char *fn, enum dpt__kernel kernel, const dpt_tensor *t);
 /* Runs or queues a kernel on the operands. The first kernel of a launch does all of the steps
  * above. */
 int dpt__launch_kernel(dpt__launch *l, enum dpt__kernel kernel, const void *args, size_t size);

@@ -279,5 +279,19 @@ struct dpt__adam_args {
   void *x, *g, *m, *v, *vmax; /* vmax may be NULL */
   const void *rates, *decays; /* may be NULL */
 };
+/* Steps that write the first elements of x, floats, to a copy of a reduced type, rounded. */
+struct dpt__step_copy {
+  int32_t type;
+  int64_t n; /* 0: no copy */
+  void *to;
+};
+struct dpt__sgd_copy_args {
+  struct dpt__sgd_args step;
+  struct dpt__step_copy copy;
+};
+struct dpt__adam_copy_args {
+  struct dpt__adam_args step;
+  struct dpt__step_copy copy;
+};
 
 #endif

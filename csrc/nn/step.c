@@ -29,70 +29,101 @@ static void step_factors(dpt__call *call, const char *name, const dpt_tensor *t,
   dpt__call_count(call, name, dpt__call_param(call, name, t, field), n, "as x");
 }
 
+/* Adds the copy of the first elements of x, of which there are n. */
+static void step_copy(dpt__call *call, const dpt_tensor *x, int64_t n, dpt_tensor *t,
+                      struct dpt__step_copy *copy) {
+  if (!t || call->status) return;
+  if (dpt__dtype(x->kind_) != DPT_F32)
+    return dpt__call_wrong(call, "x", x, "floats beside a copy of a reduced type");
+  copy->type = dpt__dtype(t->kind_), copy->n = dpt__count(t);
+  if (!dpt__is_reduced(copy->type) || !dpt__contiguous(t) || copy->n > n)
+    return dpt__call_wrong(call, "copy", t,
+                           "a contiguous tensor of halves or bfloat16, no longer than x");
+  dpt__call_update_type(call, "copy", t, copy->type, &copy->to);
+}
+
 int dpt_step_takes(const dpt_tensor *x) {
   int type;
   return !dpt__launch_type("step", DPT__KERNEL_sgd, x, &type) && type == dpt__type(x);
 }
 
+int dpt_step_copies(const dpt_tensor *x) {
+  return dpt__launch_has("step", DPT__KERNEL_sgd_copy, x);
+}
+
+/* Launches a kernel, which ignores all but the step if `size` says so, and ends the call. */
+static int step_end(dpt__call *call, enum dpt__kernel kernel, int64_t n, int32_t *type,
+                    const void *args, size_t size) {
+  if (n) dpt__call_submit(call, kernel, type, args, size);
+  return dpt__call_end(call);
+}
+
 static int step_sgd(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
                     const dpt_tensor *decays, double rate, double decay, double momentum,
-                    double keep, int nesterov, int first) {
+                    double keep, int nesterov, int first, dpt_tensor *copy) {
   dpt__call call;
-  struct dpt__sgd_args args = {.nesterov = nesterov,
-                               .first = first,
-                               .rate = rate,
-                               .decay = decay,
-                               .momentum = momentum,
-                               .keep = keep};
-  step_begin(&call, DPT__KERNEL_sgd, "sgd", mixed, x, g, &args.x, &args.g, &args.n);
-  if (v) step_state(&call, "v", v, args.n, &args.v);
-  step_factors(&call, "learningRates", rates, args.n, &args.rates);
-  step_factors(&call, "weightDecays", decays, args.n, &args.decays);
-  return dpt__call_run(&call, args.n, sgd, &args);
+  enum dpt__kernel kernel = copy ? DPT__KERNEL_sgd_copy : DPT__KERNEL_sgd;
+  struct dpt__sgd_copy_args all = {.step = {.nesterov = nesterov,
+                                            .first = first,
+                                            .rate = rate,
+                                            .decay = decay,
+                                            .momentum = momentum,
+                                            .keep = keep}};
+  struct dpt__sgd_args *args = &all.step;
+  step_begin(&call, kernel, "sgd", mixed, x, g, &args->x, &args->g, &args->n);
+  if (v) step_state(&call, "v", v, args->n, &args->v);
+  step_factors(&call, "learningRates", rates, args->n, &args->rates);
+  step_factors(&call, "weightDecays", decays, args->n, &args->decays);
+  step_copy(&call, x, args->n, copy, &all.copy);
+  return step_end(&call, kernel, args->n, &args->type, &all, copy ? sizeof all : sizeof all.step);
 }
 
 int dpt_sgd_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
                  const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
                  int nesterov, int first) {
-  return step_sgd(0, x, g, v, rates, decays, rate, decay, momentum, keep, nesterov, first);
+  return step_sgd(0, x, g, v, rates, decays, rate, decay, momentum, keep, nesterov, first, NULL);
 }
 
 int dpt_sgd_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, const dpt_tensor *rates,
                   const dpt_tensor *decays, double rate, double decay, double momentum, double keep,
-                  int nesterov, int first) {
-  return step_sgd(1, x, g, v, rates, decays, rate, decay, momentum, keep, nesterov, first);
+                  int nesterov, int first, dpt_tensor *copy) {
+  return step_sgd(1, x, g, v, rates, decays, rate, decay, momentum, keep, nesterov, first, copy);
 }
 
 static int step_adam(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
                      dpt_tensor *vmax, const dpt_tensor *rates, const dpt_tensor *decays,
                      double rate, double decay, double beta1, double beta2, double eps,
-                     int decoupled, double base) {
+                     int decoupled, double base, dpt_tensor *copy) {
   dpt__call call;
-  struct dpt__adam_args args = {.decoupled = decoupled,
-                                .rate = rate,
-                                .decay = decay,
-                                .beta1 = beta1,
-                                .beta2 = beta2,
-                                .eps = eps,
-                                .base = base};
-  step_begin(&call, DPT__KERNEL_adam, "adam", mixed, x, g, &args.x, &args.g, &args.n);
-  step_state(&call, "m", m, args.n, &args.m);
-  step_state(&call, "v", v, args.n, &args.v);
-  if (vmax) step_state(&call, "vmax", vmax, args.n, &args.vmax);
-  step_factors(&call, "learningRates", rates, args.n, &args.rates);
-  step_factors(&call, "weightDecays", decays, args.n, &args.decays);
-  return dpt__call_run(&call, args.n, adam, &args);
+  enum dpt__kernel kernel = copy ? DPT__KERNEL_adam_copy : DPT__KERNEL_adam;
+  struct dpt__adam_copy_args all = {.step = {.decoupled = decoupled,
+                                             .rate = rate,
+                                             .decay = decay,
+                                             .beta1 = beta1,
+                                             .beta2 = beta2,
+                                             .eps = eps,
+                                             .base = base}};
+  struct dpt__adam_args *args = &all.step;
+  step_begin(&call, kernel, "adam", mixed, x, g, &args->x, &args->g, &args->n);
+  step_state(&call, "m", m, args->n, &args->m);
+  step_state(&call, "v", v, args->n, &args->v);
+  if (vmax) step_state(&call, "vmax", vmax, args->n, &args->vmax);
+  step_factors(&call, "learningRates", rates, args->n, &args->rates);
+  step_factors(&call, "weightDecays", decays, args->n, &args->decays);
+  step_copy(&call, x, args->n, copy, &all.copy);
+  return step_end(&call, kernel, args->n, &args->type, &all, copy ? sizeof all : sizeof all.step);
 }
 
 int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
                   const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
                   double beta1, double beta2, double eps) {
-  return step_adam(0, x, g, m, v, NULL, rates, decays, rate, decay, beta1, beta2, eps, 0, 0);
+  return step_adam(0, x, g, m, v, NULL, rates, decays, rate, decay, beta1, beta2, eps, 0, 0, NULL);
 }
 
 int dpt_adam_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v, dpt_tensor *vmax,
                    const dpt_tensor *rates, const dpt_tensor *decays, double rate, double decay,
-                   double beta1, double beta2, double eps, int decoupled, double base) {
+                   double beta1, double beta2, double eps, int decoupled, double base,
+                   dpt_tensor *copy) {
   return step_adam(1, x, g, m, v, vmax, rates, decays, rate, decay, beta1, beta2, eps, decoupled,
-                   base);
+                   base, copy);
 }

@@ -132,7 +132,7 @@ static void compare_adamw(int kind, int vectors) {
   dpt_tensor tv = tensor_of(v, wide, 1), tmost = tensor_of(most, wide, 1);
   dpt_tensor tr = tensor_of(r, wide, 1), td = tensor_of(d, wide, 0);
   OK(dpt_adam_mixed(&tx, &tg, &tm, &tv, &tmost, vectors & 1 ? &tr : NULL, vectors & 2 ? &td : NULL,
-                    0.01, 0.1, 0.9, 0.999, 1e-8, 1, 0.5));
+                    0.01, 0.1, 0.9, 0.999, 1e-8, 1, 0.5, NULL));
   for (int64_t i = 0; i < x.n; i++) {
     double rate = vectors & 1 ? r.v[i] : 1;
     m.v[i] = 0.9 * m.v[i] + (1 - 0.9) * g.v[i];
@@ -150,6 +150,66 @@ static void compare_adamw(int kind, int vectors) {
   free(x.v), free(g.v), free(m.v), free(v.v), free(most.v), free(r.v), free(d.v);
 }
 
+/* The copy receives the first elements of x; x, g, m and v have the bits of steps without one. */
+static void compare_copy(int kind, int type, int64_t n, int64_t copies) {
+  array x = array_fill(ARRAY(n), -1, 1), g = array_fill(ARRAY(n), -1, 1), m = array_like(x);
+  int device = kind & DPT_ON_DEVICE, adam = (int)(n % 2);
+  dpt_tensor t[2][4], copy = tensor_of(ARRAY(copies), type | device, 0), wanted = {0};
+  for (int i = 0; i < 2; i++) {
+    dpt_tensor *c = i ? &copy : NULL, *own = t[i];
+    own[0] = tensor_of(x, kind, 0), own[1] = tensor_of(g, kind, 0);
+    own[2] = tensor_of(m, kind, 0), own[3] = tensor_of(m, kind, 0);
+    if (adam)
+      OK(dpt_adam_mixed(own, own + 1, own + 2, own + 3, NULL, NULL, NULL, 0.1, 0.1, 0.9, 0.99, 1e-8,
+                        0, 0, c));
+    else if (n % 4)
+      OK(dpt_sgd_mixed(own, own + 1, own + 2, NULL, NULL, 0.1, 0.1, 0.9, 0.5, 1, 0, c));
+    else
+      OK(dpt_sgd_mixed(own, own + 1, NULL, NULL, NULL, 0.1, 0, 0, 0, 0, 0, c));
+  }
+  OK(dpt_tensor_new(&wanted, type | device, 1, &copies));
+  if (copies) {
+    dpt_tensor head = {.kind_ = kind};
+    OK(dpt_narrow(&head, &t[1][0], 0, 0, copies));
+    OK(dpt_copy(&wanted, &head));
+    dpt_tensor_free(&head);
+  }
+  array bits = array_of(&wanted);
+  same(&copy, bits, 0, "copy");
+  free(bits.v);
+  for (int i = 0; i < 4; i++) {
+    bits = array_of(&t[0][i]);
+    array got = array_of(&t[1][i]);
+    CHECK(!memcmp(bits.v, got.v, (size_t)n * sizeof *bits.v));
+    free(bits.v), free(got.v);
+  }
+  free(x.v), free(g.v), free(m.v);
+}
+
+static void refuse_copies(void) {
+  array w = ARRAY(3, 2), big = ARRAY(7);
+  dpt_tensor x = tensor_of(w, F32, 0), half = tensor_of(w, DPT_F16, 0), c = tensor_of(w, CUDA, 0);
+  dpt_tensor wide = tensor_of(w, F64, 0), longer = tensor_of(big, DPT_F16, 0);
+  dpt_tensor every = tensor_of(w, DPT_F16, 1), there = tensor_of(w, DPT_F16 | DPT_ON_DEVICE, 0);
+  struct {
+    dpt_tensor *x, *copy;
+    const char *text;
+  } cases[] = {{&x, &x, "sgd: argument 'copy' is a torch.FloatTensor of size 3x2, wanted a"},
+               {&x, &longer, "no longer than x"},
+               {&x, &every, "contiguous"},
+               {&x, &there, "argument 'copy' is a torch.CudaHalfTensor"},
+               {&wide, &half, "argument 'x' is a torch.DoubleTensor of size 3x2, wanted floats"},
+               {&half, &half, "argument 'x' is a torch.HalfTensor of size 3x2, wanted floats"}};
+  for (int i = 0; i < 6; i++)
+    CHECK(
+        dpt_sgd_mixed(cases[i].x, cases[i].x, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0, cases[i].copy) &&
+        strstr(dpt_message(), cases[i].text));
+  CHECK(dpt_step_copies(&x) && dpt_step_copies(&c));
+  dpt_tensor *own[] = {&x, &half, &c, &wide, &longer, &every, &there};
+  for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);
+  free(w.v), free(big.v);
+}
+
 static void refusals(void) {
   array w = ARRAY(3, 2), i = ARRAY(2), big = ARRAY(7);
   i.v[0] = 3, i.v[1] = 4;
@@ -164,7 +224,7 @@ static void refusals(void) {
   FAILS(dpt_device_synchronize(0), "has 4 at element 2");
   OK(dpt_device_synchronize(0));
   FAILS(dpt_dropout_mask(&tw, &(dpt_draw){0}, 1.5, 1), "'p' is 1.5");
-  FAILS(dpt_adam_mixed(&tw, &tw, &tw, &tw, &tb, NULL, NULL, 1, 0, 0, 0, 1, 1, 1), "'vmax'");
+  FAILS(dpt_adam_mixed(&tw, &tw, &tw, &tw, &tb, NULL, NULL, 1, 0, 0, 0, 1, 1, 1, NULL), "'vmax'");
   FAILS(dpt_sgd_step(&tw, &tb, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'dfdx'");
   dpt_tensor *own[] = {&tw, &ti, &y, &cw, &ci, &cy, &tb};
   for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);
@@ -183,6 +243,12 @@ int main(void) {
     for (int vectors = 0; vectors < 2; vectors++) compare_adam(kinds[k], vectors);
     for (int vectors = 0; vectors < 4; vectors++) compare_adamw(kinds[k], vectors);
   }
+  static const int reduced[] = {DPT_REDUCED_DTYPES(ID)};
+  for (int i = 0; i < 24; i++) {
+    int64_t n = i < 12 ? i + 1 : whole(2000, 9000);
+    compare_copy(i % 3 ? CUDA : F32, reduced[i % 2], n, i % 4 ? whole(0, n) : n);
+  }
+  refuse_copies();
   refusals();
   return check_end();
 }

@@ -5,7 +5,8 @@ local descent = require 'spec.support.descent'
 local dpt = require 'dpt'
 local elements = require 'spec.support.elements'
 local comm = dpt.comm
-local C = require('dpt.ffi').C
+local dptffi = require 'dpt.ffi'
+local C, lib = dptffi.C, dptffi.lib
 
 local methods = {sgd = {learningRate = 0.01, momentum = 0.9, dampening = 0}, adam = {},
    adamw = {amsgrad = true}, adamax = {}, adagrad = {}, adadelta = {},
@@ -271,3 +272,30 @@ for _, element in ipairs(elements.reduced) do
          end)
    end)
 end
+
+describe('The kernels of sgd and adam', function()
+   it('write a rounded copy of the first floats', function()
+      for _, typename in ipairs{'torch.FloatTensor', 'torch.CudaTensor'} do
+         local x = torch.range(1, 4099):type(typename):div(4096)
+         for _, element in ipairs(C.dpt_step_copies(x) ~= 0 and elements.reduced or {}) do
+            for _, n in ipairs{0, 1, 4097, 4099} do
+               local y, g, m, v = x:clone(), x:clone(), x:clone(), x:clone()
+               local kind = typename:find 'Cuda' and elements.onDevice(element) or element
+               local whole = torch[kind .. 'Tensor'](n + 2):fill(7)
+               local head = n > 0 and whole:narrow(1, 2, n) or whole.new()
+               for i = 1, 2 do
+                  if i == 1 then
+                     lib.sgd_mixed(y, g, nil, nil, nil, 0.3, 0, 0, 1, 0, 0, head)
+                  else
+                     lib.adam_mixed(y, g, m, v, nil, nil, nil, 0.3, 0, 0.9, 0.99, 1e-8, 0, 0, head)
+                  end
+                  if n > 0 then
+                     assert.is_true(head:equal(y:narrow(1, 1, n):type(head:type())))
+                     assert.same({7, 7}, {whole[1], whole[n + 2]})
+                  end
+               end
+            end
+         end
+      end
+   end)
+end)

@@ -13,7 +13,23 @@ extern "C" {
 
 namespace {
 
-template <typename S> __global__ void sgd_kernel(dpt__sgd_args a, bool packs) {
+/* Writes new values of x to the copy, or does nothing. */
+struct no_copy {
+  template <typename S> __device__ void store(dpt__pack_at, const dpt__pack<S> &) const {}
+};
+struct step_copy : dpt__step_copy {
+  __device__ void store(dpt__pack_at at, const dpt__pack<float> &x) const {
+    if (at.first >= n) return;
+    if (n - at.first < at.n) at.n = (int)(n - at.first), at.whole = false;
+    if (type == DPT_F16)
+      at.store(to, dpt__pack_narrow<dpt__half>(x));
+    else
+      at.store(to, dpt__pack_narrow<dpt__bfloat16>(x));
+  }
+};
+
+template <typename S, typename Copy>
+__global__ void sgd_kernel(dpt__sgd_args a, Copy copy, bool packs) {
   typedef typename dpt__wide<S>::type T;
   const T rate = (T)-a.rate, decay = (T)a.decay, momentum = (T)a.momentum, keep = (T)a.keep;
   dpt__each_pack(a.n, packs, [&](dpt__pack_at at) {
@@ -44,11 +60,14 @@ template <typename S> __global__ void sgd_kernel(dpt__sgd_args a, bool packs) {
       for (int i = 0; i < DPT__PACK; i++) d.v[i] = r.v[i] * d.v[i];
     }
     for (int i = 0; i < DPT__PACK; i++) x.v[i] += rate * d.v[i];
-    at.store(a.x, dpt__pack_narrow<S>(x));
+    dpt__pack<S> stored = dpt__pack_narrow<S>(x);
+    at.store(a.x, stored);
+    copy.store(at, stored);
   });
 }
 
-template <typename S> __global__ void adam_kernel(dpt__adam_args a, bool packs) {
+template <typename S, typename Copy>
+__global__ void adam_kernel(dpt__adam_args a, Copy copy, bool packs) {
   typedef typename dpt__wide<S>::type T;
   const T beta1 = (T)a.beta1, beta2 = (T)a.beta2;
   const T rest1 = (T)(1 - a.beta1), rest2 = (T)(1 - a.beta2);
@@ -82,35 +101,55 @@ template <typename S> __global__ void adam_kernel(dpt__adam_args a, bool packs) 
     at.store(a.m, m);
     at.store(a.v, v);
     if (a.vmax) at.store(a.vmax, vmax);
-    at.store(a.x, dpt__pack_narrow<S>(x));
+    dpt__pack<S> stored = dpt__pack_narrow<S>(x);
+    at.store(a.x, stored);
+    copy.store(at, stored);
   });
+}
+
+template <typename S, typename Copy>
+int step_sgd(dpt__context *context, const dpt__sgd_args &a, Copy copy, bool copy_packs) {
+  typedef typename dpt__wide<S>::type T;
+  if (!a.n) return 0;
+  bool packs = copy_packs && dpt__packs_at<S>(a.x) && dpt__packs_at<S>(a.g) &&
+               dpt__packs_at<T>(a.v) && dpt__packs_at<T>(a.rates) && dpt__packs_at<T>(a.decays);
+  auto kernel = sgd_kernel<S, Copy>;
+  return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, copy,
+                    packs);
+}
+
+template <typename S, typename Copy>
+int step_adam(dpt__context *context, const dpt__adam_args &a, Copy copy, bool copy_packs) {
+  typedef typename dpt__wide<S>::type T;
+  if (!a.n) return 0;
+  bool packs = copy_packs && dpt__packs_at<S>(a.x) && dpt__packs_at<S>(a.g) &&
+               dpt__packs_at<T>(a.m) && dpt__packs_at<T>(a.v) && dpt__packs_at<T>(a.vmax) &&
+               dpt__packs_at<T>(a.rates) && dpt__packs_at<T>(a.decays);
+  auto kernel = adam_kernel<S, Copy>;
+  return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, copy,
+                    packs);
 }
 
 } // namespace
 
 int dpt__cuda_sgd(dpt__context *context, const void *args) {
   const dpt__sgd_args &a = *(const dpt__sgd_args *)args;
-  if (!a.n) return 0;
-  return dpt__of_stored_real(a.type, [&](auto zero) {
-    typedef decltype(zero) S;
-    typedef typename dpt__wide<S>::type T;
-    bool packs = dpt__packs_at<S>(a.x) && dpt__packs_at<S>(a.g) && dpt__packs_at<T>(a.v) &&
-                 dpt__packs_at<T>(a.rates) && dpt__packs_at<T>(a.decays);
-    auto kernel = sgd_kernel<S>;
-    return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, packs);
-  });
+  return dpt__of_stored_real(
+      a.type, [&](auto zero) { return step_sgd<decltype(zero)>(context, a, no_copy(), true); });
 }
 
 int dpt__cuda_adam(dpt__context *context, const void *args) {
   const dpt__adam_args &a = *(const dpt__adam_args *)args;
-  if (!a.n) return 0;
-  return dpt__of_stored_real(a.type, [&](auto zero) {
-    typedef decltype(zero) S;
-    typedef typename dpt__wide<S>::type T;
-    bool packs = dpt__packs_at<S>(a.x) && dpt__packs_at<S>(a.g) && dpt__packs_at<T>(a.m) &&
-                 dpt__packs_at<T>(a.v) && dpt__packs_at<T>(a.vmax) && dpt__packs_at<T>(a.rates) &&
-                 dpt__packs_at<T>(a.decays);
-    auto kernel = adam_kernel<S>;
-    return DPT_LAUNCH(kernel, dpt__blocks(dpt__packs_of(a.n)), DPT__BLOCK, 0, context, a, packs);
-  });
+  return dpt__of_stored_real(
+      a.type, [&](auto zero) { return step_adam<decltype(zero)>(context, a, no_copy(), true); });
+}
+
+int dpt__cuda_sgd_copy(dpt__context *context, const void *args) {
+  const dpt__sgd_copy_args &a = *(const dpt__sgd_copy_args *)args;
+  return step_sgd<float>(context, a.step, step_copy{a.copy}, dpt__packs_at<dpt__half>(a.copy.to));
+}
+
+int dpt__cuda_adam_copy(dpt__context *context, const void *args) {
+  const dpt__adam_copy_args &a = *(const dpt__adam_copy_args *)args;
+  return step_adam<float>(context, a.step, step_copy{a.copy}, dpt__packs_at<dpt__half>(a.copy.to));
 }

@@ -39,6 +39,6 @@ return function(name, decoupled, opfunc, x, config, state)
    local root = math.sqrt(1 - beta2 ^ state.t)
    -- PyTorch adds epsilon to the corrected root of v, Torch7 to the root of v
    lib.adam_mixed(x, dfdx, m, v, vmax, rates, decays, rate * root / (1 - beta1 ^ state.t), decay,
-      beta1, beta2, decoupled and epsilon * root or epsilon, decoupled, rate)
+      beta1, beta2, decoupled and epsilon * root or epsilon, decoupled, rate, nil)
    return x, {fx}, state, epsilon
 end

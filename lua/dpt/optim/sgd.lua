@@ -41,7 +41,7 @@ return function(opfunc, x, config, state)
    local rates = stateOf.factors('sgd', config, 'learningRates', x, state)
    local decays = decay == 0 and stateOf.factors('sgd', config, 'weightDecays', x, state) or nil
    lib.sgd_mixed(x, dfdx, velocity, rates, decays, rate, decay, momentum, 1 - dampening,
-      nesterov and 1 or 0, first and 1 or 0)
+      nesterov and 1 or 0, first and 1 or 0, nil)
    state.evalCounter = count + 1
    return x, {fx}
 end
