@@ -103,6 +103,14 @@ end
 
 function multiply(own, gradient, factor) return own:mul(gradient, factor) end
 
+-- Records the divisors of a gradient for its scaled copy: entries last, since a view of one has the
+-- divisors that were recorded last in its storage.
+local function propagate(result, gradient)
+   denominators.propagate(result, denominators.find(gradient))
+   if torch.isTensor(gradient) then return end
+   for key, value in pairs(gradient) do propagate(result[key], value) end
+end
+
 --- Scales the gradient of the loss with respect to the output of a network, for the network's
 -- backward.
 -- @function optim.LossScaler:scale
@@ -113,9 +121,7 @@ function multiply(own, gradient, factor) return own:mul(gradient, factor) end
 -- @usage optim.LossScaler{scale = 8}:scale(torch.Tensor{2}) --> [16]
 function LossScaler:scale(gradOutput)
    local result = scaled(scratchOf(self), 'scaled', gradOutput, self.current)
-   if denominators.enabled then
-      denominators.propagate(result, denominators.find(gradOutput))
-   end
+   if denominators.enabled then propagate(result, gradOutput) end
    return result
 end
 

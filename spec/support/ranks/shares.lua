@@ -112,7 +112,7 @@ function checks.heads()
          local one = nn.Sequential():add(nn.Linear(3, 4))
             :add(nn.ConcatTable():add(head()):add(head()):add(last))
          local all = nn.DistributedDataParallel(one:clone())
-         local function pass(net, cut, gradients)
+         local function pass(net, cut, gradients, isScaled)
             local first, second = losses[i][2](), losses[j][2]()
             local both = nn.ParallelCriterion():add(nn.AbsCriterion(), 0.5):add(nn.MSECriterion())
             local o = net:forward(cut(x))
@@ -122,11 +122,12 @@ function checks.heads()
             gradients[1] = first:backward(o[1], cut(labels))
             gradients[2] = second:backward(o[2], cut(labels))
             gradients[3] = both:backward(o[3], {cut(x), cut(x)})
-            net:backward(cut(x), gradients)
+            net:backward(cut(x),
+               isScaled and optim.LossScaler{scale = 2}:scale(gradients) or gradients)
          end
          local kept = {[one] = {}, [all] = {}} -- refilled in each pass
          compare(name, one, all, function(net, cut)
-            for _ = 1, 2 do pass(net, cut, kept[net]) end
+            for k = 1, 2 do pass(net, cut, kept[net], k == 2) end
          end)
          local function waits()
             compare(name .. ' in noSync', one, all, function(net, cut)
@@ -235,8 +236,17 @@ function checks.states()
 end
 
 -- All ranks skip a step together, although only one rank's part of the gradient is not finite.
--- Ranks without a part also adapt the scale.
+-- Ranks without a part also adapt the scale. A scaled gradient has the weight of the gradient.
 function checks.scaler()
+   for _, loss in ipairs(losses) do
+      local name, make = unpack(loss)
+      local one = nn.Sequential():add(nn.Linear(3, 3)):add(nn.LogSoftMax())
+      compare(name .. ', scaled', one, nn.DistributedDataParallel(one:clone()), function(net, cut)
+         local criterion, scaler = make(), optim.LossScaler{scale = 2}
+         criterion:forward(net:forward(cut(x)), cut(labels))
+         net:backward(cut(x), scaler:scale(criterion:backward(net.output, cut(labels))))
+      end)
+   end
    for _, n in ipairs{5 * size + 1, 1} do
       local one, all, own, state = torch.ones(n), torch.ones(n), {}, {}
       local scalers = {}
