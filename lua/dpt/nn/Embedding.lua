@@ -23,7 +23,6 @@
 --    --> 1x2x9, 36
 
 local torch = require 'dpt.tensor'
-local nn = require 'dpt.nn'
 local fail = require('dpt.ffi').fail
 
 local Embedding, parent = torch.class('nn.Embedding', 'nn.LookupTable')
@@ -49,6 +48,6 @@ function Embedding:reset(stdv)
 end
 
 --- Returns the input as indices on the weight's device.
-function Embedding:indices(input) return nn.utils.sameSide(self, '_input', input, self.weight) end
+function Embedding:indices(input) return self:exactIndices(input) end
 
 return Embedding

@@ -9,6 +9,7 @@
 -- @usage nn.LookupTable(10, 4):forward(torch.LongTensor{{1, 9, 3}}):size() --> 1x3x4
 
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local nn = require 'dpt.nn'
 local forwardWrites = require 'dpt.parallel.params.forward_writes'
 local dptffi = require 'dpt.ffi'
@@ -125,6 +126,26 @@ function LookupTable:indices(input)
    if not torch.isTensor(input) or input:dim() > 2 then -- 0: a vector without elements
       fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
          torch.isTensor(input) and input:dim() or torch.type(input))
+   end
+   return self:exactIndices(input)
+end
+
+--- Returns the input as indices on the weight's device; raises if its type is a 16-bit one that
+-- cannot represent all indices.
+-- @function nn.LookupTable:exactIndices
+-- @as author
+-- @param input tensor: of any size
+-- @return a tensor
+-- @usage nn.LookupTable(5, 2):exactIndices(torch.LongTensor{1, 2}):nElement() --> 2
+function LookupTable:exactIndices(input)
+   local element, n = core.elementOf(input.kind_), self.weight:size(1)
+   if element.isReduced then
+      local last = core.newTensor(input.kind_ % core.ON_DEVICE):resize(2)
+      last[1], last[2] = n - 1, n
+      if last[1] ~= n - 1 or last[2] ~= n then
+         fail("%s: argument 'input' is a %s, which cannot represent the indices up to %d, wanted a"
+            .. ' torch.LongTensor', torch.type(self), input:type(), n)
+      end
    end
    return nn.utils.sameSide(self, '_input', input, self.weight)
 end
