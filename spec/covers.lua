@@ -65,6 +65,11 @@ return {
          DistributedDataParallel.no_sync
          DistributedDataParallel.options
       ]],
+      ['nn/MixedPrecision'] = [[
+         MixedPrecision.Float MixedPrecision.cast MixedPrecision.precision
+      ]],
+      ['nn/MixedPrecision_launches'] = 'MixedPrecision',
+      ['nn/MixedPrecision_ranks'] = 'MixedPrecision',
       ['nn/SyncBatchNormalization'] = 'SyncBatchNormalization.exchange',
       ['nn/attention'] = 'PositionEmbedding RotaryEmbedding ScaledDotProductAttention rotary',
       ['nn/MultiheadAttention'] = 'cache',

@@ -116,6 +116,7 @@ function copyValue(v, seen)
    return copy
 end
 
---- clone(value): returns a deep copy.
--- The state of a copy: copies by originals and addresses; level: the number of enclosing tables.
-return function(v) return copyValue(v, {level = 0}) end
+--- clone(value, seen): returns a deep copy.
+-- @param seen state of a copy: copies by originals and, for storages, by addresses, and level = the
+--    number of enclosing tables; a caller may enter values that are shared with the copy
+return function(v, seen) return copyValue(v, seen or {level = 0}) end

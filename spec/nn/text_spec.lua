@@ -106,6 +106,7 @@ describe('The text of', function()
 
    it('every class with numeric or named arguments prints more than its name', function()
       local objects = {
+         ['nn.MixedPrecision'] = nn.MixedPrecision(nn.Linear(2, 3):float(), 'half'),
          ['nn.Recurrent'] = nn.Recurrent(3, nn.Linear(4, 3), nn.Linear(3, 3)),
          ['cudnn.SpatialConvolution'] = cudnn.SpatialConvolution(2, 3, 1, 1),
          ['cudnn.VolumetricConvolution'] = cudnn.VolumetricConvolution(2, 3, 1, 1, 1),

@@ -148,14 +148,28 @@ local function writeInside(file, value)
    end
 end
 
+-- Returns what is written for an object: the result of __saved(), repeatedly, or the object itself.
+-- An object that occurs twice is converted once.
+local function savedForm(file, object)
+   local saved = class.methodsOf(object).__saved
+   if not saved then return object end
+   file.saved_ = not file.force_ and file.saved_ or {}
+   local known = file.saved_[object]
+   if known == nil then
+      known = saved(object)
+      if torch.typename(known) then known = savedForm(file, known) end
+      file.saved_[object] = known
+   end
+   return known
+end
+
 function writeValue(file, original)
    local hook, value = file.hook_, original
    if hook then value = hook(original) end
    local id = file:isWritableObject(value)
-   local saved = id == OBJECT and class.methodsOf(value).__saved
-   if saved then
-      value = saved(value)
-      original, id = value, file:isWritableObject(value)
+   local saved = id == OBJECT and savedForm(file, value) or value
+   if not rawequal(saved, value) then
+      value, original, id = saved, saved, file:isWritableObject(saved)
    end
    if not id then
       fail('writeObject: a value of type %s%s cannot be written', torch.type(value), way(file))

@@ -42,6 +42,7 @@ end
 -- @function nn.AbstractRecurrent:resetTransient
 -- @as author
 -- @also nn.GPU:resetTransient()
+-- @also nn.MixedPrecision:resetTransient()
 -- @also nn.DataParallelTable:resetTransient()
 -- @also nn.DataParallelCriterion:resetTransient()
 -- @return nothing

@@ -99,6 +99,15 @@ function Container:rethrowErrors(module, index, method, ...)
    error(result, 0)
 end
 
+-- Returns true if a has tensors of the types of b's, and tables where b has them.
+local function haveSameTypes(a, b)
+   if torch.type(a) ~= torch.type(b) then return false end
+   for key, value in pairs(type(b) == 'table' and b or {}) do
+      if not haveSameTypes(a[key], value) then return false end
+   end
+   return true
+end
+
 --- Adds the input gradient of one module to gradInput, the sum over all modules; copies it for the
 -- first module. The tensors of a table keep the types of the first module's.
 -- @function nn.Container:addGradInput
@@ -115,8 +124,7 @@ function Container:addGradInput(index, gradient)
       nn.utils.recursiveAdd(self.gradInput, gradient)
       return
    end
-   local isTable = type(gradient) == 'table'
-   local kept = isTable == (type(self.gradInput) == 'table') and self.gradInput or nil
+   local kept = haveSameTypes(self.gradInput, gradient) and self.gradInput or nil
    self.gradInput = nn.utils.recursiveCopy(kept, gradient)
 end
 

@@ -353,7 +353,7 @@ local function train(self, method, input, gradOutput, factor, terms)
       rowsShare, method, input, gradOutput, factor)
    if not ok then
       self.failures = self.failures + 1
-      self.pending:invalidate(params.source, params.gradient)
+      self.pending:invalidate(params:trained(), params.gradient)
       error(result, 0)
    end
    if not self.ordered then learnOrder(self) end

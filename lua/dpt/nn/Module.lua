@@ -52,6 +52,15 @@ function Module:parameters()
    end
 end
 
+--- Returns the tensors that the module uses in place of its parameters, and their gradients: those
+-- of nn.MixedPrecision have 16 bits. In other classes they are the parameters.
+-- @function nn.Module:workingParameters
+-- @as author
+-- @follows dpt's own
+-- @return list of tensors, list of gradients, as parameters returns them
+-- @usage #nn.Linear(2, 3):workingParameters() --> 2
+function Module:workingParameters() return self:parameters() end
+
 --- Computes and returns self.output.
 function Module:updateOutput(_)
    return self.output

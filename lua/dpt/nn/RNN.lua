@@ -50,6 +50,7 @@ end
 -- @also nn.DistributedDataParallel.transient
 -- @also nn.SyncBatchNormalization.transient
 -- @also nn.Recompute.transient
+-- @also nn.MixedPrecision.transient
 -- @also nn.ScaledDotProductAttention.transient
 -- @also nn.MultiheadAttention.transient
 -- @also nn.PositionEmbedding.transient

@@ -111,7 +111,7 @@ local additions = [[
    RecurrentStep:Decorator Recursor:AbstractRecurrent Sequencer:Container
    SequencerCriterion:Criterion LookupTableMaskZero:LookupTable NoBackprop:Decorator
    Embedding:LookupTable EmbeddingBag:LookupTable GLU:GatedLinearUnit SwiGLU:GatedLinearUnit
-   GEGLU:GatedLinearUnit ReGLU:GatedLinearUnit Recompute:Decorator
+   GEGLU:GatedLinearUnit ReGLU:GatedLinearUnit Recompute:Decorator MixedPrecision:Decorator
    DataParallelCriterion:Criterion DistributedDataParallel:Decorator
    SyncBatchNormalization:BatchNormalization ScaledDotProductAttention
    MultiheadAttention:Container PositionEmbedding RotaryEmbedding

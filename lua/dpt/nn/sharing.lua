@@ -6,6 +6,7 @@
 local torch = require 'dpt.tensor'
 local deepcopy = require 'dpt.clone'
 local rejectDistributed = require('dpt.nn.child').rejectDistributed
+local fail = require('dpt.ffi').fail
 
 local M = {}
 
@@ -28,6 +29,10 @@ function M.clone(module)
    for i, t in ipairs(parameters or {}) do own[t], own[gradients[i]] = true, true end
    local modules = copied(module, {})
    for i, inner in ipairs(modules) do
+      if torch.isTypeOf(inner, 'nn.MixedPrecision') then
+         fail('%s: the parameters of nn.MixedPrecision cannot be shared with a copy: put'
+            .. ' nn.MixedPrecision around the whole network', torch.type(module))
+      end
       taken[i] = {}
       for key, value in pairs(inner) do
          if torch.isTensor(value) and own[value] then taken[i][key] = value end

@@ -95,6 +95,7 @@ ParallelTable() tensor|table -> tensor|table
 Bottle(module?:module, nInputDim?, nOutputDim?) tensor -> tensor
 Decorator(module?:module)
 Recompute(module:module)
+MixedPrecision(module:module, type:string, options?:any)
 DontCast(module:module, castin?:any, castout?:any, moduleType?:string)
 WeightNorm(module:module, outputDim?)
 NaN(module?:module, id?:any)

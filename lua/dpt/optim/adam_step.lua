@@ -4,6 +4,7 @@
 -- state.vmax is the largest v. The update is one pass.
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
+local Masters = require 'dpt.masters'
 local dptffi = require 'dpt.ffi'
 local lib, type = dptffi.lib, dptffi.type
 
@@ -37,8 +38,10 @@ return function(name, decoupled, opfunc, x, config, state)
    rate = rate / (1 + state.t * (config.learningRateDecay or 0))
    state.t = state.t + 1
    local root = math.sqrt(1 - beta2 ^ state.t)
+   local masters, copy = Masters.copyOf(x)
    -- PyTorch adds epsilon to the corrected root of v, Torch7 to the root of v
    lib.adam_mixed(x, dfdx, m, v, vmax, rates, decays, rate * root / (1 - beta1 ^ state.t), decay,
-      beta1, beta2, decoupled and epsilon * root or epsilon, decoupled, rate, nil)
+      beta1, beta2, decoupled and epsilon * root or epsilon, decoupled, rate, copy)
+   if masters then masters:updated(copy) end
    return x, {fx}, state, epsilon
 end

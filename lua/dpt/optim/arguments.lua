@@ -20,6 +20,7 @@ local torch = require 'dpt.tensor'
 local dptffi = require 'dpt.ffi'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local updates = require 'dpt.updates'
+local Masters = require 'dpt.masters'
 local settings = require 'dpt.optim.settings'
 local captured = require 'dpt.device.captured'
 
@@ -122,7 +123,7 @@ function arguments.check(name, opfunc, x, config, state)
 end
 
 --- Raises unless the gradient has the type and the number of elements of x; reduces pending
--- gradients.
+-- gradients, and copies values that a script has written to weights in nn.MixedPrecision to x.
 -- @return the gradient; a copy if it is x itself, for methods whose single pass writes both
 function arguments.gradient(name, x, dfdx)
    if not isTensor(dfdx) or dfdx.kind_ ~= x.kind_ or dfdx:nElement() ~= x:nElement() then
@@ -130,6 +131,7 @@ function arguments.gradient(name, x, dfdx)
    end
    rejectStale(name, 'x', x) -- opfunc may have changed the network
    updates.flush(x, dfdx)
+   Masters.follow(x)
    return dfdx.storage_ == x.storage_ and dfdx.offset_ == x.offset_ and dfdx:clone() or dfdx
 end
 

@@ -8,6 +8,7 @@ local withMeanLoss = require 'dpt.optim.mean_loss'
 local withFloats = require 'dpt.optim.half_precision'
 local withScaler = require('dpt.optim.scaled').wrap
 local onDevice = require 'dpt.optim.on_device'
+local Masters = require 'dpt.masters'
 local scope = require 'dpt.device.scope'
 
 local descents = 'sgd adam adamw adamax adagrad adadelta rmsprop nag asgd rprop lbfgs cg'
@@ -29,8 +30,16 @@ local function add(name, load)
       return scope.call('update', f, ...)
    end
 end
+-- Makes the 16-bit copy of x equal to x (nn.MixedPrecision); returns the other arguments.
+local function follow(x, ...)
+   Masters.follow(x)
+   return ...
+end
+local function following(method, count)
+   return function(...) return follow(select(count + 1, ...), method(...)) end
+end
 local function wrap(name, method, count)
-   method = onDevice(method, count)
+   method = following(onDevice(method, count), count)
    return deciding[name] and withMeanLoss(name, method, count, unpack(deciding[name])) or method
 end
 for name in descents:gmatch '%w+' do

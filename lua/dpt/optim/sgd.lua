@@ -1,6 +1,6 @@
 --- optim.sgd: stochastic gradient descent.
 -- Invariant: state.evalCounter counts the calls and state.dfdx is the velocity, as in Torch7. The
--- whole update is one pass over the parameters.
+-- whole update is one pass over the parameters, and over their 16-bit copy in nn.MixedPrecision.
 -- @function optim.sgd
 -- @as descent
 -- @param config? table: learningRate (1e-3), learningRateDecay (0), weightDecay (0), momentum (0),
@@ -14,6 +14,7 @@
 
 local arguments = require 'dpt.optim.arguments'
 local stateOf = require 'dpt.optim.state'
+local Masters = require 'dpt.masters'
 local dptffi = require 'dpt.ffi'
 
 local lib, fail = dptffi.lib, dptffi.fail
@@ -40,8 +41,10 @@ return function(opfunc, x, config, state)
    local rate = (config.learningRate or 1e-3) / (1 + count * (config.learningRateDecay or 0))
    local rates = stateOf.factors('sgd', config, 'learningRates', x, state)
    local decays = decay == 0 and stateOf.factors('sgd', config, 'weightDecays', x, state) or nil
+   local masters, copy = Masters.copyOf(x)
    lib.sgd_mixed(x, dfdx, velocity, rates, decays, rate, decay, momentum, 1 - dampening,
-      nesterov and 1 or 0, first and 1 or 0, nil)
+      nesterov and 1 or 0, first and 1 or 0, copy)
+   if masters then masters:updated(copy) end
    state.evalCounter = count + 1
    return x, {fx}
 end

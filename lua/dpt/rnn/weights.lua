@@ -87,6 +87,12 @@ function M.layoutBefore(module)
    return module.weight:nElement() > 0 and network.layout(module, module.weight) or nil
 end
 
+--- Returns true if two weights of a module, of different types, have the same layout.
+function M.hasSameLayout(module, a, b)
+   return a:nElement() == b:nElement()
+      and (a:nElement() == 0 or isSameLayout(network.layout(module, a), network.layout(module, b)))
+end
+
 --- Rearranges the parts of a weight in place if its new type or device has another layout.
 -- @param before layout that it has now
 -- @param cache as for nn.Module:type; a weight that two modules share is rearranged once

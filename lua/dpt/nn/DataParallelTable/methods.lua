@@ -40,7 +40,10 @@ function methods:add(module, gpus)
    end
    child.rejectDistributed(torch.type(self), 'add', module, options.WRAPPED)
    for _, inner in ipairs(module:listModules()) do
-      if inner.ownDevices then
+      if inner ~= module and torch.isTypeOf(inner, 'nn.MixedPrecision') then
+         fail(self, 'add got a network with nn.MixedPrecision in it, wanted it around the whole'
+            .. ' network: nn.DataParallelTable(1):add(nn.MixedPrecision(network), devices)')
+      elseif inner.ownDevices then
          fail(self, 'add got a network with %s in it, which chooses devices itself; each replica'
             .. ' must stay on its device', torch.type(inner))
       end
@@ -72,6 +75,11 @@ end
 -- overflow the stack, not loop forever.)
 function methods:parameters()
    local parameters, gradients = self:_firstReplica():parameters()
+   return parameters, gradients
+end
+
+function methods:workingParameters()
+   local parameters, gradients = self:_firstReplica():workingParameters()
    return parameters, gradients
 end
 

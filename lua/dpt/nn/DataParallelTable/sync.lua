@@ -94,7 +94,8 @@ function sync:_updateLayout(version, whole)
    self:_makeReplicas()
    params:build(module, device, self.impl)
    params.flattened = self.flattenParams
-   self.flattenedParams = self.flattenParams and params:isFlat() and params.flat or nil
+   self.flattenedParams = self.flattenParams and not params.mixed and params:isFlat()
+      and params.flat or nil
 end
 
 -- Makes the replicas and their flat buffers if they are missing or replica 1 has changed.
@@ -174,6 +175,8 @@ end
 --- Returns replica 1's flat parameters and gradients; every call returns the same memory.
 function sync:getParameters()
    self:flattenParameters()
+   local first = self:_firstReplica()
+   if first.masters then return first:getParameters() end
    local flat = self.flattenedParams[1]
    if #flat == 0 then return torch.Tensor(), torch.Tensor() end
    if #flat > 2 then

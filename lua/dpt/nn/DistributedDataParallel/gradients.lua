@@ -85,7 +85,7 @@ function gradients:meanLoss(loss)
 end
 
 --- Returns true if x is part of this network's parameters.
-function gradients:_trains(x) return updates.sharesStorage(self.params.source, x) end
+function gradients:_trains(x) return updates.sharesStorage(self.params:trained(), x) end
 
 --- Common properties of nn.DistributedDataParallel's methods, for the reference.
 -- @pattern ofranks

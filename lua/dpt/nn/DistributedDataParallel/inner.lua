@@ -7,8 +7,8 @@ local dptffi = require 'dpt.ffi'
 
 local inner = {}
 
-for _, name in ipairs{'parameters', 'findModules', 'apply', 'inputSplit', 'outputSplit',
-   'runningStatistics', 'reset'} do
+for _, name in ipairs{'parameters', 'workingParameters', 'findModules', 'apply', 'inputSplit',
+   'outputSplit', 'runningStatistics', 'reset'} do
    inner[name] = function(self, ...) return self.modules[1][name](self.modules[1], ...) end
 end
 

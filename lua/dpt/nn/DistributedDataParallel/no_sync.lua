@@ -82,7 +82,7 @@ function noSync:_accumulateLocally(method, input, gradOutput, factor, terms)
    self.pending:check()
    local own = shares.check(self:_weight(gradOutput, terms), self.group)
    self.pendingWeights = self.pendingWeights or begin(self)
-   self.pending:record(params.source, params.gradient)
+   self.pending:record(params:trained(), params.gradient)
    local counts, before = added(self.pendingWeights, own), params:gradientVersion()
    self.weight = own
    if self.parallelTable then self.parallelTable.inNoSync = true end
@@ -91,12 +91,12 @@ function noSync:_accumulateLocally(method, input, gradOutput, factor, terms)
    if self.parallelTable then self.parallelTable.inNoSync = false end
    if not ok then
       if params:gradientVersion() ~= before then
-         self.pending:invalidate(params.source, params.gradient)
+         self.pending:invalidate(params:trained(), params.gradient)
       end
       error(result, 0)
    end
    self.pendingWeights = counts
-   self.pending:record(params.source, params.gradient)
+   self.pending:record(params:trained(), params.gradient)
    return result
 end
 
@@ -211,7 +211,7 @@ end
 --    net:flush(params)
 --    return gradients --> [1 1]
 function noSync:flush(x)
-   if self.pending:isPending() and updates.sharesStorage(self.params.source, x) then
+   if self.pending:isPending() and updates.sharesStorage(self.params:trained(), x) then
       self:syncGradients()
    end
 end

@@ -121,7 +121,7 @@ local function updateLayoutIfMoved(self)
 end
 
 local function sendParameters(self)
-   for _, t in ipairs(self.params.source) do
+   for _, t in ipairs(self.params:trained()) do
       self.sentBytes.parameters = self.sentBytes.parameters + t:nElement() * t:elementSize()
       distributed.broadcast(t, 0, self.group)
    end

@@ -46,6 +46,7 @@ local function findSynchronized(root)
    local parameters, gradients = root:parameters()
    add(parameters)
    add(gradients)
+   add((root:workingParameters()))
    for _, module in ipairs(root:listModules()) do add(module:runningStatistics()) end
    return known
 end

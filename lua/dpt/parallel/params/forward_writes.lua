@@ -39,7 +39,7 @@ end
 
 -- Replaces tensors in a list of effects by their numbers among a module's parameters.
 local function numberParameters(list, module)
-   local kept, parameters = {}, module:parameters()
+   local kept, parameters = {}, module:workingParameters()
    for _, effect in ipairs(list) do
       effect[2] = find(parameters, effect[2])
       if effect[2] then kept[#kept + 1] = effect end
@@ -56,7 +56,7 @@ end
 
 --- Applies a list of effects to a module's parameters, on its device.
 function forwardWrites.apply(module, list)
-   local parameters = module:parameters()
+   local parameters = module:workingParameters()
    for _, effect in ipairs(list) do
       local kind, k, indices = unpack(effect, 1, 3)
       local here = indices

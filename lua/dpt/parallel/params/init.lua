@@ -27,7 +27,7 @@ end
 
 --- Returns the parameters and the gradients of a replica, as lists (run by a dispatcher).
 function Params.list(replica)
-   local tensors, gradients = replica:parameters()
+   local tensors, gradients = replica:workingParameters()
    return {tensors or {}, gradients or {}}
 end
 
@@ -87,7 +87,8 @@ function Params:build(module, device, dispatcher)
    self.recordedLayout, self.fields = nil, nil -- after an error, everything is built again
    local seen = layout.describe(module)
    layout.checkDevice(seen, device)
-   local plan, segments = layout.plan(seen)
+   self.mixed = module.masters and module or nil -- an nn.MixedPrecision
+   local plan, segments = layout.plan(seen, self.mixed and module.masters.copy)
    local flat = dispatcher:run(layout.flattenReplica, plan)
    self.source, self.gradient, self.segments, flat[1] = {}, {}, {segments}, {}
    for h, group in ipairs(segments) do
@@ -115,6 +116,7 @@ end
 -- @param device its required device
 -- @param whole true: includes tensors that share a flat tensor with another network
 function Params:flatten(module, device, name, whole)
+   if module.masters then return end -- nn.MixedPrecision has made them flat
    local list = layout.describe(module)
    layout.checkDevice(list, device)
    layout.flatten(list, name, whole)
@@ -158,9 +160,15 @@ function Params:needsRebuild(dispatcher)
    return false
 end
 
+--- Returns the tensors that optimizers update: the source, or the floats of nn.MixedPrecision.
+function Params:trained()
+   return self.mixed and {self.mixed.masters.flat} or self.source
+end
+
 --- Copies the parameters of replica 1 to the others if they were written to.
 function Params:broadcast()
    self.pending:checkUpdate()
+   if self.mixed then self.mixed:refresh() end
    local version = comm.version(self.source)
    if self.version ~= version then
       for _, stage in ipairs(self.staged.source) do stage[2]:copy(stage[1]) end
@@ -222,12 +230,12 @@ function Params:reduce()
 end
 
 --- Keeps every replica's gradients until the next reduce.
-function Params:holdPending() self.pending:record(self.source, self.gradient) end
+function Params:holdPending() self.pending:record(self:trained(), self.gradient) end
 
 --- Reduces pending gradients if x, which an optimizer is about to update with dfdx, is this
 -- network's.
 function Params:flush(x, dfdx)
-   if self.sender or not updates.sharesStorage(self.source, x) then return end
+   if self.sender or not updates.sharesStorage(self:trained(), x) then return end
    if not updates.sharesStorage(self.gradient, dfdx) then
       fail("the gradient that opfunc returned is a copy of one replica's part, since gradients are"
          .. ' pending (noSync); call syncGradients() in opfunc before copying it')
@@ -268,7 +276,7 @@ function Params:failBackward(before)
    for _, list in ipairs{self.gradient, self.otherGradients} do
       for _, t in ipairs(list) do all[#all + 1] = t end
    end
-   self.pending:invalidate(self.source, all)
+   self.pending:invalidate(self:trained(), all)
 end
 
 return Params

@@ -18,9 +18,10 @@ local layout = {}
 
 local structs, pointers = ffi.typeof 'dpt_tensor[?]', ffi.typeof 'const dpt_tensor *[?]'
 
---- Returns the parameters and gradients of a replica as one list of 2n, with the field n.
+--- Returns the parameters and gradients of a replica as one list of 2n, with the field n. The
+-- parameters are those with which modules work: 16-bit copies in nn.MixedPrecision.
 function layout.describe(module)
-   local tensors, gradients = module:parameters()
+   local tensors, gradients = module:workingParameters()
    local list = {n = tensors and #tensors or 0}
    for i = 1, list.n do
       list[i], list[list.n + i] = tensors[i], gradients and gradients[i] or false
@@ -49,7 +50,7 @@ end
 
 --- Returns true if a network has other parameters or gradients than those of a list.
 function layout.isOther(list, module)
-   local tensors, gradients = module:parameters()
+   local tensors, gradients = module:workingParameters()
    local n = tensors and #tensors or 0
    if list.n ~= n then return true end
    for i = 1, n do
@@ -77,40 +78,37 @@ function layout.checkDevice(list, wanted)
    end
 end
 
--- Groups the parameters' indices in the list by type, in order of appearance.
-local function byType(list)
-   local types, known = {}, {}
-   for i = 1, list.n do
-      local name, gradient = torch.type(list[i]), list[list.n + i]
-      if gradient and torch.type(gradient) ~= name then
-         dptffi.fail('parameter %d is a %s and its gradient a %s, wanted one type for both', i,
-            name, torch.type(gradient))
-      end
-      if not known[name] then
-         known[name] = {type = name}
-         types[#types + 1] = known[name]
-      end
-      table.insert(known[name], i)
+-- Returns the type of a parameter's gradient: the parameter's own, or the type in which a 16-bit
+-- one is computed.
+local function gradientType(i, t, gradient)
+   if not gradient or gradient.kind_ == t.kind_ or gradient.kind_ == core.computeKind(t.kind_) then
+      return torch.type(gradient or t)
    end
-   return types
+   fail('parameter %d is a %s and its gradient a %s, wanted one type for both', i, torch.type(t),
+      torch.type(gradient))
 end
 
---- Returns the groups of a list: for each type the parameters, then the gradients.
+--- Returns the groups of a list: for each type the parameters, then gradients. A gradient is in the
+-- first group with parameters or gradients of its type.
 -- @return list of {type, indices in the list, tensors}
 function layout.groups(list)
-   local groups = {}
-   for _, entry in ipairs(byType(list)) do
-      for before = 0, list.n, math.max(list.n, 1) do
-         local group = {type = entry.type, indices = {}, tensors = {}}
-         for _, i in ipairs(entry) do
-            local t = list[before + i]
-            if t then
-               table.insert(group.indices, before + i)
-               table.insert(group.tensors, t)
-            end
-         end
-         groups[#groups + 1] = group
+   local groups, ofParameters, ofGradients = {}, {}, {}
+   local function add(group, i)
+      table.insert(group.indices, i)
+      table.insert(group.tensors, list[i])
+   end
+   for i = 1, list.n do
+      local name, gradient = torch.type(list[i]), gradientType(i, list[i], list[list.n + i])
+      if not ofParameters[name] then
+         ofParameters[name] = {type = name, indices = {}, tensors = {}}
+         groups[#groups + 1] = ofParameters[name]
+         groups[#groups + 1] = {type = gradient, indices = {}, tensors = {}}
+         ofGradients[gradient] = ofGradients[gradient] or groups[#groups]
       end
+      add(ofParameters[name], i)
+   end
+   for i = list.n + 1, 2 * list.n do
+      if list[i] then add(ofGradients[torch.type(list[i])], i) end
    end
    return groups
 end
@@ -149,14 +147,27 @@ function layout.flatten(list, name, whole)
    end
 end
 
+-- Returns the layout (as of dpt.flatten) of views of a flat tensor.
+local function within(flat, tensors)
+   local laid = {segments = {flat}, offsets = {}, strides = {}, total = flat:nElement()}
+   for i, t in ipairs(tensors) do
+      laid.offsets[i] = t:storageOffset() - flat:storageOffset() + 1
+      laid.strides[i] = t:stride()
+   end
+   return laid
+end
+
 --- Returns the plan by which a replica lays out its tensors: a list of groups, each with its type,
 -- its number of elements and, for every tensor that has elements, its index in the replica's list
 -- and its offset in the flat tensor.
+-- @param whole nil, or the flat tensor of which all parameters of its type are views: it is their
+--    only segment, even if they do not cover it
 -- @return the plan; for each group the segments of replica 1
-function layout.plan(list)
+function layout.plan(list, whole)
    local plan, segments = {}, {}
    for h, group in ipairs(layout.groups(list)) do
-      local laid = flatten.layout(group.tensors)
+      local isWhole = whole and h % 2 == 1 and group.type == torch.type(whole)
+      local laid = isWhole and within(whole, group.tensors) or flatten.layout(group.tensors)
       plan[h], segments[h] = {type = group.type, total = laid.total}, laid.segments
       for k, index in ipairs(group.indices) do
          if list[index]:nElement() > 0 then
@@ -201,6 +212,7 @@ end
 -- @return list of flat tensors, parameters and gradients in turn; gradients are zero
 function layout.flattenReplica(replica, i, plan)
    if i == 1 then return nil end
+   if replica.dropMasters then replica:dropMasters() end
    local tensors, flat = layout.describe(replica), {}
    for h, group in ipairs(plan) do
       flat[h] = flatOf(tensors, group)

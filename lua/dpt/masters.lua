@@ -1,0 +1,135 @@
+--- dpt.masters: the float parameters that an optimizer updates, and the tensors that modules use in
+-- their place: a 16-bit copy, and a float copy of some elements. For training in mixed precision.
+--
+-- Invariant: after refresh() the copies equal the masters, rounded to nearest even. Storages count
+-- their writes, so refresh() detects which side was written to: masters are converted to the copies
+-- by one operation each, or elements of the copies that differ are copied back. Optimizers that
+-- write masters and 16-bit copy in one pass call updated().
+local torch = require 'dpt.tensor'
+local comm = require 'dpt.comm'
+local cutorch = require 'dpt.device'
+local dptffi = require 'dpt.ffi'
+local C, fail = dptffi.C, dptffi.fail
+
+local Masters = {}
+Masters.__index = Masters
+
+-- Address of a storage -> the masters in it. A value keeps its storage, so an address of a live
+-- value is not reused.
+local registered = setmetatable({}, {__mode = 'v'})
+
+local function writesOf(t)
+   return t.storage_ ~= nil and tonumber(C.dpt_storage_writes(t.storage_)) or 0
+end
+
+local function copyWrites(self) return writesOf(self.copy) + writesOf(self.kept) end
+
+-- Records that the copies equal the masters.
+local function record(self)
+   self.flatWrites, self.copyWrites = writesOf(self.flat), copyWrites(self)
+   self.failures = tonumber(C.dpt_failures())
+end
+
+-- Implements new on the device of the masters.
+local function create(flat, typename, positions)
+   local self = setmetatable({flat = flat, count = flat:nElement()}, Masters)
+   self.copy = torch.getmetatable(typename).new(self.count)
+   self.kept = flat.new(#positions)
+   if #positions > 0 then
+      local indices = torch.LongTensor(positions)
+      self.indices = comm.device(flat) > 0 and indices:cudaLong() or indices
+   end
+   return self
+end
+
+-- Copies elements of the masters to the float copy.
+local function pushKept(self)
+   if self.indices then self.kept:index(self.flat, 1, self.indices) end
+end
+
+local function push(self)
+   self.copy:copy(self.flat)
+   pushKept(self)
+end
+
+-- Copies elements of the copies that differ from the masters to the masters.
+local function pull(self)
+   local flat, copy = self.flat, self.copy
+   local differs = copy.new(self.count):copy(flat):ne(copy)
+   flat:copy(torch.where(differs, flat.new(self.count):copy(copy), flat))
+   if self.indices then flat:indexCopy(1, self.indices, self.kept) end
+   copy:copy(flat) -- its elements of the float copy
+end
+
+local function run(self, f) if self.count > 0 then cutorch.withDeviceOf(self.flat, f, self) end end
+
+--- Registers masters that were copied, and that are in sync.
+function Masters:register()
+   if self.count > 0 then registered[comm.address(self.flat)] = self end
+   record(self)
+end
+
+--- Creates masters and their copies.
+-- @param flat contiguous vector of floats
+-- @param typename type of the 16-bit copy, which has all elements
+-- @param positions list: positions of the elements of the float copy, from 1
+function Masters.new(flat, typename, positions)
+   local self = cutorch.withDeviceOf(flat, create, flat, typename, positions)
+   run(self, push)
+   self:register()
+   return self
+end
+
+--- Makes masters and copies equal. Raises if both were written to since the last call.
+function Masters:refresh()
+   local flat, copies = writesOf(self.flat), copyWrites(self)
+   local failures = tonumber(C.dpt_failures())
+   if flat == self.flatWrites and copies == self.copyWrites and failures == self.failures then
+      return
+   end
+   local isConflict = failures == self.failures and flat ~= self.flatWrites
+      and copies ~= self.copyWrites
+   local isPull = failures == self.failures and flat == self.flatWrites
+   run(self, isPull and pull or push)
+   record(self)
+   if isConflict then
+      fail('nn.MixedPrecision: since the last pass, both the weights of modules and the parameters'
+         .. ' that getParameters returns were written to: write to one of them; the parameters are'
+         .. ' used from now on')
+   end
+end
+
+--- Returns the masters of which x is a part, and the part of the 16-bit copy that belongs to it,
+-- which an optimizer's kernel must write along with x; nothing if there are none, or the backend of
+-- x has no such kernel.
+-- @param x contiguous tensor
+function Masters.copyOf(x)
+   if next(registered) == nil or x.storage_ == nil then return nil end
+   local self = registered[comm.address(x)]
+   if not self or not x:isContiguous() or x.kind_ ~= self.flat.kind_ then return nil end
+   local before, count = x:storageOffset() - self.flat:storageOffset(), x:nElement()
+   if before < 0 or before + count > self.count or count == 0 or C.dpt_step_copies(x) == 0 then
+      return nil
+   end
+   self:refresh()
+   return self, self.copy:narrow(1, before + 1, count)
+end
+
+--- Records that an optimizer has written x and its copy.
+-- @param copy what copyOf returned for x
+function Masters:updated(copy)
+   if copy:nElement() == self.count then
+      run(self, pushKept)
+      self.flatWrites = writesOf(self.flat)
+   end
+   self.copyWrites = copyWrites(self)
+end
+
+--- Makes the copies equal to x after an optimizer has written it.
+function Masters.follow(x)
+   if next(registered) == nil or not torch.isTensor(x) or x.storage_ == nil then return end
+   local self = registered[comm.address(x)]
+   if self then self:refresh() end
+end
+
+return Masters

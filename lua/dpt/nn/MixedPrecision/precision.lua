@@ -1,0 +1,198 @@
+--- dpt.nn.MixedPrecision.precision: the precision in which modules of each class work, and the
+-- insertion of conversions around modules that stay in float.
+--
+-- Invariant: a class has the precision of its nearest ancestor in the table. Modules that are not
+-- containers and have no entry stay in float; so do classes of scripts, unless they derive from a
+-- class in the table or the script lists them.
+local torch = require 'dpt.tensor'
+local Float = require 'dpt.nn.MixedPrecision.Float'
+local child = require 'dpt.nn.child'
+local dptffi = require 'dpt.ffi'
+local fail, type = dptffi.fail, dptffi.type
+
+local M = {}
+
+local NAME = 'nn.MixedPrecision'
+
+--- Precisions: reduced: 16-bit parameters and activations, float gradients of parameters;
+-- parameters: 16-bit activations, float parameters and statistics; float.
+local lists = {
+   reduced = [[
+      Container
+      JoinTable SplitTable SelectTable NarrowTable FlattenTable ZipTable ZipTableOneToMany
+      CAddTable CAddTensorTable CSubTable CMulTable CDivTable CMaxTable CMinTable
+      Identity Contiguous View Reshape Narrow Select Transpose Replicate Squeeze Unsqueeze Padding
+      Index MaskedSelect Collapse PixelShuffle Constant Max Min
+      Linear PartialLinear Bilinear LookupTable Add Mul CMul CAdd AddConstant MulConstant MM MV
+      Abs HardTanh HardShrink SoftShrink SoftSign Sigmoid Tanh TanhShrink Threshold PReLU RReLU ELU
+      GELU SiLU LeakyReLU GatedLinearUnit GradientReversal Dropout WhiteNoise
+      SpatialConvolution SpatialConvolutionMap SpatialDepthWiseConvolution SpatialSubSampling
+      TemporalConvolution TemporalRowConvolution TemporalSubSampling VolumetricConvolution
+      SpatialMaxPooling SpatialMaxUnpooling SpatialAveragePooling SpatialAdaptiveMaxPooling
+      SpatialAdaptiveAveragePooling SpatialFractionalMaxPooling TemporalMaxPooling
+      VolumetricMaxUnpooling VolumetricAveragePooling
+      SpatialUpSamplingNearest SpatialUpSamplingBilinear UpSampling SpatialZeroPadding
+      SpatialReflectionPadding SpatialReplicationPadding VolumetricReplicationPadding
+      RNN ScaledDotProductAttention PositionEmbedding RotaryEmbedding
+   ]],
+   parameters = 'BatchNormalization LayerNorm RMSNorm GroupNorm',
+   -- subclasses of the classes above, and containers that compute
+   float = [[
+      DontCast WeightNorm LinearWeightNorm SpatialLPPooling LayerNormalization
+      SpatialContrastiveNormalization
+   ]],
+}
+
+local defaults = {}
+for precision, names in pairs(lists) do
+   for name in names:gmatch '%S+' do defaults['nn.' .. name] = precision end
+end
+
+--- Checks the options of nn.MixedPrecision.
+-- @return the option precision, a table
+function M.check(options)
+   if options ~= nil and torch.type(options) ~= 'table' then
+      fail("%s: argument 'options' is %s, wanted a table", NAME, child.describe(options))
+   end
+   for name in next, options or {} do
+      if name ~= 'precision' then
+         fail('%s: there is no option %s, wanted precision', NAME, tostring(name))
+      end
+   end
+   local given = options and options.precision or {}
+   if torch.type(given) ~= 'table' then
+      fail("%s: option 'precision' is %s, wanted a table from classes or modules to 'reduced',"
+         .. " 'parameters' or 'float'", NAME, child.describe(given))
+   end
+   for key, value in next, given do
+      local isModule = torch.isTypeOf(key, 'nn.Module') and not child.isClass(key)
+      if not isModule and type(key) ~= 'string' then
+         fail("%s: option 'precision' has the key %s, wanted the name of a class, such as"
+            .. " 'nn.SoftMax', or a module", NAME, child.describe(key))
+      elseif not lists[value] then
+         fail("%s: option 'precision' has %s for %s, wanted 'reduced', 'parameters' or 'float'",
+            NAME, tostring(value), isModule and torch.type(key) or key)
+      end
+   end
+   return given
+end
+
+--- Returns the precision of a module.
+-- @param given the option precision
+function M.of(module, given)
+   if given[module] then return given[module] end
+   local class = getmetatable(module)
+   while class do
+      local name = rawget(class, '__typename')
+      if name and (given[name] or defaults[name]) then return given[name] or defaults[name] end
+      class = getmetatable(class)
+   end
+   return 'float'
+end
+
+-- Containers whose inputs are those of their first module, or of every module; and whose outputs
+-- are those of their last module, or of every module.
+local first = {['nn.Sequential'] = true}
+local every = {['nn.ConcatTable'] = true, ['nn.ParallelTable'] = true, ['nn.Recompute'] = true,
+   ['nn.Decorator'] = true}
+
+-- Returns true if a module accepts a float input because its first modules stay in float.
+local function acceptsFloat(module, given)
+   if torch.typename(module) == Float.__typename or M.of(module, given) == 'float' then
+      return true
+   end
+   local name, modules = torch.typename(module), module.modules or {}
+   if #modules == 0 or not (first[name] or every[name]) then return false end
+   for i = 1, first[name] and 1 or #modules do
+      if not acceptsFloat(modules[i], given) then return false end
+   end
+   return true
+end
+
+-- Replaces a module in a table and in the tables inside it that are not modules.
+local function replaceIn(holder, before, module, seen)
+   for key, value in next, holder do
+      if rawequal(value, before) then
+         holder[key] = module
+      elseif type(value) == 'table' and not seen[value] and not torch.isTypeOf(value, 'nn.Module')
+      then
+         seen[value] = true
+         replaceIn(value, before, module, seen)
+      end
+   end
+end
+
+-- Replaces child i of a container, also in fields that hold it, as in nn.MapTable and in graphs.
+local function replace(container, i, module)
+   replaceIn(container, container.modules[i], module, {})
+end
+
+--- Wraps the modules that stay in float, in place.
+-- @param container a module whose children are visited
+-- @param types list: names of the float and the 16-bit type
+-- @param given the option precision
+-- @param keepsFloat true if what follows the container accepts floats
+-- @param visit function(module, precision), called for every module outside of wrapped ones
+function M.wrap(container, types, given, keepsFloat, visit)
+   local name, modules = torch.typename(container), container.modules
+   for i, module in ipairs(modules) do
+      local keeps = keepsFloat
+      if first[name] and i < #modules then
+         keeps = acceptsFloat(modules[i + 1], given)
+      elseif not (first[name] or every[name] or name == NAME) then
+         keeps = false
+      end
+      if module.ownDevices or torch.isTypeOf(module, 'nn.DistributedDataParallel')
+         or torch.isTypeOf(module, NAME) then
+         fail('%s: got a network with %s in it: put nn.MixedPrecision inside, around the network'
+            .. ' itself', NAME, torch.type(module))
+      end
+      local precision = M.of(module, given)
+      visit(module, precision)
+      if precision == 'float' then
+         replace(container, i, Float(module, types, keeps))
+      elseif module.modules then
+         M.wrap(module, types, given, keeps, visit)
+      end
+   end
+end
+
+--- Replaces wrappers by the modules in them.
+function M.unwrap(container)
+   for i, module in ipairs(container.modules) do
+      if torch.typename(module) == Float.__typename then
+         replace(container, i, module.modules[1])
+      elseif module.modules then
+         M.unwrap(module)
+      end
+   end
+end
+
+-- Classes whose inputs may be indices, in any type.
+local indexed = {'nn.LookupTable', 'nn.OneHot'}
+
+local function takesIndices(module)
+   for _, name in ipairs(indexed) do
+      if torch.isTypeOf(module, name) then return true end
+   end
+   return false
+end
+
+--- Returns true if a network's input is passed on as it is: the first modules take indices or stay
+-- in float; or a list of such results for the entries of the input.
+function M.keepsInput(module)
+   if takesIndices(module) or torch.typename(module) == Float.__typename then return true end
+   local name, modules = torch.typename(module), module.modules or {}
+   if first[name] or name == 'nn.Recompute' or name == 'nn.Decorator' then
+      return modules[1] and M.keepsInput(modules[1]) or false
+   end
+   local list, all, any = {}, true, false
+   for k, inner in ipairs(every[name] and modules or {}) do
+      list[k] = M.keepsInput(inner)
+      all, any = all and list[k] == true, any or list[k] == true and takesIndices(inner)
+   end
+   if name == 'nn.ParallelTable' then return list end
+   return name == 'nn.ConcatTable' and (all or any)
+end
+
+return M
