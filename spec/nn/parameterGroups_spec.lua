@@ -73,6 +73,18 @@ describe('nn.utils.parameterGroups', function()
       assert.same({0, 0, 0, 0, 0, 0, 2, 2}, decays:totable())
    end)
 
+   it('finds the floats of nn.MixedPrecision by the names of the network in it', function()
+      local function decays(wrap)
+         local net = nn.Sequential():add(nn.Linear(3, 2)):add(nn.LayerNorm(2)):add(nn.Linear(2, 2))
+         net = wrap(net:float())
+         local _, list = nn.utils.parameterGroups(net, {{name = '[01].bias$', weightDecay = 0},
+            {name = '^2.weight', weightDecay = 3}}, 1)
+         return list:totable()
+      end
+      assert.same(decays(function(net) return net end),
+         decays(function(net) return nn.MixedPrecision(net, 'half') end))
+   end)
+
    it('rejects wrong rules, and patterns that match nothing', function()
       local net = nn.Sequential():add(nn.Linear(2, 1)):add(nn.BatchNormalization(1))
       local f, name = nn.utils.parameterGroups, 'nn.utils.parameterGroups: '

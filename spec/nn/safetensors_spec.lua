@@ -132,6 +132,25 @@ describe('nn.safetensors #recorded', function()
       assert.same({1, 1, 1}, safetensors.load(path).format:totable())
    end)
 
+   it('reads and writes the floats of nn.MixedPrecision, under the names of the network in it',
+      function()
+         local function network()
+            return nn.Sequential():add(nn.Linear(3, 4)):add(nn.BatchNormalization(4)):float()
+         end
+         local mixed, other = nn.MixedPrecision(network(), 'bfloat16'), network()
+         other:get(2).running_mean:fill(1 / 3)
+         local wanted = safetensors.tensors(other)
+         safetensors.fill(mixed, wanted)
+         local got = safetensors.tensors(mixed)
+         assert.equal('torch.FloatTensor', got['0.weight']:type())
+         for name, t in pairs(wanted) do assert.is_true(t:equal(got[name]), name) end
+         assert.is_true(mixed:getParameters():equal(other:getParameters()))
+         local x = torch.FloatTensor(5, 3):normal()
+         other:evaluate()
+         mixed:evaluate()
+         assert.is_true(largest(mixed:forward(x), other:forward(x)) < 0.02)
+      end)
+
    it('writes a weight that two modules share once, and needs only one of its names', function()
       local function tied()
          local encoder, decoder = nn.Embedding(5, 3), nn.Linear(3, 5, false)

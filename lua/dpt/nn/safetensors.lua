@@ -261,10 +261,12 @@ local function slotsOf(module)
 end
 
 -- Returns the modules that have tensors, each with the prefix of its names: a given name, in the
--- order of listModules, or the numbers that PyTorch's nn.Sequential assigns.
+-- order of listModules, or the numbers that PyTorch's nn.Sequential assigns. nn.MixedPrecision has
+-- the names and the float parameters of the network in it.
 local function named(fn, net, names)
    local list, seen = {}, {}
    local function visit(module, path)
+      if torch.isTypeOf(module, 'nn.MixedPrecision') then module = module:floats() end
       if not rawget(module, 'modules') or torch.isTypeOf(module, 'nn.RNN')
          or torch.isTypeOf(module, 'nn.MultiheadAttention') then
          if next(slotsOf(module)) and not seen[module] then
@@ -312,7 +314,8 @@ end
 -- @param names? table: the name in PyTorch of each module with weights, in the order of
 --    net:listModules(), for example {'conv1', 'bn1', 'fc'}; default: the numbers of PyTorch's
 --    Sequential
--- @return a table of tensors by name, which may share the network's memory
+-- @return a table of tensors by name, which may share the network's memory; the float parameters of
+--    nn.MixedPrecision
 -- @raise if the number of names differs from the number of modules with weights
 -- @follows PyTorch's Module.state_dict
 -- @usage nn.safetensors.tensors(nn.Sequential():add(nn.Linear(3, 2)))['0.weight']:size()
