@@ -2,7 +2,7 @@
 --
 --   scripts/dpt examples/char_lm.lua [--file TEXT] [--devices N] [--hidden H] [--layers L]
 --      [--seq T] [--batch B] [--epochs E] [--lr R] [--seed S] [--sample LEN] [--save FILE]
---      [--load FILE]
+--      [--load FILE] [--precision float|bfloat16|half]
 --
 -- The default text is examples/data/founding.txt.gz; any file works: each byte is a letter. The
 -- first nine tenths are cut into B streams that are read T letters at a time; each stream keeps its
@@ -25,6 +25,7 @@ cmd:option('--seq', 50, 'letters of each stream in a step')
 cmd:option('--batch', 16, 'streams')
 cmd:option('--epochs', 20, 'how often the text is read')
 cmd:option('--lr', 0.005, 'learning rate, which falls to zero')
+cmd:option('--precision', 'float', 'of weights and activations: float, bfloat16 or half')
 cmd:option('--seed', 1, 'of the first parameters and of the sample')
 cmd:option('--sample', 300, 'how many letters to write at the end')
 cmd:option('--save', '', 'file for the trained network')
@@ -78,6 +79,7 @@ model.letters = model.letters or alphabet(text)
 local letters, classes = model.letters, {}
 for i = 1, #letters do classes[letters[i]] = i end
 model.net = (model.net or network(#letters)):cuda()
+if opt.precision ~= 'float' then model.net = nn.MixedPrecision(model.net, opt.precision) end
 local middle = math.floor(#text * 0.9)
 local train, held = streams(text:sub(1, middle), classes), streams(text:sub(middle + 1), classes)
 
@@ -89,7 +91,7 @@ print(('%d parameters, %d letters to learn from, %d to test, of %d kinds, on %d 
    #devices == 1 and '' or 's'))
 
 local function begin() -- resets the state of every stream
-   net:applyToReplicas(function(replica) replica:get(2):resetStates() end)
+   net:applyToReplicas(function(replica) replica:findModules('cudnn.LSTM')[1]:resetStates() end)
 end
 
 -- Reads all streams; f(input, target) returns the average loss of a step. Returns bits per letter.
@@ -105,13 +107,16 @@ local function read(rows, f)
    return sum / count / math.log(2)
 end
 
-local state = {learningRate = opt.lr}
+local scaler = opt.precision == 'half' and optim.LossScaler() or nil
+local state = {learningRate = opt.lr, scaler = scaler}
 local function learn(input, target)
    local function feval()
       net:zeroGradParameters()
       local output = net:forward(input)
       local loss = criterion:forward(output, target)
-      net:backward(input, criterion:backward(output, target))
+      local gradOutput = criterion:backward(output, target)
+      net:backward(input, scaler and scaler:scale(gradOutput) or gradOutput)
+      if scaler then scaler:unscale(gradients) end
       gradients:clamp(-1, 1)
       return loss, gradients
    end

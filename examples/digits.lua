@@ -2,7 +2,7 @@
 --
 --   scripts/dpt examples/digits.lua [--devices N] [--epochs E] [--batch B] [--lr R] [--seed S]
 --                                   [--threads] [--save FILE] [--width W] [--log FILE]
---                                   [--profile FILE] [--quiet] [--recompute]
+--                                   [--profile FILE] [--quiet] [--recompute] [--precision P]
 --
 -- The data is examples/data (1,797 images of 8x8 pixels); 297 of them, evenly spaced, are the test
 -- set. --save writes the trained parameters as text: their number on the first line, then one
@@ -12,7 +12,7 @@
 -- The last line is `test accuracy: 0.NNNN`.
 -- short: --epochs 3 --quiet --width 8 --log /dev/null --profile /dev/null
 -- short: --epochs 5
--- short: --epochs 5 --threads --recompute
+-- short: --epochs 5 --threads --recompute --precision bfloat16
 require 'dpt'
 local nn, optim, cutorch, xlua, sys = nn, optim, cutorch, xlua, sys
 torch.setdefaulttensortype('torch.FloatTensor')
@@ -23,6 +23,7 @@ cmd:option('--devices', 0, 'on how many devices (0: all of them)')
 cmd:option('--epochs', 30, 'how often the training images are shown')
 cmd:option('--batch', 40, 'images a step')
 cmd:option('--lr', 0.05, 'learning rate: it rises over five epochs, then falls to zero')
+cmd:option('--precision', 'float', 'of weights and activations: float, bfloat16 or half')
 cmd:option('--seed', 1, 'of the first parameters and the order of the images')
 cmd:option('--threads', false, 'call each replica from a thread of its own')
 cmd:option('--recompute', false, 'compute activations again in backward, to save memory')
@@ -91,7 +92,10 @@ local devices = {}
 for i = 1, opt.devices > 0 and opt.devices or cutorch.getDeviceCount() do devices[i] = i end
 torch.manualSeed(opt.seed)
 local train, test = split(load())
-local net = nn.DataParallelTable(1, true):add(network(opt.width):cuda(), devices)
+local model = network(opt.width):cuda()
+if opt.precision ~= 'float' then model = nn.MixedPrecision(model, opt.precision) end
+local scaler = opt.precision == 'half' and optim.LossScaler() or nil
+local net = nn.DataParallelTable(1, true):add(model, devices)
 if opt.threads then net:threads() end
 local criterion = nn.ClassNLLCriterion():cuda()
 local parameters, gradients = net:getParameters()
@@ -106,7 +110,8 @@ local function feval()
    net:zeroGradParameters()
    local output = net:forward(images)
    local loss = criterion:forward(output, classes)
-   net:backward(images, criterion:backward(output, classes))
+   local gradOutput = criterion:backward(output, classes)
+   net:backward(images, scaler and scaler:scale(gradOutput) or gradOutput)
    for i, part in ipairs(net.inputGpu) do
       rows[i] = rows[i] + (part:dim() > 0 and part:size(1) or 0)
    end
@@ -129,7 +134,7 @@ local function step()
    if opt.profile ~= '' and steps == math.max(1, last - 9) then profiler.start() end
 end
 
-local state = {learningRate = opt.lr, momentum = 0.9, weightDecay = 1e-4}
+local state = {learningRate = opt.lr, momentum = 0.9, weightDecay = 1e-4, scaler = scaler}
 local started, epochs, total = sys.clock(), {}, train.images:size(1)
 for epoch = 1, opt.epochs do
    local begun, loss, count = sys.clock(), 0, 0

@@ -2,9 +2,9 @@
 --
 --   scripts/dpt examples/gpt.lua [--file TEXT] [--vocab FILE --merges FILE] [--layers L]
 --      [--width C] [--heads H] [--positions T] [--dropout P] [--recompute] [--batch B] [--steps N]
---      [--lr R] [--warmup N] [--decay D] [--clip G] [--every N] [--devices N] [--seed S]
---      [--save FILE [--resume]] [--from FILE] [--to FILE] [--prompt TEXT] [--sample N]
---      [--temperature T] [--top K]
+--      [--lr R] [--warmup N] [--decay D] [--clip G] [--every N] [--devices N] [--precision P]
+--      [--seed S] [--save FILE [--resume]] [--from FILE] [--to FILE] [--prompt TEXT]
+--      [--sample N] [--temperature T] [--top K]
 --   dpt launch -n 2 examples/gpt.lua ...        -- each process takes its part of every batch
 --
 -- The default text is examples/data/founding.txt.gz. Its tokens are its bytes, or those of GPT-2's
@@ -42,6 +42,7 @@ cmd:option('--decay', 0.1, 'of weights, not of biases and normalization')
 cmd:option('--clip', 1, 'largest norm of the gradients')
 cmd:option('--every', 100, 'steps between validations and checkpoints')
 cmd:option('--devices', 0, 'on how many devices (0: all of them)')
+cmd:option('--precision', 'float', 'of weights and activations: float, bfloat16 or half')
 cmd:option('--seed', 1, 'of the parameters, the batches and the sample')
 cmd:option('--save', '', 'checkpoint')
 cmd:option('--resume', false, 'continue from the checkpoint')
@@ -76,6 +77,7 @@ end
 local codec = opt.vocab == '' and tokens.bytes() or tokens.bpe(opt.vocab, opt.merges)
 opt.vocabulary = codec.size
 local model = (run.model or gpt2.network(opt)):cuda()
+if opt.precision ~= 'float' then model = nn.MixedPrecision(model, opt.precision) end
 run.model = model
 local positions = gpt2.positions(model)
 assert(codec.size <= model:findModules('nn.LookupTable')[1].weight:size(1),
@@ -107,6 +109,7 @@ local parameters, gradients = net:getParameters()
 config.learningRates, config.weightDecays = nn.utils.parameterGroups(net, {
    {name = 'bias$', weightDecay = 0}, {class = 'LayerNorm', weightDecay = 0},
 }, opt.decay)
+config.scaler = opt.precision == 'half' and (config.scaler or optim.LossScaler()) or nil
 local rate = optim.schedule.cosine{learningRate = opt.lr, minimum = opt.lr / 10,
    warmup = opt.warmup, steps = math.max(1, opt.steps - opt.warmup)}
 if rank == 0 then
@@ -127,7 +130,9 @@ local function learn(indices)
    local _, losses = optim.adamw(function()
       net:zeroGradParameters()
       local loss = criterion:forward(net:forward(input), target)
-      net:backward(input, criterion:backward(net.output, target))
+      local gradOutput, scaler = criterion:backward(net.output, target), config.scaler
+      net:backward(input, scaler and scaler:scale(gradOutput) or gradOutput)
+      if scaler then scaler:unscale(gradients) end
       net:clipGradNorm(opt.clip)
       return net:meanLoss(loss), gradients
    end, parameters, config)

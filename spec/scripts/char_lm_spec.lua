@@ -31,4 +31,21 @@ describe('examples/char_lm.lua', function()
       local curve, again = example(1, '--epochs', '1', '--load', name, '--lr', '0', '--sample', '0')
       assert.near(saved, curve[2], 1e-3, again)
    end)
+
+   it('learns in bfloat16 what it learns in float, and its checkpoint is one of floats', function()
+      local name = os.tmpname()
+      finally(function() os.remove(name) end)
+      local wanted = example(most, '--epochs', '1', '--sample', '0')
+      local got, text = example(most, '--epochs', '1', '--precision', 'bfloat16', '--save', name,
+         '--sample', '10')
+      assert.equal(2, #got, text)
+      assert.near(wanted[2], got[2], 0.02)
+      assert.is_true(wanted[1] ~= got[1] or wanted[2] ~= got[2])
+      assert.equal('torch.CudaTensor', torch.load(name).net:get(1).weight:type())
+      for _, precision in ipairs{'float', 'bfloat16'} do
+         local curve, again = example(1, '--epochs', '1', '--load', name, '--lr', '0', '--sample',
+            '0', '--precision', precision)
+         assert.near(got[2], curve[2], 0.01, again)
+      end
+   end)
 end)

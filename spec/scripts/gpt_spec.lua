@@ -203,27 +203,37 @@ local function example(before, ...)
 end
 
 describe('examples/gpt.lua', function()
-   it('resumes with the bits of a run that was not interrupted', function()
-      local path = folder()
-      local function trained(name, before, ...)
-         return example(before, '--steps', '6', '--every', '3', '--dropout', '0.1', '--sample', '9',
-            '--devices', tostring(most), '--save', path .. '/' .. name, ...)
-      end
-      local whole = trained('whole', '')
-      assert.is_truthy(whole:find 'step 6: .*\nvalidation loss: %d%.%d%d%d%d\n$', whole)
-      local first = trained('parts', [[
-         require 'dpt'
-         local save = torch.save
-         function torch.save(...) save(...) error 'interrupted' end]])
-      assert.is_truthy(first:find 'step 3: ' and first:find 'interrupted', first)
-      local second = trained('parts', '', '--resume')
-      assert.equal(whole:match '\nvalidation loss.*', second:match '\nvalidation loss.*')
-      local wanted, got = torch.load(path .. '/whole'), torch.load(path .. '/parts')
-      assert.equal(6, got.step)
-      assert.same(wanted.rows, got.rows)
-      assert.is_true(wanted.model:getParameters():equal(got.model:getParameters()))
-      assert.is_true(wanted.config.v:equal(got.config.v))
-   end)
+   for _, precision in ipairs{'float', 'bfloat16'} do
+      it('resumes with the bits of a run that was not interrupted, ' .. precision, function()
+         local path = folder()
+         local function trained(name, before, ...)
+            return example(before, '--steps', '6', '--every', '3', '--dropout', '0.1', '--sample',
+               '9', '--devices', tostring(most), '--precision', precision, '--save',
+               path .. '/' .. name, ...)
+         end
+         local whole = trained('whole', '')
+         assert.is_truthy(whole:find 'step 6: .*\nvalidation loss: %d%.%d%d%d%d\n$', whole)
+         local first = trained('parts', [[
+            require 'dpt'
+            local save = torch.save
+            function torch.save(...) save(...) error 'interrupted' end]])
+         assert.is_truthy(first:find 'step 3: ' and first:find 'interrupted', first)
+         local second = trained('parts', '', '--resume')
+         assert.equal(whole:match '\nvalidation loss.*', second:match '\nvalidation loss.*')
+         local wanted, got = torch.load(path .. '/whole'), torch.load(path .. '/parts')
+         assert.equal(6, got.step)
+         assert.same(wanted.rows, got.rows)
+         assert.is_true(wanted.model:getParameters():equal(got.model:getParameters()))
+         assert.is_true(wanted.config.v:equal(got.config.v))
+         assert.equal('torch.CudaTensor', got.model:get(1).weight:type())
+         if precision == 'bfloat16' then -- a checkpoint continues in another precision
+            local last = trained('parts', '', '--resume', '--steps', '9', '--precision', 'half')
+            assert.is_truthy(last:find 'step 9: .*\nvalidation loss: %d%.%d%d%d%d\n$', last)
+            local loss = last:match 'validation loss: ([%d.]+)\n$'
+            assert.near(got.rows[2][2], tonumber(loss), 0.2)
+         end
+      end)
+   end
 
    it('writes weights that it begins with', function()
       local file = folder() .. '/model.safetensors'
