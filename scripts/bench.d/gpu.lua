@@ -106,6 +106,24 @@ local function language(words, hidden)
       :add(nn.View(-1, hidden)):add(nn.Linear(hidden, words)):add(nn.LogSoftMax()):cuda()
 end
 
+-- Returns a step of GPT-2 with 124 M parameters on 8 texts of 256 tokens.
+local function gpt2(wrap)
+   local words, width, depth = 50257, 768, 12 -- as many heads as layers
+   if small then words, width, depth = 50, 8, 2 end
+   local net = wrap(dofile(here .. '../../examples/gpt2.lua').network{vocabulary = words,
+      positions = 1024, width = width, layers = depth, heads = depth}:cuda())
+   local criterion, state = nn.CrossEntropyCriterion():cuda(), {learningRate = 1e-4}
+   local params, grads = net:getParameters()
+   local x, y = classes(8 * 256, words):view(8, 256), classes(8 * 256, words)
+   local function loss()
+      net:zeroGradParameters()
+      local value = criterion:updateLoss(net:forward(x), y)
+      net:backward(x, criterion:backward(net.output, y))
+      return value, grads
+   end
+   return function() optim.adamw(loss, params, state) end
+end
+
 local ours = {}
 
 local function bandwidth()
@@ -158,6 +176,20 @@ local function operations()
    end
 end
 
+-- Measures a step in float, with TF32, and in mixed precision.
+-- @param make function(wrap): returns a step of the network wrap(net)
+local function precisions(name, make)
+   for _, suffix in ipairs{'', ', TF32', ', bfloat16'} do
+      cutorch.setTF32(suffix == ', TF32')
+      ours[name .. suffix] = seconds(make(function(net)
+         return suffix == ', bfloat16' and nn.MixedPrecision(net, 'bfloat16') or net
+      end), small and 1 or 3)
+      cutorch.setTF32(false)
+      collectgarbage()
+      collectgarbage()
+   end
+end
+
 local counted
 local function steps()
    local net = mlp()
@@ -175,14 +207,13 @@ local function steps()
       small and 2 or 20)
    local few = small and 1 or 3
    local images = small and {1, 64} or {64, 224}
-   net = resnet(images[2])
-   net:get(1).gradInput = nil
-   local residual = trainer(net, nn.ClassNLLCriterion():cuda(),
-      cuda(images[1], 3, images[2], images[2]), classes(images[1], 10))
-   ours['ResNet-50 step'] = seconds(residual, few)
-   cutorch.setTF32(true)
-   ours['ResNet-50 step, TF32'] = seconds(residual, few)
-   cutorch.setTF32(false)
+   precisions('ResNet-50 step', function(wrap)
+      local residual = resnet(images[2])
+      residual:get(1).gradInput = nil
+      return trainer(wrap(residual), nn.ClassNLLCriterion():cuda(),
+         cuda(images[1], 3, images[2], images[2]), classes(images[1], 10))
+   end)
+   precisions('GPT-2 step', gpt2)
    local words, hidden, length, rows = 10000, 650, 35, 20 -- Zaremba's medium network
    if small then words, hidden, length, rows = 20, 8, 3, 2 end
    ours['language model step'] = seconds(trainer(language(words, hidden),
@@ -228,7 +259,8 @@ local theirs, version = peer()
 frame.head(('%s, %.1f; best of 5 rounds'):format(unit.name, unit.major + unit.minor / 10), version)
 local order = {'copy', 'add', 'mul', 'exp', 'sum', 'gemm', 'gemm half', 'convolution', 'lstm',
    'MLP step', 'MLP step, graph', 'convnet step', 'convnet step on devices 1, 2', 'ResNet-50 step',
-   'ResNet-50 step, TF32', 'language model step', 'start-up'}
+   'ResNet-50 step, TF32', 'ResNet-50 step, bfloat16', 'GPT-2 step', 'GPT-2 step, TF32',
+   'GPT-2 step, bfloat16', 'language model step', 'start-up'}
 for _, name in ipairs(names) do order[#order + 1] = name end
 
 -- The card's bandwidth: bytes per second of a copy within its memory.

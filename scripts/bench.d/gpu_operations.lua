@@ -176,22 +176,6 @@ return function(cuda, classes, k)
          return attention(size(length), 'torch.CudaBFloat16Tensor')
       end)
    end
-   add('GPT-2 step, 124 M parameters', function()
-      local gpt2 = dofile(arg[0]:match '^(.*/)' .. '../../examples/gpt2.lua')
-      local words, width, heads = size(50257), k == 1 and 768 or 8, k == 1 and 12 or 2
-      local net = gpt2.network{vocabulary = words, positions = 1024, width = width, layers = 12,
-         heads = heads}:cuda()
-      local criterion, state = nn.CrossEntropyCriterion():cuda(), {learningRate = 1e-4}
-      local params, grads = net:getParameters()
-      local x, y = classes(8 * 256, words):view(8, 256), classes(8 * 256, words)
-      local function loss()
-         net:zeroGradParameters()
-         local value = criterion:updateLoss(net:forward(x), y)
-         net:backward(x, criterion:backward(net.output, y))
-         return value, grads
-      end
-      return function() optim.adamw(loss, params, state) end, 3
-   end)
    local function updates(method, state)
       return function()
          local x, g = cuda(size(25000000)), cuda(size(25000000))

@@ -179,6 +179,34 @@ def products():
     tell("lstm", seconds(layer(nn.LSTM(hidden, hidden), uniform(length, batch, hidden)), few))
 
 
+class Autocast(nn.Module):
+    """A network in mixed precision."""
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        with torch.autocast("cuda", torch.bfloat16):
+            return self.net(x).float()
+
+
+def precisions(name, make):
+    """A step in float, with TF32, and in mixed precision; make(wrap) is a step of wrap(net)."""
+    for suffix in ("", ", TF32", ", bfloat16"):
+        set_tf32(suffix == ", TF32")
+        step = make(Autocast if suffix == ", bfloat16" else lambda net: net)
+        tell(name + suffix, seconds(step, 1 if small else 3))
+        set_tf32(False)
+        del step
+        torch.cuda.empty_cache()
+
+
+def gpt2(wrap):
+    words, width, depth = (50, 8, 2) if small else (50257, 768, 12)
+    net, loss, x, y = peer.texts(peer.GPT(words, 1024, width, depth, depth), words, 8)
+    return peer.step_of(wrap(net.cuda()), loss, x.cuda(), y.cuda())
+
+
 def training():
     x, y = uniform(32, 64), torch.randint(0, 10, (32,), device="cuda")
     tell("MLP step", seconds(trainer(mlp(), x, y), steps))
@@ -187,11 +215,8 @@ def training():
     tell("convnet step", seconds(trainer(convnet(), x, y), 2 if small else 20))
     few, (count, side) = (1, (1, 64)) if small else (3, (64, 224))
     x, y = uniform(count, 3, side, side), torch.randint(0, 10, (count,), device="cuda")
-    step = trainer(resnet(side), x, y)
-    tell("ResNet-50 step", seconds(step, few))
-    set_tf32(True)
-    tell("ResNet-50 step, TF32", seconds(step, few))
-    set_tf32(False)
+    precisions("ResNet-50 step", lambda wrap: trainer(wrap(resnet(side)), x, y))
+    precisions("GPT-2 step", gpt2)
     words, width, steps_, rows = (20, 8, 3, 2) if small else (10000, 650, 35, 20)
     x = torch.randint(0, words, (steps_, rows), device="cuda")
     tell("language model step", seconds(
@@ -310,12 +335,6 @@ def operations():
     for m in (256, 1024, 4096):
         row("attention to %d" % m, lambda: attention(m, torch.float32))
         row("attention to %d, bfloat16" % m, lambda: attention(m, torch.bfloat16))
-
-    def gpt2():
-        words, width, heads = (50, 8, 2) if small else (50257, 768, 12)
-        net, loss, x, y = peer.texts(peer.GPT(words, 1024, width, 12, heads), words, 8)
-        return peer.step_of(net.cuda(), loss, x.cuda(), y.cuda()), 3
-    row("GPT-2 step, 124 M parameters", gpt2)
 
     def updates(make):
         x = uniform(size(25000000)).requires_grad_()

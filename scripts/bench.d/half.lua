@@ -6,6 +6,8 @@
 -- libraries, three types) take steps in turn on all cores; a turn begins after the other side's
 -- threads have stopped spinning, with an untimed step if steps are short; the medians over the
 -- rounds are used. `-`: a library has no such operation for the type. Layers run on a host device.
+-- Rows that begin with mixed_ are networks of `scripts/bench peers` in mixed precision:
+-- nn.MixedPrecision, and PyTorch's autocast.
 local here = arg[0]:gsub('[^/]*$', '')
 package.path = here .. '?.lua;' .. package.path
 local frame, networks, peer = require 'frame', require 'networks', require 'peer'
@@ -143,9 +145,21 @@ add('train', 'MLP 512-512-512, batch 128', function(T)
    end
 end).step = true
 
+local peers = require 'peers.networks'
+for _, pair in ipairs{{'resnet', 'ResNet-20, CIFAR, batch 64'},
+   {'lstm', 'LSTM language model, batch 32'},
+   {'gpt', 'GPT of 6 layers of 384, length 256, batch 8'}} do
+   local name, title = unpack(pair)
+   add('mixed_' .. name, title .. ', mixed precision', function(T)
+      local case = peers.cases[name]()
+      if T ~= 'Float' then case.net = nn.MixedPrecision(case.net, T:lower()) end
+      return peers.trainer(case)
+   end).step = true
+end
+
 local python = peer.python('half', 'as fast as PyTorch')
 local program = assert(io.open(here .. 'peers/half.py'))
-local ask, version = peer.start(python, program:read '*a', threads)
+local ask, version = peer.start(python, program:read '*a', ("%d '%speers'"):format(threads, here))
 program:close()
 
 -- Returns a function that takes n steps of dpt and returns the seconds; nil without the operation.

@@ -1,15 +1,20 @@
 """half.py: PyTorch's side of `scripts/bench half`.
 
-Invariant: its argument is the number of threads. For each line `NAME TYPE N` the row NAME takes N
-steps in a type and answers the seconds of them all, or -1 if PyTorch cannot; `-` frees the memory.
-Rows have the names and the sizes of half.lua.
+Invariant: its arguments are the number of threads and the folder of peer.py. For each line
+`NAME TYPE N` the row NAME takes N steps in a type and answers the seconds of them all, or -1 if
+PyTorch cannot; `-` frees the memory. Rows have the names and the sizes of half.lua.
 """
+import os
 import sys
 import time
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
+sys.path.insert(0, sys.argv[2])
+os.environ.setdefault('DPT_BENCH_FOLDER', '/tmp')
+import peer  # noqa: E402
 
 TYPES = {'Float': torch.float, 'Half': torch.half, 'BFloat16': torch.bfloat16}
 LARGE, SMALL = 2**25, 2**15
@@ -78,6 +83,24 @@ def train(kind):
     return step
 
 
+class Mixed(nn.Module):
+    """A network whose products and convolutions are computed in a type, by autocast."""
+    def __init__(self, net, kind):
+        super().__init__()
+        self.net, self.kind = net, kind
+
+    def forward(self, x):
+        with torch.autocast('cpu', dtype=self.kind, enabled=self.kind != torch.float):
+            return self.net(x).float()
+
+
+def mixed(name):
+    def start(kind):
+        net, *rest = peer.NETWORKS[name]()
+        return peer.step_of(Mixed(net, kind), *rest)
+    return start
+
+
 def add(r, a, b):
     torch.add(a, b, out=r)
 
@@ -103,6 +126,9 @@ ROWS = {
     'norm_batch': layer(lambda: nn.BatchNorm2d(64), 32, 64, 32, 32),
     'lstm': layer(lambda: nn.LSTM(256, 256), 32, 32, 256, backward=True),
     'train': train,
+    'mixed_resnet': mixed('resnet'),
+    'mixed_lstm': mixed('lstm'),
+    'mixed_gpt': mixed('gpt'),
 }
 
 

@@ -7,7 +7,7 @@
 -- DistributedDataParallel, on gloo, two processes of one thread; the batch is the same.
 local shared = require 'networks'
 local gpt2 = dofile(arg[0]:match '^(.*/)' .. '../../examples/gpt2.lua')
-local rows = {}
+local rows = {} -- and cases: functions that return networks with input and target, by name
 
 local function classes(net, x, n)
    net:get(1).gradInput = nil
@@ -32,7 +32,7 @@ local function transformer(batch, vocabulary, positions, width, layers, heads)
       state = {learningRate = 1e-4, weightDecay = 0.01}}
 end
 
-local networks = {
+rows.cases = {
    gpt = function() return transformer(8, 256, 256, 384, 6, 6) end,
    gpt2 = function() return transformer(1, 50257, 1024, 768, 12, 12) end,
    mlp_784 = function()
@@ -70,7 +70,7 @@ local networks = {
 }
 
 -- Returns a function that takes a step; the criterion's input has a row for each target.
-local function trainer(case)
+function rows.trainer(case)
    local net, criterion, x, y = case.net, case.criterion, case.x, case.y
    local params, gradients = net:getParameters()
    local step, state = case.step or optim.sgd, case.state or {learningRate = 0.01, momentum = 0.9}
@@ -89,7 +89,7 @@ end
 local function onDevices(case)
    case.net = nn.DataParallelTable(1, true):add(case.net:cuda(), {1, 2})
    case.criterion, case.x, case.y = case.criterion:cuda(), case.x:cuda(), case.y:cuda()
-   local step = trainer(case)
+   local step = rows.trainer(case)
    return function()
       step()
       cutorch.synchronizeAll()
@@ -153,7 +153,7 @@ local flops = {
 -- cleared; SGD reads them, the momentum and the parameters, and writes the last two; AdamW has two
 -- moments.
 local function update(name)
-   local case = networks[name]()
+   local case = rows.cases[name]()
    return 4 * (case.step and 8 or 6) * case.net:getParameters():nElement()
 end
 
@@ -183,12 +183,13 @@ for _, row in ipairs{
    {'gpt2', 'GPT-2 of 124 M parameters, length 256, batch 1', 1},
 } do
    local name, title, asked, workers = unpack(row)
-   local row = add(name, title, asked, {1, 2}, function() return trainer(networks[name]()) end)
+   local function start() return rows.trainer(rows.cases[name]()) end
+   local row = add(name, title, asked, {1, 2}, start)
    local moves = flops[name] and update(name)
    row.flops, row.moves, row.compiled = flops[name], moves, name .. '_compiled'
    if workers then
       row = add(name .. '_2w', title .. ', 2 workers', workers, {1},
-         function() return onDevices(networks[name]()) end)
+         function() return onDevices(rows.cases[name]()) end)
       row.flops, row.moves, row.cores = flops[name], moves, 2
    end
 end
