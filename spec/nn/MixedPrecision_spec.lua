@@ -221,6 +221,8 @@ describe('nn.MixedPrecision', function()
       assert.matches('backward before forward', select(2, pcall(mixed.backward, mixed, x, x)))
       assert.matches('type wants torch.FloatTensor or torch.CudaTensor, got torch.DoubleTensor',
          select(2, pcall(mixed.double, mixed)))
+      assert.matches('add: the wrapper has one network', select(2, pcall(mixed.add, mixed,
+         nn.Tanh())))
       assert.matches('share before the network is wrapped', select(2, pcall(mixed.clone, mixed,
          'weight')))
       assert.matches('call backward and then updateParameters', select(2, pcall(
@@ -476,11 +478,38 @@ describe('nn.MixedPrecision', function()
    it('rejects indices in 16 bits that are not exact', function()
       local net = nn.Sequential():add(nn.Identity()):add(nn.LookupTable(257, 1)):float()
       local mixed = nn.MixedPrecision(net, 'bfloat16')
-      assert.matches('nn.LookupTable: argument .input. is a torch.BFloat16Tensor, which cannot'
-         .. ' represent the indices up to 257, wanted a torch.LongTensor',
+      assert.matches('nn.LookupTable: argument .input. has indices in a torch.BFloat16Tensor, which'
+         .. ' cannot represent the indices up to 257, wanted a torch.LongTensor',
          select(2, pcall(mixed.forward, mixed, torch.FloatTensor{3})))
       assert.equal(1, mixed:forward(torch.LongTensor{3}):nElement())
       assert.equal(1, nn.LookupTable(256, 1):bfloat16():forward(torch.BFloat16Tensor{3}):nElement())
+   end)
+
+   it('rejects other indices in 16 bits, and keeps tables of indices in float', function()
+      local input = {torch.FloatTensor(300, 1):zero(), torch.FloatTensor{257}}
+      input[1][257] = 1
+      local inner = nn.Sequential():add(nn.Identity()):add(nn.Index(1)):float()
+      local mixed = nn.MixedPrecision(inner, 'bfloat16')
+      assert.matches('nn.Index: argument .input. has indices in a torch.BFloat16Tensor',
+         select(2, pcall(mixed.forward, mixed, input)))
+      mixed = nn.MixedPrecision(nn.Sequential():add(nn.SelectTable(2)):add(nn.OneHot(300)):float(),
+         'bfloat16')
+      assert.matches('nn.OneHot: argument .input. has indices in a torch.BFloat16Tensor',
+         select(2, pcall(mixed.forward, mixed, input)))
+      local index = nn.MixedPrecision(nn.Index(1):cuda(), 'bfloat16')
+      assert.equal(1, index:forward{input[1]:cuda(), input[2]:cuda()}[1][1])
+      input[2] = torch.LongTensor{257}
+      assert.equal(1, mixed:forward(input)[1][257])
+      for _, module in ipairs{nn.PartialLinear(2, 300),
+         nn.SpatialConvolutionMap(nn.tables.full(300, 1), 1, 1)} do
+         if module.setPartition then module:setPartition(torch.LongTensor{257}) end
+         module:float()
+         local from = module.setPartition and torch.randn(2, 2) or torch.randn(300, 2, 2)
+         from = from:bfloat16():float()
+         local expected = module:clone():forward(from)
+         local output = nn.MixedPrecision(module, 'bfloat16'):forward(from)
+         assert.is_true((output - expected):abs():max() < 0.02)
+      end
    end)
 
    it('limits the norm of rows in the masters', function()

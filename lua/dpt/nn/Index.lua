@@ -9,6 +9,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local exactIndices = require 'dpt.nn.exact_indices'
 
 local Index, parent = torch.class('nn.Index', 'nn.Module')
 
@@ -19,6 +20,7 @@ function Index:__init(dimension)
 end
 
 function Index:updateOutput(input)
+   exactIndices(self, input[2], input[1]:size(self.dimension))
    self.output:index(input[1], self.dimension, input[2])
    return self.output
 end

@@ -9,8 +9,8 @@
 -- @usage nn.LookupTable(10, 4):forward(torch.LongTensor{{1, 9, 3}}):size() --> 1x3x4
 
 local torch = require 'dpt.tensor'
-local core = require 'dpt.tensor.core'
 local nn = require 'dpt.nn'
+local exactIndices = require 'dpt.nn.exact_indices'
 local forwardWrites = require 'dpt.parallel.params.forward_writes'
 local dptffi = require 'dpt.ffi'
 local fail, lib = dptffi.fail, dptffi.lib
@@ -138,15 +138,7 @@ end
 -- @return a tensor
 -- @usage nn.LookupTable(5, 2):exactIndices(torch.LongTensor{1, 2}):nElement() --> 2
 function LookupTable:exactIndices(input)
-   local element, n = core.elementOf(input.kind_), self.weight:size(1)
-   if element.isReduced then
-      local last = core.newTensor(input.kind_ % core.ON_DEVICE):resize(2)
-      last[1], last[2] = n - 1, n
-      if last[1] ~= n - 1 or last[2] ~= n then
-         fail("%s: argument 'input' is a %s, which cannot represent the indices up to %d, wanted a"
-            .. ' torch.LongTensor', torch.type(self), input:type(), n)
-      end
-   end
+   exactIndices(self, input, self.weight:size(1))
    return nn.utils.sameSide(self, '_input', input, self.weight)
 end
 

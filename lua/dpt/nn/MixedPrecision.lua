@@ -651,6 +651,10 @@ function MixedPrecision:clone(...)
    return copyTree(self)
 end
 
+function MixedPrecision:add()
+   fail('add: the wrapper has one network: add modules to it, such as net:get(1):add(module)')
+end
+
 function MixedPrecision:share()
    fail('share would separate 16-bit weights from the masters: share before the network is wrapped')
 end

@@ -10,6 +10,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local exactIndices = require 'dpt.nn.exact_indices'
 local type = require('dpt.ffi').type
 
 local OneHot, parent = torch.class('nn.OneHot', 'nn.Module')
@@ -26,6 +27,7 @@ function OneHot:updateOutput(input)
       self._index = nn.utils.indexTensor(self._index, self.output)
       self._index:resize(1):fill(input)
    else
+      exactIndices(self, input, self.outputSize)
       size = input:dim() == 0 and {0} or input:size():totable()
       size[#size + 1] = self.outputSize
       self._index = nn.utils.indexTensor(self._index, self.output)

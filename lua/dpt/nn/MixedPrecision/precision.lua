@@ -23,10 +23,10 @@ local lists = {
       CAddTable CAddTensorTable CSubTable CMulTable CDivTable CMaxTable CMinTable
       Identity Contiguous View Reshape Narrow Select Transpose Replicate Squeeze Unsqueeze Padding
       Index MaskedSelect Collapse PixelShuffle Constant Max Min
-      Linear PartialLinear Bilinear LookupTable Add Mul CMul CAdd AddConstant MulConstant MM MV
+      Linear Bilinear LookupTable OneHot Add Mul CMul CAdd AddConstant MulConstant MM MV
       Abs HardTanh HardShrink SoftShrink SoftSign Sigmoid Tanh TanhShrink Threshold PReLU RReLU ELU
       GELU SiLU LeakyReLU GatedLinearUnit GradientReversal Dropout WhiteNoise
-      SpatialConvolution SpatialConvolutionMap SpatialDepthWiseConvolution SpatialSubSampling
+      SpatialConvolution SpatialDepthWiseConvolution SpatialSubSampling
       TemporalConvolution TemporalRowConvolution TemporalSubSampling VolumetricConvolution
       SpatialMaxPooling SpatialMaxUnpooling SpatialAveragePooling SpatialAdaptiveMaxPooling
       SpatialAdaptiveAveragePooling SpatialFractionalMaxPooling TemporalMaxPooling
@@ -36,10 +36,10 @@ local lists = {
       RNN ScaledDotProductAttention PositionEmbedding RotaryEmbedding
    ]],
    parameters = 'BatchNormalization LayerNorm RMSNorm GroupNorm',
-   -- subclasses of the classes above, and containers that compute
+   -- subclasses of the classes above, containers that compute, and classes with tables of indices
    float = [[
       DontCast WeightNorm LinearWeightNorm SpatialLPPooling LayerNormalization
-      SpatialContrastiveNormalization
+      SpatialContrastiveNormalization PartialLinear SpatialConvolutionMap
    ]],
 }
 
@@ -182,6 +182,7 @@ end
 -- in float; or a list of such results for the entries of the input.
 function M.keepsInput(module)
    if takesIndices(module) or torch.typename(module) == Float.__typename then return true end
+   if torch.isTypeOf(module, 'nn.Index') then return {false, true} end
    local name, modules = torch.typename(module), module.modules or {}
    if first[name] or name == 'nn.Recompute' or name == 'nn.Decorator' then
       return modules[1] and M.keepsInput(modules[1]) or false
