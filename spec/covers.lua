@@ -66,7 +66,7 @@ return {
          DistributedDataParallel.options
       ]],
       ['nn/MixedPrecision'] = [[
-         MixedPrecision.Float MixedPrecision.cast MixedPrecision.precision
+         MixedPrecision.Float MixedPrecision.cast MixedPrecision.precision exact_indices
       ]],
       ['nn/MixedPrecision_launches'] = 'MixedPrecision',
       ['nn/MixedPrecision_ranks'] = 'MixedPrecision',

@@ -213,6 +213,13 @@ describe('nn.MixedPrecision', function()
          message(net, 'half', {precision = {[nn.Linear] = 'float'}}))
       assert.matches('nn.MixedPrecision in it: put nn.MixedPrecision inside',
          message(nn.Sequential():add(nn.MixedPrecision(net, 'half')), 'half'))
+      for _, share in ipairs{function(a, b) a.bias, a.gradBias = b.bias, b.gradBias end,
+         function(a, b) a:share(b, 'bias', 'gradBias') end} do
+         net = nn.Sequential():add(nn.Linear(3, 3)):add(nn.BatchNormalization(3)):float()
+         share(net:get(2), net:get(1))
+         assert.matches('a parameter is shared by a module that works in 16 bits and one that',
+            message(net, 'half'))
+      end
       net = nn.Linear(2, 3):float()
       net.gradBias = nil
       assert.matches('parameter 2 has no gradient', message(nn.Sequential():add(net), 'half'))

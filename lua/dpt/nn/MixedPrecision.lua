@@ -185,9 +185,14 @@ end
 -- @return three pairs of lists, each {parameters, gradients}: those with 16-bit copies, those that
 -- stay in float, and all; the set of tensors that stay in float
 local function sort(self)
-   local stays = {}
+   local stays, isReduced, isShared = {}, {}, false
    precision.wrap(self, typesOf(self), self.precision, true, function(module, how)
-      if how == 'reduced' then return end
+      if how == 'reduced' then
+         for _, t in ipairs(not module.modules and module:parameters() or {}) do
+            isReduced[t] = true
+         end
+         return
+      end
       for _, inner in ipairs(module:listModules()) do
          -- the method of the class: a script may freeze a module by a method of its own
          local tensors, gradients = getmetatable(inner).parameters(inner)
@@ -207,7 +212,8 @@ local function sort(self)
          end
       end
    end
-   if overlap(kept[1], reduced[1]) then
+   for t in pairs(stays) do isShared = isShared or isReduced[t] end
+   if isShared or overlap(kept[1], reduced[1]) then
       fail('a parameter is shared by a module that works in 16 bits and one that stays in float;'
          .. ' the option precision can give both modules one precision')
    end
