@@ -20,8 +20,8 @@ function Index:__init(dimension)
 end
 
 function Index:updateOutput(input)
-   exactIndices(self, input[2], input[1]:size(self.dimension))
    self.output:index(input[1], self.dimension, input[2])
+   exactIndices(self, input[2], input[1]:size(self.dimension))
    return self.output
 end
 

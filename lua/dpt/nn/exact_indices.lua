@@ -5,7 +5,7 @@ local core = require 'dpt.tensor.core'
 local fail = require('dpt.ffi').fail
 
 return function(module, indices, n)
-   if not core.elementOf(indices.kind_).isReduced then return end
+   if not torch.isTensor(indices) or not core.elementOf(indices.kind_).isReduced then return end
    local last = core.newTensor(indices.kind_ % core.ON_DEVICE):resize(2)
    last[1], last[2] = n - 1, n
    if last[1] ~= n - 1 or last[2] ~= n then
