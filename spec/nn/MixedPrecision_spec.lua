@@ -497,7 +497,7 @@ describe('nn.MixedPrecision', function()
       input[1][257] = 1
       local inner = nn.Sequential():add(nn.Identity()):add(nn.Index(1)):float()
       local mixed = nn.MixedPrecision(inner, 'bfloat16')
-      assert.matches('nn.Index: argument .input. has indices in a torch.BFloat16Tensor',
+      assert.matches('index: the indices are a torch.BFloat16Tensor, wanted a torch.LongTensor',
          select(2, pcall(mixed.forward, mixed, input)))
       mixed = nn.MixedPrecision(nn.Sequential():add(nn.SelectTable(2)):add(nn.OneHot(300)):float(),
          'bfloat16')
