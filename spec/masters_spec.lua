@@ -7,7 +7,7 @@ describe('dpt.masters', function()
       {'torch.CudaTensor', 'torch.CudaBFloat16Tensor'}} do
       local float, reduced = unpack(types)
       local function masters()
-         return Masters.new(torch.range(1, 6):type(float), reduced, {5, 6})
+         return Masters.new(torch.range(1, 6):type(float), reduced, torch.LongTensor{5, 6})
       end
 
       it('copies what is written to either side, ' .. reduced, function()
@@ -65,7 +65,7 @@ describe('dpt.masters', function()
    end
 
    it('converts the floats again after queued work has failed', function()
-      local m = Masters.new(torch.CudaTensor{1, 2}, 'torch.CudaHalfTensor', {})
+      local m = Masters.new(torch.CudaTensor{1, 2}, 'torch.CudaHalfTensor', torch.LongTensor())
       torch.CudaTensor{1}:index(1, torch.CudaLongTensor{7}) -- fails when it runs
       assert.is_false(pcall(cutorch.synchronize))
       m.copy[1] = 5

@@ -34,10 +34,9 @@ end
 local function create(flat, typename, positions)
    local self = setmetatable({flat = flat, count = flat:nElement()}, Masters)
    self.copy = torch.getmetatable(typename).new(self.count)
-   self.kept = flat.new(#positions)
-   if #positions > 0 then
-      local indices = torch.LongTensor(positions)
-      self.indices = comm.device(flat) > 0 and indices:cudaLong() or indices
+   self.kept = flat.new(positions:nElement())
+   if positions:nElement() > 0 then
+      self.indices = comm.device(flat) > 0 and positions:cudaLong() or positions
    end
    return self
 end
@@ -72,7 +71,7 @@ end
 --- Creates masters and their copies.
 -- @param flat contiguous vector of floats
 -- @param typename type of the 16-bit copy, which has all elements
--- @param positions list: positions of the elements of the float copy, from 1
+-- @param positions LongTensor: positions of the elements of the float copy, from 1
 function Masters.new(flat, typename, positions)
    local self = cutorch.withDeviceOf(flat, create, flat, typename, positions)
    run(self, push)

@@ -289,13 +289,15 @@ function MixedPrecision:_adopt()
    self.failed = nil
 end
 
--- Returns the positions of the elements of views of a flat tensor, as a list, and by tensor the
--- position of its first element in that list.
+-- Returns the positions of the elements of views of a flat tensor, as a LongTensor, and by tensor
+-- the index of its first element in it.
 local function positionsOf(list, flat)
-   local laid, positions, first = flatten.layout(list), {}, {}
+   local laid, first, before = flatten.layout(list), {}, 0
+   local positions = torch.LongTensor(laid.total)
    for _, segment in ipairs(laid.segments) do
-      local start = segment:storageOffset() - flat:storageOffset()
-      for k = 1, segment:nElement() do positions[#positions + 1] = start + k end
+      local start, count = segment:storageOffset() - flat:storageOffset(), segment:nElement()
+      positions:narrow(1, before + 1, count):range(start + 1, start + count)
+      before = before + count
    end
    for i, t in ipairs(list) do first[t] = laid.offsets[i] end
    return positions, first
