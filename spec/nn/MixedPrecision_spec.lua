@@ -440,6 +440,18 @@ describe('nn.MixedPrecision', function()
       end
    end)
 
+   it('uses parameters in backward that a script has written since the forward', function()
+      local plain = nn.Linear(6, 3):float()
+      local mixed, input = nn.MixedPrecision(plain:clone(), 'bfloat16'), batch(SIDES.host)
+      for _, net in ipairs{plain, mixed} do
+         net:backward(input, net:forward(input))
+         net:parameters()[1]:mul(8)
+         net:backward(input, net.output)
+      end
+      local difference = (plain.gradInput - mixed.gradInput):abs():max()
+      assert.is_true(difference < 0.02 * plain.gradInput:abs():max())
+   end)
+
    it('sums gradients in float of branches that stay in float', function()
       local net = nn.Sequential():add(nn.ConcatTable():add(nn.SoftMax()):add(nn.Exp()))
          :add(nn.CAddTable()):add(nn.Linear(6, 3)):add(nn.LogSoftMax())

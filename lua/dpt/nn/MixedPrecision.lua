@@ -583,6 +583,7 @@ end
 -- memory: in threads it is another object, and modules compare the input with that of forward.
 local function given(self, input)
    if not self.result_ then fail('backward before forward') end
+   if self.masters then self.masters:refresh() end -- a script may have updated them
    if not rawequal(input, self.input_) then
       self.given_, self.input_ = inward(self, 'again', input, self.keepsInput), input
    end
