@@ -9,6 +9,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local exactIndices = require 'dpt.nn.exact_indices'
 
 local Index, parent = torch.class('nn.Index', 'nn.Module')
 
@@ -20,6 +21,7 @@ end
 
 function Index:updateOutput(input)
    self.output:index(input[1], self.dimension, input[2])
+   exactIndices(self, input[2], input[1]:size(self.dimension))
    return self.output
 end
 
