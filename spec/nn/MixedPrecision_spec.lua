@@ -209,6 +209,10 @@ describe('nn.MixedPrecision', function()
          message(net, 'half', {keep = true}))
       assert.matches("option 'precision' has 16 for nn.Linear, wanted 'reduced', 'parameters' or",
          message(net, 'half', {precision = {['nn.Linear'] = 16}}))
+      assert.matches("option 'precision' has 'reduced' for nn.LayerNorm, wanted 'parameters' or",
+         message(net, 'half', {precision = {['nn.LayerNorm'] = 'reduced'}}))
+      assert.matches("option 'precision' has 'parameters' for nn.Linear, wanted 'reduced' or",
+         message(net, 'half', {precision = {[net] = 'parameters'}}))
       assert.matches("option 'precision' has the key the class nn.Linear, wanted the name of a",
          message(net, 'half', {precision = {[nn.Linear] = 'float'}}))
       assert.matches('nn.MixedPrecision in it: put nn.MixedPrecision inside',
@@ -249,6 +253,14 @@ describe('nn.MixedPrecision', function()
       {'writes to a weight of normalization', function(_, net) net:get(2).weight:fill(0.7) end},
       {'replaces a weight', function(_, net)
          net:get(1).weight = torch.randn(8, 6):type(net:get(2).weight:type())
+         return true
+      end},
+      {'replaces a weight in the middle', function(_, net)
+         net:get(4):get(1).weight = torch.randn(4, 8):type(net:get(2).weight:type())
+         return true
+      end},
+      {'converts a layer', function(t, net)
+         net:get(4):get(1):type(t.x:type())
          return true
       end},
       {'sets a weight to other memory', function(_, net)

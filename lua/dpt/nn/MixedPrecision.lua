@@ -166,6 +166,37 @@ local function pack(list, like)
    return flat, offsets
 end
 
+-- Moves the gradients of parameters into a flat tensor, at the offsets of the parameters. Raises
+-- unless gradients are shared exactly as the parameters are.
+local function packLike(parameters, gradients, offsets, like, total)
+   local flat, own = pack(gradients, like)
+   local same = flat:nElement() == total
+   for i, t in ipairs(parameters) do same = same and own[gradients[i]] == offsets[t] end
+   if same then return flat end
+   flat = like.new(total)
+   local known, count = {}, 0
+   for i, t in ipairs(parameters) do
+      local offset, g = offsets[t], gradients[i]
+      local first = known[offset]
+      if not g:isSameSizeAs(t) or first and own[first] ~= own[g] then count = math.huge end
+      if not first and t:nElement() > 0 then known[offset], count = g, count + t:nElement() end
+   end
+   if count ~= total then
+      fail('wanted gradients of the sizes of their parameters, shared exactly as the parameters are:'
+         .. ' share gradWeight and gradBias along with weight and bias')
+   end
+   local views = {}
+   for i, t in ipairs(parameters) do
+      if t:nElement() > 0 then
+         views[i] = flat.new():set(flat:storage(), offsets[t], t:size(), t:stride())
+         views[i]:copy(gradients[i])
+      end
+   end
+   updates.markMoved(gradients)
+   for i, view in pairs(views) do gradients[i]:set(view) end
+   return flat
+end
+
 -- Returns true if the runs of elements of two sorted lists overlap.
 local function overlap(a, b)
    for _, one in ipairs(a) do
@@ -316,13 +347,7 @@ end
 function MixedPrecision:_convert(reduced, kept, all, stays, like)
    local module, typename = self.modules[1], typesOf(self)[2]
    local flat, offsets = pack(all[1], like)
-   local gradients, gradOffsets = pack(all[2], like)
-   for i, t in ipairs(all[1]) do
-      if t:nElement() ~= all[2][i]:nElement() or offsets[t] ~= gradOffsets[all[2][i]] then
-         fail('wanted gradients shared exactly as the parameters are: share gradWeight and'
-            .. ' gradBias along with weight and bias')
-      end
-   end
+   local gradients = packLike(all[1], all[2], offsets, like, flat:nElement())
    local positions, first = positionsOf(kept[1], flat)
    self.masters = Masters.new(flat, typename, positions)
    self.gradients, self.views = gradients, {}

@@ -48,6 +48,19 @@ for precision, names in pairs(lists) do
    for name in names:gmatch '%S+' do defaults['nn.' .. name] = precision end
 end
 
+--- Returns the precision of a module.
+-- @param given the option precision
+function M.of(module, given)
+   if given[module] then return given[module] end
+   local class = getmetatable(module)
+   while class do
+      local name = rawget(class, '__typename')
+      if name and (given[name] or defaults[name]) then return given[name] or defaults[name] end
+      class = getmetatable(class)
+   end
+   return 'float'
+end
+
 --- Checks the options of nn.MixedPrecision.
 -- @return the option precision, a table
 function M.check(options)
@@ -73,21 +86,14 @@ function M.check(options)
          fail("%s: option 'precision' has %s for %s, wanted 'reduced', 'parameters' or 'float'",
             NAME, tostring(value), isModule and torch.type(key) or key)
       end
+      local own = isModule and M.of(key, {}) or defaults[key]
+      if own == 'reduced' and value == 'parameters' or own == 'parameters' and value == 'reduced'
+      then
+         fail("%s: option 'precision' has '%s' for %s, wanted '%s' or 'float'", NAME, value,
+            isModule and torch.type(key) or key, own)
+      end
    end
    return given
-end
-
---- Returns the precision of a module.
--- @param given the option precision
-function M.of(module, given)
-   if given[module] then return given[module] end
-   local class = getmetatable(module)
-   while class do
-      local name = rawget(class, '__typename')
-      if name and (given[name] or defaults[name]) then return given[name] or defaults[name] end
-      class = getmetatable(class)
-   end
-   return 'float'
 end
 
 -- Containers whose inputs are those of their first module, or of every module; and whose outputs
