@@ -222,7 +222,8 @@ end
 --- Classes that cannot be tested as modules by themselves; PrintSize is an nn.Identity that prints.
 M.without = {}
 for name in ([[Container DataParallelTable GPU CriterionTable PrintSize AbstractRecurrent
-   SequencerCriterion DataParallelCriterion DistributedDataParallel MixedPrecision]]):gmatch '%w+' do
+   SequencerCriterion DataParallelCriterion DistributedDataParallel
+   MixedPrecision]]):gmatch '%w+' do
    M.without[name] = true
 end
 

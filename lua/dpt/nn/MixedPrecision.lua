@@ -182,8 +182,8 @@ local function packLike(parameters, gradients, offsets, like, total)
       if not first and t:nElement() > 0 then known[offset], count = g, count + t:nElement() end
    end
    if count ~= total then
-      fail('wanted gradients of the sizes of the parameters, and shared as the parameters are: share'
-         .. ' gradWeight and gradBias along with weight and bias')
+      fail('wanted gradients of the sizes of the parameters, and shared as the parameters are:'
+         .. ' share gradWeight and gradBias along with weight and bias')
    end
    local views = {}
    for i, t in ipairs(parameters) do
