@@ -167,7 +167,8 @@ function writeValue(file, original)
    local hook, value = file.hook_, original
    if hook then value = hook(original) end
    local id = file:isWritableObject(value)
-   local saved = id == OBJECT and savedForm(file, value) or value
+   local saved = value
+   if id == OBJECT then saved = savedForm(file, value) end -- may be nil
    if not rawequal(saved, value) then
       value, original, id = saved, saved, file:isWritableObject(saved)
    end
