@@ -153,8 +153,9 @@ static void compare_adamw(int kind, int vectors) {
 /* The copy receives the first elements of x; x, g, m and v have the bits of steps without one. */
 static void compare_copy(int kind, int type, int64_t n, int64_t copies) {
   array x = array_fill(ARRAY(n), -1, 1), g = array_fill(ARRAY(n), -1, 1), m = array_like(x);
+  array zeros = ARRAY(copies);
   int device = kind & DPT_ON_DEVICE, adam = (int)(n % 2);
-  dpt_tensor t[2][4], copy = tensor_of(ARRAY(copies), type | device, 0), wanted = {0};
+  dpt_tensor t[2][4], copy = tensor_of(zeros, type | device, 0), wanted = {0};
   for (int i = 0; i < 2; i++) {
     dpt_tensor *c = i ? &copy : NULL, *own = t[i];
     own[0] = tensor_of(x, kind, 0), own[1] = tensor_of(g, kind, 0);
@@ -183,7 +184,7 @@ static void compare_copy(int kind, int type, int64_t n, int64_t copies) {
     CHECK(!memcmp(bits.v, got.v, (size_t)n * sizeof *bits.v));
     free(bits.v), free(got.v);
   }
-  free(x.v), free(g.v), free(m.v);
+  free(x.v), free(g.v), free(m.v), free(zeros.v);
 }
 
 static void refuse_copies(void) {
