@@ -101,6 +101,41 @@ describe('nn.Module:getParameters', function()
       assert.are.equal(0, (p:narrow(1, 1, 6):view(3, 2) - wide:narrow(2, 2, 2)):abs():max())
    end)
 
+   it('moves gradients to the places of the parameters after a weight was replaced', function()
+      local net = nn.Sequential():add(nn.Linear(2, 3)):add(nn.Linear(3, 3)):add(nn.Linear(3, 2))
+      local _, before = net:getParameters()
+      before:copy(torch.range(1, before:nElement()))
+      net:get(2).weight = torch.randn(3, 3)
+      local values, gradients = {}, {}
+      for i, t in ipairs((net:parameters())) do
+         values[i], gradients[i] = t:clone(), select(2, net:parameters())[i]:clone()
+      end
+      local p, g = net:getParameters()
+      local tensors, own = net:parameters()
+      for i, t in ipairs(tensors) do
+         assert.are.equal(0, t:ne(values[i]):sum())
+         assert.are.equal(0, own[i]:ne(gradients[i]):sum())
+         assert.are.equal(t:storageOffset(), own[i]:storageOffset())
+         assert.are.equal(torch.pointer(p:storage()), torch.pointer(t:storage()))
+         assert.are.equal(torch.pointer(g:storage()), torch.pointer(own[i]:storage()))
+      end
+      local again, same = net:getParameters()
+      assert.are.equal(torch.pointer(p:storage()), torch.pointer(again:storage()))
+      assert.are.equal(torch.pointer(g:storage()), torch.pointer(same:storage()))
+   end)
+
+   it('rejects parameters that overlap where their gradients do not', function()
+      local a, b = nn.Linear(2, 2, false), nn.Linear(2, 2, false)
+      local memory = torch.randn(6)
+      a.weight:set(memory:storage(), 1, torch.LongStorage{2, 2})
+      b.weight:set(memory:storage(), 3, torch.LongStorage{2, 2})
+      assert.has_error(function() nn.Sequential():add(a):add(b):getParameters() end,
+         'nn.Sequential: getParameters wants gradients shared exactly as the parameters are: '
+         .. 'share gradWeight and gradBias along with weight and bias')
+      b.gradWeight = a.gradWeight:narrow(1, 1, 1):clone() -- one row: as many elements
+      assert.has_error(function() nn.Sequential():add(a):add(b):getParameters() end)
+   end)
+
    it('rejects gradients that are shared otherwise than the parameters', function()
       local a = nn.Linear(2, 2)
       local net = nn.Sequential():add(a):add(a:clone('weight'))

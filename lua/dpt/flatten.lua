@@ -194,6 +194,16 @@ local function join(segments)
    return torch.cat(segments[1].new(), segments, 1)
 end
 
+-- Makes tensors views of a flat tensor, in place.
+local function place(tensors, flat, offsets, strides)
+   updates.markMoved(tensors)
+   for i, t in ipairs(tensors) do
+      if t:nElement() > 0 then t:set(flat:storage(), offsets[i], t:size(), strides[i]) end
+   end
+   recordAddresses(tensors)
+   return flat
+end
+
 --- Makes the given tensors, in place, views of one flat tensor on their device.
 -- @param what owner of the tensors, for an error message
 -- @param name nil, or function(tensor) that returns a tensor's place in the network
@@ -209,14 +219,31 @@ function M.flatten(tensors, what, name)
    end
    if #segments == 0 then return tensors[1].new(), layout.offsets end
    local flat = cutorch.withDeviceOf(segments[1], join, segments)
-   updates.markMoved(tensors)
-   for i, t in ipairs(tensors) do
-      if t:nElement() > 0 then
-         t:set(flat:storage(), layout.offsets[i], t:size(), layout.strides[i])
+   return place(tensors, flat, layout.offsets, layout.strides), layout.offsets
+end
+
+-- Moves gradients out of a flat tensor into a new one, to the places of their parameters.
+-- @return the new flat tensor; nil unless gradients have the sizes of their parameters and are
+-- shared exactly as they are
+local function arrange(parameters, offsets, gradients, gradOffsets, flat)
+   local found, count, strides = {}, 0, {}
+   for i, t in ipairs(parameters) do
+      local offset = offsets[i]
+      if not gradients[i]:isSameSizeAs(t) then return nil end
+      if t:nElement() > 0 and not found[offset] then
+         found[offset], count = gradOffsets[i], count + t:nElement()
+      end
+      if t:nElement() > 0 and found[offset] ~= gradOffsets[i] then return nil end
+      strides[i] = t:stride()
+   end
+   if count ~= flat:nElement() then return nil end
+   local new = cutorch.withDeviceOf(flat, flat.new, count)
+   for i, g in ipairs(gradients) do
+      if g:nElement() > 0 then
+         new.new():set(new:storage(), offsets[i], g:size(), strides[i]):copy(g)
       end
    end
-   recordAddresses(tensors)
-   return flat, layout.offsets
+   return place(gradients, new, offsets, strides)
 end
 
 --- Flattens parameters and gradients with the same layout.
@@ -226,9 +253,12 @@ function M.flattenPair(parameters, gradients, what, name)
    end
    local p, offsets = M.flatten(parameters, what, name)
    local g, gradOffsets = M.flatten(gradients, what, name)
-   local same = p:nElement() == g:nElement()
-   for i = 1, #offsets do same = same and offsets[i] == gradOffsets[i] end
-   if not same then
+   if p:nElement() ~= g:nElement() then
+      g = nil
+   elseif table.concat(offsets, ' ') ~= table.concat(gradOffsets, ' ') then
+      g = arrange(parameters, offsets, gradients, gradOffsets, g)
+   end
+   if not g then
       fail('%s: getParameters wants gradients shared exactly as the parameters are: share '
          .. 'gradWeight and gradBias along with weight and bias', what)
    end
