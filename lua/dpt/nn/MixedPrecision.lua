@@ -135,68 +135,6 @@ local function kindsOf(self)
    return core.kinds[float], core.kinds[reducedTypes[self.reduced][float]]
 end
 
--- Returns the flat tensor that consists of the segments, one after the other; nil if there is none.
-local function adjacent(segments, total)
-   local first, next_ = segments[1], nil
-   for _, segment in ipairs(segments) do
-      local start = segment:storageOffset()
-      if segment:dim() ~= 1 or segment:stride(1) ~= 1 or segment.storage_ ~= first.storage_
-         or next_ and start ~= next_ then return nil end
-      next_ = start + segment:nElement()
-   end
-   return first and first.new():set(first:storage(), first:storageOffset(), total, 1)
-end
-
--- Moves tensors into one flat tensor, in their order.
--- @return the flat tensor, the offset of each tensor
-local function pack(list, like)
-   local laid, offsets, before = flatten.layout(list), {}, 0
-   for i, t in ipairs(list) do offsets[t] = laid.offsets[i] end
-   local flat = adjacent(laid.segments, laid.total)
-   if flat then return flat, offsets end
-   flat = like.new(laid.total)
-   for _, segment in ipairs(laid.segments) do
-      flat:narrow(1, before + 1, segment:nElement()):copy(segment)
-      before = before + segment:nElement()
-   end
-   updates.markMoved(list)
-   for i, t in ipairs(list) do
-      if t:nElement() > 0 then t:set(flat:storage(), offsets[t], t:size(), laid.strides[i]) end
-   end
-   return flat, offsets
-end
-
--- Moves the gradients of parameters into a flat tensor, at the offsets of the parameters. Raises
--- unless gradients are shared exactly as the parameters are.
-local function packLike(parameters, gradients, offsets, like, total)
-   local flat, own = pack(gradients, like)
-   local same = flat:nElement() == total
-   for i, t in ipairs(parameters) do same = same and own[gradients[i]] == offsets[t] end
-   if same then return flat end
-   flat = like.new(total)
-   local known, count = {}, 0
-   for i, t in ipairs(parameters) do
-      local offset, g = offsets[t], gradients[i]
-      local first = known[offset]
-      if not g:isSameSizeAs(t) or first and own[first] ~= own[g] then count = math.huge end
-      if not first and t:nElement() > 0 then known[offset], count = g, count + t:nElement() end
-   end
-   if count ~= total then
-      fail('wanted gradients of the sizes of the parameters, and shared as the parameters are:'
-         .. ' share gradWeight and gradBias along with weight and bias')
-   end
-   local views = {}
-   for i, t in ipairs(parameters) do
-      if t:nElement() > 0 then
-         views[i] = flat.new():set(flat:storage(), offsets[t], t:size(), t:stride())
-         views[i]:copy(gradients[i])
-      end
-   end
-   updates.markMoved(gradients)
-   for i, view in pairs(views) do gradients[i]:set(view) end
-   return flat
-end
-
 -- Returns true if the runs of elements of two sorted lists overlap.
 local function overlap(a, b)
    for _, one in ipairs(a) do
@@ -213,8 +151,8 @@ end
 
 -- Sorts the network's parameters into those with 16-bit copies and those that stay in float, after
 -- inserting conversions around modules that stay in float.
--- @return three pairs of lists, each {parameters, gradients}: those with 16-bit copies, those that
--- stay in float, and all; the set of tensors that stay in float
+-- @return the list of parameters with 16-bit copies, that of parameters that stay in float, and the
+-- set of all tensors that stay in float
 local function sort(self)
    local stays, isReduced, isShared = {}, {}, false
    precision.wrap(self, typesOf(self), self.precision, true, function(module, how)
@@ -232,30 +170,25 @@ local function sort(self)
          end
       end
    end)
-   local reduced, kept, all, seen = {{}, {}}, {{}, {}}, {{}, {}}, {}
-   local tensors, gradients = self.modules[1]:parameters()
-   for i, t in ipairs(tensors or {}) do
-      if not seen[t] then
-         seen[t] = true
-         for _, lists in ipairs{stays[t] and kept or reduced, all} do
-            table.insert(lists[1], t)
-            table.insert(lists[2], gradients[i])
-         end
-      end
+   local reduced, kept, seen = {}, {}, {}
+   for _, t in ipairs(self.modules[1]:parameters() or {}) do
+      if not seen[t] then table.insert(stays[t] and kept or reduced, t) end
+      seen[t] = true
    end
    for t in pairs(stays) do isShared = isShared or isReduced[t] end
-   if isShared or overlap(kept[1], reduced[1]) then
+   if isShared or overlap(kept, reduced) then
       fail('a parameter is shared by a module that works in 16 bits and one that stays in float;'
          .. ' the option precision can give both modules one precision')
    end
-   return reduced, kept, all, stays
+   return reduced, kept, stays
 end
 
--- Returns a 16-bit view for a parameter.
-local function viewOf(t, copy, offset)
-   local view = copy.new()
+-- Returns the view of a flat tensor that has the place of t in another flat tensor.
+local function viewOf(t, from, to)
+   local view = to.new()
    if t:nElement() == 0 then return t:dim() > 0 and view:resize(t:size()) or view end
-   return view:set(copy:storage(), offset, t:size(), t:stride())
+   return view:set(to:storage(), to:storageOffset() + t:storageOffset() - from:storageOffset(),
+      t:size(), t:stride())
 end
 
 -- Raises if a recurrent network's weight has another layout in 16 bits.
@@ -309,9 +242,9 @@ function MixedPrecision:_adopt()
    local float = floatTypeOf(module, name)
    self._type = float
    local ok, message = pcall(function()
-      local reduced, kept, all, stays = sort(self)
-      local like = all[1][1] or torch.getmetatable(float).new()
-      cutorch.withDeviceOf(like, self._convert, self, reduced, kept, all, stays, like)
+      local reduced, kept, stays = sort(self)
+      local like = reduced[1] or kept[1] or torch.getmetatable(float).new()
+      cutorch.withDeviceOf(like, self._convert, self, reduced, kept, stays, like)
    end)
    if not ok then
       precision.unwrap(self)
@@ -344,28 +277,30 @@ local function keep(self, t, first)
 end
 
 -- Implements _adopt on the device of the parameters.
-function MixedPrecision:_convert(reduced, kept, all, stays, like)
+function MixedPrecision:_convert(reduced, kept, stays, like)
    local module, typename = self.modules[1], typesOf(self)[2]
-   local flat, offsets = pack(all[1], like)
-   local gradients = packLike(all[1], all[2], offsets, like, flat:nElement())
-   local positions, first = positionsOf(kept[1], flat)
+   local tensors, gradients = module:parameters()
+   local flat, flatGradient = like.new(), like.new()
+   if #(tensors or {}) > 0 then
+      flat, flatGradient = flatten.flattenPair(tensors, gradients, NAME)
+   end
+   local positions, first = positionsOf(kept, flat)
    self.masters = Masters.new(flat, typename, positions)
-   self.gradients, self.views = gradients, {}
+   self.gradients, self.views = flatGradient, {}
    local cache, views, masters = {}, {}, {}
    for t in pairs(stays) do cache[t] = t end
-   for _, t in ipairs(all[2]) do cache[t] = t end
-   for _, t in ipairs(reduced[1]) do
-      local view = viewOf(t, self.masters.copy, offsets[t])
+   for _, t in ipairs(gradients or {}) do cache[t] = t end
+   for _, t in ipairs(reduced) do
+      local view = viewOf(t, flat, self.masters.copy)
       cache[t], views[t] = view, view
       self.views[view] = {master = t, place = view.new():set(view)}
    end
    checkLayouts(module, views)
-   local tensors, tensorGradients = module:parameters()
    for i, t in ipairs(tensors or {}) do
       masters[i] = stays[t] and (self.views[t] and self.views[t].master or keep(self, t, first[t]))
          or t
    end
-   self.tensors, self.tensorGradients = masters, tensorGradients or {}
+   self.tensors, self.tensorGradients = masters, gradients or {}
    local others = otherTensors(module, cache)
    module:type(typename, cache)
    self.masters.others = recordOthers(self, others) -- nn.DataParallelTable must not watch them
@@ -375,19 +310,12 @@ end
 
 -- Returns a view of the masters for a tensor in the memory of the copies; nil: it is elsewhere.
 local function masterOf(self, t)
-   local masters = self.masters
-   local flat, copy, kept = masters.flat, masters.copy, masters.kept
-   local start
-   if t.storage_ == nil then
-      return nil
-   elseif t.storage_ == copy.storage_ then
-      start = t:storageOffset() - copy:storageOffset()
-   elseif t.storage_ == kept.storage_ then
-      start = masters.indices[t:storageOffset() - kept:storageOffset() + 1] - 1
-   else
-      return nil
-   end
-   return flat.new():set(flat:storage(), flat:storageOffset() + start, t:size(), t:stride())
+   local flat, copy, kept = self.masters.flat, self.masters.copy, self.masters.kept
+   if t.storage_ == nil then return nil end
+   if t.storage_ == copy.storage_ then return viewOf(t, copy, flat) end
+   if t.storage_ ~= kept.storage_ then return nil end
+   local first = self.masters.indices[t:storageOffset() - kept:storageOffset() + 1]
+   return flat.new():set(flat:storage(), flat:storageOffset() + first - 1, t:size(), t:stride())
 end
 
 -- Appends the lists of children of a module and of the modules inside it, with their contents.
