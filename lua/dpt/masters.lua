@@ -6,6 +6,7 @@
 -- by one operation each, or elements of the copies that differ are copied back. Optimizers that
 -- write masters and 16-bit copy in one pass call updated().
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
 local dptffi = require 'dpt.ffi'
@@ -18,15 +19,11 @@ Masters.__index = Masters
 -- value is not reused.
 local registered = setmetatable({}, {__mode = 'v'})
 
-local function writesOf(t)
-   return t.storage_ ~= nil and tonumber(C.dpt_storage_writes(t.storage_)) or 0
-end
-
-local function copyWrites(self) return writesOf(self.copy) + writesOf(self.kept) end
+local function copyWrites(self) return core.writes(self.copy) + core.writes(self.kept) end
 
 -- Records that the copies equal the masters.
 local function record(self)
-   self.flatWrites, self.copyWrites = writesOf(self.flat), copyWrites(self)
+   self.flatWrites, self.copyWrites = core.writes(self.flat), copyWrites(self)
    self.failures = tonumber(C.dpt_failures())
 end
 
@@ -81,7 +78,7 @@ end
 
 --- Makes masters and copies equal. Raises if both were written to since the last call.
 function Masters:refresh()
-   local flat, copies = writesOf(self.flat), copyWrites(self)
+   local flat, copies = core.writes(self.flat), copyWrites(self)
    local failures = tonumber(C.dpt_failures())
    if flat == self.flatWrites and copies == self.copyWrites and failures == self.failures then
       return
@@ -119,7 +116,7 @@ end
 function Masters:updated(copy)
    if copy:nElement() == self.count then
       run(self, pushKept)
-      self.flatWrites = writesOf(self.flat)
+      self.flatWrites = core.writes(self.flat)
    end
    self.copyWrites = copyWrites(self)
 end

@@ -97,7 +97,7 @@ function comm.version(tensors)
    local sum = tonumber(C.dpt_failures())
    for _, t in ipairs(tensors) do
       if not core.isTensor(t) then expect('comm.version', 'tensors', t, 'tensor') end
-      if t.storage_ ~= nil then sum = sum + tonumber(C.dpt_storage_writes(t.storage_)) end
+      sum = sum + core.writes(t)
    end
    return sum
 end

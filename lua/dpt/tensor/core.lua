@@ -199,6 +199,11 @@ function core.extent(t)
    return first, last, last - first + 1 == n
 end
 
+--- Returns the number of writes to a tensor's storage; 0 if it has none.
+function core.writes(t)
+   return t.storage_ ~= nil and tonumber(C.dpt_storage_writes(t.storage_)) or 0
+end
+
 -- arguments ---------------------------------------------------------------------------------------
 
 --- Describes arguments for an error message: "torch.FloatTensor, number, nil".

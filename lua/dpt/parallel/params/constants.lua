@@ -9,8 +9,8 @@
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local Snapshot = require 'dpt.parallel.params.snapshot'
-local extent = require('dpt.tensor.core').extent
-local C = require('dpt.ffi').C
+local core = require 'dpt.tensor.core'
+local extent = core.extent
 
 local Constants = {}
 Constants.__index = Constants
@@ -20,7 +20,7 @@ local WEAK = {__mode = 'v'} -- does not keep alive what a module has dropped
 -- Returns how often a tensor's storage was written to, and its address.
 local function stateOf(t)
    if not t or t.storage_ == nil then return 0, 0 end -- collected or without memory
-   return tonumber(C.dpt_storage_writes(t.storage_)), comm.address(t)
+   return core.writes(t), comm.address(t)
 end
 
 -- Returns true if tensor k of the list was written to, or has another storage.

@@ -9,6 +9,7 @@
 -- only while a backward pass runs, so files and clones never contain them.
 local dptffi = require 'dpt.ffi'
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
 local random = require 'dpt.parallel.dispatch.random'
 local errors = require 'dpt.parallel.dispatch.errors'
@@ -28,9 +29,7 @@ local HOOKED = {'backward', 'accGradParameters'}
 -- Returns the number of writes to the gradients; overlapped sums count only when they end.
 local function countWrites(tracker)
    local sum = 0
-   for _, t in ipairs(tracker.gradients) do
-      sum = sum + tonumber(C.dpt_storage_writes(t.storage_))
-   end
+   for _, t in ipairs(tracker.gradients) do sum = sum + core.writes(t) end
    return sum
 end
 
