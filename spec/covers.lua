@@ -66,7 +66,8 @@ return {
          DistributedDataParallel.options
       ]],
       ['nn/MixedPrecision'] = [[
-         MixedPrecision.Float MixedPrecision.cast MixedPrecision.precision exact_indices
+         MixedPrecision.Float MixedPrecision.cast MixedPrecision.conversion MixedPrecision.passes
+         MixedPrecision.places MixedPrecision.precision exact_indices
       ]],
       ['nn/MixedPrecision_launches'] = 'MixedPrecision',
       ['nn/MixedPrecision_ranks'] = 'MixedPrecision',

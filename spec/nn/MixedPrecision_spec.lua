@@ -1,5 +1,6 @@
--- nn.MixedPrecision: 16-bit weights and activations beside float masters, which always agree; the
--- precision of classes (MixedPrecision.precision) and conversions (MixedPrecision.cast).
+-- nn.MixedPrecision: 16-bit weights and activations beside float masters, which always agree: the
+-- precision of classes (MixedPrecision.precision), the network (MixedPrecision.conversion,
+-- MixedPrecision.places), and the tensors of passes (MixedPrecision.passes, MixedPrecision.cast).
 local torch, nn, optim, cutorch = require 'torch', require 'nn', require 'optim', require 'cutorch'
 local catalogue = require 'spec.support.catalogue'
 

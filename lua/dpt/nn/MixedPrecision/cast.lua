@@ -26,19 +26,27 @@ local function below(buffers, key)
    return buffers[key]
 end
 
+-- Returns the entry of a nested table, nil if there is no table.
+local function entry(list, key)
+   if isPlain(list) then return list[key] end
+end
+
 --- Converts the tensors of kind `from` to kind `to`.
 -- @param buffers table that keeps the converted tensors
 -- @param key entry of buffers for value
 -- @param value tensor, or nested table
+-- @param keeps true: value is not converted; a table: its entries apply to those of value
 -- @return the value itself if it is a tensor of another kind, otherwise its conversion
-function M.to(buffers, key, value, from, to)
-   if torch.isTensor(value) then
+function M.to(buffers, key, value, from, to, keeps)
+   if keeps == true then
+      return value
+   elseif torch.isTensor(value) then
       return value.kind_ == from and convert(buffers, key, value, to) or value
    elseif not isPlain(value) then
       return value
    end
    local list, inner = {}, below(buffers, key)
-   for k, v in next, value do list[k] = M.to(inner, k, v, from, to) end
+   for k, v in next, value do list[k] = M.to(inner, k, v, from, to, entry(keeps, k)) end
    return list
 end
 
@@ -55,9 +63,7 @@ function M.like(buffers, key, value, like, float, reduced)
       return value
    end
    local list, inner = {}, below(buffers, key)
-   for k, v in next, value do
-      list[k] = M.like(inner, k, v, isPlain(like) and like[k] or nil, float, reduced)
-   end
+   for k, v in next, value do list[k] = M.like(inner, k, v, entry(like, k), float, reduced) end
    return list
 end
 

@@ -38,6 +38,7 @@ local lists = {
    parameters = 'BatchNormalization LayerNorm RMSNorm GroupNorm',
    -- subclasses of the classes above, containers that compute, and classes with tables of indices
    float = [[
+      MixedPrecision.Float
       DontCast WeightNorm LinearWeightNorm SpatialLPPooling LayerNormalization
       SpatialContrastiveNormalization PartialLinear SpatialConvolutionMap
    ]],
@@ -96,23 +97,37 @@ function M.check(options)
    return given
 end
 
--- Containers whose inputs are those of their first module, or of every module; and whose outputs
--- are those of their last module, or of every module.
-local first = {['nn.Sequential'] = true}
-local every = {['nn.ConcatTable'] = true, ['nn.ParallelTable'] = true, ['nn.Recompute'] = true,
-   ['nn.Decorator'] = true}
+-- Containers of one module; and those whose modules each have an output of their own.
+local single = {['nn.Recompute'] = true, ['nn.Decorator'] = true, [NAME] = true}
+local parallel = {['nn.ConcatTable'] = true, ['nn.ParallelTable'] = true}
 
--- Returns true if a module accepts a float input because its first modules stay in float.
-local function acceptsFloat(module, given)
-   if torch.typename(module) == Float.__typename or M.of(module, given) == 'float' then
-      return true
+-- Classes whose inputs may be indices, in any type.
+local indexed = {'nn.LookupTable', 'nn.OneHot'}
+
+local function takesIndices(module)
+   for _, name in ipairs(indexed) do
+      if torch.isTypeOf(module, name) then return true end
    end
+   return false
+end
+
+--- Returns true if a module takes its input as it is, in float: the first modules take indices or
+-- stay in float; or a list of such results for the entries of the input.
+-- @param given the option precision
+function M.keepsInput(module, given)
+   if takesIndices(module) or M.of(module, given) == 'float' then return true end
+   if torch.isTypeOf(module, 'nn.Index') then return {false, true} end
    local name, modules = torch.typename(module), module.modules or {}
-   if #modules == 0 or not (first[name] or every[name]) then return false end
-   for i = 1, first[name] and 1 or #modules do
-      if not acceptsFloat(modules[i], given) then return false end
+   if name == 'nn.Sequential' or single[name] then
+      return modules[1] and M.keepsInput(modules[1], given) or false
    end
-   return true
+   local list, all, any = {}, true, false
+   for k, inner in ipairs(parallel[name] and modules or {}) do
+      list[k] = M.keepsInput(inner, given)
+      all, any = all and list[k] == true, any or list[k] == true and takesIndices(inner)
+   end
+   if name == 'nn.ParallelTable' then return list end
+   return name == 'nn.ConcatTable' and (all or any)
 end
 
 -- Replaces a module in a table and in the tables inside it that are not modules.
@@ -133,32 +148,35 @@ local function replace(container, i, module)
    replaceIn(container, container.modules[i], module, {})
 end
 
+-- Returns what is not converted in the output of child i of a container.
+-- @param keeps the same for the container's output
+local function keepsOutput(container, i, given, keeps)
+   local name, modules = torch.typename(container), container.modules
+   if name == 'nn.Sequential' and i < #modules then return M.keepsInput(modules[i + 1], given) end
+   if parallel[name] then return type(keeps) == 'table' and keeps[i] or keeps == true end
+   return (name == 'nn.Sequential' or single[name]) and keeps
+end
+
 --- Wraps the modules that stay in float, in place.
 -- @param container a module whose children are visited
--- @param types list: names of the float and the 16-bit type
+-- @param kinds {float, reduced}: kinds of tensors
 -- @param given the option precision
--- @param keepsFloat true if what follows the container accepts floats
+-- @param keeps what is not converted in the container's output: true, false or a list for its
+--    entries
 -- @param visit function(module, precision), called for every module outside of wrapped ones
-function M.wrap(container, types, given, keepsFloat, visit)
-   local name, modules = torch.typename(container), container.modules
-   for i, module in ipairs(modules) do
-      local keeps = keepsFloat
-      if first[name] and i < #modules then
-         keeps = acceptsFloat(modules[i + 1], given)
-      elseif not (first[name] or every[name] or name == NAME) then
-         keeps = false
-      end
+function M.wrap(container, kinds, given, keeps, visit)
+   for i, module in ipairs(container.modules) do
       if module.ownDevices or torch.isTypeOf(module, 'nn.DistributedDataParallel')
          or torch.isTypeOf(module, NAME) then
          fail('%s: got a network with %s in it: put nn.MixedPrecision inside, around the network'
             .. ' itself', NAME, torch.type(module))
       end
-      local precision = M.of(module, given)
+      local precision, own = M.of(module, given), keepsOutput(container, i, given, keeps)
       visit(module, precision)
       if precision == 'float' then
-         replace(container, i, Float(module, types, keeps))
+         replace(container, i, Float(module, kinds.float, kinds.reduced, own))
       elseif module.modules then
-         M.wrap(module, types, given, keeps, visit)
+         M.wrap(module, kinds, given, own, visit)
       end
    end
 end
@@ -172,34 +190,6 @@ function M.unwrap(container)
          M.unwrap(module)
       end
    end
-end
-
--- Classes whose inputs may be indices, in any type.
-local indexed = {'nn.LookupTable', 'nn.OneHot'}
-
-local function takesIndices(module)
-   for _, name in ipairs(indexed) do
-      if torch.isTypeOf(module, name) then return true end
-   end
-   return false
-end
-
---- Returns true if a network's input is passed on as it is: the first modules take indices or stay
--- in float; or a list of such results for the entries of the input.
-function M.keepsInput(module)
-   if takesIndices(module) or torch.typename(module) == Float.__typename then return true end
-   if torch.isTypeOf(module, 'nn.Index') then return {false, true} end
-   local name, modules = torch.typename(module), module.modules or {}
-   if first[name] or name == 'nn.Recompute' or name == 'nn.Decorator' then
-      return modules[1] and M.keepsInput(modules[1]) or false
-   end
-   local list, all, any = {}, true, false
-   for k, inner in ipairs(every[name] and modules or {}) do
-      list[k] = M.keepsInput(inner)
-      all, any = all and list[k] == true, any or list[k] == true and takesIndices(inner)
-   end
-   if name == 'nn.ParallelTable' then return list end
-   return name == 'nn.ConcatTable' and (all or any)
 end
 
 return M

@@ -18,16 +18,18 @@ local layout = {}
 
 local structs, pointers = ffi.typeof 'dpt_tensor[?]', ffi.typeof 'const dpt_tensor *[?]'
 
---- Returns the parameters and gradients of a replica as one list of 2n, with the field n. The
--- parameters are those with which modules work: 16-bit copies in nn.MixedPrecision.
-function layout.describe(module)
-   local tensors, gradients = module:workingParameters()
+--- Returns parameters and gradients, which may be nil, as one list of 2n, with the field n.
+function layout.join(tensors, gradients)
    local list = {n = tensors and #tensors or 0}
    for i = 1, list.n do
       list[i], list[list.n + i] = tensors[i], gradients and gradients[i] or false
    end
    return list
 end
+
+--- Returns the parameters and gradients of a replica as such a list. The parameters are those with
+-- which modules work: 16-bit copies in nn.MixedPrecision.
+function layout.describe(module) return layout.join(module:workingParameters()) end
 
 --- Records the addresses, sizes and strides of the tensors of a list.
 function layout.recordPlaces(list)
