@@ -205,6 +205,14 @@ describe('nn.EmbeddingBag', function()
       end
       assert.error_matches(function() m:forward{torch.LongTensor{1, 5}, torch.LongTensor{1}} end,
          "^lookup: argument 'indices' has 5 at element 2, wanted 1 to 4")
+      local many = nn.EmbeddingBag(257, 2):bfloat16()
+      local ones = torch.BFloat16Tensor(1, 300):fill(1)
+      assert.error_matches(function() many:forward(ones) end,
+         "^nn.EmbeddingBag: argument 'input' has indices in a torch.BFloat16Tensor, which cannot"
+         .. ' represent the indices up to 257, wanted a torch.LongTensor')
+      assert.error_matches(function()
+         many:forward{torch.LongTensor(300):fill(1), torch.BFloat16Tensor{1}}
+      end, 'which cannot represent the indices up to 301, wanted a torch.LongTensor')
       assert.error_matches(function() nn.EmbeddingBag(4, 2, 'median') end,
          "^nn.EmbeddingBag: argument 'mode' is median, wanted sum, mean or max")
       m:forward{x, torch.LongTensor{1, 2}}

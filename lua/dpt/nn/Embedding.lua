@@ -27,6 +27,7 @@ local fail = require('dpt.ffi').fail
 
 local Embedding, parent = torch.class('nn.Embedding', 'nn.LookupTable')
 Embedding.outputSplit = Embedding.sameSplit
+Embedding.maxDimensions = math.huge
 
 function Embedding:__init(numEmbeddings, embeddingDim, paddingIdx)
    if paddingIdx then
@@ -46,8 +47,5 @@ function Embedding:reset(stdv)
    if self.paddingValue > 0 then self.weight[self.paddingValue]:zero() end
    return self
 end
-
---- Returns the input as indices on the weight's device.
-function Embedding:indices(input) return self:exactIndices(input) end
 
 return Embedding

@@ -24,6 +24,7 @@
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
 local describeSize = require('dpt.tensor.core').describeSize
+local exactIndices = require 'dpt.nn.exact_indices'
 local dptffi = require 'dpt.ffi'
 local fail, lib, type = dptffi.fail, dptffi.lib, dptffi.type
 
@@ -73,7 +74,8 @@ local function read(self, input)
       or isTable and offsets:dim() > 1 then
       fail('nn.EmbeddingBag: input wants N x B indices or {indices, offsets}, both vectors')
    end
-   return nn.utils.sameSide(self, '_input', indices, self.weight), offsets
+   exactIndices(self, offsets, indices:nElement() + 1)
+   return self:indices(indices), offsets
 end
 
 -- Returns what backward must know of the bags: N; the size of the indices; for a table also the

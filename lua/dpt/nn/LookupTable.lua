@@ -17,6 +17,7 @@ local fail, lib = dptffi.fail, dptffi.lib
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
 LookupTable.__version = 4
+LookupTable.maxDimensions = 2 -- of the input; one without dimensions is an empty vector
 
 function LookupTable:__init(nIndex, nOutput, paddingValue, maxNorm, normType)
    parent.__init(self)
@@ -116,28 +117,18 @@ function LookupTable:makeInputContiguous(input)
    return self._input:resize(input:size()):copy(input)
 end
 
---- Returns the input as indices on the weight's device.
+--- Returns the input as indices on the weight's device. Raises if its type is a 16-bit one that
+-- cannot represent all indices.
 -- @function nn.LookupTable:indices
 -- @as author
--- @param input tensor: of one or two dimensions
+-- @param input tensor: of one or two dimensions; in subclasses up to the field maxDimensions
 -- @return a tensor
 -- @usage nn.LookupTable(5, 2):indices(torch.LongTensor{1, 2}):nElement() --> 2
 function LookupTable:indices(input)
-   if not torch.isTensor(input) or input:dim() > 2 then -- 0: a vector without elements
+   if not torch.isTensor(input) or input:dim() > self.maxDimensions then
       fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
          torch.isTensor(input) and input:dim() or torch.type(input))
    end
-   return self:exactIndices(input)
-end
-
---- Returns the input as indices on the weight's device; raises if its type is a 16-bit one that
--- cannot represent all indices.
--- @function nn.LookupTable:exactIndices
--- @as author
--- @param input tensor: of any size
--- @return a tensor
--- @usage nn.LookupTable(5, 2):exactIndices(torch.LongTensor{1, 2}):nElement() --> 2
-function LookupTable:exactIndices(input)
    exactIndices(self, input, self.weight:size(1))
    return nn.utils.sameSide(self, '_input', input, self.weight)
 end
