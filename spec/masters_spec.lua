@@ -64,6 +64,38 @@ describe('dpt.masters', function()
       end)
    end
 
+   it('keeps networks apart whose floats are in one storage', function()
+      local all = torch.range(1, 4):float()
+      local a = Masters.new(all:narrow(1, 1, 2), 'torch.HalfTensor', torch.LongTensor())
+      local b = Masters.new(all:narrow(1, 3, 2), 'torch.HalfTensor', torch.LongTensor())
+      assert.equal(a, (Masters.copyOf(a.flat)))
+      assert.equal(b, (Masters.copyOf(b.flat)))
+      assert.is_nil(Masters.copyOf(all))
+      a.copy[1], b.copy[2] = 7, 8
+      Masters.follow(all)
+      assert.same({7, 2, 3, 8}, all:totable())
+      local _, copy = Masters.copyOf(b.flat)
+      a.copy[2] = 5
+      b.flat:fill(2)
+      copy:fill(9) -- shows that nothing overwrites it
+      b:updated(copy)
+      a:refresh() -- b has changed, but not a: no conflict
+      b:refresh()
+      assert.same({7, 5, 2, 2}, all:totable())
+      assert.same({9, 9}, b.copy:float():totable())
+   end)
+
+   it('finds the latest of several that have the same floats', function()
+      local flat = torch.FloatTensor{1, 2}
+      local first = Masters.new(flat, 'torch.HalfTensor', torch.LongTensor())
+      local second = Masters.new(flat, 'torch.BFloat16Tensor', torch.LongTensor())
+      assert.equal(second, (Masters.copyOf(flat)))
+      first.copy[1] = 5
+      first:refresh()
+      second:refresh()
+      assert.same({5, 2}, second.copy:float():totable())
+   end)
+
    it('converts the floats again after queued work has failed', function()
       local m = Masters.new(torch.CudaTensor{1, 2}, 'torch.CudaHalfTensor', torch.LongTensor())
       torch.CudaTensor{1}:index(1, torch.CudaLongTensor{7}) -- fails when it runs

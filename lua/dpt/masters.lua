@@ -15,9 +15,16 @@ local C, fail = dptffi.C, dptffi.fail
 local Masters = {}
 Masters.__index = Masters
 
--- Address of a storage -> the masters in it. A value keeps its storage, so an address of a live
--- value is not reused.
-local registered = setmetatable({}, {__mode = 'v'})
+-- Set of the masters that optimizers find. They do not overlap.
+local registered = setmetatable({}, {__mode = 'k'})
+
+-- Returns true if masters and a tensor with elements overlap.
+local function overlap(self, t)
+   if self.flat.storage_ ~= t.storage_ then return false end
+   local first, last = core.extent(t)
+   local start = self.flat:storageOffset()
+   return first < start + self.count and last >= start
+end
 
 local function copyWrites(self) return core.writes(self.copy) + core.writes(self.kept) end
 
@@ -59,9 +66,25 @@ end
 
 local function run(self, f) if self.count > 0 then cutorch.withDeviceOf(self.flat, f, self) end end
 
---- Registers masters that were copied, and that are in sync.
+-- Ends a write to these masters alone: others in their storage are unchanged.
+-- @param before number of writes to the storage before it
+local function settle(self, before)
+   for other in pairs(registered) do
+      if other.flat.storage_ == self.flat.storage_ and other.flatWrites == before
+         and not overlap(other, self.flat) then
+         other.flatWrites = core.writes(self.flat)
+      end
+   end
+end
+
+--- Registers masters that were copied, and that are in sync, instead of others in their memory.
 function Masters:register()
-   if self.count > 0 then registered[comm.address(self.flat)] = self end
+   if self.count > 0 then
+      for other in pairs(registered) do
+         if overlap(other, self.flat) then registered[other] = nil end
+      end
+      registered[self] = true
+   end
    record(self)
 end
 
@@ -87,6 +110,7 @@ function Masters:refresh()
       and copies ~= self.copyWrites
    local isPull = failures == self.failures and flat == self.flatWrites
    run(self, isPull and pull or push)
+   if isPull then settle(self, flat) end
    record(self)
    if isConflict then
       fail('nn.MixedPrecision: since the last pass, both the weights of modules and the parameters'
@@ -100,20 +124,22 @@ end
 -- x has no such kernel.
 -- @param x contiguous tensor
 function Masters.copyOf(x)
-   if next(registered) == nil or x.storage_ == nil then return nil end
-   local self = registered[comm.address(x)]
-   if not self or not x:isContiguous() or x.kind_ ~= self.flat.kind_ then return nil end
-   local before, count = x:storageOffset() - self.flat:storageOffset(), x:nElement()
-   if before < 0 or before + count > self.count or count == 0 or C.dpt_step_copies(x) == 0 then
-      return nil
+   local count = x:nElement()
+   if next(registered) == nil or count == 0 or not x:isContiguous() then return nil end
+   for self in pairs(registered) do
+      local before = x:storageOffset() - self.flat:storageOffset()
+      if self.flat.storage_ == x.storage_ and before >= 0 and before + count <= self.count
+         and C.dpt_step_copies(x) ~= 0 then
+         self:refresh()
+         return self, self.copy:narrow(1, before + 1, count)
+      end
    end
-   self:refresh()
-   return self, self.copy:narrow(1, before + 1, count)
 end
 
 --- Records that an optimizer has written x and its copy.
 -- @param copy what copyOf returned for x
 function Masters:updated(copy)
+   settle(self, self.flatWrites)
    if copy:nElement() == self.count then
       run(self, pushKept)
       self.flatWrites = core.writes(self.flat)
@@ -123,9 +149,10 @@ end
 
 --- Makes the copies equal to x after an optimizer has written it.
 function Masters.follow(x)
-   if next(registered) == nil or not torch.isTensor(x) or x.storage_ == nil then return end
-   local self = registered[comm.address(x)]
-   if self then self:refresh() end
+   if next(registered) == nil or not torch.isTensor(x) or x:nElement() == 0 then return end
+   for self in pairs(registered) do
+      if overlap(self, x) then self:refresh() end
+   end
 end
 
 return Masters
