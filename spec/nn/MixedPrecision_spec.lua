@@ -584,6 +584,21 @@ describe('nn.MixedPrecision', function()
       end
    end)
 
+   it('takes states of recurrent networks, and their gradients, in float', function()
+      local plain = require('cudnn').LSTM(3, 4, 1):cuda()
+      local mixed = nn.MixedPrecision(plain:clone(), 'bfloat16')
+      local input, state = torch.randn(2, 5, 3):cuda(), torch.randn(1, 5, 4):cuda()
+      for _, net in ipairs{plain, mixed} do
+         local rnn = net == mixed and mixed:get(1) or net
+         rnn:setStates(state, state)
+         rnn.gradHiddenOutput, rnn.gradCellOutput = state, state
+         net:backward(input, net:forward(input))
+         assert.equal(SIDES.device, rnn.hiddenInput:type())
+      end
+      assert.is_true((plain.output - mixed.output):abs():max() < 0.02)
+      assert.is_true((plain.gradInput - mixed.gradInput):abs():max() < 0.05)
+   end)
+
    it('limits the norm of rows in the masters', function()
       local net = nn.LookupTable(4, 2, 0, 1):float()
       net.weight:fill(3)

@@ -3,6 +3,7 @@
 -- Invariant: a call holds everything that its backward needs and nothing else. The user's input is
 -- never modified. Packed sequences are padded in buffers of the module.
 local torch = require 'dpt.tensor'
+local core = require 'dpt.tensor.core'
 local dptffi = require 'dpt.ffi'
 local packing = require 'dpt.rnn.packing'
 local remember = require 'dpt.rnn.remember'
@@ -14,6 +15,11 @@ local function fail(module, format, ...)
 end
 
 local function contiguous(t) return t and t:contiguous() or nil end
+
+-- Returns a tensor that a script has set in a field: floats in the type of 16-bit sequences.
+local function typeLike(t, x)
+   return torch.isTensor(t) and t.kind_ == core.computeKind(x.kind_) and t:typeAs(x) or t
+end
 
 --- Returns true if an entry of an input is a list of lengths (or batch sizes), not a state.
 function M.isList(value)
@@ -94,7 +100,7 @@ function M.read(module, input)
    end
    if not call.states then
       if module.rememberStates then restoreStates(module, B) end
-      call.hidden, call.cell = module.hiddenInput, module.cellInput
+      call.hidden, call.cell = typeLike(module.hiddenInput, x), typeLike(module.cellInput, x)
    end
    call.x, call.hidden, call.cell = x:contiguous(), contiguous(call.hidden), contiguous(call.cell)
    return call
@@ -103,7 +109,8 @@ end
 --- Reads the gradient of a call's output.
 -- @return contiguous gradients of y, hn and cn, nil for missing ones
 function M.readGradient(module, call, gradOutput)
-   local gy, hidden, cell = gradOutput, module.gradHiddenOutput, module.gradCellOutput
+   local gy, hidden = gradOutput, typeLike(module.gradHiddenOutput, call.x)
+   local cell = typeLike(module.gradCellOutput, call.x)
    if call.states then
       if torch.type(gradOutput) ~= 'table' then
          fail(module, 'gradOutput wants the form of the output, a table, got %s',
