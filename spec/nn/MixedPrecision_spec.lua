@@ -433,6 +433,26 @@ describe('nn.MixedPrecision', function()
       assert.same({4, 6}, {a:parameters()[1]:max(), b:parameters()[1]:max()})
    end)
 
+   it('raises if another nn.MixedPrecision takes a layer, until it is removed', function()
+      local layer, input = nn.Linear(2, 2), torch.FloatTensor(1, 2):fill(1)
+      local function with(other) return nn.Sequential():add(layer):add(other):float() end
+      local relu = nn.ReLU()
+      local first = nn.MixedPrecision(with(relu), 'bfloat16')
+      local second = nn.MixedPrecision(with(relu), 'half')
+      for _, name in ipairs{'forward', 'parameters', 'cuda', 'reset', 'floats'} do
+         assert.matches('nn.Linear%(2 %-> 2%) is also in another nn.MixedPrecision, which has',
+            select(2, pcall(first[name], first, name == 'forward' and input or nil)))
+      end
+      second:forward(input)
+      assert.equal('torch.HalfTensor', layer.weight:type())
+      first:get(1):remove(1)
+      assert.equal(1, first:forward(input)[1][1])
+      first:get(1):add(layer:float()) -- a layer that was not there before
+      first:forward(input)
+      assert.equal('torch.BFloat16Tensor', layer.weight:type())
+      assert.is_false(pcall(second.forward, second, input))
+   end)
+
    it('keeps the bits of masters of layers that a script freezes', function()
       local net = network():float()
       local layer, before = net:get(1), net:get(1).weight:clone()

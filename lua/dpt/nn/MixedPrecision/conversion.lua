@@ -280,6 +280,7 @@ end
 
 --- Makes the network one of floats, whose parameters are the masters.
 function M.release(self)
+   places.checkOwners(self)
    self.masters:refresh()
    toFloats(self, self)
    self:dropMasters()

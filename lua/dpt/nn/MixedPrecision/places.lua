@@ -1,8 +1,12 @@
 --- dpt.nn.MixedPrecision.places: the modules in an nn.MixedPrecision, and where the parameters are,
 -- to detect that a script has changed them.
+local fail = require('dpt.ffi').fail
 local layout = require 'dpt.parallel.params.layout'
 
 local M = {}
+
+-- By module with parameters: the wrapper that was the last one to record it.
+local owners = setmetatable({}, {__mode = 'kv'})
 
 -- Appends the lists of children of a module and of the modules inside it, each with its contents.
 local function addStructure(list, module)
@@ -16,6 +20,9 @@ end
 function M.record(self)
    local structure = {}
    addStructure(structure, self)
+   for _, module in ipairs(self:listModules()) do
+      if not module.modules and next(module:parameters() or {}) then owners[module] = self end
+   end
    self.places_ = {structure = structure,
       masters = layout.recordPlaces(layout.join(self.tensors, self.tensorGradients)),
       working = layout.recordPlaces(layout.describe(self.modules[1]))}
@@ -38,6 +45,22 @@ function M.haveChanged(self)
    local places = self.places_
    return M.hasNewModules(self) or layout.isOther(places.working, self.modules[1])
       or layout.hasMoved(places.working) or layout.hasMoved(places.masters)
+end
+
+--- Raises if another wrapper has recorded a module since the record.
+function M.checkOwners(self)
+   local known = {}
+   for _, entry in ipairs(self.places_ and self.places_.structure or {}) do
+      for _, module in ipairs(entry.contents) do known[module] = true end
+   end
+   for _, module in ipairs(self:listModules()) do
+      local owner = known[module] and owners[module]
+      if owner and owner ~= self then
+         fail('nn.MixedPrecision: %s is also in another nn.MixedPrecision, which has separate'
+            .. ' weights for it now: put one nn.MixedPrecision around both networks',
+            tostring(module))
+      end
+   end
 end
 
 return M
