@@ -584,7 +584,7 @@ describe('nn.MixedPrecision', function()
       local mixed = nn.MixedPrecision(inner, 'bfloat16')
       assert.matches('nn.Index: argument .input. has indices in a torch.CudaBFloat16Tensor',
          select(2, pcall(mixed.forward, mixed, {input[1]:cuda(), input[2]:cuda()})))
-      mixed = nn.MixedPrecision(nn.Sequential():add(nn.SelectTable(2)):add(nn.OneHot(300)):float(),
+      mixed = nn.MixedPrecision(nn.Sequential():add(nn.SelectTable(-1)):add(nn.OneHot(300)):float(),
          'bfloat16')
       assert.matches('nn.OneHot: argument .input. has indices in a torch.BFloat16Tensor',
          select(2, pcall(mixed.forward, mixed, input)))
@@ -601,6 +601,51 @@ describe('nn.MixedPrecision', function()
          local expected = module:clone():forward(from)
          local output = nn.MixedPrecision(module, 'bfloat16'):forward(from)
          assert.is_true((output - expected):abs():max() < 0.02)
+      end
+   end)
+
+   it('keeps entries of tables in float that modules in float, or of indices, select', function()
+      local function select(key, module)
+         return nn.Sequential():add(nn.SelectTable(key)):add(module)
+      end
+      local net = nn.ConcatTable():add(select(1, nn.LookupTable(300, 2)))
+         :add(select('x', nn.Linear(3, 2))):add(select(2, nn.Log()))
+         :add(select(3, select(1, nn.Identity()))):add(select(3, select(2, nn.Exp())))
+         :add(nn.SelectTable(4)):float()
+      local odd = 1 + 2^-12 -- not exact in 16 bits
+      local input = {torch.FloatTensor{257}, torch.FloatTensor{odd},
+         {torch.FloatTensor{odd}, torch.FloatTensor{odd}}, torch.FloatTensor{odd},
+         x = torch.FloatTensor(1, 3):fill(odd)}
+      local plain, mixed = net:clone(), nn.MixedPrecision(net, 'bfloat16')
+      local a, b = plain:forward(input), mixed:forward(input)
+      for i, isExact in ipairs{false, false, true, false, true, false} do
+         assert.equal('torch.FloatTensor', b[i]:type())
+         assert.is_true((a[i] - b[i]):abs():max() < 0.02)
+         assert.equal(isExact, a[i]:eq(b[i]):all())
+      end
+      plain:backward(input, b)
+      mixed:backward(input, b)
+      for _, key in ipairs{1, 2, 4, 'x'} do
+         assert.equal('torch.FloatTensor', mixed.gradInput[key]:type())
+         assert.is_true((plain.gradInput[key] - mixed.gradInput[key]):abs():max() < 0.02)
+      end
+   end)
+
+   it('rejects samples in 16 bits whose indices are not exact', function()
+      local sample = torch.FloatTensor{{1, 2}, {256, 3}}
+      for _, case in ipairs{{nn.SparseLinear, sample}, {nn.SparseLinear, {sample, sample}},
+         {nn.IndexLinear, {sample:select(2, 1), sample:select(2, 2)}},
+         {nn.IndexLinear, {{sample:select(2, 1)}, {sample:select(2, 2)}}}} do
+         local make, input = unpack(case)
+         local function mixed(size)
+            local net = nn.Sequential():add(nn.Identity()):add(make(size, 2)):float()
+            return nn.MixedPrecision(net:clone(), 'bfloat16'), net
+         end
+         local net, plain = mixed(256)
+         assert.is_true((net:forward(input) - plain:forward(input)):abs():max() < 1e-6)
+         net = mixed(257)
+         assert.matches(make.__typename .. ': argument .input. has indices in a torch.BFloat16',
+            select(2, pcall(net.forward, net, input)))
       end
    end)
 

@@ -18,6 +18,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local exactIndices = require 'dpt.nn.exact_indices'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -122,7 +123,16 @@ local function normalized(self)
    return inside:addcmul(above, torch.sign(values)):add(known:select(2, SHIFT))
 end
 
+-- Raises if the keys are in a 16-bit type that cannot represent all of them.
+function IndexLinear:_checkIndices(input)
+   local keys = type(input) == 'table' and input[1]
+   for _, list in ipairs(type(keys) == 'table' and keys or {keys}) do
+      exactIndices(self, list, self.inputSize - self.offset - 1)
+   end
+end
+
 function IndexLinear:updateOutput(input)
+   self:_checkIndices(input)
    self:_flatten(input)
    self.output:resize(self.count, self.outputSize)
    if self.count == 0 then return self.output end

@@ -13,6 +13,7 @@
 
 local torch = require 'dpt.tensor'
 local nn = require 'dpt.nn'
+local exactIndices = require 'dpt.nn.exact_indices'
 local dptffi = require 'dpt.ffi'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -56,7 +57,13 @@ local function samples(input)
    return list, true, true
 end
 
+-- Raises if the samples are in a 16-bit type that cannot represent all indices.
+function SparseLinear:_checkIndices(input)
+   for _, sample in ipairs((samples(input))) do exactIndices(self, sample, self.inputSize) end
+end
+
 function SparseLinear:updateOutput(input)
+   self:_checkIndices(input)
    local list, batch = samples(input)
    self.output:resize(#list, self.outputSize)
    for i, sample in ipairs(list) do

@@ -28,6 +28,13 @@ function Float:__init(module, float, reduced, keepsOutput)
    self:resetTransient()
 end
 
+--- Raises if the module would get indices that a conversion to 16 bits has rounded.
+function Float:updateOutput(input)
+   local module = self.modules[1]
+   if module._checkIndices then module:_checkIndices(input) end
+   return passes.updateOutput(self, input)
+end
+
 --- Keeps the types of the module.
 function Float:type(typename)
    return typename and self or self._type

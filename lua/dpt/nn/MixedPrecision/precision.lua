@@ -111,23 +111,56 @@ local function takesIndices(module)
    return false
 end
 
+-- Combines what two modules with the same input take in float; nil: they do not use it.
+local function both(a, b)
+   if a == nil or a == true then return b == nil and a or b end
+   if b == nil or b == true then return a end
+   if a == false or b == false then return false end
+   local list = {}
+   for key, value in pairs(a) do list[key] = both(value, b[key]) end
+   for key, value in pairs(b) do list[key] = both(a[key], value) end
+   return list
+end
+
+-- Returns what modules with the same input take in float.
+local function ofBranches(modules, given)
+   local keeps
+   for _, module in ipairs(modules) do
+      if takesIndices(module) then return true end
+      keeps = both(keeps, M.keepsInput(module, given))
+   end
+   return keeps or false
+end
+
+-- Returns the key of an nn.SelectTable; nil for other modules, and for keys counted from the end.
+local function keyOf(module)
+   local key = torch.typename(module) == 'nn.SelectTable' and module.index
+   return (type(key) == 'string' or type(key) == 'number' and key > 0) and key or nil
+end
+
+-- Returns what a sequence of modules takes in float, from module i on.
+local function ofSequence(modules, i, given)
+   local module = modules[i]
+   if not module then return false end
+   local key = keyOf(module)
+   if key then return {[key] = ofSequence(modules, i + 1, given)} end
+   return M.keepsInput(module, given)
+end
+
 --- Returns true if a module takes its input as it is, in float: the first modules take indices or
--- stay in float; or a list of such results for the entries of the input.
+-- stay in float; or a table of such results for the entries of the input.
 -- @param given the option precision
 function M.keepsInput(module, given)
    if takesIndices(module) or M.of(module, given) == 'float' then return true end
    if torch.isTypeOf(module, 'nn.Index') then return {false, true} end
-   local name, modules = torch.typename(module), module.modules or {}
-   if name == 'nn.Sequential' or single[name] then
-      return modules[1] and M.keepsInput(modules[1], given) or false
-   end
-   local list, all, any = {}, true, false
-   for k, inner in ipairs(parallel[name] and modules or {}) do
-      list[k] = M.keepsInput(inner, given)
-      all, any = all and list[k] == true, any or list[k] == true and takesIndices(inner)
-   end
-   if name == 'nn.ParallelTable' then return list end
-   return name == 'nn.ConcatTable' and (all or any)
+   local name, modules = torch.typename(module), module.modules
+   if keyOf(module) then return ofSequence({module}, 1, given) end
+   if name == 'nn.Sequential' or single[name] then return ofSequence(modules, 1, given) end
+   if name == 'nn.ConcatTable' then return ofBranches(modules, given) end
+   if name ~= 'nn.ParallelTable' then return false end
+   local list = {}
+   for i, inner in ipairs(modules) do list[i] = M.keepsInput(inner, given) end
+   return list
 end
 
 -- Replaces a module in a table and in the tables inside it that are not modules.
