@@ -27,7 +27,7 @@ local fail = require('dpt.ffi').fail
 
 local Embedding, parent = torch.class('nn.Embedding', 'nn.LookupTable')
 Embedding.outputSplit = Embedding.sameSplit
-Embedding.maxDimensions = math.huge
+Embedding._maxDimensions = math.huge
 
 function Embedding:__init(numEmbeddings, embeddingDim, paddingIdx)
    if paddingIdx then

@@ -17,7 +17,7 @@ local fail, lib = dptffi.fail, dptffi.lib
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
 LookupTable.__version = 4
-LookupTable.maxDimensions = 2 -- of the input; one without dimensions is an empty vector
+LookupTable._maxDimensions = 2 -- of the input; one without dimensions is an empty vector
 
 function LookupTable:__init(nIndex, nOutput, paddingValue, maxNorm, normType)
    parent.__init(self)
@@ -121,11 +121,11 @@ end
 -- cannot represent all indices.
 -- @function nn.LookupTable:indices
 -- @as author
--- @param input tensor: of one or two dimensions; in subclasses up to the field maxDimensions
+-- @param input tensor: of one or two dimensions; of any size in nn.Embedding
 -- @return a tensor
 -- @usage nn.LookupTable(5, 2):indices(torch.LongTensor{1, 2}):nElement() --> 2
 function LookupTable:indices(input)
-   if not torch.isTensor(input) or input:dim() > self.maxDimensions then
+   if not torch.isTensor(input) or input:dim() > self._maxDimensions then
       fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
          torch.isTensor(input) and input:dim() or torch.type(input))
    end

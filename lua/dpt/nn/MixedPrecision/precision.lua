@@ -153,8 +153,8 @@ end
 function M.keepsInput(module, given)
    if takesIndices(module) or M.of(module, given) == 'float' then return true end
    if torch.isTypeOf(module, 'nn.Index') then return {false, true} end
-   local name, modules = torch.typename(module), module.modules
-   if keyOf(module) then return ofSequence({module}, 1, given) end
+   local name, modules, key = torch.typename(module), module.modules, keyOf(module)
+   if key then return {[key] = false} end
    if name == 'nn.Sequential' or single[name] then return ofSequence(modules, 1, given) end
    if name == 'nn.ConcatTable' then return ofBranches(modules, given) end
    if name ~= 'nn.ParallelTable' then return false end
@@ -194,8 +194,7 @@ end
 -- @param container a module whose children are visited
 -- @param kinds {float, reduced}: kinds of tensors
 -- @param given the option precision
--- @param keeps what is not converted in the container's output: true, false or a list for its
---    entries
+-- @param keeps what is not converted in the container's output: a result of keepsInput
 -- @param visit function(module, precision), called for every module outside of wrapped ones
 function M.wrap(container, kinds, given, keeps, visit)
    for i, module in ipairs(container.modules) do
