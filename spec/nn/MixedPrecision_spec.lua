@@ -487,7 +487,7 @@ describe('nn.MixedPrecision', function()
       local layer = t.net:get(1):get(1)
       local gradWeight = layer.gradWeight
       layer.gradWeight = nil
-      for _, f in ipairs{t.net.parameters, t.net.clone, torch.serialize,
+      for _, f in ipairs{t.net.parameters, t.net.clone, t.net.reset, torch.serialize,
          function() t.net:forward(t.input) end} do
          assert.matches('parameter %d+ has no gradient', select(2, pcall(f, t.net)))
       end

@@ -232,6 +232,7 @@ end
 
 --- Draws new initial values in float.
 function MixedPrecision:reset(stdv)
+   self:refresh()
    conversion.release(self)
    self.modules[1]:reset(stdv)
    conversion.adopt(self)
