@@ -18,14 +18,6 @@ Masters.__index = Masters
 -- Set of the masters that optimizers find. They do not overlap.
 local registered = setmetatable({}, {__mode = 'k'})
 
--- Returns true if masters and a tensor with elements overlap.
-local function overlap(self, t)
-   if self.flat.storage_ ~= t.storage_ then return false end
-   local first, last = core.extent(t)
-   local start = self.flat:storageOffset()
-   return first < start + self.count and last >= start
-end
-
 local function copyWrites(self) return core.writes(self.copy) + core.writes(self.kept) end
 
 -- Records that the copies equal the masters.
@@ -71,7 +63,7 @@ local function run(self, f) if self.count > 0 then cutorch.withDeviceOf(self.fla
 local function settle(self, before)
    for other in pairs(registered) do
       if other.flat.storage_ == self.flat.storage_ and other.flatWrites == before
-         and not overlap(other, self.flat) then
+         and not core.overlap(other.flat, self.flat) then
          other.flatWrites = core.writes(self.flat)
       end
    end
@@ -81,7 +73,7 @@ end
 function Masters:register()
    if self.count > 0 then
       for other in pairs(registered) do
-         if overlap(other, self.flat) then registered[other] = nil end
+         if core.overlap(other.flat, self.flat) then registered[other] = nil end
       end
       registered[self] = true
    end
@@ -149,9 +141,9 @@ end
 
 --- Makes the copies equal to x after an optimizer has written it.
 function Masters.follow(x)
-   if next(registered) == nil or not torch.isTensor(x) or x:nElement() == 0 then return end
+   if not torch.isTensor(x) then return end
    for self in pairs(registered) do
-      if overlap(self, x) then self:refresh() end
+      if core.overlap(self.flat, x) then self:refresh() end
    end
 end
 

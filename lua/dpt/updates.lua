@@ -31,12 +31,8 @@ end
 --- Records that tensors are about to move to other memory.
 function updates.markMoved(tensors)
    for flat in pairs(flatTensors) do
-      local first, last = core.extent(flat)
       for _, t in ipairs(tensors) do
-         if t:nElement() > 0 and updates.sharesStorage({flat}, t) then
-            local low, high = core.extent(t)
-            if low <= last and high >= first then flatTensors[flat] = true end
-         end
+         if core.overlap(flat, t) then flatTensors[flat] = true end
       end
    end
 end

@@ -199,6 +199,14 @@ function core.extent(t)
    return first, last, last - first + 1 == n
 end
 
+--- Returns true if the runs of elements of two tensors overlap.
+function core.overlap(a, b)
+   if a.storage_ ~= b.storage_ or a:nElement() == 0 or b:nElement() == 0 then return false end
+   local first, last = core.extent(a)
+   local low, high = core.extent(b)
+   return low <= last and high >= first
+end
+
 --- Returns the number of writes to a tensor's storage; 0 if it has none.
 function core.writes(t)
    return t.storage_ ~= nil and tonumber(C.dpt_storage_writes(t.storage_)) or 0

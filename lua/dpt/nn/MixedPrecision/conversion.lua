@@ -64,12 +64,8 @@ end
 -- Returns true if tensors of two lists overlap.
 local function overlap(a, b)
    for _, one in ipairs(a) do
-      local first, last = core.extent(one)
       for _, other in ipairs(b) do
-         if one.storage_ == other.storage_ and one.storage_ ~= nil then
-            local low, high = core.extent(other)
-            if low <= last and high >= first then return true end
-         end
+         if core.overlap(one, other) then return true end
       end
    end
    return false
