@@ -222,9 +222,9 @@ function M.flatten(tensors, what, name)
    return place(tensors, flat, layout.offsets, layout.strides), layout.offsets
 end
 
--- Moves gradients out of a flat tensor into a new one, to the places of their parameters.
--- @return the new flat tensor; nil unless gradients have the sizes of their parameters and are
--- shared exactly as they are
+-- Moves gradients from a flat tensor to a new one, at the offsets of their parameters.
+-- @return the new flat tensor; nil unless the gradients have the sizes of the parameters and are
+--    shared exactly as the parameters are
 local function arrange(parameters, offsets, gradients, gradOffsets, flat)
    local found, count, strides = {}, 0, {}
    for i, t in ipairs(parameters) do

@@ -15,7 +15,7 @@ local C, fail = dptffi.C, dptffi.fail
 local Masters = {}
 Masters.__index = Masters
 
--- Set of the masters that optimizers find. They do not overlap.
+-- Set of the masters that optimizers look up. The masters in it do not overlap.
 local registered = setmetatable({}, {__mode = 'k'})
 
 local function copyWrites(self) return core.writes(self.copy) + core.writes(self.kept) end
@@ -58,8 +58,8 @@ end
 
 local function run(self, f) if self.count > 0 then cutorch.withDeviceOf(self.flat, f, self) end end
 
--- Ends a write to these masters alone: others in their storage are unchanged.
--- @param before number of writes to the storage before it
+-- Records a write to these masters alone: other masters in the storage have not changed.
+-- @param before number of writes to the storage before this one
 local function settle(self, before)
    for other in pairs(registered) do
       if other.flat.storage_ == self.flat.storage_ and other.flatWrites == before
@@ -69,7 +69,8 @@ local function settle(self, before)
    end
 end
 
---- Registers masters that were copied, and that are in sync, instead of others in their memory.
+--- Registers masters that were copied and are in sync. They replace registered masters in the same
+-- memory.
 function Masters:register()
    if self.count > 0 then
       for other in pairs(registered) do

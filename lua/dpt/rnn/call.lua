@@ -16,7 +16,7 @@ end
 
 local function contiguous(t) return t and t:contiguous() or nil end
 
--- Returns a tensor that a script has set in a field: floats in the type of 16-bit sequences.
+-- Converts a float tensor from a field of the module to the type of 16-bit sequences.
 local function typeLike(t, x)
    return torch.isTensor(t) and t.kind_ == core.computeKind(x.kind_) and t:typeAs(x) or t
 end

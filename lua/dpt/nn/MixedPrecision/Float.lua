@@ -1,7 +1,7 @@
---- nn.MixedPrecision.Float(module, kinds, keepsOutput): a module that stays in float inside a
+--- nn.MixedPrecision.Float(module, float, reduced, keepsOutput): a module that stays in float in a
 -- network of 16 bits; nn.MixedPrecision inserts it.
 --
--- Invariant: the module receives floats. The output is converted to 16 bits, except what
+-- Invariant: the module receives floats. The output is converted to 16 bits, except the parts that
 -- keepsOutput selects; gradInput has the types of the input.
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
@@ -20,7 +20,8 @@ for name, method in pairs(passes) do Float[name] = method end
 --- Wraps a module.
 -- @param module stays in float
 -- @param float, reduced kinds of tensors
--- @param keepsOutput what the next module takes in float, as dpt.nn.MixedPrecision.precision says
+-- @param keepsOutput the parts of the output that the next module accepts in float: a result of
+--    precision.keepsInput
 function Float:__init(module, float, reduced, keepsOutput)
    parent.__init(self, module)
    self.kinds_ = {float = float, reduced = reduced, outer = reduced, inner = float}
@@ -28,7 +29,7 @@ function Float:__init(module, float, reduced, keepsOutput)
    self:resetTransient()
 end
 
---- Raises if the module would get indices that a conversion to 16 bits has rounded.
+--- Raises if the input has indices that a conversion to 16 bits may have rounded.
 function Float:updateOutput(input)
    local module = self.modules[1]
    if module._checkIndices then module:_checkIndices(input) end

@@ -1,12 +1,13 @@
---- dpt.nn.MixedPrecision.conversion: makes the network in an nn.MixedPrecision one of 16 bits, with
--- masters, and one of floats again.
+--- dpt.nn.MixedPrecision.conversion: converts the network in an nn.MixedPrecision from floats to 16
+-- bits, with float masters, and back.
 --
--- Fields of the wrapper between adopt and release:
---    masters: dpt.masters of all parameters; gradients: the flat gradient
---    tensors, tensorGradients: what parameters() returns, views of both
---    views: by tensor that modules use instead of a parameter, {master, place}: the parameter, and
---       the view that the tensor was at first
---    kinds_, keepsInput: as dpt.nn.MixedPrecision.passes wants them
+-- Invariant: the wrapper has these fields between adopt and release:
+--    masters: the dpt.masters of all parameters
+--    gradients: the flat gradient
+--    tensors, tensorGradients: lists that parameters() returns; views of masters and gradients
+--    views: {master, place} by the tensor that modules use instead of a parameter; place is a copy
+--       of the tensor's header, to detect that a script has set the tensor to other memory
+--    kinds_, keepsInput: fields of dpt.nn.MixedPrecision.passes
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
@@ -26,7 +27,7 @@ local NAME = 'nn.MixedPrecision'
 
 local function fail(format, ...) return dptffi.fail(NAME .. ': ' .. format, ...) end
 
---- Names of types: the 16-bit type by the name of its method and the float type.
+--- Names of the 16-bit types, by method ('half') and float type ('torch.FloatTensor').
 M.types = {}
 for kind, element in pairs(core.elements) do
    if element.isReduced then
@@ -38,7 +39,8 @@ for kind, element in pairs(core.elements) do
    end
 end
 
--- Returns the type of the network's floats. Raises unless all parameters and gradients have it.
+-- Returns the type of the network's floats. Raises unless all parameters and gradients have this
+-- type.
 local function floatTypeOf(module, types)
    local tensors, gradients = module:parameters()
    tensors, gradients = tensors or {}, gradients or {}
@@ -71,10 +73,9 @@ local function overlap(a, b)
    return false
 end
 
--- Sorts the network's parameters into those with 16-bit copies and those that stay in float, after
--- inserting conversions around modules that stay in float.
--- @return the list of parameters with 16-bit copies, that of parameters that stay in float, and the
--- set of all tensors that stay in float
+-- Inserts conversions around modules that stay in float, and sorts the network's parameters.
+-- @return list of the parameters with 16-bit copies; list of the parameters that stay in float; set
+--    of all tensors that stay in float
 local function sort(self)
    local reduced, kept, stays, ofReduced, seen = {}, {}, {}, {}, {}
    precision.wrap(self, self.kinds_, self.precision, true, function(module, how)
@@ -103,7 +104,7 @@ local function sort(self)
    return reduced, kept, stays
 end
 
--- Returns the view of a flat tensor that has the place of t in another flat tensor.
+-- Returns a view of the flat tensor `to`, at the offset that t has in the flat tensor `from`.
 local function viewOf(t, from, to)
    local view = to.new()
    if t:nElement() == 0 then return t:dim() > 0 and view:resize(t:size()) or view end
@@ -111,13 +112,13 @@ local function viewOf(t, from, to)
       t:size(), t:stride())
 end
 
--- Records the parameter for which modules use t.
+-- Records that modules use t instead of a parameter.
 local function addView(self, t, master)
    self.views[t] = {master = master, place = t.new():set(t)}
 end
 
--- Makes float parameters views of the float copy; their elements in the masters get new tensors.
--- @param laid their layout, of dpt.flatten
+-- Makes float parameters views of the float copy, and creates tensors for their masters.
+-- @param laid layout of the parameters (dpt.flatten)
 local function keep(self, list, laid)
    local copy = self.masters.kept
    for i, t in ipairs(list) do
@@ -166,8 +167,8 @@ end
 
 -- Converts the tensors of modules to 16 bits.
 -- @param cache tensors that replace the network's parameters and gradients
--- @return the converted tensors for which cache has none, such as weights of frozen layers: list of
--- {tensor, the float one before, number of writes to the tensor}
+-- @return list of the other tensors that were converted, such as weights of frozen layers: {tensor,
+--    float tensor before the conversion, number of writes to the tensor}
 local function convertTensors(module, typename, cache)
    local before, list = otherTensors(module, cache), {}
    module:type(typename, cache)
@@ -212,10 +213,10 @@ local function convert(self)
    places.record(self)
 end
 
---- Makes a network of floats one of 16 bits, with masters.
+--- Converts the network to 16 bits, with masters.
 function M.adopt(self)
    if self.masters then M.release(self) end
-   self.failed = true -- until the end: after an error, the next call adopts the network
+   self.failed = true -- after an error, the next call adopts the network again
    local module, types = self.modules[1], M.types[self.reduced]
    self._type = floatTypeOf(module, types)
    local float, reduced = core.kinds[self._type], core.kinds[types[self._type]]
@@ -229,7 +230,8 @@ function M.adopt(self)
    self.failed = nil
 end
 
--- Returns the master of a tensor that modules use; nil if a script has set it to other memory.
+-- Returns the master of a tensor that modules use; nil if a script has set the tensor to other
+-- memory.
 local function masterOf(self, t)
    local entry, masters = self.views[t], self.masters
    if entry and t:isSetTo(entry.place) then return entry.master end
@@ -241,9 +243,9 @@ local function masterOf(self, t)
       masters.flat:storageOffset() + first - 1, t:size(), t:stride())
 end
 
--- Makes a network of 16 bits one of floats whose parameters are the masters. A parameter that a
--- script has frozen gets a copy of its master.
--- @param holder has the network in its list modules
+-- Converts a network to floats whose parameters are the masters. A parameter that a script has
+-- frozen gets a copy of its master.
+-- @param holder table whose field modules contains the network
 -- @return the network
 local function toFloats(self, holder)
    local cache, module = {}, holder.modules[1]
@@ -274,7 +276,7 @@ local function toFloats(self, holder)
    return holder.modules[1]:type(self._type, cache)
 end
 
---- Makes the network one of floats, whose parameters are the masters.
+--- Converts the network to floats, whose parameters are the masters.
 function M.release(self)
    places.checkOwners(self)
    self.masters:refresh()
@@ -295,7 +297,7 @@ function M.floats(self)
    return toFloats(self, {modules = {copyTree(module, seen)}})
 end
 
---- Adds parameters that a pass has made by copies of modules that share their weights.
+--- Records parameters of modules that a pass has created as copies with shared weights.
 function M.addShared(self)
    local tensors, gradients = self.modules[1]:parameters()
    local list = {}

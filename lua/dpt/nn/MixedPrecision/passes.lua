@@ -1,16 +1,18 @@
 --- dpt.nn.MixedPrecision.passes: methods of a decorator whose module works in another precision.
 --
--- Invariant: gradOutput gets the types of the module's output, gradInput those of the input. The
--- module's backward receives the converted input of forward, or, if the input is another object
--- (in threads), its conversion in other memory: modules may have overwritten the first one.
+-- Invariant: gradOutput is converted to the types of the module's output, gradInput to the types of
+-- the input. The module's backward receives the converted input of the forward. If the input is
+-- another object (in threads), it is converted to other memory: modules may have overwritten the
+-- input of the forward in place.
 -- Fields of the decorator:
---    kinds_ = {float, reduced, outer, inner}: kinds of tensors; inner is that of the module
---    keepsInput, keepsOutput: what is not converted, as dpt.nn.MixedPrecision.precision returns it
---    buffers_, given_, input_, result_: of the last forward
+--    kinds_ = {float, reduced, outer, inner}: kinds of tensors; the module works in the kind inner
+--    keepsInput, keepsOutput: parts that are not converted, in the form of precision.keepsInput
+--    buffers_, given_, input_, result_: state of the last forward
 local cast = require 'dpt.nn.MixedPrecision.cast'
 
 local M = {}
 
+-- Converts and records an input.
 local function inward(self, key, input)
    self.given_ = cast.to(self.buffers_, key, input, self.kinds_.outer, self.kinds_.inner,
       self.keepsInput)
@@ -18,6 +20,7 @@ local function inward(self, key, input)
    return self.given_
 end
 
+-- Converts a value to the types of its counterparts.
 local function like(self, key, value, other)
    return cast.like(self.buffers_, key, value, other, self.kinds_.float, self.kinds_.reduced)
 end

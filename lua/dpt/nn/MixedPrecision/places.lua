@@ -1,11 +1,11 @@
---- dpt.nn.MixedPrecision.places: the modules in an nn.MixedPrecision, and where the parameters are,
--- to detect that a script has changed them.
+--- dpt.nn.MixedPrecision.places: records the modules in an nn.MixedPrecision and the addresses of
+-- the parameters, and detects that a script or another nn.MixedPrecision has changed them.
 local fail = require('dpt.ffi').fail
 local layout = require 'dpt.parallel.params.layout'
 
 local M = {}
 
--- By module with parameters: the wrapper that was the last one to record it.
+-- Last wrapper that has recorded a module, by module with parameters.
 local owners = setmetatable({}, {__mode = 'kv'})
 
 -- Appends the lists of children of a module and of the modules inside it, each with its contents.

@@ -97,7 +97,7 @@ function M.check(options)
    return given
 end
 
--- Containers of one module; and those whose modules each have an output of their own.
+-- Containers with one module, and containers whose output is a table with an entry for each module.
 local single = {['nn.Recompute'] = true, ['nn.Decorator'] = true, [NAME] = true}
 local parallel = {['nn.ConcatTable'] = true, ['nn.ParallelTable'] = true}
 
@@ -111,7 +111,8 @@ local function takesIndices(module)
    return false
 end
 
--- Combines what two modules with the same input take in float; nil: they do not use it.
+-- Combines the results of keepsInput for two modules with the same input; nil stands for an input
+-- that the module does not use.
 local function both(a, b)
    if a == nil or a == true then return b == nil and a or b end
    if b == nil or b == true then return a end
@@ -122,7 +123,7 @@ local function both(a, b)
    return list
 end
 
--- Returns what modules with the same input take in float.
+-- Implements keepsInput for modules with the same input.
 local function ofBranches(modules, given)
    local keeps
    for _, module in ipairs(modules) do
@@ -132,13 +133,13 @@ local function ofBranches(modules, given)
    return keeps or false
 end
 
--- Returns the key of an nn.SelectTable; nil for other modules, and for keys counted from the end.
+-- Returns the key of an nn.SelectTable; nil for other modules and for keys counted from the end.
 local function keyOf(module)
    local key = torch.typename(module) == 'nn.SelectTable' and module.index
    return (type(key) == 'string' or type(key) == 'number' and key > 0) and key or nil
 end
 
--- Returns what a sequence of modules takes in float, from module i on.
+-- Implements keepsInput for a sequence of modules, from module i on.
 local function ofSequence(modules, i, given)
    local module = modules[i]
    if not module then return false end
@@ -147,8 +148,9 @@ local function ofSequence(modules, i, given)
    return M.keepsInput(module, given)
 end
 
---- Returns true if a module takes its input as it is, in float: the first modules take indices or
--- stay in float; or a table of such results for the entries of the input.
+--- Returns true if a module accepts its input in float, because the first modules take indices or
+-- stay in float. For a table of which the module accepts some entries, returns a table of such
+-- results.
 -- @param given the option precision
 function M.keepsInput(module, given)
    if takesIndices(module) or M.of(module, given) == 'float' then return true end
@@ -181,8 +183,9 @@ local function replace(container, i, module)
    replaceIn(container, container.modules[i], module, {})
 end
 
--- Returns what is not converted in the output of child i of a container.
--- @param keeps the same for the container's output
+-- Returns the parts of the output of child i of a container that are not converted, in the form of
+-- keepsInput.
+-- @param keeps the parts of the container's output that are not converted
 local function keepsOutput(container, i, given, keeps)
    local name, modules = torch.typename(container), container.modules
    if name == 'nn.Sequential' and i < #modules then return M.keepsInput(modules[i + 1], given) end
@@ -194,7 +197,7 @@ end
 -- @param container a module whose children are visited
 -- @param kinds {float, reduced}: kinds of tensors
 -- @param given the option precision
--- @param keeps what is not converted in the container's output: a result of keepsInput
+-- @param keeps the parts of the container's output that are not converted: a result of keepsInput
 -- @param visit function(module, precision), called for every module outside of wrapped ones
 function M.wrap(container, kinds, given, keeps, visit)
    for i, module in ipairs(container.modules) do
