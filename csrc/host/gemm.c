@@ -17,8 +17,6 @@
 enum { ALIGN_SPLIT = 16, FLAT = 16, STRIP = 512, NARROW = 64, SMALL = 1000000 };
 enum { ALIAS = 2048, STRIP_TURNED = 64 }; /* bytes; rows that a thread transposes at once */
 enum { MOST_TURNED = 4 << 20 };           /* elements: 16 MiB of temporary memory */
-enum { STRIP_FLOATS = 1 << 18 };          /* of a strip: 1 MiB */
-enum { ADDED = 8, STRIP_SUMS = 4096 };    /* rows that are added at once, to these sums */
 
 typedef dpt__blas_form form;
 
@@ -258,95 +256,6 @@ static int gemm_real(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
-/* ---- reduced types ---- */
-
-/* Returns floats without gaps in the order of m; the caller sets the pointer. */
-static dpt__matrix gemm_dense(dpt__matrix m, int64_t rows, int64_t cols) {
-  int transposed = m.row == 1 && m.col != 1;
-  return (dpt__matrix){DPT_F32, NULL, transposed ? 1 : cols, transposed ? rows : 1};
-}
-
-/* Computes c = beta * c + alpha * a * b, where a is a row of floats and b, of a reduced type, has
- * dense rows or columns; every element of c is summed in an order that depends on k alone. */
-static void gemm_reduced_row(const dpt__context *context, const dpt__gemm_args *g, const float *a) {
-  const dpt__rows *rows = dpt__rows_pick();
-  int64_t width = (int64_t)dpt__dtype_size(g->dtype), k = g->k;
-  int threads = k * g->n > 65536 ? context->threads : 1;
-  int64_t strip = dpt__ceil_div(g->n, threads * DPT__ROW_SUMS) * DPT__ROW_SUMS;
-  strip = dpt__min(strip, STRIP_SUMS);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t first = 0; first < g->n; first += strip) {
-    const char *b = (const char *)g->b + first * g->b_col * width;
-    float sums[STRIP_SUMS] = {0};
-    int64_t n = dpt__min(strip, g->n - first);
-    for (int64_t j = 0; j < n && g->b_row == 1; j++)
-      sums[j] = rows->dot[g->dtype](b + j * g->b_col * width, a, k);
-    for (int64_t i = 0; i < k && g->b_row != 1; i += ADDED)
-      rows->add_rows[g->dtype](sums, b + i * g->b_row * width, dpt__min(ADDED, k - i), g->b_row,
-                               a + i, n);
-    for (int64_t j = 0; j < n; j++) {
-      char *c = (char *)g->c + (first + j) * g->c_col * (int64_t)dpt__dtype_size(g->c_dtype);
-      float sum = (float)g->alpha * sums[j];
-      if (g->beta != 0) sum += (float)g->beta * (float)dpt__get_element(g->c_dtype, c);
-      dpt__put_element(g->c_dtype, c, (double)sum);
-    }
-  }
-}
-
-/* Computes a product of a reduced type, with m <= n, as products of floats with strips of columns
- * of b and c. a is converted first; a strip by the thread that multiplies it, so that its floats
- * stay in the cache. */
-static int gemm_reduced_one(dpt__context *context, const dpt__gemm_args *g) {
-  int64_t m = g->m, k = g->k, fits = STRIP_FLOATS / ((k > m ? k : m) + 1) + 1;
-  int64_t cols = dpt__min((g->n + context->threads - 1) / context->threads, fits);
-  cols = dpt__min(g->n, (cols + ALIGN_SPLIT - 1) / ALIGN_SPLIT * ALIGN_SPLIT);
-  int64_t strips = (g->n + cols - 1) / cols, floats = (k + m) * cols;
-  int threads = (int)dpt__min(context->threads, strips);
-  /* If alpha is 0, BLAS reads neither operand. */
-  int row = m == 1 && (g->b_row == 1 || g->b_col == 1) && !g->fixed && g->alpha != 0 &&
-            dpt__rows_pick()->dot[g->dtype];
-  size_t panels = g->fixed ? (size_t)k * 64 + DPT__SCRATCH_ALIGN : 0; /* of gemm_fixed.c */
-  size_t own = ((size_t)floats * sizeof(float) + panels) / DPT__SCRATCH_ALIGN + 1;
-  own *= DPT__SCRATCH_ALIGN;
-  char *left = dpt__scratch(context, (size_t)(m * k) * sizeof(float));
-  char *memory = row ? NULL : dpt__scratch(context, own * (size_t)threads);
-  if (context->measures) return 0;
-  int64_t width = (int64_t)dpt__dtype_size(g->dtype);
-  int64_t c_width = (int64_t)dpt__dtype_size(g->c_dtype);
-  dpt__matrix a = {g->dtype, (void *)g->a, g->a_row, g->a_col}, wide_a = gemm_dense(a, m, k);
-  wide_a.data = left;
-  dpt__host_copy(context, m, k, wide_a, a);
-  if (row) {
-    gemm_reduced_row(context, g, (const float *)left);
-    return 0;
-  }
-  int failed = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
-  for (int64_t i = 0; i < strips; i++) {
-    int64_t first = i * cols, n = dpt__min(cols, g->n - first);
-    dpt__matrix b = {g->dtype, (char *)g->b + first * g->b_col * width, g->b_row, g->b_col};
-    dpt__matrix c = {g->c_dtype, (char *)g->c + first * g->c_col * c_width, g->c_row, g->c_col};
-    int direct = !dpt__is_reduced(g->c_dtype);
-    dpt__matrix wide_b = gemm_dense(b, k, n), wide_c = direct ? c : gemm_dense(c, m, n);
-    dpt__context alone = *context;
-    alone.threads = 1;
-    wide_b.data = memory + own * (size_t)dpt__thread_number();
-    if (!direct) wide_c.data = wide_b.data + (size_t)(k * n) * sizeof(float);
-    alone.scratch = wide_b.data + (size_t)floats * sizeof(float);
-    alone.used = 0;
-    dpt__host_copy(&alone, k, n, wide_b, b);
-    if (g->beta != 0 && !direct) dpt__host_copy(&alone, m, n, wide_c, c);
-    dpt__gemm_args f = *g;
-    f.dtype = f.c_dtype = DPT_F32, f.n = n;
-    f.a = wide_a.data, f.a_row = wide_a.row, f.a_col = wide_a.col;
-    f.b = wide_b.data, f.b_row = wide_b.row, f.b_col = wide_b.col;
-    f.c = wide_c.data, f.c_row = wide_c.row, f.c_col = wide_c.col;
-    failed |= gemm_real(&alone, &f);
-    if (!direct) dpt__host_copy(&alone, m, n, c, wide_c);
-  }
-  return failed;
-}
-
 /* Computes the products of a batch, each on one thread if there are many, otherwise each on all
  * threads. */
 static int gemm_batch(dpt__context *context, const dpt__gemm_args *g,
@@ -381,10 +290,7 @@ static int gemm_batch(dpt__context *context, const dpt__gemm_args *g,
 
 int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g) {
   if (g->m == 0 || g->n == 0) return 0;
-  if (dpt__is_reduced(g->dtype)) {
-    dpt__gemm_args wide = g->m > g->n ? dpt__gemm_exchanged(g) : *g;
-    return gemm_batch(context, &wide, gemm_reduced_one, 1);
-  }
+  if (dpt__is_reduced(g->dtype)) return gemm_batch(context, g, dpt__host_gemm_reduced, 1);
   if (!dpt__is_real(g->dtype)) return context->measures ? 0 : dpt__host_gemm_integer(context, g);
   int plain = dpt__blas_form_of(g->m, g->k, g->a_row, g->a_col).fits &&
               dpt__blas_form_of(g->k, g->n, g->b_row, g->b_col).fits &&

@@ -17,5 +17,7 @@ int dpt__host_gemm_within(dpt__context *context, const dpt__gemm_args *g);
 int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g);
 /* Computes one product of floats or doubles with a fixed order of sums; k > 0. */
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);
+/* Computes one product of a reduced type. */
+int dpt__host_gemm_reduced(dpt__context *context, const dpt__gemm_args *g);
 
 #endif

@@ -2,8 +2,7 @@
 #include "host/panels.h"
 
 #include "base/cpu.h"
-#include "base/dtype.h"
 
 const dpt__panels *dpt__panels_for(int type) {
-  return &DPT__BY_ISA(dpt__panels_base, dpt__panels_avx2, dpt__panels_avx512)[type == DPT_F64];
+  return &DPT__BY_ISA(dpt__panels_base, dpt__panels_avx2, dpt__panels_avx512)[type];
 }

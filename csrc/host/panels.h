@@ -1,4 +1,5 @@
 /* panels.h: products of rows with a matrix that is packed in panels, and transposed copies.
+ * Matrices of a reduced type are packed and transposed as floats.
  *
  * Invariant: a matrix is packed once (`pack`) and then read by every step of every sequence of a
  * recurrent network. A row of the result depends neither on the other rows nor on their number.
@@ -7,6 +8,8 @@
  */
 #ifndef DPT_HOST_PANELS_H
 #define DPT_HOST_PANELS_H
+#include "base/dtype.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +26,10 @@ typedef struct dpt__panels {
               int64_t rows, int64_t k, int64_t n, int add);
 } dpt__panels;
 
-/* [0]: float, [1]: double */
-extern const dpt__panels dpt__panels_base[2], dpt__panels_avx2[2], dpt__panels_avx512[2];
+extern const dpt__panels dpt__panels_base[DPT_NDTYPE], dpt__panels_avx2[DPT_NDTYPE],
+    dpt__panels_avx512[DPT_NDTYPE];
 
-/* Returns this machine's table for an element type. */
+/* Returns this machine's table for matrices of a real or a reduced element type. */
 const dpt__panels *dpt__panels_for(int type);
 
 static inline int64_t dpt__panels_size(const dpt__panels *p, int64_t k, int64_t n) {

@@ -6,53 +6,11 @@
 enum { FN(LANES) = BYTES / sizeof(T), FN(COLS) = 2 * FN(LANES) };
 typedef T FN(V) __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 
-/* Sets `to` to scale * the transpose of `from`, LANES rows of LANES each. Each round rotates every
- * element's address (the bits of its row, then those of its lane) by one bit. */
-static inline __attribute__((always_inline)) void FN(square)(T *to, int64_t to_row, const T *from,
-                                                             int64_t from_row, T scale) {
-  FN(V) v[FN(LANES)], w[FN(LANES)];
-#pragma GCC unroll 16
-  for (int i = 0; i < FN(LANES); i++) v[i] = scale * *(const FN(V) *)(from + i * from_row);
-#pragma GCC unroll 4
-  for (int round = 1; round < FN(LANES); round *= 2) {
-#pragma GCC unroll 8
-    for (int i = 0; i < FN(LANES) / 2; i++) {
-      w[2 * i] = FN(MIX)(v[i], v[i + FN(LANES) / 2], 0);
-      w[2 * i + 1] = FN(MIX)(v[i], v[i + FN(LANES) / 2], FN(LANES) / 2);
-    }
-    memcpy(v, w, sizeof v);
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < FN(LANES); i++) *(FN(V) *)(to + i * to_row) = v[i];
-}
-
-static void FN(turn)(void *to_, int64_t to_row, const void *from_, int64_t from_row, int64_t rows,
-                     int64_t columns, double scale) {
-  T *to = to_;
-  const T *from = from_;
-  int64_t down = rows - rows % FN(LANES), along = columns - columns % FN(LANES);
-  for (int64_t l = 0; l < down; l += FN(LANES))
-    for (int64_t i = 0; i < along; i += FN(LANES))
-      FN(square)(to + i * to_row + l, to_row, from + l * from_row + i, from_row, (T)scale);
-  for (int64_t l = 0; l < rows; l++)
-    for (int64_t i = l < down ? along : 0; i < columns; i++)
-      to[i * to_row + l] = (T)scale * from[l * from_row + i];
-}
-
-static void FN(pack)(void *to, const void *b, int64_t k, int64_t n, int64_t b_row, int64_t b_col) {
-  T *panel = to;
-  const T *from = b;
-  for (int64_t col = 0; col < n; col += FN(COLS), panel += k * FN(COLS), from += FN(COLS) * b_col) {
-    int64_t cols = n - col < FN(COLS) ? n - col : FN(COLS);
-    if (cols < FN(COLS)) memset(panel, 0, (size_t)(k * FN(COLS)) * sizeof(T));
-    if (b_col != 1) FN(turn)(panel, FN(COLS), from, b_col, cols, k, 1);
-    for (int64_t l = 0; l < k && b_col == 1; l++)
-      if (cols == FN(COLS))
-        memcpy(panel + l * FN(COLS), from + l * b_row, FN(COLS) * sizeof(T));
-      else
-        memcpy(panel + l * FN(COLS), from + l * b_row, (size_t)cols * sizeof(T));
-  }
-}
+#define S T
+#define TO(name) FN(name)
+#define LOAD(from) (*(const FN(V) *)(from))
+#define WIDE(x) (x)
+#include "host/panels_pack.inc.c"
 
 /* Computes c (rows, COLS) = or += rows of a times a panel; rows is a constant in every call. */
 static inline __attribute__((always_inline)) void FN(tile)(int rows, T *c, int64_t c_row,

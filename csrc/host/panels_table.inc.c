@@ -1,6 +1,8 @@
 /* panels_table.inc.c: the table of one instruction set: TABLE, BYTES of a vector, at most ROWS rows
  * of a tile (TILES: X of 1 up to ROWS), and AHEAD, the distance in vectors of a panel's prefetch
- * (0: the CPU does that better by itself). */
+ * (0: the CPU does that better by itself); F16_LOAD(from) and BF16_LOAD(from):
+ * a vector of floats from 16-bit elements. */
+#include "base/reduced.h"
 #include "host/panels.h"
 #include <string.h>
 
@@ -14,5 +16,20 @@
                           at + 4, at + 20, at + 5, at + 21, at + 6, at + 22, at + 7, at + 23)
 #include "host/each_real.h"
 
-const dpt__panels TABLE[2] = {{COLS_f32, turn_f32, pack_f32, run_f32},
-                              {COLS_f64, turn_f64, pack_f64, run_f64}};
+#define T float
+#define FN(name) name##_f32
+#define S dpt__half
+#define TO(name) name##_f16
+#define LOAD(from) ((V_f32)F16_LOAD(from))
+#define WIDE(x) dpt__f16_to_float(x)
+#include "host/panels_pack.inc.c"
+#define S dpt__bfloat16
+#define TO(name) name##_bf16
+#define LOAD(from) ((V_f32)BF16_LOAD(from))
+#define WIDE(x) dpt__bf16_to_float(x)
+#include "host/panels_pack.inc.c"
+
+const dpt__panels TABLE[DPT_NDTYPE] = {[DPT_F32] = {COLS_f32, turn_f32, pack_f32, run_f32},
+                                       [DPT_F64] = {COLS_f64, turn_f64, pack_f64, run_f64},
+                                       [DPT_F16] = {COLS_f32, turn_f16, pack_f16, run_f32},
+                                       [DPT_BF16] = {COLS_f32, turn_bf16, pack_bf16, run_f32}};

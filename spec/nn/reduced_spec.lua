@@ -159,7 +159,11 @@ local many = {
    SpatialReflectionPadding = large(true, function()
       return nn.SpatialReflectionPadding(2, 3, 1, 2)
    end, 7, 19, 31, 33),
+   ['SpatialConvolution of single pixels'] = large(false, function()
+      return nn.SpatialConvolution(24, 40, 1, 1)
+   end, 9, 24, 31, 33),
    Linear = large(false, function() return nn.Linear(301, 203) end, 307, 301),
+   ['Linear of many blocks'] = large(false, function() return nn.Linear(1027, 530) end, 1100, 1027),
    LookupTable = indices(false, function() return nn.LookupTable(53, 131, 7, 0.9) end, 2003, 53),
    ['LookupTable by frequency'] = indices(true, function()
       return nn.LookupTable(251, 67):scaleGradByFreq()
@@ -197,6 +201,14 @@ describe('nn.', function()
          end
       end)
    end
+
+   it('Linear of a reduced type adds many blocks to gradients in float', function()
+      for _, kind in ipairs(elements.reduced) do
+         local d = accumulate(many['Linear of many blocks'], ('torch.%sTensor'):format(kind),
+            'torch.FloatTensor', both.bits(kind))
+         assert.is_true(d <= 2, ('%s differs by %g units'):format(kind, d))
+      end
+   end)
 
    it('BatchNormalization keeps parameters in float beside an input of a reduced type', function()
       for _, kind in ipairs(elements.reduced) do

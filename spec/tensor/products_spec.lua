@@ -76,6 +76,25 @@ describe('Products on devices, as on the host:', function()
          same(wanted:t(), torch.mm(host(b):t(), host(a):t()), 'transposed')
       end)
 
+      if isReduced then
+         -- blocks of rows, columns and terms: whole ones, and one more element
+         it(name .. ', several blocks', function()
+            local blocks = {{97, 513, 257}, {1040, 40, 1030}, {33, 1030, 513}, {520, 515, 100}}
+            for i, size in ipairs(blocks) do
+               local m, n, k = unpack(size)
+               local a, b, c = small(m, k), small(k, n), small(m, n)
+               local wanted = torch.mm(reference(a), reference(b))
+               for j, form in ipairs(names) do
+                  local formB, formC = names[(i + j) % #names + 1], names[(2 * i + j) % #names + 1]
+                  local got = forms[formC](c, host)
+                  got:mm(forms[form](a, host), forms[formB](b, host))
+                  same(wanted, got, ('%dx%dx%d, %s by %s into %s'):format(m, n, k, form, formB,
+                     formC))
+               end
+            end
+         end)
+      end
+
       it(name .. ', matrices in every form', function()
          for _, size in ipairs(sizes) do
             local m, n, k = unpack(size)
