@@ -23,7 +23,7 @@ enum {
 /* A kernel's constants. */
 typedef struct attention {
   const struct dpt__attention_args *a;
-  const dpt__panels *panels;
+  const dpt__panels *panels, *given; /* of the type that is computed in, and of the operands' */
   dpt__row_fn *exp;
   dpt__stored stored;
   uint64_t keep; /* words below it keep a weight */
@@ -33,6 +33,7 @@ static attention attention_of(const struct dpt__attention_args *a) {
   int type = dpt__compute_dtype(a->type);
   return (attention){.a = a,
                      .panels = dpt__panels_for(type),
+                     .given = dpt__panels_for(a->type),
                      .exp = dpt__rows_pick()->map[DPT__MAP_exp][type],
                      .stored = dpt__stored_of(a->type),
                      .keep = (uint64_t)((1 - a->options.dropout) * 4294967296.0)};

@@ -151,7 +151,7 @@ static void FN(attention_weights)(const attention *t, int64_t n, int64_t h, int6
 
 /* Offsets in a thread's memory. */
 struct FN(attention_room) {
-  int64_t scores, keys, values, queries, wide_keys, wide_values, sums, size;
+  int64_t scores, keys, values, queries, sums, size;
 };
 
 static struct FN(attention_room) FN(attention_room_of)(const attention *t) {
@@ -162,8 +162,6 @@ static struct FN(attention_room) FN(attention_room_of)(const attention *t) {
   r.keys = attention_room(&r.size, dpt__panels_size(t->panels, a->E, KEYS));
   r.values = attention_room(&r.size, KEYS / CHUNK * dpt__panels_size(t->panels, CHUNK, a->V));
   r.queries = attention_room(&r.size, wide * QUERIES * a->E);
-  r.wide_keys = attention_room(&r.size, wide * KEYS * a->E);
-  r.wide_values = attention_room(&r.size, wide * KEYS * a->V);
   r.sums = attention_room(&r.size, wide * rows * a->V);
   return r;
 }
@@ -172,16 +170,13 @@ static struct FN(attention_room) FN(attention_room_of)(const attention *t) {
 static void FN(attention_pack)(const attention *t, const struct FN(attention_room) * r, T *room,
                                int64_t n, int64_t g, int64_t first, int64_t w) {
   const struct dpt__attention_args *a = t->a;
-  const int64_t chunk = dpt__panels_size(t->panels, CHUNK, a->V);
-  int64_t apart;
-  const T *k =
-      FN(attention_rows)(t, a->k, &a->k_at, n, g, first, w, a->E, room + r->wide_keys, &apart);
-  t->panels->pack(room + r->keys, k, a->E, w, 1, apart);
-  const T *v =
-      FN(attention_rows)(t, a->v, &a->v_at, n, g, first, w, a->V, room + r->wide_values, &apart);
+  const int64_t chunk = dpt__panels_size(t->panels, CHUNK, a->V), width = t->stored.width;
+  const char *k = (const char *)a->k + attention_at(&a->k_at, n, g, first) * width;
+  t->given->pack(room + r->keys, k, a->E, w, 1, a->k_at.row);
+  const char *v = (const char *)a->v + attention_at(&a->v_at, n, g, first) * width;
   for (int64_t c = 0; c < w; c += CHUNK)
-    t->panels->pack(room + r->values + c / CHUNK * chunk, v + c * apart, dpt__min(CHUNK, w - c),
-                    a->V, apart, 1);
+    t->given->pack(room + r->values + c / CHUNK * chunk, v + c * a->v_at.row * width,
+                   dpt__min(CHUNK, w - c), a->V, a->v_at.row, 1);
 }
 
 /* Adds the values of w keys, which are packed, to m rows of sums. */
