@@ -19,5 +19,8 @@ int dpt__host_gemm_integer(dpt__context *context, const dpt__gemm_args *g);
 int dpt__host_gemm_fixed(dpt__context *context, const dpt__gemm_args *g);
 /* Computes one product of a reduced type. */
 int dpt__host_gemm_reduced(dpt__context *context, const dpt__gemm_args *g);
+/* Returns true if oneDNN computes a product in bfloat16 on this machine. */
+int dpt__host_gemm_takes_bf16(const dpt__gemm_args *g);
+int dpt__host_gemm_bf16(dpt__context *context, const dpt__gemm_args *g);
 
 #endif

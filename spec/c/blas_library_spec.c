@@ -25,6 +25,8 @@ static void choices(void) {
   }
   CHECK(dpt__cpu_isa(avx512) == DPT__ISA_BASE);
   CHECK(dpt__cpu_isa(dpt__cpu_features()) <= DPT__ISA_AVX512);
+  setenv("DPT_ISA", "avx512", 1);
+  CHECK(!(dpt__cpu_features() & DPT__CPU_AVX512BF16));
   setenv("DPT_ISA", "avx2", 1);
   CHECK(dpt__cpu_isa(dpt__cpu_features()) <= DPT__ISA_AVX2);
   setenv("DPT_ISA", "sse2", 1);

@@ -1,4 +1,4 @@
-/* conv_dnnl.c: float convolution by oneDNN.
+/* conv_dnnl.c: convolutions of floats and bfloat16 by oneDNN.
  *
  * Invariant: oneDNN runs with context->threads OpenMP threads of the calling thread, whose thread
  * count is restored. In deterministic mode every image runs alone through a plan for one thread, so
@@ -22,30 +22,13 @@ static size_t conv_dnnl_scratch_of(const dpt__conv_plan *p) {
          conv_dnnl_round_up(p->out.bytes) + conv_dnnl_round_up(p->scratch_bytes);
 }
 
-static int conv_dnnl_execute(dnnl_primitive_t primitive, dnnl_stream_t stream, int n,
-                             const dnnl_memory_desc_t *const *md, void *const *data,
-                             const int *arg) {
-  dnnl_exec_arg_t args[6];
-  int made = 0;
-  dnnl_status_t status = dnnl_success;
-  for (; made < n && status == dnnl_success; made++) {
-    status = dnnl_memory_create(&args[made].memory, md[made], dpt__dnnl_engine(), data[made]);
-    args[made].arg = arg[made];
-    if (status != dnnl_success) break;
-  }
-  if (status == dnnl_success) status = dnnl_primitive_execute(primitive, stream, n, args);
-  for (int i = 0; i < made; i++) dnnl_memory_destroy(args[i].memory);
-  if (status == dnnl_success) return 0;
-  return dpt__fail("oneDNN failed with status %d", (int)status);
-}
-
 static int conv_dnnl_reorder(const struct conv_dnnl_run *r, const dpt__conv_side *side, void *plain,
                              void *inner, int back) {
   const dnnl_memory_desc_t *md[] = {back ? &side->inner : &side->plain,
                                     back ? &side->plain : &side->inner};
   void *data[] = {back ? inner : plain, back ? plain : inner};
   static const int arg[] = {DNNL_ARG_FROM, DNNL_ARG_TO};
-  return conv_dnnl_execute(side->reorder, r->stream, 2, md, data, arg);
+  return dpt__dnnl_run(side->reorder, r->stream, 2, md, data, arg);
 }
 
 static int conv_dnnl_run(const struct conv_dnnl_run *r) {
@@ -76,7 +59,7 @@ static int conv_dnnl_run(const struct conv_dnnl_run *r) {
   md[n] = &p->scratch;
   data[n] = scratch;
   arg[n++] = DNNL_ARG_SCRATCHPAD;
-  DPT__TRY(conv_dnnl_execute(p->primitive, r->stream, n, md, data, arg));
+  DPT__TRY(dpt__dnnl_run(p->primitive, r->stream, n, md, data, arg));
   return side[result]->reorder ? conv_dnnl_reorder(r, side[result], plain[result], data[result], 1)
                                : 0;
 }
@@ -103,6 +86,7 @@ static int conv_dnnl_whole(dpt__context *context, struct conv_dnnl_run *r,
 static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
                                 const struct dpt__convolution_args *a) {
   size_t each = conv_dnnl_round_up(conv_dnnl_scratch_of(r->plan)) + 64;
+  int64_t width = (int64_t)dpt__dtype_size(a->type);
   int64_t in = a->I * dpt__volume(a->slide.in), out = a->O * dpt__volume(a->slide.out);
   int failed = 0, threads = context->threads;
   char *scratch = dpt__scratch(context, each * (size_t)threads);
@@ -113,8 +97,8 @@ static int conv_dnnl_one_by_one(dpt__context *context, struct conv_dnnl_run *r,
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)
   for (int64_t n = 0; n < a->N; n++) {
     struct conv_dnnl_run image = *r;
-    image.in = (float *)a->in + n * in;
-    image.out = (float *)a->out + n * out;
+    image.in = (char *)a->in + n * in * width;
+    image.out = (char *)a->out + n * out * width;
     image.scratch = scratch + each * (size_t)dpt__thread_number();
     failed |= conv_dnnl_run(&image);
   }
@@ -134,7 +118,8 @@ static int conv_dnnl_runs_by_image(const dpt__context *context,
 
 int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a) {
   int alone = conv_dnnl_runs_by_image(context, a);
-  dpt__conv_key key = {.pass = a->pass,
+  dpt__conv_key key = {.type = a->type,
+                       .pass = a->pass,
                        .ndim = a->ndim,
                        .threads = alone ? 1 : context->threads,
                        .bias = a->pass == DPT__PASS_FORWARD && a->bias,
@@ -143,15 +128,15 @@ int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a)
                        .O = a->O,
                        .groups = a->groups,
                        .slide = a->slide};
-  dpt__conv_plan *plan;
+  dpt__dnnl_plan *plan;
   struct conv_dnnl_run r = {.in = a->in, .weight = a->weight, .out = a->out, .bias = a->bias};
 #ifdef _OPENMP
   int before = omp_get_max_threads();
   omp_set_num_threads((int)key.threads);
 #endif
-  int status = dpt__conv_plan_take(&plan, &key);
+  int status = dpt__dnnl_take(&dpt__conv_plans, &key, &plan);
   if (!status) {
-    r.plan = plan;
+    r.plan = (const dpt__conv_plan *)plan;
     status = dnnl_stream_create(&r.stream, dpt__dnnl_engine(), dnnl_stream_default_flags) !=
              dnnl_success;
     if (status)
@@ -160,7 +145,7 @@ int dpt__conv_dnnl(dpt__context *context, const struct dpt__convolution_args *a)
       status = alone ? conv_dnnl_one_by_one(context, &r, a) : conv_dnnl_whole(context, &r, a);
       dnnl_stream_destroy(r.stream);
     }
-    dpt__conv_plan_give(plan);
+    dpt__dnnl_give(plan);
   }
 #ifdef _OPENMP
   omp_set_num_threads(before);

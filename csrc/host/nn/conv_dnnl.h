@@ -1,21 +1,11 @@
-/* conv_dnnl.h: the cache of oneDNN's convolution primitives.
- *
- * Invariant: the process has one list, guarded by one lock. A plan does not change after its
- * creation and stays while it has users. When there are DPT__PLANS plans, the least recently used
- * one without users is freed. oneDNN's primitives may run on several threads at once, because every
- * run brings its own memory.
- */
+/* conv_dnnl.h: plans of oneDNN's convolutions (host/dnnl.h). */
 #ifndef DPT_HOST_NN_CONV_DNNL_H
 #define DPT_HOST_NN_CONV_DNNL_H
+#include "host/dnnl.h"
 #include "host/nn/conv.h"
 
-#include <dnnl.h>
-
-enum { DPT__PLANS = 512 };
-
-/* The properties that a primitive depends on; compared by bytes, so padding is zero. */
 typedef struct dpt__conv_key {
-  int64_t pass, ndim, threads, bias, N, I, O, groups;
+  int64_t type, pass, ndim, threads, bias, N, I, O, groups; /* type: of images */
   struct dpt__slide slide;
 } dpt__conv_key;
 
@@ -28,9 +18,7 @@ typedef struct dpt__conv_side {
 } dpt__conv_side;
 
 typedef struct dpt__conv_plan {
-  struct dpt__conv_plan *next;
-  uint64_t hash, used; /* used: time of the last use */
-  int users;
+  dpt__dnnl_plan plan;
   dpt__conv_key key;
   dnnl_primitive_t primitive;
   dpt__conv_side in, weight, out;
@@ -38,10 +26,6 @@ typedef struct dpt__conv_plan {
   size_t scratch_bytes;
 } dpt__conv_plan;
 
-/* Finds or creates a plan for the key; the caller releases it. Returns nonzero with an error
- * message if oneDNN fails. */
-int dpt__conv_plan_take(dpt__conv_plan **plan, const dpt__conv_key *key);
-void dpt__conv_plan_give(dpt__conv_plan *plan);
-dnnl_engine_t dpt__dnnl_engine(void); /* valid once a plan was taken */
+extern const dpt__dnnl_kind dpt__conv_plans;
 
 #endif

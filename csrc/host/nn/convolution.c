@@ -4,22 +4,33 @@
  * the batch (conv_dnnl.c chooses further). Doubles use columns and products. Floats use Winograd's
  * algorithm for 3 x 3 kernels where it pays, otherwise mostly oneDNN (gcc's ThreadSanitizer cannot
  * see into oneDNN's OpenMP, so builds without OpenMP use products instead). Images of reduced types
- * are converted strip by strip, the parameters once. oneDNN could compute bfloat16 with AVX-512
- * BF16 or AMX; this is off, because no machine that the project has could run it.
+ * are converted strip by strip, the parameters once; on CPUs that multiply bfloat16, oneDNN takes
+ * images and parameters as they are.
  */
+#include "base/cpu.h"
 #include "host/nn/conv.h"
 #include "host/nn/strips.h"
 #include "host/rows.h"
 
 enum { FEW_PLANES = 4 };
 
-static int convolution_real(dpt__context *context, const struct dpt__convolution_args *a) {
+/* Returns true if oneDNN computes the convolution. It pads the planes that DATA writes to 16: for
+ * few planes products are faster. Of bfloat16 it computes what Winograd's algorithm, which is faster,
+ * does not take; it would round before DATA's bias is added. */
+static int convolution_takes_dnnl(const struct dpt__convolution_args *a) {
 #ifdef _OPENMP
-  /* oneDNN pads the planes that DATA writes to 16: for few planes products are faster. */
-  int dnnl = a->type == DPT_F32 && !(a->pass == DPT__PASS_DATA && a->I / a->groups <= FEW_PLANES);
+  struct dpt__convolution_args floats = *a;
+  floats.type = DPT_F32;
+  int bf16 = a->type == DPT_BF16 && dpt__cpu_has_bf16() && !dpt__conv_takes_winograd(&floats) &&
+             !(a->pass == DPT__PASS_DATA && a->bias);
+  return (a->type == DPT_F32 || bf16) &&
+         !(a->pass == DPT__PASS_DATA && a->I / a->groups <= FEW_PLANES);
 #else
-  int dnnl = 0;
+  return 0;
 #endif
+}
+
+static int convolution_real(dpt__context *context, const struct dpt__convolution_args *a) {
   /* Sums of pixels can overflow in Winograd's transforms, and an Inf becomes NaN there in a whole
    * tile. A direct algorithm then shows which pixels are affected. */
   int overflowed = 1;
@@ -29,7 +40,7 @@ static int convolution_real(dpt__context *context, const struct dpt__convolution
     context->used = used;
   }
   if (overflowed || context->measures)
-    DPT__TRY(dnnl ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
+    DPT__TRY(convolution_takes_dnnl(a) ? dpt__conv_dnnl(context, a) : dpt__conv_gemm(context, a));
   if (a->pass != DPT__PASS_DATA || !a->bias || context->measures) return 0;
   int64_t S = dpt__volume(a->slide.in), width = (int64_t)dpt__dtype_size(a->type);
   dpt__row_fn *add = dpt__rows_pick()->map[DPT__MAP_add][a->type];
@@ -54,6 +65,8 @@ int dpt__host_convolution(dpt__context *context, const void *p) {
   int gradient = a->pass == DPT__PASS_WEIGHT, narrow = !gradient || a->param_type == a->type;
   int64_t weights = a->O * (a->I / a->groups) * dpt__volume(a->slide.kernel);
   int64_t biases = !a->bias ? 0 : a->pass == DPT__PASS_DATA ? a->I : a->O;
+  int dnnl = convolution_takes_dnnl(a);
+  if (dnnl && !gradient) return dpt__conv_dnnl(context, a);
   float *w = narrow ? dpt__scratch(context, (size_t)weights * sizeof *w) : a->weight;
   float *b = biases ? dpt__scratch(context, (size_t)biases * sizeof *b) : NULL;
   dpt__matrix weight = {a->type, a->weight, 0, 1}, wide = {DPT_F32, w, 0, 1};
@@ -62,7 +75,8 @@ int dpt__host_convolution(dpt__context *context, const void *p) {
   wider.weight = w, wider.bias = b;
   if (narrow && !context->measures) dpt__host_copy(context, 1, weights, wide, weight);
   if (biases && !context->measures) dpt__host_copy(context, 1, biases, wide_bias, bias);
-  DPT__TRY(dpt__host_in_strips(context, &DPT__STRIPS(convolution, &wider, N, operands, 1)));
+  DPT__TRY(dnnl ? dpt__conv_dnnl(context, &wider)
+                : dpt__host_in_strips(context, &DPT__STRIPS(convolution, &wider, N, operands, 1)));
   if (gradient && narrow && !context->measures) dpt__host_copy(context, 1, weights, weight, wide);
   return 0;
 }
