@@ -16,7 +16,7 @@
 enum { ROWS = 96, FLOATS = 1 << 16, DEPTH = 256, COLS = 512, PACKED = 1 << 19 };
 enum { DEEP = PACKED / COLS, MOST_ROWS = 1024 }; /* more terms: of so many rows sums are kept */
 enum { ALIGN_SPLIT = 16 };                       /* rows of a thread's part */
-enum { ADDED = 8, STRIP_SUMS = 4096 };           /* rows that are added at once, to these sums */
+enum { FEW = 3, ADDED = 8, STRIP_SUMS = 4096 };  /* rows; rows of b that are added at once; sums */
 
 /* A product whose operands have adjacent rows or columns. */
 typedef struct reduced {
@@ -160,30 +160,34 @@ static int reduced_product(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
-/* Computes c = beta * c + alpha * a * b, where a is a row of floats and b, of a reduced type, has
- * dense rows or columns; every element of c is summed in an order that depends on k alone. */
-static void reduced_row(const dpt__context *context, const dpt__gemm_args *g, const float *a) {
+/* Computes c = beta * c + alpha * a * b, where a has at most FEW rows of floats and b, of a reduced
+ * type, is read once and not packed. */
+static void reduced_few(const dpt__context *context, const dpt__gemm_args *g, const float *a) {
   const dpt__rows *rows = dpt__rows_pick();
-  int64_t k = g->k;
+  const int64_t k = g->k;
   int threads = k * g->n > 65536 ? context->threads : 1;
   int64_t strip = dpt__ceil_div(g->n, threads * DPT__ROW_SUMS) * DPT__ROW_SUMS;
   strip = dpt__min(strip, STRIP_SUMS);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int64_t first = 0; first < g->n; first += strip) {
     const char *b = reduced_at(g->dtype, g->b, first * g->b_col);
-    float sums[STRIP_SUMS] = {0};
-    int64_t n = dpt__min(strip, g->n - first);
+    float sums[FEW][STRIP_SUMS];
+    const int64_t n = dpt__min(strip, g->n - first), padded = dpt__min(n + DPT__ROW_SUMS, strip);
+    for (int64_t r = 0; r < g->m; r++) memset(sums[r], 0, (size_t)padded * sizeof *sums[r]);
     for (int64_t j = 0; j < n && g->b_row == 1; j++)
-      sums[j] = rows->dot[g->dtype](reduced_at(g->dtype, b, j * g->b_col), a, k);
+      for (int64_t r = 0; r < g->m; r++)
+        sums[r][j] = rows->dot[g->dtype](reduced_at(g->dtype, b, j * g->b_col), a + r * k, k);
     for (int64_t i = 0; i < k && g->b_row != 1; i += ADDED)
-      rows->add_rows[g->dtype](sums, reduced_at(g->dtype, b, i * g->b_row), dpt__min(ADDED, k - i),
-                               g->b_row, a + i, n);
-    for (int64_t j = 0; j < n; j++) {
-      char *c = (char *)reduced_at(g->c_dtype, g->c, (first + j) * g->c_col);
-      float sum = (float)g->alpha * sums[j];
-      if (g->beta != 0) sum += (float)g->beta * (float)dpt__get_element(g->c_dtype, c);
-      dpt__put_element(g->c_dtype, c, (double)sum);
-    }
+      for (int64_t r = 0; r < g->m; r++)
+        rows->add_rows[g->dtype](sums[r], reduced_at(g->dtype, b, i * g->b_row),
+                                 dpt__min(ADDED, k - i), g->b_row, a + r * k + i, n);
+    for (int64_t r = 0; r < g->m; r++)
+      for (int64_t j = 0; j < n; j++) {
+        char *c = (char *)reduced_at(g->c_dtype, g->c, r * g->c_row + (first + j) * g->c_col);
+        float sum = (float)g->alpha * sums[r][j];
+        if (g->beta != 0) sum += (float)g->beta * (float)dpt__get_element(g->c_dtype, c);
+        dpt__put_element(g->c_dtype, c, (double)sum);
+      }
   }
 }
 
@@ -233,12 +237,19 @@ static int reduced_fixed(dpt__context *context, const dpt__gemm_args *g) {
   return 0;
 }
 
+/* Returns true if packing b would take longer than reading it for each of the few rows of a. */
+static int reduced_has_few_rows(const dpt__gemm_args *g) {
+  enum { LONG = 128 };
+  return dpt__rows_pick()->dot[g->dtype] &&
+         (g->m == 1 || (g->m <= FEW && g->b_col == 1 && g->n >= LONG));
+}
+
 /* Returns the estimated time of a product for each term of the sums, in multiplications of two
- * vectors: of few rows half of the units idle, and transposing takes three times as long as
+ * vectors: of fewer than IDLE rows units idle, and transposing takes three times as long as
  * converting. */
 static int64_t reduced_cost(const dpt__gemm_args *g, int64_t panel) {
-  enum { FEW = 4, CONVERTS = 2, TURNS = 6 };
-  int64_t panels = dpt__ceil_div(g->n, panel), rows = g->m > FEW ? g->m : FEW;
+  enum { IDLE = 4, CONVERTS = 2, TURNS = 6 };
+  int64_t panels = dpt__ceil_div(g->n, panel), rows = g->m > IDLE ? g->m : IDLE;
   return panels * (rows + (g->b_col == 1 ? CONVERTS : TURNS)) +
          g->m * (g->a_col == 1 ? CONVERTS : TURNS) / panel;
 }
@@ -250,17 +261,17 @@ int dpt__host_gemm_reduced(dpt__context *context, const dpt__gemm_args *args) {
   dpt__gemm_args g = args->m > args->n ? dpt__gemm_exchanged(args) : *args;
   reduced_operand(context, g.dtype, g.m, g.k, &g.a, &g.a_row, &g.a_col);
   reduced_operand(context, g.dtype, g.k, g.n, &g.b, &g.b_row, &g.b_col);
-  if (g.m > 1 || !dpt__rows_pick()->dot[g.dtype]) {
+  if (!reduced_has_few_rows(&g)) {
     dpt__gemm_args turned = dpt__gemm_exchanged(&g);
     int64_t panel = dpt__panels_for(g.dtype)->panel;
     int turns = reduced_is_direct(&g) ? g.c_col != 1
                                       : reduced_cost(&turned, panel) < reduced_cost(&g, panel);
     return reduced_product(context, turns ? &turned : &g);
   }
-  float *row = dpt__scratch(context, (size_t)g.k * sizeof *row);
+  float *few = dpt__scratch(context, (size_t)(g.m * g.k) * sizeof *few);
   if (context->measures) return 0;
-  dpt__host_copy(context, 1, g.k, (dpt__matrix){DPT_F32, row, g.k, 1},
+  dpt__host_copy(context, g.m, g.k, (dpt__matrix){DPT_F32, few, g.k, 1},
                  (dpt__matrix){g.dtype, (void *)g.a, g.a_row, g.a_col});
-  reduced_row(context, &g, row);
+  reduced_few(context, &g, few);
   return 0;
 }
