@@ -711,20 +711,53 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
  * replaces v in the step (AMSGrad). decoupled: instead of changing g, the decay multiplies x by
  * 1 - base * decay before the step (AdamW); rates multiplies base, too. copy: contiguous, of a
  * reduced type, with at most as many elements as x, which has floats then; it receives the first
- * elements of the new x, rounded to nearest even. */
+ * elements of the new x, rounded to nearest even.
+ *
+ * scaler (see dpt_scaler_step) and count, both or neither: if the scaler's FINITE is 0, the step is
+ * skipped, and only the copy is written. Otherwise g is multiplied by FACTOR first, and count[0]
+ * and count[1] increase by 1. count: contiguous, DPT_STEP_COUNTS doubles: the number of steps
+ * taken, the number of steps taken since v was allocated, and values that kernels write. With a
+ * scaler, rate is the learning rate of the first step: sgd and adam divide it by 1 + (count[0] - 1)
+ * * rate_decay, and adam corrects it, and eps if decoupled, for the bias after count[0] steps.
+ * `first` is count[1] == 1, and base is ignored. */
 int dpt_sgd_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v /* or NULL */,
                   const dpt_tensor *rates /* or NULL */, const dpt_tensor *decays /* or NULL */,
                   double rate, double decay, double momentum, double keep, int nesterov, int first,
-                  dpt_tensor *copy /* or NULL */);
+                  dpt_tensor *copy /* or NULL */, const dpt_tensor *scaler /* or NULL */,
+                  dpt_tensor *count /* or NULL */, double rate_decay);
 int dpt_adam_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
                    dpt_tensor *vmax /* or NULL */, const dpt_tensor *rates /* or NULL */,
                    const dpt_tensor *decays /* or NULL */, double rate, double decay, double beta1,
                    double beta2, double eps, int decoupled, double base,
-                   dpt_tensor *copy /* or NULL */);
+                   dpt_tensor *copy /* or NULL */, const dpt_tensor *scaler /* or NULL */,
+                   dpt_tensor *count /* or NULL */, double rate_decay);
+enum { DPT_STEP_COUNTS = 5 };
 /* Returns true if the kernels on x's device take x's type. */
 int dpt_step_takes(const dpt_tensor *x);
-/* Returns true if the steps of x can write a copy. */
+/* Returns true if x's device has the kernels of steps with a copy or a scaler, dpt_scaler_step and
+ * dpt_scale_by. */
 int dpt_step_copies(const dpt_tensor *x);
+
+/* Entries of the state of a loss scaler (PyTorch's GradScaler), a contiguous vector of
+ * DPT_SCALER_NUMBERS doubles: the scale of the next gradient; the factor by which the step
+ * multiplies the last gradient; 1 if the last gradient was finite, otherwise 0; the number of
+ * finite gradients since the last change of the scale; the number of gradients that were not
+ * finite. */
+enum {
+  DPT_SCALER_SCALE,
+  DPT_SCALER_FACTOR,
+  DPT_SCALER_FINITE,
+  DPT_SCALER_STREAK,
+  DPT_SCALER_SKIPS,
+  DPT_SCALER_NUMBERS
+};
+/* Updates the state of a scaler by the norm (1 element) of a gradient. If the norm is finite,
+ * FACTOR = 1 / SCALE, norm *= FACTOR and, if STREAK reaches `every`, SCALE *= growth; otherwise
+ * FACTOR = 1 and SCALE *= backoff. The scale remains a normal float. */
+int dpt_scaler_step(dpt_tensor *scaler, dpt_tensor *norm, double growth, double backoff,
+                    int64_t every);
+/* r = x * factor (1 double) for real types, rounded once; r is resized, and may be x. */
+int dpt_scale_by(dpt_tensor *r, const dpt_tensor *x, const dpt_tensor *factor);
 
 /* ---- rnn ----------------------------------------------------------------------------------- */
 

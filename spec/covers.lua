@@ -57,7 +57,7 @@ return {
       ['profiler/timeline'] = 'colours page page_script',
       ['profiler/summary'] = 'intervals memory',
       ['optim/adamw'] = 'adam_step',
-      ['optim/LossScaler'] = 'scaled',
+      ['optim/LossScaler'] = 'scaled counts lazy',
       ['nn/DistributedDataParallel'] = [[
          DistributedDataParallel.sync DistributedDataParallel.inner
          DistributedDataParallel.check DistributedDataParallel.fields

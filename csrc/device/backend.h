@@ -120,7 +120,7 @@ struct dpt__backend {
   void (*graph_free)(void *graph);
 };
 
-#define DPT__BACKEND_ABI 18
+#define DPT__BACKEND_ABI 19
 
 extern const dpt__backend dpt__host; /* csrc/host/backend.c */
 

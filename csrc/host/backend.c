@@ -75,14 +75,15 @@ const dpt__backend dpt__host = {
             DPT__BIT(loss) | DPT__BIT(multilabel) | DPT__BIT(upsample) | DPT__BIT(pad) |
             DPT__BIT(prelu) | DPT__BIT(lrn) | DPT__BIT(rnn_forward) | DPT__BIT(rnn_data) |
             DPT__BIT(rnn_weight),
-    .reduced =
-        DPT__BIT(linear) | DPT__BIT(convolution) | DPT__BIT(plane_sum) | DPT__BIT(maxpool) |
-        DPT__BIT(avgpool) | DPT__BIT(softmax) | DPT__BIT(batchnorm) | DPT__BIT(batchnorm_backward) |
-        DPT__BIT(norm) | DPT__BIT(norm_backward) | DPT__BIT(attention) | DPT__BIT(dropout_mask) |
-        DPT__BIT(lookup) | DPT__BIT(lookup_backward) | DPT__BIT(lookup_renorm) | DPT__BIT(nll) |
-        DPT__BIT(multimargin) | DPT__BIT(multilabel) | DPT__BIT(upsample) | DPT__BIT(pad) |
-        DPT__BIT(prelu) | DPT__BIT(sgd) | DPT__BIT(adam) | DPT__BIT(sgd_copy) |
-        DPT__BIT(adam_copy) | DPT__BIT(rnn_forward) | DPT__BIT(rnn_data) | DPT__BIT(rnn_weight),
+    .reduced = DPT__BIT(linear) | DPT__BIT(convolution) | DPT__BIT(plane_sum) | DPT__BIT(maxpool) |
+               DPT__BIT(avgpool) | DPT__BIT(softmax) | DPT__BIT(batchnorm) |
+               DPT__BIT(batchnorm_backward) | DPT__BIT(norm) | DPT__BIT(norm_backward) |
+               DPT__BIT(attention) | DPT__BIT(dropout_mask) | DPT__BIT(lookup) |
+               DPT__BIT(lookup_backward) | DPT__BIT(lookup_renorm) | DPT__BIT(nll) |
+               DPT__BIT(multimargin) | DPT__BIT(multilabel) | DPT__BIT(upsample) | DPT__BIT(pad) |
+               DPT__BIT(prelu) | DPT__BIT(sgd) | DPT__BIT(adam) | DPT__BIT(sgd_mixed) |
+               DPT__BIT(adam_mixed) | DPT__BIT(step_count) | DPT__BIT(scale_by) |
+               DPT__BIT(rnn_forward) | DPT__BIT(rnn_data) | DPT__BIT(rnn_weight),
     .prepare = backend_prepare,
     .count = backend_count,
     .properties = backend_properties,

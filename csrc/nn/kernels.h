@@ -285,13 +285,41 @@ struct dpt__step_copy {
   int64_t n; /* 0: no copy */
   void *to;
 };
-struct dpt__sgd_copy_args {
+/* Steps with a loss scaler, whose numbers and counts the kernels read; NULL: none. */
+struct dpt__step_scaler {
+  const double *scaler, *count;
+};
+struct dpt__sgd_mixed_args {
   struct dpt__sgd_args step;
   struct dpt__step_copy copy;
+  struct dpt__step_scaler scaler;
 };
-struct dpt__adam_copy_args {
+struct dpt__adam_mixed_args {
   struct dpt__adam_args step;
   struct dpt__step_copy copy;
+  struct dpt__step_scaler scaler;
+};
+
+/* Counts a step with a scaler and computes its numbers (nn/scaler.h). */
+struct dpt__step_count_args {
+  int32_t type /* unused */, adam, decoupled;
+  double rate, rate_decay, beta1, beta2, eps;
+  const double *scaler;
+  double *count;
+};
+struct dpt__scaler_step_args {
+  int32_t type;
+  int64_t every;
+  double growth, backoff, *scaler;
+  void *norm; /* (1) */
+};
+/* r = x * factor; x may be r */
+struct dpt__scale_by_args {
+  int32_t type;
+  int64_t n;
+  const void *x;
+  const double *factor;
+  void *r;
 };
 
 #endif

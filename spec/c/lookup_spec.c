@@ -132,7 +132,7 @@ static void compare_adamw(int kind, int vectors) {
   dpt_tensor tv = tensor_of(v, wide, 1), tmost = tensor_of(most, wide, 1);
   dpt_tensor tr = tensor_of(r, wide, 1), td = tensor_of(d, wide, 0);
   OK(dpt_adam_mixed(&tx, &tg, &tm, &tv, &tmost, vectors & 1 ? &tr : NULL, vectors & 2 ? &td : NULL,
-                    0.01, 0.1, 0.9, 0.999, 1e-8, 1, 0.5, NULL));
+                    0.01, 0.1, 0.9, 0.999, 1e-8, 1, 0.5, NULL, NULL, NULL, 0));
   for (int64_t i = 0; i < x.n; i++) {
     double rate = vectors & 1 ? r.v[i] : 1;
     m.v[i] = 0.9 * m.v[i] + (1 - 0.9) * g.v[i];
@@ -162,11 +162,12 @@ static void compare_copy(int kind, int type, int64_t n, int64_t copies) {
     own[2] = tensor_of(m, kind, 0), own[3] = tensor_of(m, kind, 0);
     if (adam)
       OK(dpt_adam_mixed(own, own + 1, own + 2, own + 3, NULL, NULL, NULL, 0.1, 0.1, 0.9, 0.99, 1e-8,
-                        0, 0, c));
+                        0, 0, c, NULL, NULL, 0));
     else if (n % 4)
-      OK(dpt_sgd_mixed(own, own + 1, own + 2, NULL, NULL, 0.1, 0.1, 0.9, 0.5, 1, 0, c));
+      OK(dpt_sgd_mixed(own, own + 1, own + 2, NULL, NULL, 0.1, 0.1, 0.9, 0.5, 1, 0, c, NULL, NULL,
+                       0));
     else
-      OK(dpt_sgd_mixed(own, own + 1, NULL, NULL, NULL, 0.1, 0, 0, 0, 0, 0, c));
+      OK(dpt_sgd_mixed(own, own + 1, NULL, NULL, NULL, 0.1, 0, 0, 0, 0, 0, c, NULL, NULL, 0));
   }
   OK(dpt_tensor_new(&wanted, type | device, 1, &copies));
   if (copies) {
@@ -202,9 +203,9 @@ static void refuse_copies(void) {
                {&wide, &half, "argument 'x' is a torch.DoubleTensor of size 3x2, wanted floats"},
                {&half, &half, "argument 'x' is a torch.HalfTensor of size 3x2, wanted floats"}};
   for (int i = 0; i < 6; i++)
-    CHECK(
-        dpt_sgd_mixed(cases[i].x, cases[i].x, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0, cases[i].copy) &&
-        strstr(dpt_message(), cases[i].text));
+    CHECK(dpt_sgd_mixed(cases[i].x, cases[i].x, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0, cases[i].copy,
+                        NULL, NULL, 0) &&
+          strstr(dpt_message(), cases[i].text));
   CHECK(dpt_step_copies(&x) && dpt_step_copies(&c));
   dpt_tensor *own[] = {&x, &half, &c, &wide, &longer, &every, &there};
   for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);
@@ -225,7 +226,9 @@ static void refusals(void) {
   FAILS(dpt_device_synchronize(0), "has 4 at element 2");
   OK(dpt_device_synchronize(0));
   FAILS(dpt_dropout_mask(&tw, &(dpt_draw){0}, 1.5, 1), "'p' is 1.5");
-  FAILS(dpt_adam_mixed(&tw, &tw, &tw, &tw, &tb, NULL, NULL, 1, 0, 0, 0, 1, 1, 1, NULL), "'vmax'");
+  FAILS(
+      dpt_adam_mixed(&tw, &tw, &tw, &tw, &tb, NULL, NULL, 1, 0, 0, 0, 1, 1, 1, NULL, NULL, NULL, 0),
+      "'vmax'");
   FAILS(dpt_sgd_step(&tw, &tb, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0), "'dfdx'");
   dpt_tensor *own[] = {&tw, &ti, &y, &cw, &ci, &cy, &tb};
   for (int k = 0; k < 7; k++) dpt_tensor_free(own[k]);

@@ -314,7 +314,12 @@ describe('cutorch.graph', function()
       p.config.learningRateDecay = 0.1
       rejected(p.step, 'optim.sgd: it changes the rate')
       p.config.learningRateDecay, p.config.scaler = nil, optim.LossScaler()
-      rejected(p.step, 'optim.sgd: its loss scaler waits')
+      rejected(p.step, 'optim.sgd: it takes its first step') -- with a scaler
+      rejected(function() return p.config.scaler:scale(x) end, 'its scale is in host memory')
+      local function asgd()
+         return optim.asgd(function() return 0, p.dx end, p.x, {scaler = optim.LossScaler()})
+      end
+      rejected(asgd, 'optim.asgd: its loss scaler waits')
       local p2 = problem()
       rejected(function() optim.adam(function() return 0, p2.dx end, p2.x) end, 'counts its steps')
       local g = cutorch.graph(function() x:add(0) end)
@@ -345,6 +350,10 @@ describe('cutorch.graph', function()
          {function()
             lib.adam_step(half, other, half, other, nil, nil, 1, 0, 0, 0, 1)
          end, 'counts'},
+         {function()
+            lib.adam_mixed(x, y, x:clone(), x:clone(), nil, nil, nil, 1, 0, 0, 0, 1, 0, 0, half,
+               nil, nil, 0)
+         end, 'counts', 2},
       }
       for i, case in ipairs(rejected) do
          local g = cutorch.graph(function()

@@ -1,20 +1,52 @@
 -- optim.LossScaler; spec/support/ranks/shares.lua has several ranks.
 local copy = require 'dpt.clone'
+local counts = require 'dpt.optim.counts'
 local dpt = require 'dpt'
-local torch, nn, optim = dpt.torch, dpt.nn, dpt.optim
+local elements = require 'spec.support.elements'
+local scaled = require 'dpt.optim.scaled'
+local steps = require 'spec.support.steps'
+local C = require('dpt.ffi').C
+local torch, nn, optim, cutorch = dpt.torch, dpt.nn, dpt.optim, dpt.cutorch
 
 local INF = math.huge
+local queued = C.dpt_step_copies(torch.CudaTensor(1)) ~= 0 -- devices have the kernels
 local methods = {sgd = {momentum = 0.9, dampening = 0, learningRateDecay = 0.1}, adam = {},
    adamw = {amsgrad = true}, adamax = {}, adagrad = {learningRateDecay = 0.1}, adadelta = {},
    rmsprop = {}, asgd = {}}
+local graphs = not cutorch.getDeviceProperties(1).name:find 'host' -- others call f again
 
--- Returns the bits of all tensors and numbers of a state.
+-- Returns the bits of all tensors and numbers of a state, with its counts as numbers.
 local function bitsOf(state)
-   local values = {}
+   local values = {evalCounter = state.evalCounter, t = state.t}
    for key, value in pairs(state) do
-      values[key] = torch.isTensor(value) and value:totable() or value
+      if not counts.fields[key] then
+         values[key] = torch.isTensor(value) and value:totable() or value
+      end
    end
    return values
+end
+
+-- Raises unless a state is new: without counts, and with tensors of zeros.
+local function assertNew(state)
+   for key, value in pairs(bitsOf(state)) do
+      for _, number in ipairs(type(value) == 'table' and value or {value}) do
+         assert.is_true(number == 0 or key == 'epsilon', key)
+      end
+   end
+end
+
+-- Returns a function that does the steps of a plain GradScaler: step(isFinite).
+local function reference(scale, growth, backoff, every)
+   local self, streak, round = {scale = scale, skips = 0}, 0, torch.FloatTensor(1)
+   function self.step(isFinite)
+      streak = isFinite and streak + 1 or 0
+      if not isFinite then self.skips = self.skips + 1 end
+      if isFinite and streak < every then return end
+      streak = 0
+      local next = round:fill(self.scale * (isFinite and growth or backoff))[1]
+      if next < INF then self.scale = math.max(next, 2 ^ -126) end
+   end
+   return self
 end
 
 describe('optim.LossScaler', function()
@@ -24,16 +56,16 @@ describe('optim.LossScaler', function()
             local make = torch[kind .. 'Tensor']
             local x, y, own, other = make{1, -2, 0.5}, make{1, -2, 0.5}, {}, {}
             local scaler = optim.LossScaler{scale = 1024, every = 2}
-            local scaled = copy(config)
-            scaled.scaler = scaler
+            local withScaler = copy(config)
+            withScaler.scaler = scaler
             local function step(values)
                local loss = optim[name](function() return 3, scaler:scale(make(values)) end, x,
-                  scaled, own)
+                  withScaler, own)
                assert.is_true(rawequal(x, loss))
             end
             step{INF, 1, 1} -- the first step is skipped, too
             assert.same({1, -2, 0.5}, x:totable())
-            assert.is_nil(next(bitsOf(own)))
+            assertNew(own)
             for i = 1, 4 do
                local values = {0.25 * i, -0.5, 1}
                step(values)
@@ -61,6 +93,27 @@ describe('optim.LossScaler', function()
       assert.same({1024, 1024, 4096, 1024, 1024, 1024, 256, 256, 256, 1024, 1024, 1024, 4096,
          4096}, got)
    end)
+
+   for _, kind in ipairs{'Float', 'Cuda', 'CudaDouble'} do
+      it(('has the scales of a plain program in 300 random sequences: %sTensor'):format(kind),
+         function()
+            local make = torch[kind .. 'Tensor']
+            for _ = 1, 300 do
+               local scale, growth = 2 ^ torch.random(-126, 127), torch.uniform() < 0.5 and 2 or 3.7
+               local backoff, every = torch.uniform(0.1, 0.9), torch.random(1, 4)
+               local plain = reference(scale, growth, backoff, every)
+               local scaler = optim.LossScaler{scale = scale, growth = growth, backoff = backoff,
+                  every = every}
+               local likely = torch.uniform()
+               for _ = 1, torch.random(1, 20) do
+                  local isFinite = torch.uniform() < likely
+                  assert.equal(isFinite, scaler:prepare(make{isFinite and 1 or -INF}))
+                  plain.step(isFinite)
+                  assert.same({plain.scale, plain.skips}, {scaler:getScale(), scaler:skipped()})
+               end
+            end
+         end)
+   end
 
    it('keeps its scale among the normal floats', function()
       local most = optim.LossScaler{scale = 2 ^ 127, every = 1}
@@ -140,6 +193,262 @@ describe('optim.LossScaler', function()
          assert.equal(16, other:getScale())
       end
       assert.equal(8, scaler:getScale())
+   end)
+
+   it('is saved and cloned after steps on a device', function()
+      local scaler = optim.LossScaler{scale = 16, every = 2}
+      for _, g in ipairs{INF, 1} do scaler:prepare(torch.CudaTensor{g}) end
+      for _, other in ipairs{torch.deserialize(torch.serialize(scaler)), copy(scaler)} do
+         assert.same({8, 1}, {other:getScale(), other:skipped()})
+         other:prepare(torch.FloatTensor{1}) -- in host memory
+         assert.equal(16, other:getScale())
+      end
+      assert.equal(8, scaler:getScale())
+   end)
+
+   it('moves with the gradient from host to device and back', function()
+      local scaler = optim.LossScaler{scale = 4, every = 3}
+      for _, kind in ipairs{'Float', 'Cuda', 'Double', 'CudaDouble', 'Cuda'} do
+         scaler:prepare(torch[kind .. 'Tensor']{1})
+         local scale = scaler:getScale()
+         for _, other in ipairs{'CudaHalf', 'Float'} do
+            assert.equal(scale, scaler:scale(torch[other .. 'Tensor']{1})[1])
+         end
+      end
+      assert.equal(8, scaler:getScale())
+   end)
+
+   it('scales and divides on several devices #devices2', function()
+      local scaler = optim.LossScaler{scale = 4, every = 1}
+      local one = torch.CudaTensor{1}
+      local two = cutorch.withDevice(2, function() return torch.CudaTensor{1} end)
+      scaler:prepare(torch.CudaTensor{1})
+      local list = scaler:scale{one, two}
+      assert.same({8, 8}, {list[1][1], list[2][1]})
+      assert.equal(2, list[2]:getDevice())
+      scaler:unscale(list[2])
+      assert.same({1, 16}, {list[2][1], scaler:getScale()})
+   end)
+
+   for _, kind in ipairs{'Cuda', 'CudaDouble', 'CudaHalf', 'CudaBFloat16'} do
+      it(('waits for nothing in steps of sgd, adam and adamw: %sTensor'):format(kind), function()
+         local make = torch[kind .. 'Tensor']
+         for _, name in ipairs{'sgd', 'adam', 'adamw', 'adamax'} do
+            local scaler, state = optim.LossScaler{scale = 8, every = 1}, {}
+            local x, good, bad = make{1, 2, 3}, make{4, 5, 6}, make{4, INF, 6}
+            local config = {learningRateDecay = 0.1, scaler = scaler}
+            local function step(g) optim[name](function() return 0, scaler:scale(g) end, x, config,
+               state) end
+            step(good)
+            local before = steps.waits()
+            for i = 1, 4 do step(i % 2 == 0 and good or bad) end
+            local isQueued = queued and name ~= 'adamax'
+            assert.equal(isQueued and 0 or 4, steps.waits() - before, name)
+            assert.equal(2, scaler:skipped())
+         end
+      end)
+   end
+
+   it('waits for nothing if the gradient is clipped before the step', function()
+      local x, y = torch.CudaTensor{1, 1}, torch.CudaTensor{1, 1}
+      local scaler = optim.LossScaler{scale = 8}
+      local gradient, norm, before = torch.CudaTensor(2), torch.CudaTensor(), nil
+      for i = 1, 4 do
+         optim.sgd(function()
+            local g = scaler:unscale(scaler:scale(gradient:fill(i == 3 and INF or 3)))
+            nn.utils.clipGradNorm(g, 1, 2, norm)
+            return 0, g
+         end, x, {learningRate = 0.5, scaler = scaler})
+         before = before or steps.waits()
+      end
+      assert.equal(queued and 0 or 6, steps.waits() - before)
+      for _ = 1, 3 do
+         nn.utils.clipGradNorm(gradient:fill(3), 1, 2, norm)
+         optim.sgd(function() return 0, gradient end, y, {learningRate = 0.5})
+      end
+      assert.same({y:totable(), 1, 4}, {x:totable(), scaler:skipped(), scaler:getScale()})
+   end)
+
+   local resumed = {sgd = {momentum = 0.9, dampening = 0.2, learningRateDecay = 0.1,
+      weightDecay = 0.1}, adam = {learningRateDecay = 0.1, amsgrad = true}, adamw = {}}
+   for name, config in pairs(resumed) do
+      it(('resumes with and without a scaler: optim.%s'):format(name), function()
+         for _, skips in ipairs{0, 2} do -- of them, the first steps
+            local x, y, one, state = torch.CudaTensor{1, -2}, torch.CudaTensor{1, -2}, {}, {}
+            local scaler = optim.LossScaler{scale = 8, every = 2}
+            for i = 1, 12 do
+               local own = copy(config)
+               own.scaler = i % 6 < 3 and scaler or nil -- 1 and 2, 6 to 8 and 12
+               local g = torch.CudaTensor{0.3 * i, -1}
+               local isBad = own.scaler and (i <= skips or i == 7)
+               if i % 3 == 0 then
+                  state = torch.deserialize(torch.serialize(state))
+                  if own.scaler then scaler = torch.deserialize(torch.serialize(scaler)) end
+                  own.scaler = own.scaler and scaler
+               end
+               optim[name](function()
+                  local scaledOne = own.scaler and own.scaler:scale(g) or g:clone()
+                  if isBad then scaledOne[1] = 0 / 0 end
+                  return 0, scaledOne
+               end, x, own, state)
+               if not isBad then
+                  optim[name](function() return 0, g:clone() end, y, copy(config), one)
+               end
+               assert.same(y:totable(), x:totable())
+            end
+            assert.same(bitsOf(one), bitsOf(state))
+            assert.equal(skips + 1, scaler:skipped())
+         end
+      end)
+   end
+
+   it('takes factors for each parameter, nesterov and a momentum that begins later', function()
+      local vector = torch.CudaTensor{0.5, 2}
+      for _, one in ipairs{{'sgd', {momentum = 0.9, dampening = 0, nesterov = true}},
+         {'sgd', {momentum = 0.5, learningRates = vector, weightDecays = vector}},
+         {'adam', {learningRates = vector, weightDecays = vector, amsgrad = true}},
+         {'adam', {weightDecay = 0.1}},
+         {'adamw', {learningRates = vector, weightDecays = vector}}} do
+         local name, config = unpack(one)
+         local x, y, own, other = torch.CudaTensor{1, -2}, torch.CudaTensor{1, -2}, {}, {}
+         local scaler = optim.LossScaler{scale = 8}
+         for i = 1, 6 do
+            local with, without = copy(config), copy(config)
+            if i <= 2 then with.momentum, without.momentum = nil, nil end
+            if i <= 2 then with.nesterov, without.nesterov = nil, nil end
+            with.scaler = scaler
+            local g = torch.CudaTensor{i, 0.1}
+            optim[name](function() return 0, scaler:scale(g) end, x, with, own)
+            optim[name](function() return 0, torch.CudaTensor{INF, 1} end, x, with, own)
+            optim[name](function() return 0, g end, y, without, other)
+            assert.same(y:totable(), x:totable())
+            assert.same(bitsOf(other), bitsOf(own))
+         end
+      end
+   end)
+
+   for _, kind in ipairs{'Cuda', 'CudaDouble', 'CudaHalf', 'CudaBFloat16'} do
+      it(('steps long vectors with the bits of steps without a scaler: %sTensor'):format(kind),
+         function()
+            torch.manualSeed(2)
+            local n = 5003
+            local start = torch[kind .. 'Tensor'](n):uniform(-1, 1)
+            local gradient = start:clone():uniform(-1, 1)
+            for name, config in pairs{sgd = {momentum = 0.9, weightDecay = 0.1}, adam = {},
+               adamw = {amsgrad = true}} do
+               local x, y, own, other = start:clone(), start:clone(), {}, {}
+               local with = copy(config)
+               with.scaler = optim.LossScaler{scale = 4}
+               for i = 1, 3 do
+                  local g = gradient:clone():mul(with.scaler:getScale()) -- exact
+                  if i == 2 then g[n] = INF end
+                  optim[name](function() return 0, g end, x, with, own)
+                  if i ~= 2 then
+                     optim[name](function() return 0, gradient:clone() end, y, config, other)
+                  end
+                  assert.is_true(x:equal(y))
+               end
+               for _, key in ipairs(name == 'sgd' and {'dfdx'} or {'m', 'v'}) do
+                  assert.is_true(own[key]:equal(other[key]))
+               end
+            end
+         end)
+   end
+
+   it('divides the gradient in place, and leaves one that is not finite as it is', function()
+      for _, kind in ipairs{'Float', 'Cuda'} do
+         local x, g = torch[kind .. 'Tensor']{1, 1}, torch[kind .. 'Tensor']{24, 32}
+         local scaler, state = optim.LossScaler{scale = 8}, {}
+         optim.adam(function() return 0, g end, x, {scaler = scaler}, state)
+         assert.same({{3, 4}, 5}, {g:totable(), scaler:norm()[1]})
+         g:fill(INF)
+         optim.adam(function() return 0, g end, x, {scaler = scaler}, state)
+         assert.same({INF, INF}, g:totable())
+      end
+   end)
+
+   it('waits on devices without the kernels, with the same results', function()
+      local hasKernels = scaled.hasKernels
+      local results = {}
+      for i = 1, 2 do
+         if i == 2 then scaled.hasKernels = function() return false end end
+         local scaler, state = optim.LossScaler{scale = 8, every = 2}, {}
+         local x = torch.CudaTensor{1, -2}
+         for k = 1, 8 do
+            local g = scaler:scale(torch.CudaTensor{k == 4 and INF or k, 1})
+            optim.adam(function() return 0, k % 2 == 0 and scaler:unscale(g) or g end, x,
+               {scaler = scaler}, state)
+         end
+         results[i] = {x:totable(), bitsOf(state), scaler:getScale(), scaler:skipped(),
+            scaler:norm()[1], scaler:norm():type()}
+      end
+      scaled.hasKernels = hasKernels
+      assert.same(results[1], results[2])
+   end)
+
+   for _, element in ipairs(elements.reduced) do
+      it(('writes the 16-bit copy in skipped steps, too: nn.MixedPrecision in %s'):format(element),
+         function()
+            for _, name in ipairs{'sgd', 'adam'} do
+               torch.manualSeed(1)
+               local net = nn.MixedPrecision(nn.Linear(7, 5):cuda(), element:lower())
+               local x, g = net:getParameters()
+               local scaler, state = optim.LossScaler{scale = 8}, {}
+               local function step(value)
+                  optim[name](function() return 0, g:fill(value) end, x, {scaler = scaler}, state)
+               end
+               step(8)
+               local before = steps.waits()
+               x:add(0.3)
+               local wanted = x:clone()
+               step(0 / 0)
+               assert.equal(queued and 0 or 1, steps.waits() - before)
+               assert.is_true(x:equal(wanted))
+               local at = 1
+               for _, t in ipairs(net:workingParameters()) do
+                  local part = wanted:narrow(1, at, t:nElement()):viewAs(t)
+                  assert.is_true(t:equal(part:type(t:type())))
+                  at = at + t:nElement()
+               end
+            end
+         end)
+   end
+
+   it('is replayed by cutorch.graph with the bits of the steps themselves', function()
+      if not queued then return end
+      local all = {sgd = {momentum = 0.9, dampening = 0, learningRateDecay = 0.1},
+         adam = {learningRateDecay = 0.1}, adamw = {amsgrad = true}}
+      for name, config in pairs(all) do
+         for _, kind in ipairs{'Cuda', 'CudaHalf'} do
+            local function problem()
+               local make = torch[kind .. 'Tensor']
+               local x, g, own = make{1, -2, 3}, make{1, 2, 3}, copy(config)
+               own.scaler = optim.LossScaler{scale = 64, every = 2}
+               local state = {}
+               return {x = x, g = g, state = state, scaler = own.scaler, step = function()
+                  optim[name](function() return 0, own.scaler:scale(g) end, x, own, state)
+               end}
+            end
+            local eager, captured = problem(), problem()
+            if graphs then
+               assert.error_matches(function() cutorch.graph(captured.step) end, 'first step')
+            end
+            eager.step()
+            captured.step()
+            local replay = cutorch.graph(captured.step)
+            for i = 1, 7 do
+               for _, one in ipairs{eager, captured} do one.g:fill(i % 3 == 0 and INF or i) end
+               eager.step()
+               replay()
+               assert.same(eager.x:double():totable(), captured.x:double():totable())
+               assert.same(bitsOf(eager.state), bitsOf(captured.state))
+               assert.same({eager.scaler:getScale(), eager.scaler:skipped()},
+                  {captured.scaler:getScale(), captured.scaler:skipped()})
+               assert.equal(eager.scaler:norm()[1], captured.scaler:norm()[1])
+            end
+            assert.equal(2, captured.scaler:skipped())
+         end
+      end
    end)
 
    it('is used by optim.ZeroRedundancyOptimizer in a world of one', function()

@@ -285,9 +285,10 @@ describe('The kernels of sgd and adam', function()
                local head = n > 0 and whole:narrow(1, 2, n) or whole.new()
                for i = 1, 2 do
                   if i == 1 then
-                     lib.sgd_mixed(y, g, nil, nil, nil, 0.3, 0, 0, 1, 0, 0, head)
+                     lib.sgd_mixed(y, g, nil, nil, nil, 0.3, 0, 0, 1, 0, 0, head, nil, nil, 0)
                   else
-                     lib.adam_mixed(y, g, m, v, nil, nil, nil, 0.3, 0, 0.9, 0.99, 1e-8, 0, 0, head)
+                     lib.adam_mixed(y, g, m, v, nil, nil, nil, 0.3, 0, 0.9, 0.99, 1e-8, 0, 0, head,
+                        nil, nil, 0)
                   end
                   if n > 0 then
                      assert.is_true(head:equal(y:narrow(1, 1, n):type(head:type())))

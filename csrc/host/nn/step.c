@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "host/nn/real.h"
 #include "host/rows.h"
+#include "nn/scaler.h"
 
 enum { BLOCK = 2048, STRIP = 256 }; /* elements; STRIP: of a reduced type, as floats in L1 */
 
@@ -29,61 +30,80 @@ static void step_copy(const struct dpt__step_copy *copy, const void *x, int64_t 
                                                    0, 0);
 }
 
-/* Runs steps of `count` elements; converts: on floats of x and g, which have a reduced type. */
-static int step_run(dpt__context *context, int type, int64_t count, char *x, char *g,
+/* Runs steps of `count` elements, whose gradient is multiplied by a factor first; converts: on
+ * floats of x and g, which have a reduced type. */
+static int step_run(dpt__context *context, int type, int64_t count, char *x, char *g, double factor,
                     step_block *block, const void *args, int converts,
                     const struct dpt__step_copy *copy) {
   dpt__row_fn *widen = dpt__rows_pick()->convert[DPT_F32][type];
   dpt__row_fn *narrow = dpt__rows_pick()->convert[type][DPT_F32];
+  dpt__row_fn *mul = dpt__rows_pick()->map[DPT__MAP_mul][dpt__compute_dtype(type)];
   int64_t width = (int64_t)dpt__dtype_size(type), size = converts ? STRIP : BLOCK;
 #pragma omp parallel for num_threads(dpt__threads(context, count)) schedule(static)
   for (int64_t first = 0; first < count; first += size) {
     int64_t n = dpt__min(size, count - first), at = first * width;
     float floats[2][STRIP];
-    if (!converts) {
-      block(args, x + at, g + at, first, n);
-      step_copy(copy, x + at, first, n);
-      continue;
-    }
-    widen(n, floats[0], x + at, NULL, NULL, 0, 0);
-    widen(n, floats[1], g + at, NULL, NULL, 0, 0);
-    block(args, floats[0], floats[1], first, n);
-    narrow(n, x + at, floats[0], NULL, NULL, 0, 0);
+    void *own_x = converts ? (void *)floats[0] : x + at;
+    void *own_g = converts ? (void *)floats[1] : g + at;
+    if (converts) widen(n, own_x, x + at, NULL, NULL, 0, 0);
+    if (converts) widen(n, own_g, g + at, NULL, NULL, 0, 0);
+    if (factor != 1) mul(n, own_g, own_g, NULL, NULL, factor, 0);
+    block(args, own_x, own_g, first, n);
+    if (converts) narrow(n, x + at, own_x, NULL, NULL, 0, 0);
+    step_copy(copy, own_x, first, n); /* floats, if there is one */
   }
   return 0;
 }
 
-static int step_sgd(dpt__context *context, const struct dpt__sgd_args *a,
+static int step_sgd(dpt__context *context, const struct dpt__sgd_args *a, double factor,
                     const struct dpt__step_copy *copy) {
-  int plain = !a->v && !a->rates && !a->decays && a->decay == 0 &&
+  int plain = !a->v && !a->rates && !a->decays && a->decay == 0 && factor == 1 &&
               dpt__rows_pick()->map[DPT__MAP_cadd][a->type];
   step_block *block = plain ? sgd_plain : a->type == DPT_F64 ? sgd_block_f64 : sgd_block_f32;
-  return step_run(context, a->type, a->n, a->x, a->g, block, a, !plain && dpt__is_reduced(a->type),
-                  copy);
+  return step_run(context, a->type, a->n, a->x, a->g, factor, block, a,
+                  !plain && dpt__is_reduced(a->type), copy);
 }
 
-static int step_adam(dpt__context *context, const struct dpt__adam_args *a,
+static int step_adam(dpt__context *context, const struct dpt__adam_args *a, double factor,
                      const struct dpt__step_copy *copy) {
   step_block *block = a->type == DPT_F64 ? adam_block_f64 : adam_block_f32;
-  return step_run(context, a->type, a->n, a->x, a->g, block, a, dpt__is_reduced(a->type), copy);
+  return step_run(context, a->type, a->n, a->x, a->g, factor, block, a, dpt__is_reduced(a->type),
+                  copy);
 }
 
 static const struct dpt__step_copy none;
 
 int dpt__host_sgd(dpt__context *context, const void *args) {
-  return step_sgd(context, args, &none);
+  return step_sgd(context, args, 1, &none);
 }
 
 int dpt__host_adam(dpt__context *context, const void *args) {
-  return step_adam(context, args, &none);
+  return step_adam(context, args, 1, &none);
 }
 
-int dpt__host_sgd_copy(dpt__context *context, const void *args) {
-  const struct dpt__sgd_copy_args *a = args;
-  return step_sgd(context, &a->step, &a->copy);
+/* Writes the copy of x, floats that a skipped step does not change. */
+static int step_skip(dpt__context *context, const float *x, const struct dpt__step_copy *copy) {
+#pragma omp parallel for num_threads(dpt__threads(context, copy->n)) schedule(static)
+  for (int64_t first = 0; first < copy->n; first += BLOCK) step_copy(copy, x + first, first, BLOCK);
+  return 0;
 }
 
-int dpt__host_adam_copy(dpt__context *context, const void *args) {
-  const struct dpt__adam_copy_args *a = args;
-  return step_adam(context, &a->step, &a->copy);
+int dpt__host_sgd_mixed(dpt__context *context, const void *args) {
+  const struct dpt__sgd_mixed_args *all = args;
+  const double *scaler = all->scaler.scaler;
+  struct dpt__sgd_args a = all->step;
+  if (!scaler) return step_sgd(context, &a, 1, &all->copy);
+  if (scaler[DPT_SCALER_FINITE] == 0) return step_skip(context, a.x, &all->copy);
+  dpt__sgd_numbers(&a, all->scaler.count);
+  return step_sgd(context, &a, scaler[DPT_SCALER_FACTOR], &all->copy);
+}
+
+int dpt__host_adam_mixed(dpt__context *context, const void *args) {
+  const struct dpt__adam_mixed_args *all = args;
+  const double *scaler = all->scaler.scaler;
+  struct dpt__adam_args a = all->step;
+  if (!scaler) return step_adam(context, &a, 1, &all->copy);
+  if (scaler[DPT_SCALER_FINITE] == 0) return step_skip(context, a.x, &all->copy);
+  dpt__adam_numbers(&a, all->scaler.count);
+  return step_adam(context, &a, scaler[DPT_SCALER_FACTOR], &all->copy);
 }

@@ -30,12 +30,12 @@ return function(cutorch)
    -- current device; the graph that it returns repeats all of that as one operation. The function
    -- must not wait (no number can be read; a criterion returns a tensor of one element), must use
    -- one stream of one device only, and must not depend on anything that differs from call to call,
-   -- as ordinary host memory and optim.adam do. Kernels keep the numbers that they are captured
-   -- with: a replay raises if a setting of an optimizer or a module (learningRate, weightDecay,
-   -- momentum, a Dropout's p ...) has changed since, and counters such as state.evalCounter count
-   -- only the capture. Each replay draws new random numbers. Buffers should have their final sizes:
-   -- call the function a few times before. The graph keeps the memory that it uses. On a host
-   -- device a replay calls the function.
+   -- as ordinary host memory and optim.adam do (except with an optim.LossScaler). Kernels keep the
+   -- numbers that they are captured with: a replay raises if a setting of an optimizer or a module
+   -- (learningRate, weightDecay, momentum, a Dropout's p ...) has changed since, and counters such
+   -- as state.evalCounter count only the capture (with a loss scaler also the replays). Each replay
+   -- draws new random numbers. Buffers should have their final sizes: call the function a few times
+   -- before. The graph keeps the memory that it uses. On a host device a replay calls the function.
    -- @function cutorch.graph
    -- @as cutorch
    -- @follows PyTorch's torch.cuda.graphs

@@ -2,15 +2,19 @@
 --
 -- Invariant: between two steps all gradients have the same scale, and a step divides the gradient
 -- once. A step whose gradient has an infinity or a NaN changes nothing but the scaler. The scale is
--- a float above 0. Buffers are not part of the scaler, so files do not contain them.
+-- a float above 0. From the first step on the scaler's state is the vector `numbers`
+-- (dpt_scaler_step in csrc/dpt.h) on the device of the gradient, or in host memory if that device
+-- lacks the kernels; `inspected` is true from the inspection of a gradient to its step. Files
+-- contain Lua numbers instead, and no buffers. scaled.lua says which steps wait.
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
 local denominators = require 'dpt.nn.denominators'
 local arguments = require 'dpt.optim.arguments'
+local scaled = require 'dpt.optim.scaled'
 local stateOf = require 'dpt.optim.state'
 local dptffi = require 'dpt.ffi'
-local ffi, fail, type = dptffi.ffi, dptffi.fail, dptffi.type
+local ffi, C, lib, fail, type = dptffi.ffi, dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 
 local LossScaler = torch.class 'optim.LossScaler'
 
@@ -19,6 +23,10 @@ local LEAST = 2 ^ -126 -- the smallest normal float
 
 -- Returns a number rounded to float.
 local function float(value) return tonumber(ffi.cast('float', value)) end
+
+-- Positions in numbers, which are {scale, factor, finite, streak, skips}.
+local SCALE, FACTOR, FINITE = C.DPT_SCALER_SCALE + 1, C.DPT_SCALER_FACTOR + 1,
+   C.DPT_SCALER_FINITE + 1
 
 local scratch = setmetatable({}, {__mode = 'k'}) -- by scaler: {scaled = , norm = }
 
@@ -38,8 +46,14 @@ end
 -- gradients. The optimization method (sgd, adam, adamw, adamax, adagrad, adadelta, rmsprop, asgd
 -- or optim.ZeroRedundancyOptimizer) receives the scaler as its setting `scaler`. It divides the
 -- gradient by the scale, and skips the step if the gradient has an infinity or a NaN. The scale
--- decreases after a skipped step, and increases after a number of other steps. A step waits for the
--- norm of the gradient. Use one scaler for each vector of parameters.
+-- decreases after a skipped step, and increases after a number of other steps. Use one scaler for
+-- each vector of parameters.
+--
+-- On a device, steps of sgd, adam and adamw do not wait (on GPUs only with `DPT_CUDA_NEW=1`): the
+-- kernels read the scale and skip the step. The count of steps is then in the tensor
+-- state.evalCounterOnDevice or state.tOnDevice; reading state.evalCounter or state.t waits for it,
+-- and a state that was just loaded from a file has them after its next step. Steps of the other
+-- methods wait for the norm of the gradient.
 -- @function optim.LossScaler
 -- @as optimtool
 -- @follows PyTorch's torch.amp.GradScaler
@@ -78,30 +92,73 @@ function LossScaler:__init(settings)
    self.streak, self.skips = 0, 0 -- steps in a row that were not skipped; skipped steps
 end
 
-local multiply
+-- Returns the vector of numbers in the memory that steps of x read; copies it there if needed.
+local function numbersOn(self, x)
+   local isThere = scaled.hasKernels(x)
+   local device, numbers = isThere and C.dpt_tensor_device(x) or 0, self.numbers
+   if numbers and C.dpt_tensor_device(numbers) == device then return numbers end
+   numbers = numbers or torch.DoubleTensor{self.current, 1, 1, self.streak, self.skips}
+   self.numbers = core.newTensor(core.DOUBLE + (isThere and core.ON_DEVICE or 0))
+      :resize(C.DPT_SCALER_NUMBERS):copy(numbers)
+   return self.numbers
+end
 
--- Returns a gradient times a factor, in a buffer of a list.
-local function scaled(list, key, gradient, factor)
+-- Returns the scale, the number of steps in a row that were not skipped, and the number of skipped
+-- steps; waits for the device.
+local function read(self)
+   if not self.numbers then return self.current, self.streak, self.skips end
+   local scale, _, _, streak, skips = unpack(self.numbers:totable())
+   return scale, streak, skips
+end
+
+-- Write all fields, with Lua numbers for the vector, and read them; writing waits for the device.
+function LossScaler:__write(file)
+   local fields = {}
+   for key, value in next, self do fields[key] = value end
+   fields.current, fields.streak, fields.skips = read(self)
+   fields.numbers, fields.inspected = nil, nil
+   file:writeFields(fields)
+end
+function LossScaler:__read(file) file:readFields(self) end
+
+-- Computes r = x * numbers[position]. Waits only if one of x and numbers is on a device and the
+-- other in host memory.
+local function multiply(self, r, x, position)
+   local numbers = self.numbers
+   if numbers and (numbers.kind_ < core.ON_DEVICE) == (x.kind_ < core.ON_DEVICE) then
+      local factor = numbers:narrow(1, position, 1)
+      if C.dpt_tensor_device(numbers) ~= C.dpt_tensor_device(x) then
+         factor = core.newTensor(numbers.kind_):resize(1):copy(factor)
+      end
+      lib.scale_by(r, x, factor)
+      return r
+   end
+   if x.kind_ >= core.ON_DEVICE and C.dpt_graph_capturing() ~= 0 then
+      lib.graph_reject('optim.LossScaler', 'its scale is in host memory (take a step before)')
+   end
+   return r:mul(x, numbers and numbers[position] or self.current)
+end
+
+-- Returns a gradient times the scale, in a buffer of a list.
+local function scaleInto(self, list, key, gradient)
    if torch.isTensor(gradient) then
       local own = list[key]
       if not torch.isTensor(own) or own.kind_ ~= gradient.kind_ then
          own = core.newTensor(gradient.kind_)
       end
-      list[key] = cutorch.withDeviceOf(gradient, multiply, own, gradient, factor)
+      list[key] = cutorch.withDeviceOf(gradient, multiply, self, own, gradient, SCALE)
    elseif type(gradient) == 'table' then
       local own = type(list[key]) == 'table' and not torch.isTensor(list[key]) and list[key] or {}
       for inner in pairs(own) do
          if gradient[inner] == nil then own[inner] = nil end
       end
-      for inner, value in pairs(gradient) do scaled(own, inner, value, factor) end
+      for inner, value in pairs(gradient) do scaleInto(self, own, inner, value) end
       list[key] = own
    else
       arguments.reject('LossScaler', 'gradOutput', gradient, 'a tensor or a table of tensors')
    end
    return list[key]
 end
-
-function multiply(own, gradient, factor) return own:mul(gradient, factor) end
 
 -- Records the divisors of a gradient for its scaled copy: entries last, since a view of one has the
 -- divisors that were recorded last in its storage.
@@ -120,26 +177,50 @@ end
 -- @return gradOutput times the scale, in a buffer that the next call overwrites
 -- @usage optim.LossScaler{scale = 8}:scale(torch.Tensor{2}) --> [16]
 function LossScaler:scale(gradOutput)
-   local result = scaled(scratchOf(self), 'scaled', gradOutput, self.current)
+   local result = scaleInto(self, scratchOf(self), 'scaled', gradOutput)
    if denominators.enabled then propagate(result, gradOutput) end
    return result
 end
 
--- Computes the norm of a scaled gradient and returns true if it is finite.
+-- Computes the norm of a scaled gradient, and updates the scaler by it.
 local function inspect(self, gradient)
-   local own = scratchOf(self)
+   local own, numbers = scratchOf(self), numbersOn(self, gradient)
    local kind = core.computeKind(gradient.kind_)
    local wide = kind == gradient.kind_ and gradient
       or stateOf.buffer(own, 'wide', gradient, kind, gradient)
-   own.norm = (wide:isContiguous() and wide or wide:clone()):view(-1):norm(2, 1)
-   local norm = own.norm[1]
-   own.norm:mul(1 / self.current)
-   return math.abs(norm) < math.huge
+   local flat = (wide:isContiguous() and wide or wide:clone()):view(-1)
+   own.norm = flat:norm(2, 1)
+   local isHere = (numbers.kind_ < core.ON_DEVICE) == (kind < core.ON_DEVICE)
+   local norm = isHere and own.norm or own.norm:double()
+   lib.scaler_step(numbers, norm, self.growth, self.backoff, self.every)
+   if not isHere then own.norm:copy(norm) end
 end
 
---- Divides the gradient of all parameters by the scale before the step, for example to clip it. The
--- next step does not divide it again. If the gradient has an infinity or a NaN, it remains as it
--- is, and the next step is skipped. Gradients that are pending (noSync) must be reduced before.
+--- Adapts the scale to the gradient of the next step, unless unscale has done that.
+-- @param gradient tensor: the whole gradient of the parameters; it is not divided
+function LossScaler:_inspect(gradient)
+   if not self.inspected then cutorch.withDeviceOf(gradient, inspect, self, gradient) end
+   self.inspected = true
+end
+
+--- Begins a step of kernels that divide the gradient and skip the step if it is not finite.
+-- @param gradient tensor: the gradient; the whole one unless _inspect was called
+-- @return the numbers for the kernels (dpt_sgd_mixed in csrc/dpt.h), on the gradient's device
+function LossScaler:_beginStep(gradient)
+   self:_inspect(gradient)
+   self.inspected = nil
+   return numbersOn(self, gradient)
+end
+
+local function divide(self, gradient)
+   multiply(self, gradient, gradient, FACTOR)
+   self.numbers:narrow(1, FACTOR, 1):fill(1) -- the step does not divide again
+end
+
+--- Divides the gradient of all parameters by the scale before the step, for example to clip it, and
+-- adapts the scale. The next step does not divide it again. If the gradient has an infinity or a
+-- NaN, it remains as it is, and the next step is skipped. Gradients that are pending (noSync) must
+-- be reduced before. Does not wait on devices with the kernels of optim.LossScaler.
 -- @function optim.LossScaler:unscale
 -- @as optimtool
 -- @follows PyTorch's torch.amp.GradScaler.unscale_
@@ -152,15 +233,14 @@ function LossScaler:unscale(gradient)
       or gradient:type():find 'Half' then
       arguments.reject('LossScaler', 'gradient', gradient, 'a tensor of floats')
    end
-   if self.isFinite ~= nil then
-      fail 'optim.LossScaler: unscale was called twice before a step'
-   end
-   self.isFinite = cutorch.withDeviceOf(gradient, inspect, self, gradient)
-   return self.isFinite and gradient:mul(1 / self.current) or gradient
+   if self.inspected then fail 'optim.LossScaler: unscale was called twice before a step' end
+   self:_inspect(gradient)
+   cutorch.withDeviceOf(gradient, divide, self, gradient)
+   return gradient
 end
 
 --- Prepares a step for optimizers that do not have the setting `scaler`: divides the gradient by
--- the scale unless unscale has done that, and adapts the scale.
+-- the scale and adapts the scale, unless unscale has done that. Waits for the norm of the gradient.
 -- @function optim.LossScaler:prepare
 -- @as optimtool
 -- @follows PyTorch's torch.amp.GradScaler.step and update
@@ -170,38 +250,27 @@ end
 -- @usage optim.LossScaler():prepare(torch.FloatTensor{1}) --> true
 -- @usage optim.LossScaler():prepare(torch.FloatTensor{1 / 0}) --> false
 function LossScaler:prepare(gradient)
-   if self.isFinite == nil then self:unscale(gradient) end
-   local isFinite = self.isFinite
-   self.isFinite = nil
-   if isFinite then
-      self.streak = self.streak + 1
-      if self.streak >= self.every then
-         local larger = float(self.current * self.growth)
-         self.current, self.streak = larger < math.huge and larger or self.current, 0
-      end
-   else
-      self.current = math.max(float(self.current * self.backoff), LEAST)
-      self.streak, self.skips = 0, self.skips + 1
-   end
-   return isFinite
+   if not self.inspected then self:unscale(gradient) end
+   self.inspected = nil
+   return self.numbers[FINITE] == 1
 end
 
---- Returns the scale of the next step.
+--- Returns the scale of the next step; waits for the device.
 -- @function optim.LossScaler:getScale
 -- @as optimtool
 -- @follows PyTorch's torch.amp.GradScaler.get_scale
 -- @return a number
 -- @usage optim.LossScaler{scale = 8}:getScale() --> 8
-function LossScaler:getScale() return self.current end
+function LossScaler:getScale() return (read(self)) end
 
---- Returns the number of steps that were skipped.
+--- Returns the number of steps that were skipped; waits for the device.
 -- @function optim.LossScaler:skipped
 -- @as optimtool
 -- @return a number
 -- @usage optim.LossScaler():skipped() --> 0
-function LossScaler:skipped() return self.skips end
+function LossScaler:skipped() return (select(3, read(self))) end
 
---- Returns the norm of the last gradient, divided by the scale.
+--- Returns the norm of the last gradient, divided by the scale, without waiting.
 -- @function optim.LossScaler:norm
 -- @as optimtool
 -- @return a tensor of one element on the device of the gradient; nil before the first step

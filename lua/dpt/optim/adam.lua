@@ -13,20 +13,20 @@
 --       return (x[1] - 3)^2, torch.Tensor{2 * (x[1] - 3)}
 --    end, torch.Tensor{1}, {learningRate = 0.5}) --> [1.5], {4}
 
+local lazy = require 'dpt.optim.lazy'
 local step = require 'dpt.optim.adam_step'
 local torch = require 'dpt.tensor'
 
 -- Torch7 stored sqrt(v) + epsilon in the state; so epsilon is included.
-local lazy = {__index = function(state, key)
-   if key == 'denom' and rawget(state, 'v') then
-      return torch.sqrt(state.v):add(rawget(state, 'epsilon'))
-   end
-end}
+lazy.define('denom', function(state)
+   local v, epsilon = rawget(state, 'v'), rawget(state, 'epsilon')
+   return v and epsilon and torch.sqrt(v):add(epsilon)
+end)
 
-return function(opfunc, x, config, state)
-   local y, values, kept, epsilon = step('adam', false, opfunc, x, config, state)
+return function(opfunc, x, config, state, scaler)
+   local y, values, kept, epsilon = step('adam', false, opfunc, x, config, state, scaler)
    kept.epsilon = epsilon
    rawset(kept, 'denom', nil)
-   if getmetatable(kept) == nil then setmetatable(kept, lazy) end
+   lazy.attach(kept)
    return y, values
 end

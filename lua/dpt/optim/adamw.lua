@@ -15,7 +15,7 @@
 
 local step = require 'dpt.optim.adam_step'
 
-return function(opfunc, x, config, state)
-   local y, values = step('adamw', true, opfunc, x, config, state)
+return function(opfunc, x, config, state, scaler)
+   local y, values = step('adamw', true, opfunc, x, config, state, scaler)
    return y, values
 end

@@ -21,6 +21,7 @@ local dptffi = require 'dpt.ffi'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local updates = require 'dpt.updates'
 local Masters = require 'dpt.masters'
+local counts = require 'dpt.optim.counts'
 local settings = require 'dpt.optim.settings'
 local captured = require 'dpt.device.captured'
 
@@ -93,18 +94,21 @@ function arguments.fresh(name, argument, value)
    rejectStale(name, argument, value)
 end
 
--- Methods whose steps are all alike after the first one if the rate does not change.
+-- Methods whose steps are all alike after the first one if the rate does not change. Steps with a
+-- loss scaler count on the device.
 local steady = {sgd = true, nag = true, adagrad = true, adadelta = true, rmsprop = true}
 
 -- During capture of a graph (cutorch.graph), rejects methods whose later steps would differ: every
 -- replay repeats the captured step.
 local function rejectUnsteady(name, config, state)
    local fn = 'optim.' .. name
-   if not steady[name] then lib.graph_reject(fn, 'it counts its steps') end
-   if (config.learningRateDecay or 0) ~= 0 then
+   local scaler = config.scaler
+   if not scaler and not steady[name] then lib.graph_reject(fn, 'it counts its steps') end
+   if not scaler and (config.learningRateDecay or 0) ~= 0 then
       lib.graph_reject(fn, 'it changes the rate (learningRateDecay)')
    end
-   if not (state.evalCounter or state.m) then
+   if scaler and not (scaler.numbers and counts.areOnDevice(state))
+      or not scaler and not (state.evalCounter or state.m) then
       lib.graph_reject(fn, 'it takes its first step (take one before)')
    end
    captured.note(fn, config, settings.of(name))

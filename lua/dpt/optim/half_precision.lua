@@ -4,13 +4,13 @@
 -- each call of the function the method continues from the values of the parameters: its own point,
 -- rounded, or the values that the function has written. Nothing is allocated after the first step.
 -- The kernels of sgd, adam and adamw do the same in one pass without copies, if the backend has
--- them; not with a loss scaler, since a gradient divided by the scale needs a float.
+-- them; with a loss scaler only if they divide by the scale (scaled.lua), which gives floats.
 local core = require 'dpt.tensor.core'
 local torch = require 'dpt.tensor'
 local comm = require 'dpt.comm'
 local arguments = require 'dpt.optim.arguments'
 local buffer = require('dpt.optim.state').buffer
-local scalerOf = require('dpt.optim.scaled').of
+local scaled = require 'dpt.optim.scaled'
 local C = require('dpt.ffi').C
 
 -- Methods whose kernel may take a reduced type.
@@ -49,9 +49,12 @@ end
 -- @param name string: name of the method
 -- @param method function(opfunc, x, config, state)
 return function(name, method)
+   local function takes(x, config)
+      return kernels[name] and C.dpt_step_takes(x) ~= 0
+         and (not scaled.of(name, config) or scaled.isQueued(name, x))
+   end
    return function(opfunc, x, config, state)
-      if torch.isTensor(x) and core.elementOf(x.kind_).isReduced
-         and not (kernels[name] and C.dpt_step_takes(x) ~= 0 and not scalerOf(name, config)) then
+      if torch.isTensor(x) and core.elementOf(x.kind_).isReduced and not takes(x, config) then
          return run(name, method, opfunc, x, config, state)
       end
       return method(opfunc, x, config, state)
