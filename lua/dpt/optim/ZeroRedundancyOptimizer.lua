@@ -18,6 +18,7 @@ local groups = require 'dpt.distributed.group'
 local options = require 'dpt.distributed.options'
 local updates = require 'dpt.updates'
 local arguments = require 'dpt.optim.arguments'
+local counts = require 'dpt.optim.counts'
 local scaled = require 'dpt.optim.scaled'
 local fail, type = dptffi.fail, dptffi.type
 
@@ -62,11 +63,11 @@ local function partOf(n, rank, size)
    return rest + rank * each + 1, each
 end
 
--- Calls f(key, tensor) for the tensors of a state.
+-- Calls f(key, tensor) for the tensors of a state, except counts.
 local function eachTensor(state, f)
    local keys = {}
    for key, value in next, state do
-      if torch.isTensor(value) then keys[#keys + 1] = key end
+      if torch.isTensor(value) and not counts.fields[key] then keys[#keys + 1] = key end
    end
    table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
    for _, key in ipairs(keys) do f(key, state[key]) end
@@ -93,7 +94,7 @@ local function follow(x, group, opfunc, scaler, history)
       if moved then share(x, group) end
       local fx, gradient = opfunc(x)
       gradient = arguments.gradient('ZeroRedundancyOptimizer', x, gradient)
-      if scaler then scaler:prepare(gradient) end
+      if scaler then scaler:_beginStep(gradient) end -- adapts the scale
       history[#history + 1] = fx
    end
 end
@@ -111,6 +112,13 @@ local function checkPart(state, group)
    end
 end
 
+-- Returns true if the method is a function of optim whose step with a scaler is queued.
+local function isQueued(method, x)
+   for name in pairs(scaled.kernels) do
+      if method == require 'dpt.optim'[name] then return scaled.isQueued(name, x) end
+   end
+end
+
 --- Does one step of the method. All ranks must call it.
 -- @return x, the method's list of values of f (before the step)
 function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
@@ -124,8 +132,9 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
    local own = {}
    for key, value in pairs(config) do own[key] = value end
    own.scaler = nil -- all ranks inspect the whole gradient, so that they skip the same steps
+   local queued = scaler and isQueued(self.method, x)
    if ranks == 1 then
-      if not scaler then return self.method(opfunc, x, config, state) end
+      if not scaler or queued then return self.method(opfunc, x, config, state) end
       return scaled.step('ZeroRedundancyOptimizer', scaler, self.method, opfunc, x, own,
          state or config)
    end
@@ -164,7 +173,13 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
       local step, runs = evaluate, true
       if scaler then
          local loss, part = evaluate()
-         runs, history = scaler:prepare(gradient), {loss}
+         history = {loss}
+         if queued then
+            own.scaler = scaler
+            scaler:_inspect(gradient)
+         else
+            runs = scaler:prepare(gradient)
+         end
          step = function() return loss, part end
       end
       if runs then history = select(2, self.method(step, x:narrow(1, first, count), own, state)) end
@@ -201,16 +216,17 @@ function ZeroRedundancyOptimizer:whole(state)
    end
    local part, copy, tensors, numbers = state.zeroPart, {}, {}, {}
    for key, value in next, state do copy[key] = value end
+   counts.settle(copy)
    if not part then return copy end
    local group = ranksOf(self)
    checkPart(state, group)
    copy.zeroPart = nil
    local n = part.n
    local first, count = partOf(n, group:rank(), group:size())
-   eachTensor(state, function(key, t)
+   eachTensor(copy, function(key, t)
       if t:nElement() == count and count > 0 then tensors[#tensors + 1] = {key, t:type()} end
    end)
-   for key, value in next, state do
+   for key, value in next, copy do
       if type(value) == 'number' then numbers[key] = value end
    end
    -- a rank without a part has no counts: it receives rank 0's, and the keys of rank 0's tensors

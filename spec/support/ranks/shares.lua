@@ -247,25 +247,42 @@ function checks.scaler()
          net:backward(cut(x), scaler:scale(criterion:backward(net.output, cut(labels))))
       end)
    end
-   for _, n in ipairs{5 * size + 1, 1} do
-      local one, all, own, state = torch.ones(n), torch.ones(n), {}, {}
+   local cases = {}
+   for _, kind in ipairs{'Double', 'Float', 'Cuda', 'CudaHalf'} do
+      for _, name in ipairs{'adam', 'sgd', 'adamax'} do
+         local isRejected = kind == 'CudaHalf' and name == 'adamax' -- underflows
+         for _, n in ipairs(isRejected and {} or {5 * size + 1, 2, 1}) do
+            cases[#cases + 1] = {kind, name, n}
+         end
+      end
+   end
+   for _, case in ipairs(cases) do
+      local kind, name, n = unpack(case)
+      local make, key = torch[kind .. 'Tensor'], name == 'sgd' and 'evalCounter' or 't'
+      local one, all, own, state = make(n):fill(1), make(n):fill(1), {}, {}
       local scalers = {}
       for k = 1, 2 do scalers[k] = optim.LossScaler{scale = 8, every = 2} end
-      local zero = optim.ZeroRedundancyOptimizer(optim.adam)
-      for i = 1, 5 do
-         for k, method in ipairs{optim.adam, zero} do
+      local zero = optim.ZeroRedundancyOptimizer(optim[name])
+      for i = 1, 7 do
+         for k, method in ipairs{optim[name], zero} do
             local scaler = scalers[k]
             method(function(y)
                local gradient = scaler:scale(torch.mul(y, 2))
                if i % 2 == 1 then gradient[n] = 1 / 0 end
+               if i > 5 and kind ~= 'CudaHalf' then scaler:unscale(gradient) end
                return 0, gradient
-            end, k == 1 and one or all, {learningRate = 0.1, scaler = scaler},
+            end, k == 1 and one or all, {learningRate = 0.1, momentum = 0.9, scaler = scaler},
                k == 1 and own or state)
          end
-         assert((one - all):abs():max() == 0)
+         assert((one - all):double():abs():max() == 0)
          assert(scalers[1]:getScale() == scalers[2]:getScale())
+         if i == 4 then state = torch.deserialize(torch.serialize(zero:whole(state))) end
       end
-      assert(scalers[2]:skipped() == 3 and own.t == 2 and zero:whole(state).t == 2)
+      local full = zero:whole(state)
+      assert(scalers[2]:skipped() == 4 and own[key] == 3 and full[key] == 3)
+      local saved = name == 'sgd' and 'dfdx' or 'm'
+      assert((full[saved] - own[saved]):double():abs():max() == 0)
+      assert(not full.tOnDevice and not full.evalCounterOnDevice)
    end
    raises("argument 'scaler' is a string, wanted an optim.LossScaler",
       optim.ZeroRedundancyOptimizer(optim.sgd), function() return 0, torch.ones(1) end,
