@@ -4,11 +4,13 @@
 -- Invariant: after refresh() the copies equal the masters, rounded to nearest even. Storages count
 -- their writes, so refresh() detects which side was written to: masters are converted to the copies
 -- by one operation each, or elements of the copies that differ are copied back. Optimizers that
--- write masters and 16-bit copy in one pass call updated().
+-- write masters and 16-bit copy in one pass call updated(), and replays of a captured step
+-- (cutorch.graph) call refresh() before and record() after.
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local comm = require 'dpt.comm'
 local cutorch = require 'dpt.device'
+local captured = require 'dpt.device.captured'
 local dptffi = require 'dpt.ffi'
 local C, fail = dptffi.C, dptffi.fail
 
@@ -20,10 +22,17 @@ local registered = setmetatable({}, {__mode = 'k'})
 
 local function copyWrites(self) return core.writes(self.copy) + core.writes(self.kept) end
 
--- Records that the copies equal the masters.
-local function record(self)
+--- Records that the copies equal the masters.
+function Masters:record()
    self.flatWrites, self.copyWrites = core.writes(self.flat), copyWrites(self)
    self.failures = tonumber(C.dpt_failures())
+   captured.keepEqual(self)
+end
+
+--- Returns true if neither side was written to since they were equal.
+function Masters:isEqual()
+   return core.writes(self.flat) == self.flatWrites and copyWrites(self) == self.copyWrites
+      and tonumber(C.dpt_failures()) == self.failures
 end
 
 -- Implements new on the device of the masters.
@@ -78,7 +87,7 @@ function Masters:register()
       end
       registered[self] = true
    end
-   record(self)
+   self:record()
 end
 
 --- Creates masters and their copies.
@@ -94,17 +103,15 @@ end
 
 --- Makes masters and copies equal. Raises if both were written to since the last call.
 function Masters:refresh()
+   if self:isEqual() then return end
    local flat, copies = core.writes(self.flat), copyWrites(self)
    local failures = tonumber(C.dpt_failures())
-   if flat == self.flatWrites and copies == self.copyWrites and failures == self.failures then
-      return
-   end
    local isConflict = failures == self.failures and flat ~= self.flatWrites
       and copies ~= self.copyWrites
    local isPull = failures == self.failures and flat == self.flatWrites
    run(self, isPull and pull or push)
    if isPull then settle(self, flat) end
-   record(self)
+   self:record()
    if isConflict then
       fail('nn.MixedPrecision: since the last pass, both the weights of modules and the parameters'
          .. ' that getParameters returns were written to: write to one of them; the parameters are'
@@ -138,6 +145,7 @@ function Masters:updated(copy)
       self.flatWrites = core.writes(self.flat)
    end
    self.copyWrites = copyWrites(self)
+   captured.keepEqual(self)
 end
 
 --- Makes the copies equal to x after an optimizer has written it.

@@ -203,6 +203,54 @@ describe('cutorch.graph', function()
       end
    end)
 
+   for _, name in ipairs{'sgd', 'rmsprop'} do -- with and without a kernel that writes the copy
+      it(('replays steps of nn.MixedPrecision: optim.%s'):format(name), function()
+         for _, isScaled in ipairs{false, name == 'sgd'} do
+            local function mixed()
+               torch.manualSeed(2)
+               local net = nn.MixedPrecision(nn.Sequential():add(nn.Linear(7, 5))
+                  :add(nn.LayerNorm(5)):cuda(), 'half')
+               local x, dx = net:getParameters()
+               local input = torch.CudaTensor(3, 7):uniform()
+               local scaler = isScaled and optim.LossScaler{scale = 8, every = 2} or nil
+               local config = {learningRate = 0.1, scaler = scaler}
+               local one = {net = net, x = x, input = input}
+               function one.step()
+                  optim[name](function()
+                     net:zeroGradParameters()
+                     local output = net:forward(input)
+                     net:backward(input, scaler and scaler:scale(output) or output)
+                     return 0, dx
+                  end, x, config)
+               end
+               return one
+            end
+            local eager, captured = mixed(), mixed()
+            for _ = 1, 2 do
+               eager.step()
+               captured.step()
+            end
+            local replay = cutorch.graph(captured.step)
+            for i = 1, 6 do
+               for _, one in ipairs{eager, captured} do
+                  if i == 3 then one.x:mul(1.5) end
+                  if i == 4 then one.net:workingParameters()[1]:mul(0.5) end
+                  one.input:fill(i == 5 and isScaled and 1 / 0 or i)
+               end
+               if i % 2 == 0 then
+                  bits(eager.net:forward(eager.input), captured.net:forward(captured.input))
+               end
+               eager.step()
+               replay()
+               bits(eager.x, captured.x)
+               for k, t in ipairs(eager.net:workingParameters()) do
+                  bits(t, captured.net:workingParameters()[k])
+               end
+            end
+         end
+      end)
+   end
+
    it("rejects a replay after a change of a module's number", function()
       local function changes(make, field, value, part)
          local net, x = make():cuda(), torch.CudaTensor(4, 6):uniform(0.5, 1)

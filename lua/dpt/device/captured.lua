@@ -11,7 +11,8 @@ local torch = require('dpt.class').torch
 local M = {}
 
 --- Notes of the running capture: a list of {owner, table, key, value}, in which notes[t] is true
--- for each noted table t; nil outside a capture. A Lua state captures one graph at a time.
+-- for each noted table t, and notes.pairs is a set of objects (see M.keepEqual); nil outside a
+-- capture. A Lua state captures one graph at a time.
 M.notes = nil
 
 --- Notes settings of a table, once for each capture.
@@ -34,6 +35,25 @@ function M.noteList(self, field, n)
    local keys = {}
    for i = 1, n do keys[i] = i end
    M.note(('%s of %s'):format(field, torch.type(self)), self[field], keys)
+end
+
+--- Notes an object with tensors that the captured work leaves equal. Replays call its methods
+-- refresh(), which makes the tensors equal, and record(), which records that they are; isEqual()
+-- returns true if the tensors were not written to since.
+function M.keepEqual(object)
+   if M.notes then M.notes.pairs[object] = true end
+end
+
+--- Ends a capture, and drops objects whose tensors it does not leave equal.
+function M.finish(notes)
+   for object in next, notes.pairs do
+      if not object:isEqual() then notes.pairs[object] = nil end
+   end
+end
+
+--- Calls a method of the noted objects.
+function M.call(notes, method)
+   for object in next, notes.pairs do object[method](object) end
 end
 
 local function describe(value)

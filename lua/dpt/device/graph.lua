@@ -61,12 +61,15 @@ return function(cutorch)
       local out = ffi.new 'dpt_graph *[1]'
       lib.graph_begin(out)
       local graph = ffi.gc(out[0], C.dpt_graph_free)
-      local notes = {}
+      local notes = {pairs = {}}
       captured.notes = notes
       local results = finish(graph, pcall(f, ...))
+      captured.finish(notes)
       return function()
          captured.check(notes)
+         captured.call(notes, 'refresh')
          lib.graph_launch(graph)
+         captured.call(notes, 'record')
          return unpack(results, 1, results.n)
       end
    end
