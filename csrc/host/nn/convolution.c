@@ -15,8 +15,8 @@
 enum { FEW_PLANES = 4 };
 
 /* Returns true if oneDNN computes the convolution. It pads the planes that DATA writes to 16: for
- * few planes products are faster. Of bfloat16 it computes what Winograd's algorithm, which is faster,
- * does not take; it would round before DATA's bias is added. */
+ * few planes products are faster. Of bfloat16 it computes what Winograd's algorithm does not take,
+ * which is faster; it would round before DATA's bias is added. */
 static int convolution_takes_dnnl(const struct dpt__convolution_args *a) {
 #ifdef _OPENMP
   struct dpt__convolution_args floats = *a;
