@@ -57,10 +57,29 @@ DPT__CLONES static void reduced_combine(float *sums, const float *old, int64_t n
   for (int64_t i = 0; i < n; i++) sums[i] = alpha * sums[i] + beta * old[i];
 }
 
-/* Writes sums (rows, cols) to c. old: memory of as many elements. */
+/* Writes sums (rows, cols) to c, whose rows are adjacent. */
+static void reduced_store_rows(const dpt__gemm_args *g, float *sums, int64_t rows, int64_t cols,
+                               char *c) {
+  const dpt__rows *by = dpt__rows_pick();
+  dpt__row_fn *widen = by->convert[DPT_F32][g->c_dtype], *narrow = by->convert[g->c_dtype][DPT_F32];
+  const int64_t width = (int64_t)dpt__dtype_size(g->c_dtype);
+  if (g->c_row == cols) cols *= rows, rows = 1;
+  for (int64_t i = 0; i < rows; i++, c += g->c_row * width)
+    for (int64_t j = 0, n; j < cols; j += n, sums += n) {
+      float old[COLS];
+      n = dpt__min(COLS, cols - j);
+      if (g->beta != 0) widen(n, old, c + j * width, NULL, NULL, 0, 0);
+      if (g->beta != 0 || g->alpha != 1)
+        reduced_combine(sums, g->beta != 0 ? old : sums, n, (float)g->alpha, (float)g->beta);
+      narrow(n, c + j * width, sums, NULL, NULL, 0, 0);
+    }
+}
+
+/* Writes sums (rows, cols) to c. old: memory of as many elements, unless rows of c are adjacent. */
 static void reduced_store(const dpt__context *context, const dpt__gemm_args *g, float *sums,
                           float *old, int64_t row, int64_t rows, int64_t col, int64_t cols) {
   char *c = (char *)reduced_at(g->c_dtype, g->c, row * g->c_row + col * g->c_col);
+  if (g->c_col == 1) return reduced_store_rows(g, sums, rows, cols, c);
   dpt__context alone = *context;
   alone.threads = 1;
   dpt__matrix own = {g->c_dtype, c, g->c_row, g->c_col}, wide = {DPT_F32, sums, cols, 1};
@@ -146,7 +165,8 @@ static int reduced_product(dpt__context *context, const dpt__gemm_args *g) {
   t.c_size = t.direct ? 0
              : t.deep ? dpt__min(MOST_ROWS, rows) * t.cols
                       : t.rows * dpt__min(COLS, t.cols);
-  size_t own = (size_t)(t.a_size + t.b_size + t.c_size * (g->beta != 0 ? 2 : 1)) * sizeof(float);
+  size_t own = (size_t)(t.a_size + t.b_size + t.c_size * (g->beta != 0 && g->c_col != 1 ? 2 : 1)) *
+               sizeof(float);
   own = (own / DPT__SCRATCH_ALIGN + 1) * DPT__SCRATCH_ALIGN;
   char *memory = dpt__scratch(context, own * (size_t)threads);
   if (context->measures) return 0;
@@ -245,13 +265,13 @@ static int reduced_has_few_rows(const dpt__gemm_args *g) {
 }
 
 /* Returns the estimated time of a product for each term of the sums, in multiplications of two
- * vectors: of fewer than IDLE rows units idle, and transposing takes three times as long as
- * converting. */
+ * vectors: of fewer than IDLE rows units idle, and transposing takes longer than converting. */
 static int64_t reduced_cost(const dpt__gemm_args *g, int64_t panel) {
-  enum { IDLE = 4, CONVERTS = 2, TURNS = 6 };
+  enum { IDLE = 4, CONVERTS = 2, TURNS = 6, STORES = 4, SCATTERS = 20 };
   int64_t panels = dpt__ceil_div(g->n, panel), rows = g->m > IDLE ? g->m : IDLE;
   return panels * (rows + (g->b_col == 1 ? CONVERTS : TURNS)) +
-         g->m * (g->a_col == 1 ? CONVERTS : TURNS) / panel;
+         g->m * (g->a_col == 1 ? CONVERTS : TURNS) / panel +
+         panels * g->m * (g->c_col == 1 ? STORES : SCATTERS) / g->k;
 }
 
 int dpt__host_gemm_reduced(dpt__context *context, const dpt__gemm_args *args) {
