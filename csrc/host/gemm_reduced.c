@@ -52,9 +52,12 @@ static void reduced_rows(const reduced *t, float *to, int64_t row, int64_t rows,
   }
 }
 
+/* Sets sums = alpha * sums + beta * old, where old is not read if beta is 0. */
 DPT__CLONES static void reduced_combine(float *sums, const float *old, int64_t n, float alpha,
                                         float beta) {
-  for (int64_t i = 0; i < n; i++) sums[i] = alpha * sums[i] + beta * old[i];
+  for (int64_t i = 0; i < n; i++) sums[i] *= alpha;
+  if (beta == 0) return;
+  for (int64_t i = 0; i < n; i++) sums[i] += beta * old[i];
 }
 
 /* Writes sums (rows, cols) to c, whose rows are adjacent. */
@@ -86,7 +89,7 @@ static void reduced_store(const dpt__context *context, const dpt__gemm_args *g, 
   dpt__matrix before = {DPT_F32, old, cols, 1};
   if (g->beta != 0) dpt__host_copy(&alone, rows, cols, before, own);
   if (g->beta != 0 || g->alpha != 1)
-    reduced_combine(sums, g->beta != 0 ? old : sums, rows * cols, (float)g->alpha, (float)g->beta);
+    reduced_combine(sums, old, rows * cols, (float)g->alpha, (float)g->beta);
   dpt__host_copy(&alone, rows, cols, own, wide);
 }
 

@@ -65,8 +65,8 @@ describe('Products on devices, as on the host:', function()
    for _, name in ipairs(elements.all) do
       local host, device = constructors(name)
       -- the host multiplies all types but the reduced ones
-      local isReduced = core.elementOf(core.kinds['torch.' .. name .. 'Tensor']).isReduced
-      local reference = isReduced and constructors 'Float' or host
+      local element = core.elementOf(core.kinds['torch.' .. name .. 'Tensor'])
+      local reference = element.isReduced and constructors 'Float' or host
 
       it(name .. ', more terms than fit in a cache', function()
          local a, b = small(3, 70000), small(70000, 5)
@@ -76,7 +76,7 @@ describe('Products on devices, as on the host:', function()
          same(wanted:t(), torch.mm(host(b):t(), host(a):t()), 'transposed')
       end)
 
-      if isReduced then
+      if element.isReduced then
          -- blocks of rows, columns and terms: whole ones, and one more element
          it(name .. ', several blocks', function()
             local blocks = {{97, 513, 257}, {1040, 40, 1030}, {33, 1030, 513}, {520, 515, 100}}
@@ -91,6 +91,20 @@ describe('Products on devices, as on the host:', function()
                   same(wanted, got, ('%dx%dx%d, %s by %s into %s'):format(m, n, k, form, formB,
                      formC))
                end
+            end
+         end)
+      end
+
+      if element.isReal then
+         it(name .. ', infinities, scaled into NaNs that beta 0 ignores', function()
+            for _, k in ipairs{2, 1280} do
+               local a, b = host(torch.ones(5, k)), host(torch.ones(k, 7))
+               local c = host(torch.zeros(5, 7):fill(0 / 0))
+               a[2][2] = math.huge
+               c:addmm(0, c, 2, a, b)
+               local wanted = torch.DoubleTensor(5, 7):fill(2 * k)
+               wanted[2]:fill(math.huge)
+               assert.same(wanted:totable(), c:double():totable())
             end
          end)
       end
