@@ -238,7 +238,7 @@ static void reduced_operand(dpt__context *context, int dtype, int64_t rows, int6
 }
 
 /* Copies the operands to floats, for a product with a fixed order of sums. */
-static int reduced_fixed(dpt__context *context, const dpt__gemm_args *g) {
+static int reduced_fixed_strip(dpt__context *context, const dpt__gemm_args *g) {
   dpt__gemm_args f = *g;
   float *a = dpt__scratch(context, (size_t)(g->m * g->k) * sizeof *a);
   float *b = dpt__scratch(context, (size_t)(g->k * g->n) * sizeof *b);
@@ -257,6 +257,22 @@ static int reduced_fixed(dpt__context *context, const dpt__gemm_args *g) {
   }
   DPT__TRY(dpt__host_gemm_fixed(context, &f));
   if (!context->measures) dpt__host_copy(context, g->m, g->n, from[2], to[2]);
+  return 0;
+}
+
+/* Computes strips of the longer side of c, whose floats fit in a cache. */
+static int reduced_fixed(dpt__context *context, const dpt__gemm_args *args) {
+  dpt__gemm_args g = args->m > args->n ? dpt__gemm_exchanged(args) : *args, strip = g;
+  const int64_t align = ALIGN_SPLIT * context->threads;
+  const int64_t cols = dpt__ceil_div(PACKED / (g.m + g.k) + 1, align) * align;
+  const size_t used = context->used;
+  for (int64_t first = 0; first < g.n; first += context->measures ? g.n : cols) {
+    strip.n = dpt__min(cols, g.n - first);
+    strip.b = reduced_at(g.dtype, g.b, first * g.b_col);
+    strip.c = (char *)reduced_at(g.c_dtype, g.c, first * g.c_col);
+    context->used = used;
+    DPT__TRY(reduced_fixed_strip(context, &strip));
+  }
   return 0;
 }
 

@@ -3,7 +3,7 @@
 local dpt = require 'dpt'
 local core = require 'dpt.tensor.core'
 local elements = require 'spec.support.elements'
-local torch = dpt.torch
+local torch, cutorch = dpt.torch, dpt.cutorch
 
 local state = 1
 local function draw(low, high)
@@ -91,6 +91,20 @@ describe('Products on devices, as on the host:', function()
                   same(wanted, got, ('%dx%dx%d, %s by %s into %s'):format(m, n, k, form, formB,
                      formC))
                end
+            end
+         end)
+
+         it(name .. ', long operands without copies of them as floats', function()
+            finally(function() dpt.setDeterministic(false) end)
+            local a, b, c = device(small(8, 64)), device(small(64, 40000)), device(small(8, 40000))
+            for _, isDeterministic in ipairs{false, true} do
+               dpt.setDeterministic(isDeterministic)
+               cutorch.synchronize()
+               cutorch.resetPeakMemory()
+               local live = cutorch.memoryStats().live
+               c:mm(a, b)
+               cutorch.synchronize()
+               assert.is_true(cutorch.memoryStats().peak - live < 4 * b:nElement() / 2)
             end
          end)
       end
