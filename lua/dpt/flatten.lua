@@ -246,6 +246,18 @@ local function arrange(parameters, offsets, gradients, gradOffsets, flat)
    return place(gradients, new, offsets, strides)
 end
 
+-- Returns true if elements of gradients are at other places than those of the parameters.
+local function areMisplaced(parameters, offsets, gradients, gradOffsets)
+   for i, t in ipairs(parameters) do
+      local g = gradients[i]
+      if offsets[i] ~= gradOffsets[i] or t:nElement() > 0 and t:isSameSizeAs(g)
+         and not sameView({first = offsets[i], t = t}, {first = gradOffsets[i], t = g}) then
+         return true
+      end
+   end
+   return false
+end
+
 --- Flattens parameters and gradients with the same layout.
 function M.flattenPair(parameters, gradients, what, name)
    if #parameters ~= #gradients then
@@ -255,7 +267,7 @@ function M.flattenPair(parameters, gradients, what, name)
    local g, gradOffsets = M.flatten(gradients, what, name)
    if p:nElement() ~= g:nElement() then
       g = nil
-   elseif table.concat(offsets, ' ') ~= table.concat(gradOffsets, ' ') then
+   elseif areMisplaced(parameters, offsets, gradients, gradOffsets) then
       g = arrange(parameters, offsets, gradients, gradOffsets, g)
    end
    if not g then
