@@ -164,4 +164,21 @@ describe('nn.hessian', function()
       assert.equal('true\ttrue\t0\ntrue\ntrue\nfalse\t', out:match '^.-false\t')
       assert.truthy(out:find('nn.ReLU: updateDiagHessianInput is not defined', 1, true))
    end)
+
+   it('moves diagonals to the places of the parameters after a weight was replaced', function()
+      local out = run.lua [[
+         require 'dpt'
+         nn.hessian.enable()
+         local net = nn.Sequential():add(nn.Linear(2, 3)):add(nn.Linear(3, 3)):add(nn.Linear(3, 2))
+         net:initDiagHessianParameters()
+         net:getParameters()
+         net:get(2).weight = torch.randn(3, 3)
+         net:getParameters()
+         local parameters, _, diagonals = net:parameters()
+         for i, t in ipairs(parameters) do
+            print(t:storageOffset() == diagonals[i]:storageOffset())
+         end
+      ]]
+      assert.equal(('true\n'):rep(6), out)
+   end)
 end)

@@ -222,9 +222,13 @@ function hessian.enable()
    local before = Module.getParameters
    function Module:getParameters()
       local flat, gradients = before(self)
-      local _, _, diagonals = self:parameters()
+      local parameters, _, diagonals = self:parameters()
       if not diagonals or #diagonals == 0 then return flat, gradients end
-      return flat, gradients, (flatten.flatten(diagonals, torch.type(self)))
+      local flatDiagonal = flatten.flatten(diagonals, torch.type(self))
+      if #diagonals == #parameters and flatDiagonal:nElement() == flat:nElement() then
+         flatDiagonal = select(2, flatten.flattenPair(parameters, diagonals, torch.type(self)))
+      end
+      return flat, gradients, flatDiagonal
    end
 end
 
