@@ -1,8 +1,8 @@
 /* gemm_reduced.c: products of reduced types.
  *
  * Invariant: operands become floats while blocks of them are copied, rows of a as rows and columns
- * of b as panels (host/panels.h), so that nothing is converted twice. An element of c is summed in
- * an order that depends on k alone, and rounded once.
+ * of b as panels (host/panels.h), so that nothing is converted twice. The order in which an element
+ * of c is summed depends on sizes and strides, not on threads; the sum is rounded once.
  */
 #include "base/element.h"
 #include "base/isa.h"
