@@ -276,7 +276,8 @@ static int reduced_fixed(dpt__context *context, const dpt__gemm_args *args) {
   return 0;
 }
 
-/* Returns true if packing b would take longer than reading it for each of the few rows of a. */
+/* Returns true if packing b, here or in oneDNN, would take longer than reading it for each of the
+ * few rows of a. */
 static int reduced_has_few_rows(const dpt__gemm_args *g) {
   enum { LONG = 128 };
   return dpt__rows_pick()->dot[g->dtype] &&
@@ -296,8 +297,9 @@ static int64_t reduced_cost(const dpt__gemm_args *g, int64_t panel) {
 int dpt__host_gemm_reduced(dpt__context *context, const dpt__gemm_args *args) {
   if (args->k == 0 || args->alpha == 0) return reduced_scale(context, args);
   if (args->fixed) return reduced_fixed(context, args);
-  if (dpt__host_gemm_takes_bf16(args)) return dpt__host_gemm_bf16(context, args);
   dpt__gemm_args g = args->m > args->n ? dpt__gemm_exchanged(args) : *args;
+  if (!reduced_has_few_rows(&g) && dpt__host_gemm_takes_bf16(&g))
+    return dpt__host_gemm_bf16(context, &g);
   reduced_operand(context, g.dtype, g.m, g.k, &g.a, &g.a_row, &g.a_col);
   reduced_operand(context, g.dtype, g.k, g.n, &g.b, &g.b_row, &g.b_col);
   if (!reduced_has_few_rows(&g)) {
