@@ -577,6 +577,21 @@ describe('nn.MixedPrecision', function()
       assert.equal(1, nn.LookupTable(256, 1):bfloat16():forward(torch.BFloat16Tensor{3}):nElement())
    end)
 
+   it('rejects indices in 16 bits before a module in float, also one in a container', function()
+      local function alone(module) return module end
+      local function sequence(module) return nn.Sequential():add(module) end
+      for _, make in ipairs{nn.LookupTable, nn.EmbeddingBag, nn.OneHot} do
+         for _, wrap in ipairs{alone, sequence, nn.DontCast} do
+            local module = wrap(make(257, 1):float())
+            local net = nn.MixedPrecision(nn.Sequential():add(nn.Identity()):add(module):float(),
+               'bfloat16', {precision = {[module] = 'float'}})
+            assert.matches('cannot represent the indices up to 257, wanted a torch.LongTensor',
+               select(2, pcall(net.forward, net, torch.FloatTensor{{3}})))
+            assert.equal('torch.FloatTensor', net:forward(torch.LongTensor{{3}}):type())
+         end
+      end
+   end)
+
    it('rejects other indices in 16 bits, and keeps tables of indices in float', function()
       local input = {torch.FloatTensor(300, 1):zero(), torch.FloatTensor{257}}
       input[1][257] = 1

@@ -65,6 +65,14 @@ local function matrix(indices, offsets, counts)
    return indices:index(1, at:view(-1):typeAs(nn.utils.indexTensor(nil, indices))):view(size)
 end
 
+-- Raises if indices or offsets are in a 16-bit type that cannot represent all of them.
+function EmbeddingBag:_checkIndices(input)
+   local indices, offsets = input, nil
+   if type(input) == 'table' then indices, offsets = input[1], input[2] end
+   parent._checkIndices(self, indices)
+   if offsets ~= nil then exactIndices(self, offsets, indices:nElement() + 1) end
+end
+
 -- Returns the indices of an input on the weight's device, and the offsets of a table.
 local function read(self, input)
    local indices, offsets, isTable = input, nil, type(input) == 'table'
@@ -74,7 +82,7 @@ local function read(self, input)
       or isTable and offsets:dim() > 1 then
       fail('nn.EmbeddingBag: input wants N x B indices or {indices, offsets}, both vectors')
    end
-   exactIndices(self, offsets, indices:nElement() + 1)
+   self:_checkIndices(input)
    return self:indices(indices), offsets
 end
 

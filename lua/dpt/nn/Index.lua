@@ -19,9 +19,14 @@ function Index:__init(dimension)
    self.gradInput = {self.gradInput, self.gradInput.new()}
 end
 
+-- Raises if the indices are in a 16-bit type that cannot represent all of them.
+function Index:_checkIndices(input)
+   exactIndices(self, input[2], input[1]:size(self.dimension))
+end
+
 function Index:updateOutput(input)
    self.output:index(input[1], self.dimension, input[2])
-   exactIndices(self, input[2], input[1]:size(self.dimension))
+   self:_checkIndices(input)
    return self.output
 end
 

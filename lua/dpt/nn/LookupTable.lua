@@ -117,6 +117,9 @@ function LookupTable:makeInputContiguous(input)
    return self._input:resize(input:size()):copy(input)
 end
 
+-- Raises if the input is in a 16-bit type that cannot represent all indices.
+function LookupTable:_checkIndices(input) exactIndices(self, input, self.weight:size(1)) end
+
 --- Returns the input as indices on the weight's device. Raises if its type is a 16-bit one that
 -- cannot represent all indices.
 -- @function nn.LookupTable:indices
@@ -129,7 +132,7 @@ function LookupTable:indices(input)
       fail('nn.LookupTable: input wants 1 or 2 dimensions, got %s',
          torch.isTensor(input) and input:dim() or torch.type(input))
    end
-   exactIndices(self, input, self.weight:size(1))
+   self:_checkIndices(input)
    return nn.utils.sameSide(self, '_input', input, self.weight)
 end
 

@@ -20,6 +20,9 @@ function OneHot:__init(outputSize)
    self.outputSize = outputSize
 end
 
+-- Raises if the input is in a 16-bit type that cannot represent all indices.
+function OneHot:_checkIndices(input) exactIndices(self, input, self.outputSize) end
+
 function OneHot:updateOutput(input)
    local size
    if type(input) == 'number' then
@@ -27,7 +30,7 @@ function OneHot:updateOutput(input)
       self._index = nn.utils.indexTensor(self._index, self.output)
       self._index:resize(1):fill(input)
    else
-      exactIndices(self, input, self.outputSize)
+      self:_checkIndices(input)
       size = input:dim() == 0 and {0} or input:size():totable()
       size[#size + 1] = self.outputSize
       self._index = nn.utils.indexTensor(self._index, self.output)

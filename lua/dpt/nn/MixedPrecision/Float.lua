@@ -29,10 +29,18 @@ function Float:__init(module, float, reduced, keepsOutput)
    self:resetTransient()
 end
 
---- Raises if the input has indices that a conversion to 16 bits may have rounded.
+-- Raises if a conversion to 16 bits may have rounded indices in the input.
+local function checkIndices(module, input)
+   if module._checkIndices then
+      module:_checkIndices(input)
+   elseif torch.isTypeOf(module, 'nn.Sequential') or torch.isTypeOf(module, 'nn.Decorator') then
+      local first = module.modules[1]
+      if first then checkIndices(first, input) end
+   end
+end
+
 function Float:updateOutput(input)
-   local module = self.modules[1]
-   if module._checkIndices then module:_checkIndices(input) end
+   checkIndices(self.modules[1], input)
    return passes.updateOutput(self, input)
 end
 
