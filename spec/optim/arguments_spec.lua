@@ -23,9 +23,10 @@ describe('dpt.optim.arguments', function()
    end)
 
    it('accepts numbers as strings, as options of a command line may be', function()
-      for method, fields in pairs{sgd = {momentum = 0.5, dampening = 0.1, weightDecay = 0.1},
-         adam = {beta1 = 0.8, beta2 = 0.9, epsilon = 1e-3, weightDecay = 0.1},
-         lbfgs = {maxEval = 2}} do
+      for method, fields in pairs{sgd = {learningRate = 0.1, learningRateDecay = 0.1,
+         momentum = 0.5, dampening = 0.1, weightDecay = 0.1},
+         adam = {learningRate = 0.1, learningRateDecay = 0.1, beta1 = 0.8, beta2 = 0.9,
+         epsilon = 1e-3, weightDecay = 0.1}, lbfgs = {maxEval = 2}} do
          for field, value in pairs(fields) do
             local a, b = x:clone(), x:clone()
             for _ = 1, 2 do

@@ -18,7 +18,8 @@ local lib, type = dptffi.lib, dptffi.type
 return function(name, decoupled, opfunc, x, config, state, scaler)
    config, state = arguments.check(name, opfunc, x, config, state)
    local number = arguments.number
-   local rate = config.learningRate or 1e-3
+   local rate = number(name, 'learningRate', config.learningRate or 1e-3)
+   local rateDecay = number(name, 'learningRateDecay', config.learningRateDecay or 0)
    local beta1 = number(name, 'beta1', config.beta1 or 0.9)
    local beta2 = number(name, 'beta2', config.beta2 or 0.999)
    local decay = number(name, 'weightDecay', config.weightDecay or (decoupled and 0.01 or 0))
@@ -37,8 +38,7 @@ return function(name, decoupled, opfunc, x, config, state, scaler)
    local rates = stateOf.factors(name, config, 'learningRates', x, state)
    local decays = (decoupled or decay == 0)
       and stateOf.factors(name, config, 'weightDecays', x, state) or nil
-   local rateDecay, numbers, counts = config.learningRateDecay or 0, nil, nil
-   local corrected, small = rate, epsilon
+   local corrected, small, numbers, counts = rate, epsilon, nil, nil
    if scaler then
       numbers, counts = scaler:_beginStep(dfdx), countsOf.onDevice(state, 't', x)
    else

@@ -24,6 +24,8 @@ local lib, fail = dptffi.lib, dptffi.fail
 
 return function(opfunc, x, config, state, scaler)
    config, state = arguments.check('sgd', opfunc, x, config, state)
+   local rate = arguments.number('sgd', 'learningRate', config.learningRate or 1e-3)
+   local rateDecay = arguments.number('sgd', 'learningRateDecay', config.learningRateDecay or 0)
    local momentum = arguments.number('sgd', 'momentum', config.momentum or 0)
    local dampening = arguments.number('sgd', 'dampening', config.dampening or momentum)
    local decay = arguments.number('sgd', 'weightDecay', config.weightDecay or 0)
@@ -43,7 +45,6 @@ return function(opfunc, x, config, state, scaler)
    end
    local rates = stateOf.factors('sgd', config, 'learningRates', x, state)
    local decays = decay == 0 and stateOf.factors('sgd', config, 'weightDecays', x, state) or nil
-   local rate, rateDecay = config.learningRate or 1e-3, config.learningRateDecay or 0
    local numbers, counts
    if scaler then
       numbers = scaler:_beginStep(dfdx)
