@@ -715,11 +715,11 @@ int dpt_adam_step(dpt_tensor *x, dpt_tensor *g, dpt_tensor *m, dpt_tensor *v,
  *
  * scaler (see dpt_scaler_step) and count, both or neither: if the scaler's FINITE is 0, the step is
  * skipped, and only the copy is written. Otherwise g is multiplied by FACTOR first, and count[0]
- * and count[1] increase by 1. count: contiguous, DPT_STEP_COUNTS doubles: the number of steps
- * taken, the number of steps taken since v was allocated, and values that kernels write. With a
- * scaler, rate is the learning rate of the first step: sgd and adam divide it by 1 + (count[0] - 1)
- * * rate_decay, and adam corrects it, and eps if decoupled, for the bias after count[0] steps.
- * `first` is count[1] == 1, and base is ignored. */
+ * and, in sgd with v, count[1] increase by 1. count: contiguous, DPT_STEP_COUNTS doubles: the
+ * number of steps taken, the number of steps that have changed v, and values that kernels write.
+ * With a scaler, rate is the learning rate of the first step: sgd and adam divide it by
+ * 1 + (count[0] - 1) * rate_decay, and adam corrects it, and eps if decoupled, for the bias after
+ * count[0] steps. `first` is count[1] == 1, and base is ignored. */
 int dpt_sgd_mixed(dpt_tensor *x, dpt_tensor *g, dpt_tensor *v /* or NULL */,
                   const dpt_tensor *rates /* or NULL */, const dpt_tensor *decays /* or NULL */,
                   double rate, double decay, double momentum, double keep, int nesterov, int first,
@@ -755,7 +755,7 @@ enum {
  * FACTOR = 1 / SCALE, norm *= FACTOR and, if STREAK reaches `every`, SCALE *= growth; otherwise
  * FACTOR = 1 and SCALE *= backoff. The scale remains a normal float. */
 int dpt_scaler_step(dpt_tensor *scaler, dpt_tensor *norm, double growth, double backoff,
-                    int64_t every);
+                    double every);
 /* r = x * factor (1 double) for real types, rounded once; r is resized, and may be x. */
 int dpt_scale_by(dpt_tensor *r, const dpt_tensor *x, const dpt_tensor *factor);
 

@@ -302,15 +302,14 @@ struct dpt__adam_mixed_args {
 
 /* Counts a step with a scaler and computes its numbers (nn/scaler.h). */
 struct dpt__step_count_args {
-  int32_t type /* unused */, adam, decoupled;
+  int32_t type /* unused */, adam, decoupled, has_velocity;
   double rate, rate_decay, beta1, beta2, eps;
   const double *scaler;
   double *count;
 };
 struct dpt__scaler_step_args {
   int32_t type;
-  int64_t every;
-  double growth, backoff, *scaler;
+  double growth, backoff, every, *scaler;
   void *norm; /* (1) */
 };
 /* r = x * factor; x may be r */

@@ -4,9 +4,9 @@
 #include "nn/call.h"
 
 int dpt_scaler_step(dpt_tensor *scaler, dpt_tensor *norm, double growth, double backoff,
-                    int64_t every) {
+                    double every) {
   dpt__call call;
-  struct dpt__scaler_step_args args = {.every = every, .growth = growth, .backoff = backoff};
+  struct dpt__scaler_step_args args = {.growth = growth, .backoff = backoff, .every = every};
   dpt__call_begin(&call, DPT__KERNEL_scaler_step, "scaler_step", "norm", norm);
   dpt__call_count(&call, "norm", dpt__call_update(&call, "norm", norm, &args.norm), 1, "a norm");
   dpt__call_count(&call, "scaler",

@@ -19,13 +19,13 @@ DPT__EVERYWHERE static inline void dpt__scaler_step(const struct dpt__scaler_ste
     *(float *)a->norm *= (float)s[DPT_SCALER_FACTOR];
   else
     *(double *)a->norm *= s[DPT_SCALER_FACTOR];
-  if (finite && s[DPT_SCALER_STREAK] < (double)a->every) return;
+  if (finite && s[DPT_SCALER_STREAK] < a->every) return;
   s[DPT_SCALER_STREAK] = 0;
   double next = (float)(scale * (finite ? a->growth : a->backoff));
   s[DPT_SCALER_SCALE] = next > FLT_MAX ? scale : next < FLT_MIN ? FLT_MIN : next;
 }
 
-/* Entries of the counts of steps: steps taken, those since v was allocated, and numbers of the last
+/* Entries of the counts of steps: steps taken, those that have changed v, and numbers of the last
  * step. */
 enum { DPT__STEP_COUNT, DPT__STEP_AGE, DPT__STEP_RATE, DPT__STEP_EPS, DPT__STEP_BASE };
 
@@ -34,7 +34,7 @@ DPT__EVERYWHERE static inline void dpt__step_count(const struct dpt__step_count_
   double *count = a->count;
   if (a->scaler[DPT_SCALER_FINITE] == 0) return;
   double t = ++count[DPT__STEP_COUNT];
-  count[DPT__STEP_AGE]++;
+  count[DPT__STEP_AGE] += a->has_velocity;
   double rate = a->rate / (1 + (t - 1) * a->rate_decay);
   double root = a->adam ? sqrt(1 - pow(a->beta2, t)) : 1;
   count[DPT__STEP_BASE] = rate;

@@ -89,7 +89,8 @@ static int step_sgd(int mixed, dpt_tensor *x, dpt_tensor *g, dpt_tensor *v, cons
   dpt__call call;
   int more = copy || scaler || count;
   enum dpt__kernel kernel = more ? DPT__KERNEL_sgd_mixed : DPT__KERNEL_sgd;
-  struct dpt__step_count_args counts = {.rate = rate, .rate_decay = rate_decay};
+  struct dpt__step_count_args counts = {
+      .has_velocity = v != NULL, .rate = rate, .rate_decay = rate_decay};
   struct dpt__sgd_mixed_args all = {.step = {.nesterov = nesterov,
                                              .first = first,
                                              .rate = rate,
