@@ -368,10 +368,37 @@ describe('cutorch.graph', function()
          return optim.asgd(function() return 0, p.dx end, p.x, {scaler = optim.LossScaler()})
       end
       rejected(asgd, 'optim.asgd: its loss scaler waits')
+      local halves, scaler = torch.CudaHalfTensor(4):fill(1), optim.LossScaler()
+      local function adamax()
+         optim.adamax(function() return 0, halves:clone() end, halves, {scaler = scaler})
+      end
+      adamax()
+      rejected(adamax, 'optim.adamax: its loss scaler waits')
       local p2 = problem()
       rejected(function() optim.adam(function() return 0, p2.dx end, p2.x) end, 'counts its steps')
       local g = cutorch.graph(function() x:add(0) end)
       rejected(function() g() end, 'a graph: it is replayed')
+   end)
+
+   it('rejects a step that allocates its state', function()
+      if not graphs then return end
+      local hasScaler = C.dpt_step_copies(torch.CudaTensor(1)) ~= 0
+      for _, scaler in ipairs(hasScaler and {false, optim.LossScaler()} or {false}) do
+         local x, state = torch.CudaTensor(4):fill(1), {}
+         local config = {scaler = scaler or nil}
+         local function stepOf(name)
+            return function()
+               optim[name](function() return 0, x:clone() end, x, config, state)
+            end
+         end
+         stepOf 'sgd' ()
+         config.momentum = 0.9
+         for _, name in ipairs(scaler and {'sgd', 'adam'} or {'sgd'}) do
+            local ok, text = pcall(cutorch.graph, stepOf(name))
+            assert.is_false(ok)
+            assert.matches(('optim.%s: it allocates its state'):format(name), text)
+         end
+      end
    end)
 
    it('queues nothing of a rejected call', function()

@@ -124,6 +124,12 @@ describe('optim.LossScaler', function()
       assert.equal(2 ^ -126, least:getScale())
    end)
 
+   it('takes the largest number of steps until the scale increases', function()
+      local scaler = optim.LossScaler{scale = 8, every = 1e20}
+      for _ = 1, 3 do scaler:prepare(torch.FloatTensor{1}) end
+      assert.equal(8, scaler:getScale())
+   end)
+
    it('scales tables of tensors, in buffers', function()
       local scaler = optim.LossScaler{scale = 4}
       local given = {torch.HalfTensor{1, 2}, {torch.CudaTensor{3}, torch.FloatTensor{4}}}
@@ -301,6 +307,68 @@ describe('optim.LossScaler', function()
          end
       end)
    end
+
+   it('begins a new count if a script assigns it', function()
+      for name, key in pairs{sgd = 'evalCounter', adam = 't', adamw = 't'} do
+         for _, loads in ipairs{false, true} do
+            local state, x = {}, torch.CudaTensor{1}
+            local config = {scaler = optim.LossScaler()}
+            local function step()
+               optim[name](function() return 0, torch.CudaTensor{1} end, x, config, state)
+            end
+            for _, value in ipairs{0, 7} do
+               for _ = 1, 2 do step() end
+               if loads then state = torch.deserialize(torch.serialize(state)) end
+               state[key] = value
+               assert.equal(value, state[key])
+               step()
+               assert.equal(value + 1, state[key])
+            end
+            state[key] = nil
+            assert.equal(0, state[key])
+            step()
+            assert.equal(1, state[key])
+         end
+      end
+   end)
+
+   it('takes the first gradient as the velocity after steps without a momentum', function()
+      local x, state, scaler = torch.CudaTensor{1}, {}, optim.LossScaler{scale = 2}
+      for _, one in ipairs{{INF, 0.5}, {1, 0}, {2, 0.5}} do
+         local config = {momentum = one[2], learningRate = 1, scaler = scaler}
+         optim.sgd(function() return 0, torch.CudaTensor{one[1]} end, x, config, state)
+      end
+      assert.same({-2, 2}, {x[1], state.dfdx[1]}) -- after a skipped step, whose velocity is new
+   end)
+
+   it('does not lose that all steps were skipped if a script assigns the count', function()
+      for _, kind in ipairs{'Cuda', 'Float'} do
+         local x, state = torch.CudaTensor{1}, {}
+         local config = {momentum = 0.5, learningRate = 1, scaler = optim.LossScaler{scale = 2}}
+         optim.sgd(function() return 0, torch.CudaTensor{INF} end, x, config, state)
+         state.evalCounter = 3
+         if kind == 'Float' then x = x:float() end
+         optim.sgd(function() return 0, x:clone():fill(1) end, x, config, state)
+         assert.equal(0, x[1]) -- the velocity is the first gradient, without the dampening
+         assert.equal(4, state.evalCounter)
+      end
+   end)
+
+   it('continues with a state that a script has converted to another type', function()
+      for name, key in pairs{sgd = 'evalCounter', adam = 't'} do
+         local state, x = {}, torch.CudaTensor{1, -2}
+         local config = {momentum = 0.9, scaler = optim.LossScaler()}
+         for i, kind in ipairs{'Float', 'Cuda', 'CudaDouble', 'Double'} do
+            optim[name](function() return 0, torch.CudaTensor{1, 1} end, x, config, state)
+            assert.equal(i, state[key])
+            for field, value in pairs(state) do
+               if torch.isTensor(value) then
+                  state[field] = value:type(('torch.%sTensor'):format(kind))
+               end
+            end
+         end
+      end
+   end)
 
    it('takes factors for each parameter, nesterov and a momentum that begins later', function()
       local vector = torch.CudaTensor{0.5, 2}

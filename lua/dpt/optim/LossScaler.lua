@@ -52,8 +52,8 @@ end
 -- On a device, steps of sgd, adam and adamw do not wait (on GPUs only with `DPT_CUDA_NEW=1`): the
 -- kernels read the scale and skip the step. The count of steps is then in the tensor
 -- state.evalCounterOnDevice or state.tOnDevice; reading state.evalCounter or state.t waits for it,
--- and a state that was just loaded from a file has them after its next step. Steps of the other
--- methods wait for the norm of the gradient.
+-- assigning one begins a new count, and a state that was just loaded from a file has them after
+-- its next step. Steps of the other methods wait for the norm of the gradient.
 -- @function optim.LossScaler
 -- @as optimtool
 -- @follows PyTorch's torch.amp.GradScaler

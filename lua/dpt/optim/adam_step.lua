@@ -40,7 +40,7 @@ return function(name, decoupled, opfunc, x, config, state, scaler)
       and stateOf.factors(name, config, 'weightDecays', x, state) or nil
    local corrected, small, numbers, counts = rate, epsilon, nil, nil
    if scaler then
-      numbers, counts = scaler:_beginStep(dfdx), countsOf.onDevice(state, 't', x)
+      numbers, counts = scaler:_beginStep(dfdx), countsOf.onDevice(name, state, 't', x)
    else
       local t = countsOf.number(state, 't') + 1
       local root = math.sqrt(1 - beta2 ^ t)

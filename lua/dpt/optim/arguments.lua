@@ -21,7 +21,6 @@ local dptffi = require 'dpt.ffi'
 local C, lib, fail, type = dptffi.C, dptffi.lib, dptffi.fail, dptffi.type
 local updates = require 'dpt.updates'
 local Masters = require 'dpt.masters'
-local counts = require 'dpt.optim.counts'
 local settings = require 'dpt.optim.settings'
 local captured = require 'dpt.device.captured'
 
@@ -107,11 +106,17 @@ local function rejectUnsteady(name, config, state)
    if not scaler and (config.learningRateDecay or 0) ~= 0 then
       lib.graph_reject(fn, 'it changes the rate (learningRateDecay)')
    end
-   if scaler and not (scaler.numbers and counts.areOnDevice(state))
-      or not scaler and not (state.evalCounter or state.m) then
+   if scaler and not scaler.numbers or not scaler and not (state.evalCounter or state.m) then
       lib.graph_reject(fn, 'it takes its first step (take one before)')
    end
    captured.note(fn, config, settings.of(name))
+end
+
+--- Raises during the capture of a graph, whose replays would repeat that a method allocates or
+-- converts its state.
+function arguments.notCaptured(name)
+   if C.dpt_graph_capturing() == 0 then return end
+   lib.graph_reject('optim.' .. name, 'it allocates its state (take a step before)')
 end
 
 --- Checks the arguments of a method.

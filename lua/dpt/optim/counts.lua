@@ -2,10 +2,12 @@
 --
 -- Invariant: the count is a number or, after steps with a loss scaler on a device, in a vector of
 -- doubles there, state.evalCounterOnDevice or state.tOnDevice, which kernels increase
--- (dpt_sgd_mixed in csrc/dpt.h): the steps taken, and those since the velocity state.dfdx was
--- allocated. Then reading state.evalCounter or state.t waits.
+-- (dpt_sgd_mixed in csrc/dpt.h): the steps taken, and those that have changed the velocity
+-- state.dfdx. Then reading state.evalCounter or state.t waits, and a number that a script assigns
+-- to one of them replaces the steps taken at the next step.
 local core = require 'dpt.tensor.core'
 local C = require('dpt.ffi').C
+local arguments = require 'dpt.optim.arguments'
 local lazy = require 'dpt.optim.lazy'
 
 local M = {}
@@ -20,7 +22,7 @@ for key, name in pairs(names) do
    lazy.define(key, function(state)
       local counts = rawget(state, name)
       return counts and counts[1]
-   end)
+   end, 0)
 end
 
 --- Returns a count as a number, which the state then contains.
@@ -29,34 +31,35 @@ function M.number(state, key)
    local counts = rawget(state, names[key])
    if counts then
       local steps, age = unpack(counts:totable())
-      state[names[key]], state[key] = nil, steps
+      state[key], state[names[key]] = rawget(state, key) or steps, nil
       if age == 0 then state.dfdx = nil end
    end
    return state[key] or 0
 end
 
 --- Returns a count as a vector on the device of x.
+-- @param name string: the method
 -- @param key string: evalCounter or t
 -- @param isNew? boolean: true if the velocity was allocated for this step
-function M.onDevice(state, key, x, isNew)
-   local counts = rawget(state, names[key])
-   if not counts or C.dpt_tensor_device(counts) ~= C.dpt_tensor_device(x) then
-      local moved = core.newTensor(core.ON_DEVICE + core.DOUBLE):resize(C.DPT_STEP_COUNTS)
-      if counts then
-         moved:copy(counts)
-      else
-         moved:fill(1):narrow(1, 1, 1):fill(state[key] or 0)
-      end
-      counts, state[names[key]], state[key] = moved, moved, nil
-      lazy.attach(state)
+function M.onDevice(name, state, key, x, isNew)
+   local counts, steps = rawget(state, names[key]), rawget(state, key)
+   local kind = core.ON_DEVICE + core.DOUBLE
+   if not counts or counts.kind_ ~= kind
+      or C.dpt_tensor_device(counts) ~= C.dpt_tensor_device(x) then
+      arguments.notCaptured(name)
+      local moved = core.newTensor(kind):resize(C.DPT_STEP_COUNTS)
+      if counts then moved:copy(counts) else moved:fill(1) end
+      steps = steps or not counts and 0
+      counts, state[names[key]] = moved, moved
+   end
+   lazy.attach(state)
+   if steps then
+      arguments.notCaptured(name)
+      counts:narrow(1, 1, 1):fill(steps)
+      rawset(state, key, nil)
    end
    if isNew then counts:narrow(1, 2, 1):fill(0) end
    return counts
-end
-
---- Returns true if a state has counts on a device.
-function M.areOnDevice(state)
-   return rawget(state, names.t) ~= nil or rawget(state, names.evalCounter) ~= nil
 end
 
 --- Makes all counts of a state numbers.

@@ -48,7 +48,7 @@ return function(opfunc, x, config, state, scaler)
    local numbers, counts
    if scaler then
       numbers = scaler:_beginStep(dfdx)
-      counts = countsOf.onDevice(state, 'evalCounter', x, first)
+      counts = countsOf.onDevice('sgd', state, 'evalCounter', x, first)
    else
       rate = rate / (1 + count * rateDecay)
    end

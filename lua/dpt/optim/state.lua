@@ -26,13 +26,13 @@ end
 -- @return the tensor
 function M.tensor(name, state, key, x, value, label)
    local t, kind = state[key], core.computeKind(x.kind_)
+   if isTensor(t) and t:nElement() == x:nElement() and isLike(t, kind, x) then return t end
+   arguments.notCaptured(name)
    if t == nil then
       t = core.newTensor(kind):resizeAs(x):fill(value or 0)
    elseif not isTensor(t) or t:nElement() ~= x:nElement() then
       fail("optim.%s: the state '%s' is %s, wanted %s as x", name, label or key, describe(t),
          describe(x))
-   elseif isLike(t, kind, x) then
-      return t
    else
       t = core.newTensor(kind):resizeAs(t):copy(t)
    end
