@@ -143,6 +143,11 @@ describe('optim.LossScaler', function()
       assert.same({8}, scaler:scale(torch.FloatTensor{2}):totable())
       assert.equal(1024, scaler:scale(torch.HalfTensor{256})[1])
       assert.same(1, #scaler:scale{torch.FloatTensor{2}})
+      for _, kind in ipairs{'', 'Cuda'} do
+         assert.equal(8, scaler:scale(torch[kind .. 'LongTensor']{2})[1])
+         scaler:prepare(torch[kind == '' and 'FloatTensor' or 'CudaTensor']{1})
+         assert.equal(8, scaler:scale(torch[kind .. 'LongTensor']{2})[1])
+      end
    end)
 
    it('unscales a gradient once before a step', function()
@@ -234,6 +239,8 @@ describe('optim.LossScaler', function()
       assert.equal(2, list[2]:getDevice())
       scaler:unscale(list[2])
       assert.same({1, 16}, {list[2][1], scaler:getScale()})
+      assert.equal(16, scaler:scale(one)[1])
+      assert.equal(16, scaler:scale(two)[1]) -- in a buffer that was on the other device
    end)
 
    for _, kind in ipairs{'Cuda', 'CudaDouble', 'CudaHalf', 'CudaBFloat16'} do

@@ -122,10 +122,11 @@ end
 function LossScaler:__read(file) file:readFields(self) end
 
 -- Computes r = x * numbers[position]. Waits only if one of x and numbers is on a device and the
--- other in host memory.
+-- other in host memory, or x contains integers.
 local function multiply(self, r, x, position)
    local numbers = self.numbers
-   if numbers and (numbers.kind_ < core.ON_DEVICE) == (x.kind_ < core.ON_DEVICE) then
+   if numbers and (numbers.kind_ < core.ON_DEVICE) == (x.kind_ < core.ON_DEVICE)
+      and core.elementOf(x.kind_).isReal then
       local factor = numbers:narrow(1, position, 1)
       if C.dpt_tensor_device(numbers) ~= C.dpt_tensor_device(x) then
          factor = core.newTensor(numbers.kind_):resize(1):copy(factor)
@@ -143,7 +144,8 @@ end
 local function scaleInto(self, list, key, gradient)
    if torch.isTensor(gradient) then
       local own = list[key]
-      if not torch.isTensor(own) or own.kind_ ~= gradient.kind_ then
+      if not torch.isTensor(own) or own.kind_ ~= gradient.kind_
+         or C.dpt_tensor_device(own) ~= C.dpt_tensor_device(gradient) then
          own = core.newTensor(gradient.kind_)
       end
       list[key] = cutorch.withDeviceOf(gradient, multiply, self, own, gradient, SCALE)
