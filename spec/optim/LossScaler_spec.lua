@@ -526,6 +526,87 @@ describe('optim.LossScaler', function()
       end
    end)
 
+   it('is replayed by cutorch.graph between other steps', function()
+      if not queued then return end
+      for _, what in ipairs{'step', 'unscale', 'rest'} do
+         local function problem()
+            local own = {g = torch.CudaTensor{1, 2}, x = torch.CudaTensor{1, -2}, state = {},
+               scaler = optim.LossScaler{scale = 64, every = 3}}
+            function own.unscale() return own.scaler:unscale(own.scaler:scale(own.g)) end
+            function own.stepWith(f)
+               optim.adam(function() return 0, f() end, own.x, {scaler = own.scaler}, own.state)
+            end
+            function own.step() own.stepWith(own.unscale) end
+            function own.rest() own.stepWith(function() return own.unscaled end) end
+            own.step()
+            return own
+         end
+         local eager, captured = problem(), problem()
+         if what == 'rest' then captured.unscaled = captured.unscale() end
+         local norm = captured.scaler:norm()[1]
+         local replay = cutorch.graph(captured[what])
+         assert.equal(norm, captured.scaler:norm()[1])
+         if what == 'rest' then
+            replay()
+            eager.step()
+         end
+         for i = 1, 6 do
+            eager.g:fill(i == 4 and INF or i)
+            captured.g:fill(i == 4 and INF or i)
+            eager.step()
+            if i % 2 == 0 then
+               captured.step()
+            elseif what ~= 'unscale' then
+               if what == 'rest' then captured.unscale() end
+               replay()
+            else
+               captured.stepWith(replay)
+            end
+            assert.same({eager.x:totable(), bitsOf(eager.state), eager.scaler:norm()[1]},
+               {captured.x:totable(), bitsOf(captured.state), captured.scaler:norm()[1]})
+         end
+      end
+   end)
+
+   it('is not changed by a capture that fails', function()
+      if not graphs then return end
+      local scaler, x, state = optim.LossScaler{scale = 4}, torch.CudaTensor{1}, {}
+      local config = {learningRate = 1, scaler = scaler}
+      local function step(waits)
+         optim.sgd(function()
+            local g = scaler:unscale(torch.CudaTensor(1):fill(4))
+            return waits and g[1] or 0, g
+         end, x, config, state)
+      end
+      step()
+      assert.error_matches(function() cutorch.graph(step, true) end, 'waits', 1, true)
+      step()
+      assert.same({-1, 2}, {x[1], state.evalCounter})
+   end)
+
+   it('is not replayed after its numbers or counts have moved to host memory', function()
+      if not (graphs and queued) then return end
+      for _, what in ipairs{'scaler', 'count', 'count in the config'} do
+         local scaler, x = optim.LossScaler{scale = 4}, torch.CudaTensor{1}
+         local config, g = {scaler = scaler}, torch.CudaTensor{1}
+         local state = what == 'count' and {} or config
+         local function f() return 0, g end
+         local function step() optim.sgd(f, x, config, state) end
+         step()
+         local replay = cutorch.graph(step)
+         replay()
+         if what == 'scaler' then
+            scaler:prepare(torch.FloatTensor{1})
+            assert.error_matches(replay, "'numbers' of optim.LossScaler has changed", 1, true)
+         else
+            optim.sgd(f, x, {}, state)
+            assert.equal(3, state.evalCounter)
+            assert.error_matches(replay, "'evalCounterOnDevice' of the state of optim.sgd has", 1,
+               true)
+         end
+      end
+   end)
+
    it('is used by optim.ZeroRedundancyOptimizer in a world of one', function()
       local scaler, x, state = optim.LossScaler{scale = 4}, torch.FloatTensor{1}, {}
       local zero = optim.ZeroRedundancyOptimizer(optim.adam)

@@ -10,19 +10,21 @@ local torch = require('dpt.class').torch
 
 local M = {}
 
---- Notes of the running capture: a list of {owner, table, key, value}, in which notes[t] is true
--- for each noted table t, and notes.pairs is a set of objects (see M.keepEqual); nil outside a
--- capture. A Lua state captures one graph at a time.
+--- Notes of the running capture: a list of {owner, table, key, value}, in which notes[t] is a set
+-- of owners; notes.pairs is a set of objects (M.keepEqual), notes.fields a list of {object, key,
+-- value, value before} (M.set). nil outside a capture. A Lua state captures one graph at a time.
 M.notes = nil
 
---- Notes settings of a table, once for each capture.
+--- Notes settings of a table, once for each capture and owner.
 -- @param owner string: the name of the table's owner in messages
 -- @param t table: the table with the settings
 -- @param keys list: the names of the settings; a missing setting has the value nil
 function M.note(owner, t, keys)
    local notes = M.notes
-   if not notes or notes[t] then return end
-   notes[t] = true
+   if not notes then return end
+   local owners = notes[t] or {}
+   if owners[owner] then return end
+   notes[t], owners[owner] = owners, true
    for i = 1, #keys do notes[#notes + 1] = {owner, t, keys[i], t[keys[i]]} end
 end
 
@@ -42,6 +44,27 @@ end
 -- returns true if the tensors were not written to since.
 function M.keepEqual(object)
    if M.notes then M.notes.pairs[object] = true end
+end
+
+--- Sets a field of an object that describes queued work. A capture runs no work, so the field is
+-- restored at its end, and set by each replay.
+function M.set(object, key, value)
+   local fields = M.notes and M.notes.fields
+   if fields then fields[#fields + 1] = {object, key, value, object[key]} end
+   object[key] = value
+end
+
+--- Restores the fields that were set during a capture.
+function M.restoreFields(notes)
+   for i = #notes.fields, 1, -1 do
+      local object, key, _, before = unpack(notes.fields[i], 1, 4)
+      object[key] = before
+   end
+end
+
+--- Sets them again.
+function M.setFields(notes)
+   for _, field in ipairs(notes.fields) do field[1][field[2]] = field[3] end
 end
 
 --- Ends a capture, and drops objects whose tensors it does not leave equal.

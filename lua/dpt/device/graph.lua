@@ -14,6 +14,7 @@ local function pack(...) return {n = select('#', ...), ...} end
 
 -- Ends the capture; drops the graph if f has failed.
 local function finish(graph, ok, ...)
+   captured.restoreFields(captured.notes)
    captured.notes = nil
    if not ok then
       C.dpt_graph_free(ffi.gc(graph, nil))
@@ -61,7 +62,7 @@ return function(cutorch)
       local out = ffi.new 'dpt_graph *[1]'
       lib.graph_begin(out)
       local graph = ffi.gc(out[0], C.dpt_graph_free)
-      local notes = {pairs = {}}
+      local notes = {pairs = {}, fields = {}}
       captured.notes = notes
       local results = finish(graph, pcall(f, ...))
       captured.finish(notes)
@@ -70,6 +71,7 @@ return function(cutorch)
          captured.call(notes, 'refresh')
          lib.graph_launch(graph)
          captured.call(notes, 'record')
+         captured.setFields(notes)
          return unpack(results, 1, results.n)
       end
    end

@@ -9,6 +9,7 @@
 local torch = require 'dpt.tensor'
 local core = require 'dpt.tensor.core'
 local cutorch = require 'dpt.device'
+local captured = require 'dpt.device.captured'
 local denominators = require 'dpt.nn.denominators'
 local arguments = require 'dpt.optim.arguments'
 local scaled = require 'dpt.optim.scaled'
@@ -27,6 +28,8 @@ local function float(value) return tonumber(ffi.cast('float', value)) end
 -- Positions in numbers, which are {scale, factor, finite, streak, skips}.
 local SCALE, FACTOR, FINITE = C.DPT_SCALER_SCALE + 1, C.DPT_SCALER_FACTOR + 1,
    C.DPT_SCALER_FINITE + 1
+
+local NOTED = {'numbers'} -- fields that a captured graph depends on
 
 local scratch = setmetatable({}, {__mode = 'k'}) -- by scaler: {scaled = , norm = }
 
@@ -191,18 +194,19 @@ local function inspect(self, gradient)
    local wide = kind == gradient.kind_ and gradient
       or stateOf.buffer(own, 'wide', gradient, kind, gradient)
    local flat = (wide:isContiguous() and wide or wide:clone()):view(-1)
-   own.norm = flat:norm(2, 1)
+   captured.set(own, 'norm', flat:norm(2, 1))
    local isHere = (numbers.kind_ < core.ON_DEVICE) == (kind < core.ON_DEVICE)
    local norm = isHere and own.norm or own.norm:double()
    lib.scaler_step(numbers, norm, self.growth, self.backoff, self.every)
    if not isHere then own.norm:copy(norm) end
+   captured.note('optim.LossScaler', self, NOTED)
 end
 
 --- Adapts the scale to the gradient of the next step, unless unscale has done that.
 -- @param gradient tensor: the whole gradient of the parameters; it is not divided
 function LossScaler:_inspect(gradient)
    if not self.inspected then cutorch.withDeviceOf(gradient, inspect, self, gradient) end
-   self.inspected = true
+   captured.set(self, 'inspected', true)
 end
 
 --- Begins a step of kernels that divide the gradient and skip the step if it is not finite.
@@ -210,7 +214,7 @@ end
 -- @return the numbers for the kernels (dpt_sgd_mixed in csrc/dpt.h), on the gradient's device
 function LossScaler:_beginStep(gradient)
    self:_inspect(gradient)
-   self.inspected = nil
+   captured.set(self, 'inspected', nil)
    return numbersOn(self, gradient)
 end
 
@@ -253,7 +257,7 @@ end
 -- @usage optim.LossScaler():prepare(torch.FloatTensor{1 / 0}) --> false
 function LossScaler:prepare(gradient)
    if not self.inspected then self:unscale(gradient) end
-   self.inspected = nil
+   captured.set(self, 'inspected', nil)
    return self.numbers[FINITE] == 1
 end
 

@@ -7,6 +7,7 @@
 -- to one of them replaces the steps taken at the next step.
 local core = require 'dpt.tensor.core'
 local C = require('dpt.ffi').C
+local captured = require 'dpt.device.captured'
 local arguments = require 'dpt.optim.arguments'
 local lazy = require 'dpt.optim.lazy'
 
@@ -59,6 +60,7 @@ function M.onDevice(name, state, key, x, isNew)
       rawset(state, key, nil)
    end
    if isNew then counts:narrow(1, 2, 1):fill(0) end
+   if captured.notes then captured.note('the state of optim.' .. name, state, {names[key]}) end
    return counts
 end
 
