@@ -217,6 +217,22 @@ describe('optim.LossScaler', function()
       assert.equal(8, scaler:getScale())
    end)
 
+   it('is saved and cloned between unscale and the step', function()
+      for _, kind in ipairs{'Float', 'Cuda'} do
+         for _, value in ipairs{4, INF} do
+            for _, isSaved in ipairs{false, true} do
+               local scaler, x = optim.LossScaler{scale = 4}, torch[kind .. 'Tensor']{1}
+               local g = scaler:unscale(torch[kind .. 'Tensor']{value})
+               local other = isSaved and torch.deserialize(torch.serialize(scaler)) or copy(scaler)
+               optim.sgd(function() return 0, g end, x, {learningRate = 1, scaler = other})
+               assert.same({value == 4 and 0 or 1, scaler:getScale(), scaler:skipped()},
+                  {x[1], other:getScale(), other:skipped()})
+               other:unscale(g) -- of the next step
+            end
+         end
+      end
+   end)
+
    it('moves with the gradient from host to device and back', function()
       local scaler = optim.LossScaler{scale = 4, every = 3}
       for _, kind in ipairs{'Float', 'Cuda', 'Double', 'CudaDouble', 'Cuda'} do

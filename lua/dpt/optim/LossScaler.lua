@@ -26,8 +26,7 @@ local LEAST = 2 ^ -126 -- the smallest normal float
 local function float(value) return tonumber(ffi.cast('float', value)) end
 
 -- Positions in numbers, which are {scale, factor, finite, streak, skips}.
-local SCALE, FACTOR, FINITE = C.DPT_SCALER_SCALE + 1, C.DPT_SCALER_FACTOR + 1,
-   C.DPT_SCALER_FINITE + 1
+local SCALE, FACTOR = C.DPT_SCALER_SCALE + 1, C.DPT_SCALER_FACTOR + 1
 
 local NOTED = {'numbers'} -- fields that a captured graph depends on
 
@@ -100,26 +99,27 @@ local function numbersOn(self, x)
    local isThere = scaled.hasKernels(x)
    local device, numbers = isThere and C.dpt_tensor_device(x) or 0, self.numbers
    if numbers and C.dpt_tensor_device(numbers) == device then return numbers end
-   numbers = numbers or torch.DoubleTensor{self.current, 1, 1, self.streak, self.skips}
+   numbers = numbers
+      or torch.DoubleTensor{self.current, 1, self.finite or 1, self.streak, self.skips}
    self.numbers = core.newTensor(core.DOUBLE + (isThere and core.ON_DEVICE or 0))
       :resize(C.DPT_SCALER_NUMBERS):copy(numbers)
    return self.numbers
 end
 
--- Returns the scale, the number of steps in a row that were not skipped, and the number of skipped
--- steps; waits for the device.
+-- Returns the scale, the number of steps in a row that were not skipped, the number of skipped
+-- steps, and whether the last gradient was finite (1 or 0); waits for the device.
 local function read(self)
-   if not self.numbers then return self.current, self.streak, self.skips end
-   local scale, _, _, streak, skips = unpack(self.numbers:totable())
-   return scale, streak, skips
+   if not self.numbers then return self.current, self.streak, self.skips, self.finite end
+   local scale, _, finite, streak, skips = unpack(self.numbers:totable())
+   return scale, streak, skips, finite
 end
 
 -- Write all fields, with Lua numbers for the vector, and read them; writing waits for the device.
 function LossScaler:__write(file)
    local fields = {}
    for key, value in next, self do fields[key] = value end
-   fields.current, fields.streak, fields.skips = read(self)
-   fields.numbers, fields.inspected = nil, nil
+   fields.current, fields.streak, fields.skips, fields.finite = read(self)
+   fields.numbers = nil
    file:writeFields(fields)
 end
 function LossScaler:__read(file) file:readFields(self) end
@@ -258,7 +258,7 @@ end
 function LossScaler:prepare(gradient)
    if not self.inspected then self:unscale(gradient) end
    captured.set(self, 'inspected', nil)
-   return self.numbers[FINITE] == 1
+   return select(4, read(self)) == 1
 end
 
 --- Returns the scale of the next step; waits for the device.
