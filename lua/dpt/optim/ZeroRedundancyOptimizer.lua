@@ -174,13 +174,11 @@ function ZeroRedundancyOptimizer:__call__(opfunc, x, config, state)
       if scaler then
          local loss, part = evaluate()
          history = {loss}
-         if queued then
-            own.scaler = scaler
-            scaler:_inspect(gradient)
-         else
-            runs = scaler:prepare(gradient)
+         if queued then own.scaler = scaler else runs = scaler:prepare(gradient) end
+         step = function() -- called after the method has checked its arguments
+            if queued then scaler:_inspect(gradient) end
+            return loss, part
          end
-         step = function() return loss, part end
       end
       if runs then history = select(2, self.method(step, x:narrow(1, first, count), own, state)) end
       if idle then distributed.broadcastValue({}, 0, group) end

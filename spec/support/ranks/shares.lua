@@ -287,6 +287,17 @@ function checks.scaler()
    raises("argument 'scaler' is a string, wanted an optim.LossScaler",
       optim.ZeroRedundancyOptimizer(optim.sgd), function() return 0, torch.ones(1) end,
       torch.ones(1), {scaler = 'on'})
+
+   -- the step after a rejected one inspects its gradient
+   local y, scaler, value = torch.CudaTensor(2 * size):fill(1), optim.LossScaler{scale = 4}, 4
+   local function step(decay)
+      optim.ZeroRedundancyOptimizer(optim.sgd)(function() return 0, y:clone():fill(value) end, y,
+         {weightDecay = decay, scaler = scaler})
+   end
+   raises("argument 'weightDecay' is a string, wanted a number", step, 'high')
+   value = 0 / 0
+   step(0)
+   assert(scaler:skipped() == 1 and y:sum() == 2 * size)
 end
 
 -- A hook may return the sum; one that gives the tensor other memory is an error.
