@@ -27,16 +27,26 @@ long long number_of(const char *variable) {
 }
 
 /* Items that run during exit would use destroyed objects: exit waits for items that have begun, and
- * no other item begins. Items that wait for other queues may never end. */
+ * no other item begins. Items that wait for other queues may never end. Objects of the main thread
+ * are destroyed before static ones, such as those that oneDNN creates in its first product. */
 std::atomic<int> running, ending;
 struct process {
   pid_t id = getpid();
-  ~process() {
+  void end() const {
     if (getpid() != id) return; /* a forked child has no queue threads */
     ending = 1;
     for (int patience = 10000; patience && running; patience--) usleep(100);
   }
+  ~process() { end(); }
 } process;
+struct thread {
+  bool is_main = gettid() == getpid();
+  ~thread() {
+    if (is_main) process.end();
+  }
+};
+thread_local thread loader;
+const bool is_main_loader = loader.is_main; /* creates the object of the thread that loads this */
 
 void do_item(const std::function<void()> &work) {
   running++;
